@@ -1,4 +1,6 @@
-"""Captions that the benchmarks read: COCO and MSR-VTT captions of the data folder, and the shipped sample."""
+"""Captions that the benchmarks read: COCO and MSR-VTT captions of the data folder,
+and the shipped sample.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ VIDEOS = "msrvtt/references_test.jsonl.gz"
 
 
 def find_data_folder() -> Path | None:
-    """Return the folder of real captions: ``HARNESS_DATA``, else ``data`` in ``HARNESS_SHARED`` or ``../shared``; None without one."""
+    """Return the folder of real captions: ``HARNESS_DATA``, else ``data`` in
+    ``HARNESS_SHARED`` or ``../shared``; None without one.
+    """
     shared = Path(os.environ.get("HARNESS_SHARED") or ROOT.parent / "shared")
     folder = Path(os.environ.get("HARNESS_DATA") or shared / "data")
     return folder if (folder / "coco_karpathy_test").is_dir() else None
@@ -33,7 +37,10 @@ def data_folder() -> Path:
     """Return the folder of real captions; end the script when there is none."""
     folder = find_data_folder()
     if folder is None:
-        raise SystemExit("no real captions: set HARNESS_DATA to the folder that contains coco_karpathy_test")
+        raise SystemExit(
+            "no real captions: set HARNESS_DATA to the folder that contains "
+            "coco_karpathy_test"
+        )
     return folder
 
 
@@ -46,12 +53,16 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------- COCO, Karpathy test split
 def references() -> list[list[str]]:
     """Return the references of the 5000 images, five each."""
-    return [row["references"][:5] for row in read_json_lines(data_folder() / REFERENCES)]
+    return [
+        row["references"][:5] for row in read_json_lines(data_folder() / REFERENCES)
+    ]
 
 
 def one_candidate(system: str = "merge_3") -> list[str]:
     """Return the caption of one captioner for each of the 5000 images."""
-    return [row["candidates"][system] for row in read_json_lines(data_folder() / CAPTIONERS)]
+    return [
+        row["candidates"][system] for row in read_json_lines(data_folder() / CAPTIONERS)
+    ]
 
 
 def sampled_candidates() -> list[list[str]]:
@@ -60,24 +71,39 @@ def sampled_candidates() -> list[list[str]]:
 
 
 def captioner_captions() -> list[list[str]]:
-    """Return the captions of all captioners, one list per image; human captions are left out."""
+    """Return the captions of all captioners, one list per image;
+    human captions are left out.
+    """
     rows = read_json_lines(data_folder() / CAPTIONERS)
-    return [[text for name, text in row["candidates"].items() if name != "human_1"] for row in rows]
+    return [
+        [text for name, text in row["candidates"].items() if name != "human_1"]
+        for row in rows
+    ]
 
 
 def captioner_sets(limit: int | None = None) -> list[CaptionSet]:
-    """Return sets of ten captioners' captions and five references, of the first ``limit`` images (None: all)."""
-    by_image = {row["image_id"]: row["references"] for row in read_json_lines(data_folder() / REFERENCES)}
+    """Return sets of ten captioners' captions and five references, of the first
+    ``limit`` images (None: all).
+    """
+    by_image = {
+        row["image_id"]: row["references"]
+        for row in read_json_lines(data_folder() / REFERENCES)
+    }
     images = [row["image_id"] for row in read_json_lines(data_folder() / CAPTIONERS)]
     return [
-        CaptionSet(str(image), tuple(texts[:10]), tuple(by_image[image][:5])) for image, texts in zip(images[:limit], captioner_captions())
+        CaptionSet(str(image), tuple(texts[:10]), tuple(by_image[image][:5]))
+        for image, texts in zip(images[:limit], captioner_captions())
     ]
 
 
 def sampled_sets() -> list[CaptionSet]:
-    """Return sets of ten sampled captions and five references, as plain words, of the 5000 images."""
+    """Return sets of ten sampled captions and five references, as plain words,
+    of the 5000 images.
+    """
     return [
-        CaptionSet(str(k), tuple(map(plain_words, candidates)), tuple(map(plain_words, texts)))
+        CaptionSet(
+            str(k), tuple(map(plain_words, candidates)), tuple(map(plain_words, texts))
+        )
         for k, (candidates, texts) in enumerate(zip(sampled_candidates(), references()))
     ]
 
@@ -86,31 +112,57 @@ def sampled_sets() -> list[CaptionSet]:
 def video_sets() -> list[CaptionSet]:
     """Return ten references against the other ten, of the 2990 MSR-VTT test videos."""
     rows = read_json_lines(data_folder() / VIDEOS)
-    return [CaptionSet(row["video_id"], tuple(row["references"][:10]), tuple(row["references"][10:20])) for row in rows]
+    return [
+        CaptionSet(
+            row["video_id"],
+            tuple(row["references"][:10]),
+            tuple(row["references"][10:20]),
+        )
+        for row in rows
+    ]
 
 
 def human_captions() -> list[str]:
     """Return all references of the COCO Karpathy test split and of COCO val2017."""
     files = [REFERENCES, "coco_val2017/references.jsonl.gz"]
-    return [text for file in files for row in read_json_lines(data_folder() / file) for text in row["references"]]
+    return [
+        text
+        for file in files
+        for row in read_json_lines(data_folder() / file)
+        for text in row["references"]
+    ]
 
 
 def shipped_sets(limit: int | None = None) -> list[CaptionSet]:
-    """Return sets of the shipped sample: five captions of a scene and five of the next one against the scene's other five."""
+    """Return sets of the shipped sample: five captions of a scene and five of the next
+    one against the scene's other five.
+    """
     import harness_tasks
 
-    data = json.loads((Path(harness_tasks.__path__[0]) / "sample/captions.json").read_text(encoding="utf-8"))
+    data = json.loads(
+        (Path(harness_tasks.__path__[0]) / "sample/captions.json").read_text(
+            encoding="utf-8"
+        )
+    )
     captions: dict[int, list[str]] = {}
     for row in data["annotations"]:
         captions.setdefault(row["image_id"], []).append(row["caption"])
     scenes = list(captions.values())
-    sets = [CaptionSet(str(k), (*scenes[k][:5], *scenes[(k + 1) % len(scenes)][:5]), tuple(scenes[k][5:10])) for k in range(len(scenes))]
+    sets = [
+        CaptionSet(
+            str(k),
+            (*scenes[k][:5], *scenes[(k + 1) % len(scenes)][:5]),
+            tuple(scenes[k][5:10]),
+        )
+        for k in range(len(scenes))
+    ]
     return sets[:limit]
 
 
 # --------------------------------------------------------------------------- texts
 def plain_words(text: str) -> str:
-    """Return lower-case words of letters, digits and apostrophes: tokens for comparisons without the PTB tokeniser.
+    """Return lower-case words of letters, digits and apostrophes: tokens for
+    comparisons without the PTB tokeniser.
 
     >>> plain_words("A dog's ball.")
     "a dog's ball"
@@ -126,12 +178,24 @@ def strings(value: Any) -> Iterator[str]:
     """
     if isinstance(value, str):
         yield value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for item in (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    ):
         yield from strings(item)
 
 
 def records_of(path: Path) -> Iterator[Any]:
-    """Yield the records of a gzipped file: JSON values of ``.jsonl.gz``, lines of any other file."""
+    """Yield the records of a gzipped file: JSON values of ``.jsonl.gz``,
+    lines of any other file.
+    """
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
         for line in lines:
-            yield json.loads(line) if path.name.endswith(".jsonl.gz") else line.rstrip("\n")
+            yield (
+                json.loads(line)
+                if path.name.endswith(".jsonl.gz")
+                else line.rstrip("\n")
+            )

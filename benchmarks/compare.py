@@ -1,19 +1,26 @@
-"""Paired tests of systems: agreement with sacreBLEU, size under the null hypothesis, and speed.
+"""Paired tests of systems: agreement with sacreBLEU,
+size under the null hypothesis, and speed.
 
-    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000] [--seed 0]
+    python -m benchmarks.compare [--examples 5000] [--draws 10000] [--runs 4000] [--seed
+    0]
 
-*Agreement*: BLEU and corpus chrF of two systems by sacreBLEU's paired tests and by the harness. BLEU is the metric ``bleu`` on the texts
-as they are tokenised; chrF has sacreBLEU's own statistics, reduced by the harness. The p-values of approximate randomisation have one
-definition. sacreBLEU's bootstrap compares |d| - mean |d| with |D|, which is one-sided for systems that differ clearly; the harness compares
+*Agreement*: BLEU and corpus chrF of two systems by sacreBLEU's paired tests and by the
+harness. BLEU is the metric ``bleu`` on the texts as they are tokenised; chrF has
+sacreBLEU's own statistics, reduced by the harness. The p-values of approximate
+randomisation have one definition. sacreBLEU's bootstrap compares |d| - mean |d| with
+|D|, which is one-sided for systems that differ clearly; the harness compares
 |d - mean d| with |D| (Riezler & Maxwell, 2005). Both are printed from the harness's resamples.
 
-*Size*: share of null runs with p <= 0.05, where both systems have one distribution: BLEU-4 and the mean of ROUGE-L over 200 captions.
+*Size*: share of null runs with p <= 0.05, where both systems have one distribution:
+BLEU-4 and the mean of ROUGE-L over 200 captions.
 
-*Speed*: all pairs of five systems, eleven metrics, 10,000 weight vectors of each kind, 5000 examples. sacreBLEU's time is that of its
-paired bootstrap on BLEU for one pair and the same number of resamples, without the extraction of its statistics.
+*Speed*: all pairs of five systems, eleven metrics, 10,000 weight vectors of each kind,
+5000 examples. sacreBLEU's time is that of its paired bootstrap on BLEU for one pair and
+the same number of resamples, without the extraction of its statistics.
 
-Goals: differences equal to 1e-12 (relative), p-values within four standard errors; size 0.05 +/- 0.007 (of 4000 runs); 10 pairs x 11
-metrics in less than 10 s, BLEU 50 times as fast per pair as sacreBLEU. Exit status 1 when a goal is missed.
+Goals: differences equal to 1e-12 (relative), p-values within four standard errors; size
+0.05 +/- 0.007 (of 4000 runs); 10 pairs x 11 metrics in less than 10 s, BLEU 50 times as
+fast per pair as sacreBLEU. Exit status 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -31,7 +38,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import _paired_ar_test, _paired_bs_test
 
-from benchmarks.captions import find_data_folder, one_candidate, references, shipped_sets
+from benchmarks.captions import (
+    find_data_folder,
+    one_candidate,
+    references,
+    shipped_sets,
+)
 from benchmarks.timing import timed
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
 from harness.contracts import CaptionSet, MeanMetric, Metric, MetricSpec
@@ -39,14 +51,25 @@ from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.stats.draws import DrawFamily, resampled_sums
-from harness.stats.resampled_difference import ResampledDifference, difference_of_statistics
+from harness.stats.resampled_difference import (
+    ResampledDifference,
+    difference_of_statistics,
+)
 
 SYSTEMS = ("init_1", "init_3", "pre_2", "par_1", "merge_3")
 METRICS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("bleu", {"n": 1}), ("bleu", {"n": 2}), ("bleu", {"n": 3}), ("bleu", {"n": 4}), ("meteor", {}), ("rouge", {}), ("cider", {}),
-    ("trm", {"distance": "cider"}), ("mmd", {"embedding": "bow"}), ("frechet", {"embedding": "bow"}),
+    ("bleu", {"n": 1}),
+    ("bleu", {"n": 2}),
+    ("bleu", {"n": 3}),
+    ("bleu", {"n": 4}),
+    ("meteor", {}),
+    ("rouge", {}),
+    ("cider", {}),
+    ("trm", {"distance": "cider"}),
+    ("mmd", {"embedding": "bow"}),
+    ("frechet", {"embedding": "bow"}),
     ("energy", {"embedding": "bow"}),
-)  # fmt: skip
+)
 SIZE_GOAL, SPEED_GOAL, RATIO_GOAL = 0.007, 10.0, 50.0
 failures: list[str] = []
 
@@ -60,22 +83,33 @@ def check(name: str, holds: bool) -> str:
 
 # --------------------------------------------------------------------------- data
 def systems_of(count: int) -> tuple[str, list[list[CaptionSet]]]:
-    """Return the source of the captions, and the caption sets of five systems on the same ``count`` examples."""
+    """Return the source of the captions, and the caption sets of five systems on the
+    same ``count`` examples.
+    """
     if find_data_folder() is not None:
         texts = references()[:count]
         return "COCO Karpathy test split", [
-            [CaptionSet(f"{k}", (text,), tuple(own)) for k, (text, own) in enumerate(zip(one_candidate(system), texts))]
+            [
+                CaptionSet(f"{k}", (text,), tuple(own))
+                for k, (text, own) in enumerate(zip(one_candidate(system), texts))
+            ]
             for system in SYSTEMS
         ]
     shipped = shipped_sets()
     scenes = [(*item.candidates, *item.references) for item in shipped]
     return "the shipped sample, repeated", [
-        [CaptionSet(f"{k}", (own[(k // len(scenes) + s) % len(own)],), own[-5:]) for k in range(count) for own in [scenes[k % len(scenes)]]]
+        [
+            CaptionSet(f"{k}", (own[(k // len(scenes) + s) % len(own)],), own[-5:])
+            for k in range(count)
+            for own in [scenes[k % len(scenes)]]
+        ]
         for s in range(len(SYSTEMS))
     ]
 
 
-def statistics(metric: Metric, sets: Sequence[CaptionSet], features: FeatureCache) -> SystemData:
+def statistics(
+    metric: Metric, sets: Sequence[CaptionSet], features: FeatureCache
+) -> SystemData:
     """Return the statistics and scores of a metric."""
     scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
     return SystemData(scored.stats, scored.per_example(metric))
@@ -86,18 +120,25 @@ class Borrowed(MeanMetric):
     """A sacreBLEU metric: its statistics as addends, its formula applied to sums."""
 
     def __init__(self, *, scorer: Any) -> None:
-        self.scorer, self.spec = scorer, MetricSpec(type(scorer).__name__.lower(), True, "corpus")
+        self.scorer, self.spec = (
+            scorer,
+            MetricSpec(type(scorer).__name__.lower(), True, "corpus"),
+        )
 
     def summands(self, stats: np.ndarray) -> np.ndarray:
         return stats
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         rows = sums.reshape(-1, sums.shape[-1])
-        values = [self.scorer._compute_score_from_stats(row.tolist()).score for row in rows]
+        values = [
+            self.scorer._compute_score_from_stats(row.tolist()).score for row in rows
+        ]
         return np.array(values).reshape(sums.shape[:-1])
 
     def reduce(self, stats: np.ndarray, weights: np.ndarray | None = None) -> Any:
-        values = self.of_sums((np.ones((1, len(stats))) if weights is None else weights) @ stats)
+        values = self.of_sums(
+            (np.ones((1, len(stats))) if weights is None else weights) @ stats
+        )
         return float(values[0]) if weights is None else values
 
 
@@ -111,39 +152,72 @@ class Theirs:
     seconds_bootstrap: float
 
 
-def sacrebleu_tests(scorer: Any, sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> tuple[Theirs, list[np.ndarray]]:
+def sacrebleu_tests(
+    scorer: Any, sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int
+) -> tuple[Theirs, list[np.ndarray]]:
     """Return sacreBLEU's tests of two systems, and its statistics of both."""
     texts = [[item.candidates[0] for item in own] for own in sets]
     most = max(len(item.references) for item in sets[0])
-    by_position: Any = [[item.references[k] if k < len(item.references) else None for item in sets[0]] for k in range(most)]
-    stats = [np.array(scorer._extract_corpus_statistics(own, by_position), dtype=float) for own in texts]
+    by_position: Any = [
+        [item.references[k] if k < len(item.references) else None for item in sets[0]]
+        for k in range(most)
+    ]
+    stats = [
+        np.array(scorer._extract_corpus_statistics(own, by_position), dtype=float)
+        for own in texts
+    ]
     values = [scorer._aggregate_and_compute(own.tolist()).score for own in stats]
-    scorer._extract_corpus_statistics = lambda hypotheses, _: stats[1].tolist()  # its extraction is not timed
+    # its extraction is not timed
+    scorer._extract_corpus_statistics = lambda hypotheses, _: stats[1].tolist()
     information = {"x": (stats[0], type("Baseline", (), {"score": values[0]})())}
     seconds, (_, outcome) = timed(
-        lambda: _paired_bs_test(information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed)  # type: ignore[arg-type]
+        lambda: _paired_bs_test(
+            information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
+        )  # type: ignore[arg-type]
     )
-    _, randomised = _paired_ar_test(information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed)  # type: ignore[arg-type]
+    _, randomised = _paired_ar_test(
+        information, "other", texts[1], by_position, {"x": scorer}, draws, seed=seed
+    )  # type: ignore[arg-type]
     del scorer._extract_corpus_statistics
-    return Theirs(values[0] - values[1], float(randomised["x"].p_value or 0), float(outcome["x"].p_value or 0), seconds), stats
+    return Theirs(
+        values[0] - values[1],
+        float(randomised["x"].p_value or 0),
+        float(outcome["x"].p_value or 0),
+        seconds,
+    ), stats
 
 
 def one_sided(draws: np.ndarray, observed: float) -> float:
-    """Return the bootstrap p-value by sacreBLEU's definition from differences (draws,)."""
+    """Return the bootstrap p-value by sacreBLEU's definition from differences
+    (draws,).
+    """
     sizes = np.abs(draws)
     return float((1 + np.sum(sizes - sizes.mean() > abs(observed))) / (1 + len(draws)))
 
 
 def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> float:
-    """Print sacreBLEU's and our numbers for one pair; return the seconds of its bootstrap on BLEU."""
-    print(f"Agreement with sacreBLEU, {SYSTEMS[0]} against {SYSTEMS[4]}, {draws:,} draws")
-    print(f"{'':6} {'difference':>24} {'relative error':>14} {'p random.':>18} {'p bootstrap':>18} {'ours':>8}")
+    """Print sacreBLEU's and our numbers for one pair;
+    return the seconds of its bootstrap on BLEU.
+    """
+    print(
+        f"Agreement with sacreBLEU, {SYSTEMS[0]} against {SYSTEMS[4]}, {draws:,} draws"
+    )
+    print(
+        f"{'':6} {'difference':>24} {'relative error':>14} {'p random.':>18} "
+        f"{'p bootstrap':>18} {'ours':>8}"
+    )
     n, seconds = len(sets[0]), 0.0
     ours: Any = current().create("metrics", "bleu", {"n": 4, "tokenizer": "none"})
     tokenised = [_tokenised(own) for own in (sets[0], sets[4])]
-    for name, scorer, metric in (("BLEU", BLEU(tokenize="none", smooth_method="none", force=True), ours), ("chrF", CHRF(), None)):
+    for name, scorer, metric in (
+        ("BLEU", BLEU(tokenize="none", smooth_method="none", force=True), ours),
+        ("chrF", CHRF(), None),
+    ):
         theirs, stats = sacrebleu_tests(scorer, tokenised, draws, seed)
-        ours_metric, data = Borrowed(scorer=scorer), [SystemData(own, own[:, 0]) for own in stats]
+        ours_metric, data = (
+            Borrowed(scorer=scorer),
+            [SystemData(own, own[:, 0]) for own in stats],
+        )
         if metric is not None:
             ours_metric, seconds = metric, theirs.seconds_bootstrap
             features = FeatureCache([item.references for item in tokenised[0]])
@@ -153,33 +227,62 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         (result,) = paired_tests([PairedMetric(ours_metric, *data)], family)
         assert result.reported is not None
         reported = result.reported
-        rows = [ours_metric.summands(own.stats) for own in data if isinstance(own.stats, np.ndarray)]
-        resampled = [ours_metric.of_sums(resampled_sums(family, "resamples", own)) for own in rows]
+        rows = [
+            ours_metric.summands(own.stats)
+            for own in data
+            if isinstance(own.stats, np.ndarray)
+        ]
+        resampled = [
+            ours_metric.of_sums(resampled_sums(family, "resamples", own))
+            for own in rows
+        ]
         one = one_sided(scale * (resampled[0] - resampled[1]), theirs.difference)
-        error = abs(scale * reported.difference - theirs.difference) / max(abs(theirs.difference), 1e-300)
+        error = abs(scale * reported.difference - theirs.difference) / max(
+            abs(theirs.difference), 1e-300
+        )
         near = [
             abs(x - y) <= 4 * math.sqrt(2 * max(y * (1 - y), 1 / draws) / draws)
-            for x, y in ((reported.p_randomisation, theirs.p_randomisation), (one, theirs.p_bootstrap))
+            for x, y in (
+                (reported.p_randomisation, theirs.p_randomisation),
+                (one, theirs.p_bootstrap),
+            )
         ]
-        marks = check(f"{name} difference", error <= 1e-12), check(f"{name} p", all(near))
+        marks = (
+            check(f"{name} difference", error <= 1e-12),
+            check(f"{name} p", all(near)),
+        )
         print(
-            f"{name:6} {scale * reported.difference:24.15f} {error:14.1e} {reported.p_randomisation:8.4f} / {theirs.p_randomisation:.4f}"
-            f" {one:9.4f} / {theirs.p_bootstrap:.4f} {reported.p_bootstrap:8.4f}  {' '.join(marks)}"
+            f"{name:6} {scale * reported.difference:24.15f} {error:14.1e} "
+            f"{reported.p_randomisation:8.4f} / {theirs.p_randomisation:.4f}"
+            f" {one:9.4f} / {theirs.p_bootstrap:.4f} {reported.p_bootstrap:8.4f}  "
+            f"{' '.join(marks)}"
         )
     return seconds
 
 
 def _tokenised(sets: Sequence[CaptionSet]) -> list[CaptionSet]:
-    """Return the sets with PTB-tokenised texts, so that both programs see the same words."""
+    """Return the sets with PTB-tokenised texts,
+    so that both programs see the same words.
+    """
     from harness_metrics.tokenisers.tokens import tokenize
 
-    return [CaptionSet(s.id, tuple(tokenize(s.candidates, "ptb")), tuple(tokenize(s.references, "ptb"))) for s in sets]
+    return [
+        CaptionSet(
+            s.id,
+            tuple(tokenize(s.candidates, "ptb")),
+            tuple(tokenize(s.references, "ptb")),
+        )
+        for s in sets
+    ]
 
 
 # --------------------------------------------------------------------------- size
 def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
     """Print the share of null runs with p <= 0.05."""
-    print(f"\nSize at level 0.05: {runs} null runs of 200 examples, 199 draws; goal 0.05 +/- {SIZE_GOAL}")
+    print(
+        f"\nSize at level 0.05: {runs} null runs of 200 examples, 199 draws; "
+        f"goal 0.05 +/- {SIZE_GOAL}"
+    )
     features = FeatureCache([item.references for item in sets[0]])
     for name, parameters in (("bleu", {"n": 4}), ("rouge", {})):
         metric: Any = current().create("metrics", name, parameters)
@@ -187,43 +290,77 @@ def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
         assert stats[0] is not None and stats[1] is not None
         rng, rejected = np.random.default_rng(seed), np.zeros(2)
         for run in range(runs):
-            rows, swap = rng.integers(0, len(stats[0]), 200), rng.integers(0, 2, 200).astype(bool)[:, None]
+            rows, swap = (
+                rng.integers(0, len(stats[0]), 200),
+                rng.integers(0, 2, 200).astype(bool)[:, None],
+            )
             one, other = stats[0][rows], stats[1][rows]
             a, b = np.where(swap, one, other), np.where(swap, other, one)
-            result: ResampledDifference = difference_of_statistics(metric.reduce, a, b, DrawFamily(200, 199, seed + run))
+            result: ResampledDifference = difference_of_statistics(
+                metric.reduce, a, b, DrawFamily(200, 199, seed + run)
+            )
             rejected += [result.p_randomisation <= 0.05, result.p_bootstrap <= 0.05]
         for test, share in zip(("randomisation", "bootstrap"), rejected / runs):
-            print(f"  {metric.spec.name:8} {test:14} {share:.4f}  {check(f'size {name} {test}', abs(share - 0.05) <= SIZE_GOAL)}")
+            print(
+                f"  {metric.spec.name:8} {test:14} {share:.4f}  "
+                f"{check(f'size {name} {test}', abs(share - 0.05) <= SIZE_GOAL)}"
+            )
 
 
 # --------------------------------------------------------------------------- speed
-def speed(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: float) -> None:
-    """Print the seconds of all pairs and metrics, and the ratio to sacreBLEU for BLEU."""
+def speed(
+    sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int, theirs: float
+) -> None:
+    """Print the seconds of all pairs and metrics,
+    and the ratio to sacreBLEU for BLEU.
+    """
     features = FeatureCache([item.references for item in sets[0]])
-    metrics: list[Any] = [current().create("metrics", name, parameters) for name, parameters in METRICS]
+    metrics: list[Any] = [
+        current().create("metrics", name, parameters) for name, parameters in METRICS
+    ]
     data = [[statistics(metric, own, features) for own in sets] for metric in metrics]
-    items = [PairedMetric(metric, own[i], own[j]) for metric, own in zip(metrics, data) for i, j in combinations(range(len(sets)), 2)]
+    items = [
+        PairedMetric(metric, own[i], own[j])
+        for metric, own in zip(metrics, data)
+        for i, j in combinations(range(len(sets)), 2)
+    ]
     n = len(sets[0])
     seconds, _ = timed(lambda: list(paired_tests(items, DrawFamily(n, draws, seed))))
-    print(f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x {draws:,} draws of each test x {n} examples")
-    print(f"  harness, both tests and sign tests   {seconds:8.2f} s  {check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)")
+    print(
+        f"\nSpeed: {len(items) // len(metrics)} pairs x {len(metrics)} metrics x "
+        f"{draws:,} draws of each test x {n} examples"
+    )
+    print(
+        f"  harness, both tests and sign tests   {seconds:8.2f} s  "
+        f"{check('seconds', seconds < SPEED_GOAL)} (goal {SPEED_GOAL:.0f} s)"
+    )
     bleu = [item for item in items if item.metric is metrics[3]]
     own, _ = timed(lambda: list(paired_tests(bleu, DrawFamily(n, draws, seed))))
     each = own / len(bleu)
     ratio = theirs / each
     print(f"  sacreBLEU, bootstrap, BLEU, one pair {theirs:8.2f} s")
     mark = check("ratio", ratio >= RATIO_GOAL)
-    print(f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio {ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})")
+    print(
+        f"  harness, all tests, BLEU, a pair of {len(bleu)} {each:6.3f} s  ratio "
+        f"{ratio:.0f}  {mark} (goal {RATIO_GOAL:.0f})"
+    )
     alone, _ = timed(lambda: list(paired_tests(bleu[:1], DrawFamily(n, draws, seed))))
-    print(f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio {theirs / alone:.0f}")
+    print(
+        f"  harness, all tests, BLEU, one pair   {alone:8.2f} s  ratio "
+        f"{theirs / alone:.0f}"
+    )
 
 
 def main() -> int:
     """Print the three sections; return 1 when a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--examples", type=int, default=5000)
     parser.add_argument("--draws", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=4000, help="null runs of the size; 0: none")
+    parser.add_argument(
+        "--runs", type=int, default=4000, help="null runs of the size; 0: none"
+    )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     source, sets = systems_of(args.examples)

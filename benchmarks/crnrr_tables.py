@@ -1,8 +1,10 @@
-"""Studies of Li et al. 2020 and the tables of docs/studies/crnrr.md, for :mod:`benchmarks.study_tables`.
+"""Studies of Li et al. 2020 and the tables of docs/studies/crnrr.md, for
+:mod:`benchmarks.study_tables`.
 
-``crnrr-table2``: Table 2 and its dependence on the size of the corpus. ``crnrr-ranking``: models of text by CND. ``crnrr-table1``: the
-known distribution. ``crnrr-frontiers``: Figures 1 and 4. ``crnrr-curves``: Figures 5 to 7. :mod:`benchmarks.trends`
-has Figure 3 beside its dependence on the size of the corpus.
+``crnrr-table2``: Table 2 and its dependence on the size of the corpus.
+``crnrr-ranking``: models of text by CND. ``crnrr-table1``: the known distribution.
+``crnrr-frontiers``: Figures 1 and 4. ``crnrr-curves``: Figures 5 to 7.
+:mod:`benchmarks.trends` has Figure 3 beside its dependence on the size of the corpus.
 """
 
 from __future__ import annotations
@@ -23,25 +25,57 @@ from harness.spec.published import cell_value
 Table = dict[str, Any]
 ORDERS = (2, 3, 4)
 PAIRS = {"BS": "BLEU-NSBLEU", "CN": "CR-NRR"}
-MEASURES = {"qdisc": "QDisc", "drate": "DRate_pct", "self-ratio": "SelfRatio", "ref-ratio": "RefRatio"}
-"""Measure of the metric ``qdisc`` -> its column in the published table, after the name of the corpus."""
+MEASURES = {
+    "qdisc": "QDisc",
+    "drate": "DRate_pct",
+    "self-ratio": "SelfRatio",
+    "ref-ratio": "RefRatio",
+}
+"""Measure of the metric ``qdisc`` -> its column in the published table,
+after the name of the corpus.
+"""
 CORPORA = {
-    "crnrr-table2-coco": ("COCO captions filtered as in the paper, 17,500 + 17,500", "MSCOCO"),
-    "crnrr-table2-textgan": ("COCO captions of the text-GAN papers, 4,980 + 4,980", "MSCOCO"),
+    "crnrr-table2-coco": (
+        "COCO captions filtered as in the paper, 17,500 + 17,500",
+        "MSCOCO",
+    ),
+    "crnrr-table2-textgan": (
+        "COCO captions of the text-GAN papers, 4,980 + 4,980",
+        "MSCOCO",
+    ),
     "crnrr-table2-news": ("EMNLP 2017 news, 5,000 + 5,000", "WMT"),
 }
 """Task of studies/crnrr-table2 -> name of its corpus, and the published one."""
-SIZES = {"crnrr-table2-coco-quarter": 4375, "crnrr-table2-coco-half": 8750, "crnrr-table2-coco": 17_500}
+SIZES = {
+    "crnrr-table2-coco-quarter": 4375,
+    "crnrr-table2-coco-half": 8750,
+    "crnrr-table2-coco": 17_500,
+}
 PUBLISHED_SIZE = 50_000
 RANKED = {"corpus-bleu2": "BLEU-2", "cr2": "CR-2"} | {
-    f"cnd{n}{form}": f"{kind}CND-{n}" for form, kind in (("", ""), (" unbiased", "unbiased ")) for n in (2, 3)
+    f"cnd{n}{form}": f"{kind}CND-{n}"
+    for form, kind in (("", ""), (" unbiased", "unbiased "))
+    for n in (2, 3)
 }
-TEXT_MODELS = {"crnrr-mixture-coco": ("MLE", "SeqGAN", "LeakGAN"), "crnrr-mixture-emnlp": ("text GAN 2", "text GAN 3")}
-BETAS, RANKS = (0.0, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 5.0), (1, 2, 4, 8, 16, 32, 48, 64)
+TEXT_MODELS = {
+    "crnrr-mixture-coco": ("MLE", "SeqGAN", "LeakGAN"),
+    "crnrr-mixture-emnlp": ("text GAN 2", "text GAN 3"),
+}
+BETAS, RANKS = (
+    (0.0, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 5.0),
+    (1, 2, 4, 8, 16, 32, 48, 64),
+)
 ROUNDING = 1e-12
 """Discrepancies below it are rounding errors of 0."""
 STEPS = (25, 50, 100, 200, 400, 800, 1600, 2000)
-SAMPLED = {"cnd1": "CND-1", "cnd2": "CND-2", "cnd3": "CND-3", "cr2": "CR-2", "nrr2": "NRR-2", "corpus-bleu2": "BLEU-2"}
+SAMPLED = {
+    "cnd1": "CND-1",
+    "cnd2": "CND-2",
+    "cnd3": "CND-3",
+    "cr2": "CR-2",
+    "nrr2": "NRR-2",
+    "corpus-bleu2": "BLEU-2",
+}
 
 
 def digits(value: float | None, count: int = 3) -> str:
@@ -53,8 +87,11 @@ def digits(value: float | None, count: int = 3) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.{count}g}"
 
 
-def continue_power_law(values: Sequence[float], sizes: Sequence[int], size: int) -> float:
-    """Return the value at a size of the power law through the last two values; NaN where one is undefined.
+def continue_power_law(
+    values: Sequence[float], sizes: Sequence[int], size: int
+) -> float:
+    """Return the value at a size of the power law through the last two values;
+    NaN where one is undefined.
 
     >>> continue_power_law([4.0, 2.0, 1.0], [100, 200, 400], 1600)
     0.25
@@ -65,8 +102,13 @@ def continue_power_law(values: Sequence[float], sizes: Sequence[int], size: int)
 
 def published_rows(item: str) -> dict[str, Mapping[str, Any]]:
     """Return the rows of a published table of Li et al. 2020 by metric."""
-    items = yaml.safe_load((INDEX.parent / "li2020.yaml").read_text(encoding="utf-8"))["items"]
-    return {row["metrics"]: row for row in next(entry for entry in items if entry["id"] == item)["rows"]}
+    items = yaml.safe_load((INDEX.parent / "li2020.yaml").read_text(encoding="utf-8"))[
+        "items"
+    ]
+    return {
+        row["metrics"]: row
+        for row in next(entry for entry in items if entry["id"] == item)["rows"]
+    }
 
 
 def published_number(row: Mapping[str, Any], column: str) -> float:
@@ -76,18 +118,28 @@ def published_number(row: Mapping[str, Any], column: str) -> float:
 
 
 def published_text(row: Mapping[str, Any], column: str) -> str:
-    """Return a published number with three significant digits, or a bound as it is printed."""
+    """Return a published number with three significant digits,
+    or a bound as it is printed.
+    """
     value = cell_value(row[column], 0.01 if "_pct" in column else 1.0)
     return digits(value) if isinstance(value, float) else str(value or "–")
 
 
 def by_task(runs: Sequence[Run]) -> dict[str, dict[tuple[str, str], Any]]:
     """Return task -> (model, metric) -> value."""
-    return {run.provenance.task: {(record.model, record.metric): record.value for record in run.records} for run in runs}
+    return {
+        run.provenance.task: {
+            (record.model, record.metric): record.value for record in run.records
+        }
+        for run in runs
+    }
 
 
-def trend_rows(found: Sequence[Mapping[str, Any]], sizes: Sequence[int], corpus: str, measure: str) -> Iterator[list[str]]:
-    """Yield a measure of every pair by size, continued to the published size, and the published number.
+def trend_rows(
+    found: Sequence[Mapping[str, Any]], sizes: Sequence[int], corpus: str, measure: str
+) -> Iterator[list[str]]:
+    """Yield a measure of every pair by size, continued to the published size,
+    and the published number.
 
     ``found`` has the values of the metric ``qdisc`` at each size.
     """
@@ -95,112 +147,237 @@ def trend_rows(found: Sequence[Mapping[str, Any]], sizes: Sequence[int], corpus:
     for short, pair in PAIRS.items():
         for n in ORDERS:
             values = [each[f"{measure}({pair} {n})"] for each in found]
-            there = published_number(published[f"{short}-{n}"], f"{corpus}_{MEASURES[measure]}")
+            there = published_number(
+                published[f"{short}-{n}"], f"{corpus}_{MEASURES[measure]}"
+            )
             continued = continue_power_law(values, sizes, PUBLISHED_SIZE)
-            yield [f"{short}-{n}, {measure}", *map(digits, values), digits(continued, 2), digits(there)]
+            yield [
+                f"{short}-{n}, {measure}",
+                *map(digits, values),
+                digits(continued, 2),
+                digits(there),
+            ]
 
 
 def trend_headers(sizes: Sequence[int]) -> list[str]:
     """Return the headers above :func:`trend_rows`."""
-    return ["", *(f"{size:,}" for size in sizes), f"continued to {PUBLISHED_SIZE:,}", f"published, {PUBLISHED_SIZE:,}"]
+    return [
+        "",
+        *(f"{size:,}" for size in sizes),
+        f"continued to {PUBLISHED_SIZE:,}",
+        f"published, {PUBLISHED_SIZE:,}",
+    ]
 
 
 def real_text_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return Table 2 beside the published one, and the values by the number of captions."""
+    """Return Table 2 beside the published one,
+    and the values by the number of captions.
+    """
     values, published = by_task(runs), published_rows("table2")
     rows: list[list[str]] = []
     for task, (title, corpus) in CORPORA.items():
         rows.append([f"**{title}**", *[""] * len(MEASURES)])
         for (short, pair), n in itertools.product(PAIRS.items(), ORDERS):
-            ours = [values[task]["real text", f"{measure}({pair} {n})"] for measure in MEASURES]
-            theirs = [published_number(published[f"{short}-{n}"], f"{corpus}_{column}") for column in MEASURES.values()]
-            rows.append([f"{short}-{n}", *(f"{digits(a)} / {digits(b)}" for a, b in zip(ours, theirs))])
-    found = [{metric: value for (_, metric), value in values[task].items()} for task in SIZES]
+            ours = [
+                values[task]["real text", f"{measure}({pair} {n})"]
+                for measure in MEASURES
+            ]
+            theirs = [
+                published_number(published[f"{short}-{n}"], f"{corpus}_{column}")
+                for column in MEASURES.values()
+            ]
+            rows.append(
+                [
+                    f"{short}-{n}",
+                    *(f"{digits(a)} / {digits(b)}" for a, b in zip(ours, theirs)),
+                ]
+            )
+    found = [
+        {metric: value for (_, metric), value in values[task].items()} for task in SIZES
+    ]
     sizes = list(SIZES.values())
     return {
-        "crnrr-table2": {"headers": ["ours / published, 50,000 + 50,000", "QDisc", "DRate", "Self-Ratio", "Ref-Ratio"], "rows": rows},
-        "crnrr-table2-sizes": {"headers": trend_headers(sizes), "rows": list(trend_rows(found, sizes, "MSCOCO", "qdisc"))},
+        "crnrr-table2": {
+            "headers": [
+                "ours / published, 50,000 + 50,000",
+                "QDisc",
+                "DRate",
+                "Self-Ratio",
+                "Ref-Ratio",
+            ],
+            "rows": rows,
+        },
+        "crnrr-table2-sizes": {
+            "headers": trend_headers(sizes),
+            "rows": list(trend_rows(found, sizes, "MSCOCO", "qdisc")),
+        },
     }
 
 
 def ranking_runs() -> list[Run]:
-    """Run the models of both small corpora of studies/crnrr-mixture by the metrics of the ranking."""
-    metrics = ["{corpus-bleu: {n: 2}}", "{cr: {n: 2}}", "{cnd: {n: [2, 3]}}", "{cnd: {n: [2, 3], form: unbiased}}"]
-    return list(task_runs("studies/crnrr-mixture", ["crnrr-mixture-pool"], [f"metrics=[{', '.join(metrics)}]"], 5000))
+    """Run the models of both small corpora of studies/crnrr-mixture by the metrics of
+    the ranking.
+    """
+    metrics = [
+        "{corpus-bleu: {n: 2}}",
+        "{cr: {n: 2}}",
+        "{cnd: {n: [2, 3]}}",
+        "{cnd: {n: [2, 3], form: unbiased}}",
+    ]
+    return list(
+        task_runs(
+            "studies/crnrr-mixture",
+            ["crnrr-mixture-pool"],
+            [f"metrics=[{', '.join(metrics)}]"],
+            5000,
+        )
+    )
 
 
 def ranking_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return quality and CND of real text, of models and of a copy of the references, for both corpora."""
+    """Return quality and CND of real text, of models and of a copy of the references,
+    for both corpora.
+    """
     values = by_task(runs)
     rows: list[list[str]] = []
     for task, models in TEXT_MODELS.items():
         rows.append([f"**{task.removeprefix('crnrr-mixture-')}**", *[""] * len(RANKED)])
         rows += [
-            [model, *(digits(values[task][model, metric]) for metric in RANKED)] for model in ("real text", *models, "by heart, no noise")
+            [model, *(digits(values[task][model, metric]) for metric in RANKED)]
+            for model in ("real text", *models, "by heart, no noise")
         ]
     return {"crnrr-ranking": {"headers": ["", *RANKED.values()], "rows": rows}}
 
 
 def known_distribution_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return Table 1: the range over draws of the weights beside the published bounds."""
+    """Return Table 1: the range over draws of the weights beside the published
+    bounds.
+    """
     values, published = by_task(runs)["crnrr-synthetic"], published_rows("table1")
     rows: list[list[str]] = []
-    metrics = [*(f"BS-{n}" for n in (1, 2, 3)), *(f"BS-{n} rate" for n in (1, 2, 3)), *(f"CN-{n}" for n in (1, 2, 3))]
+    metrics = [
+        *(f"BS-{n}" for n in (1, 2, 3)),
+        *(f"BS-{n} rate" for n in (1, 2, 3)),
+        *(f"CN-{n}" for n in (1, 2, 3)),
+    ]
     for metric in [*metrics, "LL-SE", "CR-NRR", "LL-NRR", "CR-SE"]:
         ranges: list[str] = []
         for sigma in ("0.5", "1", "2"):
-            found = [values[f"sigma {sigma}, weights {k}", f"text-space-qdisc({metric})"] for k in range(3)]
-            ends = (0.0 if abs(end) < ROUNDING else end for end in (min(found), max(found)))
+            found = [
+                values[f"sigma {sigma}, weights {k}", f"text-space-qdisc({metric})"]
+                for k in range(3)
+            ]
+            ends = (
+                0.0 if abs(end) < ROUNDING else end for end in (min(found), max(found))
+            )
             ranges.append(" … ".join(dict.fromkeys(map(digits, ends))))
         rows.append([f"{metric}, ours", *ranges])
         if metric.startswith("BS"):
-            name, measure = metric.removesuffix(" rate"), "DRate_pct" if metric.endswith("rate") else "QDisc"
+            name, measure = (
+                metric.removesuffix(" rate"),
+                "DRate_pct" if metric.endswith("rate") else "QDisc",
+            )
             columns = [f"{measure}_s{sigma}" for sigma in ("0.5", "1.0", "2.0")]
-            rows.append(["published", *(published_text(published[name], column) for column in columns)])
+            rows.append(
+                [
+                    "published",
+                    *(published_text(published[name], column) for column in columns),
+                ]
+            )
     return {"crnrr-table1": {"headers": ["", "sigma 0.5", "1", "2"], "rows": rows}}
 
 
 def frontier_runs() -> list[Run]:
-    """Run the real distributions of both frontier studies, with the exact gain of quality at their diversity."""
+    """Run the real distributions of both frontier studies, with the exact gain of
+    quality at their diversity.
+    """
     runs: list[Run] = []
-    for study, oracle in (("toy", {"sigma": "uniform", "vocabulary": 20, "length": 1}), ("frontiers", {"sigma": 1.0})):
-        metrics = [{"text-space": {"sigma": oracle["sigma"], "seed": 0}}, {"text-space-qdisc": {"orders": []}}]
+    for study, oracle in (
+        ("toy", {"sigma": "uniform", "vocabulary": 20, "length": 1}),
+        ("frontiers", {"sigma": 1.0}),
+    ):
+        metrics = [
+            {"text-space": {"sigma": oracle["sigma"], "seed": 0}},
+            {"text-space-qdisc": {"orders": []}},
+        ]
         models = [{"lstm-oracle": {"label": "P", "seed": 0, **oracle}}]
-        runs.append(api.evaluate(f"studies/crnrr-{study}", models=models, metrics=metrics))
+        runs.append(
+            api.evaluate(f"studies/crnrr-{study}", models=models, metrics=metrics)
+        )
     return runs
 
 
 def frontier_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return the quality of P and that of the frontier at its diversity, for four pairs."""
+    """Return the quality of P and that of the frontier at its diversity,
+    for four pairs.
+    """
     rows: list[list[str]] = []
     for pair in ("LL-SE", "CR-NRR", "LL-NRR", "CR-SE"):
         cells = [pair]
         for values in by_task(runs).values():
             quality = values["P", f"text-space({pair.partition('-')[0]})"]
-            cells.append(f"{quality:.4f}, {quality + values['P', f'text-space-qdisc({pair})']:.4f}")
+            cells.append(
+                f"{quality:.4f}, "
+                f"{quality + values['P', f'text-space-qdisc({pair})']:.4f}"
+            )
         rows.append(cells)
-    return {"crnrr-frontiers": {"headers": ["", "toy: P, frontier", "oracle: P, frontier"], "rows": rows}}
+    return {
+        "crnrr-frontiers": {
+            "headers": ["", "toy: P, frontier", "oracle: P, frontier"],
+            "rows": rows,
+        }
+    }
 
 
 def curve_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return the gain by step of the ascent, measures along Q ~ P^beta, and log-probabilities by rank."""
+    """Return the gain by step of the ascent, measures along Q ~ P^beta, and
+    log-probabilities by rank.
+    """
     values, published = by_task(runs), published_rows("table1")
     oracles, powers = values["crnrr-oracles"], values["crnrr-powers"]
     gains: list[list[str]] = []
     for sigma, n in itertools.product(("0.5", "1", "2"), (1, 2)):
-        metrics = [*(f"text-space-qdisc(BS-{n} step {step})" for step in STEPS), f"text-space-qdisc(BS-{n})"]
+        metrics = [
+            *(f"text-space-qdisc(BS-{n} step {step})" for step in STEPS),
+            f"text-space-qdisc(BS-{n})",
+        ]
         bound = published_number(published[f"BS-{n}"], f"QDisc_s{float(sigma)}")
-        gains.append([f"BS-{n}, sigma {sigma}", *(f"{oracles[f'sigma {sigma}', metric]:.4f}" for metric in metrics), f"{bound:.4f}"])
+        gains.append(
+            [
+                f"BS-{n}, sigma {sigma}",
+                *(f"{oracles[f'sigma {sigma}', metric]:.4f}" for metric in metrics),
+                f"{bound:.4f}",
+            ]
+        )
     along = [
-        [name, *(f"{powers[f'beta {beta:g}', f'text-space({name})']:.4f}" for beta in BETAS)]
+        [
+            name,
+            *(
+                f"{powers[f'beta {beta:g}', f'text-space({name})']:.4f}"
+                for beta in BETAS
+            ),
+        ]
         for name in ("BLEU-2", "NSBLEU-2", "CR-2", "NRR-2", "CND-1", "CND-2", "CND-3")
     ]
     ranks = [
-        [f"sigma {sigma}", *(f"{oracles[f'sigma {sigma}', f'text-space(log Q {r})']:.2f}" for r in RANKS)] for sigma in ("0.5", "1", "2")
+        [
+            f"sigma {sigma}",
+            *(
+                f"{oracles[f'sigma {sigma}', f'text-space(log Q {r})']:.2f}"
+                for r in RANKS
+            ),
+        ]
+        for sigma in ("0.5", "1", "2")
     ]
     return {
-        "crnrr-figure5": {"headers": ["step", *map(str, STEPS), "largest", "published bound"], "rows": gains},
-        "crnrr-figure6": {"headers": ["beta", *(f"{beta:g}" for beta in BETAS)], "rows": along},
+        "crnrr-figure5": {
+            "headers": ["step", *map(str, STEPS), "largest", "published bound"],
+            "rows": gains,
+        },
+        "crnrr-figure6": {
+            "headers": ["beta", *(f"{beta:g}" for beta in BETAS)],
+            "rows": along,
+        },
         "crnrr-figure7": {"headers": ["rank", *map(str, RANKS)], "rows": ranks},
     }
 
@@ -210,19 +387,43 @@ def temperature_tables(runs: Sequence[Run]) -> dict[str, Table]:
     tables: dict[str, Table] = {}
     for run in runs:
         values = {
-            (record.metric, lookup(record, "decoding.temperature")): record.value for record in run.records if record.model == "RNNLM"
+            (record.metric, lookup(record, "decoding.temperature")): record.value
+            for record in run.records
+            if record.model == "RNNLM"
         }
-        real = {record.metric: record.value for record in run.records if record.model == "real text"}
+        real = {
+            record.metric: record.value
+            for record in run.records
+            if record.model == "real text"
+        }
         temperatures = sorted({temperature for _, temperature in values})
-        rows = [[name, *(digits(values[metric, t]) for t in temperatures), digits(real[metric])] for metric, name in SAMPLED.items()]
-        tables[run.provenance.task] = {"headers": ["t", *map(str, temperatures), "real text"], "rows": rows}
+        rows = [
+            [
+                name,
+                *(digits(values[metric, t]) for t in temperatures),
+                digits(real[metric]),
+            ]
+            for metric, name in SAMPLED.items()
+        ]
+        tables[run.provenance.task] = {
+            "headers": ["t", *map(str, temperatures), "real text"],
+            "rows": rows,
+        }
     return tables
 
 
-STUDIES: dict[str, tuple[Callable[[], list[Run]], Callable[[Sequence[Run]], dict[str, Table]]]] = {
-    "crnrr-table2": (lambda: api.evaluate_all("studies/crnrr-table2"), real_text_tables),
+STUDIES: dict[
+    str, tuple[Callable[[], list[Run]], Callable[[Sequence[Run]], dict[str, Table]]]
+] = {
+    "crnrr-table2": (
+        lambda: api.evaluate_all("studies/crnrr-table2"),
+        real_text_tables,
+    ),
     "crnrr-ranking": (ranking_runs, ranking_tables),
-    "crnrr-table1": (lambda: api.evaluate_all("studies/crnrr-synthetic"), known_distribution_tables),
+    "crnrr-table1": (
+        lambda: api.evaluate_all("studies/crnrr-synthetic"),
+        known_distribution_tables,
+    ),
     "crnrr-frontiers": (frontier_runs, frontier_tables),
     "crnrr-curves": (lambda: api.evaluate_all("studies/crnrr-curves"), curve_tables),
 }

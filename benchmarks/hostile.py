@@ -2,9 +2,11 @@
 
     python -m benchmarks.hostile
 
-At least twenty attacks of each kind. A checkpoint or a registry creates a file when its code runs; a caption sets a variable of the page.
-Each attack is tried first where it works: by ``pickle.loads``, by an import, in a page without escapes. One that does not work there is
-not counted. The exit status is 1 when code runs, or when fewer than twenty attacks of a kind work where they are tried.
+At least twenty attacks of each kind. A checkpoint or a registry creates a file when its
+code runs; a caption sets a variable of the page. Each attack is tried first where it
+works: by ``pickle.loads``, by an import, in a page without escapes. One that does not
+work there is not counted. The exit status is 1 when code runs, or when fewer than
+twenty attacks of a kind work where they are tried.
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ def calls() -> list[Call]:
 
 
 def formats(attack: Call) -> dict[str, bytes]:
-    """Return the files of an attack, by their suffix: two pickles, a zip archive of torch, and one of numpy."""
+    """Return the files of an attack, by their suffix: two pickles,
+    a zip archive of torch, and one of numpy.
+    """
     import numpy as np
     import torch
 
@@ -97,22 +101,38 @@ def formats(attack: Call) -> dict[str, bytes]:
     holder[0] = attack
     np.savez(arrays, weight=holder)
     content = pickle.dumps({"weight": [1.0], "settings": attack})
-    return {".pkl": content, ".pt": archive.getvalue(), ".bin": content, ".npz": arrays.getvalue()}
+    return {
+        ".pkl": content,
+        ".pt": archive.getvalue(),
+        ".bin": content,
+        ".npz": arrays.getvalue(),
+    }
 
 
 def checkpoints(folder: Path) -> tuple[int, int, int]:
-    """Return the numbers of attacks that work, of their files, and of files whose code runs."""
+    """Return the numbers of attacks that work, of their files,
+    and of files whose code runs.
+    """
     from harness_models.shared.inputs.features import FeatureFile
     from harness_models.shared.weights.checkpoints import load_checkpoint
     from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
-    readers: tuple[Callable[[str], object], ...] = (load_checkpoint, load_plain_pickle, FeatureFile)
+    readers: tuple[Callable[[str], object], ...] = (
+        load_checkpoint,
+        load_plain_pickle,
+        FeatureFile,
+    )
     (folder / "attack.py").write_text(WRITE)
     working = files = ran = 0
     os.chdir(folder)
     for number, attack in enumerate(calls()):
         script = "import pickle, sys; pickle.loads(sys.stdin.buffer.read())"
-        subprocess.run([sys.executable, "-c", script], input=pickle.dumps(attack), cwd=folder, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=pickle.dumps(attack),
+            cwd=folder,
+            capture_output=True,
+        )
         if not happened(folder):
             print(f"  attack {number} on checkpoints does not work here")
             continue
@@ -154,7 +174,9 @@ TARGETS = [
     "../outside:Attack",
     "linkedfolder/../outside:Attack",
 ]
-"""Code outside of the folder of a registry. ``outside``, ``linked`` and ``linkedfolder.attack`` create the file when they are imported."""
+"""Code outside of the folder of a registry. ``outside``, ``linked`` and
+``linkedfolder.attack`` create the file when they are imported.
+"""
 TAGS = [
     f'metrics: {{m: !!python/object/apply:os.system ["{TOUCH}"]}}',
     f'metrics: {{m: {{import: !!python/object/apply:os.system ["{TOUCH}"]}}}}',
@@ -162,7 +184,14 @@ TAGS = [
     f"provider: !!python/object/apply:builtins.exec [{json.dumps(WRITE)}]",
 ]
 """Registries whose YAML calls functions."""
-VERBS = [["--help"], ["list"], ["show", "m"], ["validate", "spec.yaml"], ["run", "spec.yaml", "--output", "out"], ["m", TOUCH]]
+VERBS = [
+    ["--help"],
+    ["list"],
+    ["show", "m"],
+    ["validate", "spec.yaml"],
+    ["run", "spec.yaml", "--output", "out"],
+    ["m", TOUCH],
+]
 """Commands that read the registry of the working directory."""
 LOADER = f"""
 import importlib, importlib.util, os, pickle, sys
@@ -186,18 +215,33 @@ YAML_LOADER = "import sys, yaml; yaml.unsafe_load(sys.argv[1])"
 
 
 def registries() -> list[tuple[str, list[str]]]:
-    """Return the texts of the registries, each with the command by which its attack works."""
-    import_target, load_tag = [sys.executable, "-c", LOADER], [sys.executable, "-c", YAML_LOADER]
+    """Return the texts of the registries, each with the command by which its attack
+    works.
+    """
+    import_target, load_tag = (
+        [sys.executable, "-c", LOADER],
+        [sys.executable, "-c", YAML_LOADER],
+    )
     mine = "provider: mine\n"
-    texts = [(f'{mine}metrics: {{m: {{import: "{target}"}}}}', [*import_target, target]) for target in TARGETS]
+    texts = [
+        (f'{mine}metrics: {{m: {{import: "{target}"}}}}', [*import_target, target])
+        for target in TARGETS
+    ]
     for kind in ("commands", "adapters", "readers", "distances", "embeddings"):
-        texts.append((f'{mine}{kind}: {{m: {{import: "outside:Attack"}}}}', [*import_target, "outside"]))
+        texts.append(
+            (
+                f'{mine}{kind}: {{m: {{import: "outside:Attack"}}}}',
+                [*import_target, "outside"],
+            )
+        )
     texts.append((f"{mine}hooks: [outside]", [*import_target, "outside"]))
     return [*texts, *((text, [*load_tag, text]) for text in TAGS)]
 
 
 def write_project(folder: Path, text: str) -> Path:
-    """Write a project with a registry, and code that attacks beside it; return the folder of the project."""
+    """Write a project with a registry, and code that attacks beside it;
+    return the folder of the project.
+    """
     inside = folder / "inside"
     inside.mkdir(parents=True)
     for path in (folder / "outside.py", folder / "package" / "attack.py"):
@@ -207,31 +251,55 @@ def write_project(folder: Path, text: str) -> Path:
     (inside / "linkedfolder").symlink_to(folder / "package")
     (inside / "attack.py").write_text(f"{WRITE}\n")
     (inside / "registry.yaml").write_text(text + "\n")
-    (inside / "data.jsonl").write_text('{"id": "1", "references": ["a dog", "a cat"]}\n')
-    spec = {"task": "t", "dataset": {"reader": "jsonl", "path": "data.jsonl"}, "models": ["human"]}
-    metrics = [{"m": {"command": TOUCH, "cmd": TOUCH, "args": ["touch", MARK]}}, "rouge"]
+    (inside / "data.jsonl").write_text(
+        '{"id": "1", "references": ["a dog", "a cat"]}\n'
+    )
+    spec = {
+        "task": "t",
+        "dataset": {"reader": "jsonl", "path": "data.jsonl"},
+        "models": ["human"],
+    }
+    metrics = [
+        {"m": {"command": TOUCH, "cmd": TOUCH, "args": ["touch", MARK]}},
+        "rouge",
+    ]
     (inside / "spec.yaml").write_text(json.dumps({**spec, "metrics": metrics}))
     return inside
 
 
 def attack_by_registries(folder: Path) -> tuple[int, int, int]:
-    """Return the numbers of attacks that work, of commands in such a folder, and of commands after which code has run."""
+    """Return the numbers of attacks that work, of commands in such a folder, and of
+    commands after which code has run.
+    """
     working = commands = ran = 0
     for number, (text, control) in enumerate(registries()):
         inside = write_project(folder / str(number), text)
-        subprocess.run(control, cwd=inside, capture_output=True, env={**os.environ, "PYTHONPATH": ".:.."})
+        subprocess.run(
+            control,
+            cwd=inside,
+            capture_output=True,
+            env={**os.environ, "PYTHONPATH": ".:.."},
+        )
         if not happened(inside):
             print(f"  registry {number} does not work here: {text!r}")
             continue
         working += 1
         for arguments in VERBS:
-            done = subprocess.run([*HARNESS, *arguments], cwd=inside, capture_output=True, text=True)
+            done = subprocess.run(
+                [*HARNESS, *arguments], cwd=inside, capture_output=True, text=True
+            )
             commands += 1
             if "Traceback" in done.stderr:
-                print(f"  harness {arguments[0]} with registry {number} ends with a traceback:\n{done.stderr}")
+                print(
+                    f"  harness {arguments[0]} with registry {number} ends with a "
+                    f"traceback:\n{done.stderr}"
+                )
             if happened(inside):
                 ran += 1
-                print(f"  harness {arguments[0]} runs the code of registry {number}: {text!r}")
+                print(
+                    f"  harness {arguments[0]} runs the code of registry {number}: "
+                    f"{text!r}"
+                )
     return working, commands, ran
 
 
@@ -270,19 +338,34 @@ def write_report(folder: Path, text: str) -> Path:
     """Run a spec whose texts are an attack, and return the path of its page."""
     folder.mkdir()
     ids = [text, "2", "3"]
-    references = [{"id": name, "references": [text, "a dog runs", f"a {k} dog"]} for k, name in enumerate(ids)]
+    references = [
+        {"id": name, "references": [text, "a dog runs", f"a {k} dog"]}
+        for k, name in enumerate(ids)
+    ]
     candidates = [{"id": name, "candidates": [f"{text} dog", "a dog"]} for name in ids]
     for name, rows in (("data", references), ("candidates", candidates)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (folder / f"{name}.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows)
+        )
     spec = {
         "task": "attack",
         "description": text,
         "notice": text,
         "dataset": {"reader": "jsonl", "path": "data.jsonl"},
-        "models": ["human", {"predictions": {"label": text, "path": "candidates.jsonl"}}],
+        "models": [
+            "human",
+            {"predictions": {"label": text, "path": "candidates.jsonl"}},
+        ],
         "metrics": ["rouge", {"trm": {"distance": "rouge"}}],
         "views": [
-            {"plot": "table", "title": text, "note": text, "x": "metric", "by": "model", "y": "*"},
+            {
+                "plot": "table",
+                "title": text,
+                "note": text,
+                "x": "metric",
+                "by": "model",
+                "y": "*",
+            },
             {"plot": "bar", "title": text, "x": "model", "y": "rouge"},
             {"plot": "texts", "title": text, "examples": 2},
         ],
@@ -295,15 +378,22 @@ def write_report(folder: Path, text: str) -> Path:
 
 
 def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
-    """Return the numbers of attacks that work, of pages, and of pages whose code runs or that ask for another file."""
+    """Return the numbers of attacks that work, of pages, and of pages whose code runs
+    or that ask for another file.
+    """
     from playwright.sync_api import sync_playwright
 
     working = opened = ran = 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
         for number, text in enumerate(TEXTS):
             plain = folder / f"plain{number}.html"
-            plain.write_text(f"<body><div>{text}</div><script type=data>{text}</script><a title='{text}'>x</a>")
+            plain.write_text(
+                f"<body><div>{text}</div><script type=data>{text}</script><a "
+                f"title='{text}'>x</a>"
+            )
             view = browser.new_page()
             view.goto(plain.as_uri())
             view.wait_for_timeout(150)
@@ -323,7 +413,11 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
                 link.click()
                 view.wait_for_timeout(250)
             opened += 1
-            others = [url for url in asked if not url.startswith((page.as_uri(), "data:", "blob:"))]
+            others = [
+                url
+                for url in asked
+                if not url.startswith((page.as_uri(), "data:", "blob:"))
+            ]
             if view.evaluate(f"window.{MARK} === 1") or others:
                 ran += 1
                 print(f"  page {number} runs code or asks for {others}: {text}")
@@ -333,7 +427,9 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
 
 
 def main() -> int:
-    """Try all attacks and print the counts; return the number of problems, at most 1 of each kind."""
+    """Try all attacks and print the counts; return the number of problems,
+    at most 1 of each kind.
+    """
     problems = 0
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     before = Path.cwd()
@@ -344,16 +440,27 @@ def main() -> int:
             working, tried, ran = checkpoints(Path(name, "checkpoints"))
         finally:
             os.chdir(before)
-        print(f"checkpoints: {working} attacks in {tried} files read by three readers, {ran} executed", flush=True)
+        print(
+            f"checkpoints: {working} attacks in {tried} files read by three readers, "
+            f"{ran} executed",
+            flush=True,
+        )
         problems += working < COUNT or ran > 0
         working, tried, ran = attack_by_registries(Path(name, "registries"))
-        print(f"registries: {working} attacks, {tried} commands, {ran} executed", flush=True)
+        print(
+            f"registries: {working} attacks, {tried} commands, {ran} executed",
+            flush=True,
+        )
         problems += working < COUNT or ran > 0
         if chromium is None:
             print("pages: not tried, there is no chromium on PATH")
             return problems
         working, tried, ran = pages(Path(name, "pages"), chromium)
-        print(f"pages: {working} attacks in captions, ids, names and titles of {tried} pages, {ran} executed", flush=True)
+        print(
+            f"pages: {working} attacks in captions, ids, "
+            f"names and titles of {tried} pages, {ran} executed",
+            flush=True,
+        )
         problems += working < COUNT or ran > 0
     return problems
 

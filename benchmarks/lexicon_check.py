@@ -2,9 +2,10 @@
 
     python -m benchmarks.lexicon_check [--repetitions 5]
 
-Each repetition is two new processes, which map the lexicon of the cache with and without the comparison of its checksum. It is printed
-what the comparison adds in CPU time and wall time, with the file in memory (warm) and after its pages were dropped (cold), and to the peak
-of the memory. Linux alone.
+Each repetition is two new processes, which map the lexicon of the cache with and
+without the comparison of its checksum. It is printed what the comparison adds in CPU
+time and wall time, with the file in memory (warm) and after its pages were dropped
+(cold), and to the peak of the memory. Linux alone.
 """
 
 from __future__ import annotations
@@ -37,11 +38,18 @@ BUDGET = 0.05
 
 
 def measure(path: Path, kind: str, cold: bool) -> list[float]:
-    """Return CPU seconds, wall seconds and peak memory in MB of a process that maps the lexicon."""
+    """Return CPU seconds, wall seconds and peak memory in MB of a process that maps the
+    lexicon.
+    """
     if cold:
         with open(path, "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    child = subprocess.run([sys.executable, "-c", CHILD, str(path), kind], stdout=subprocess.PIPE, text=True, check=True)
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path), kind],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return json.loads(child.stdout)
 
 
@@ -53,15 +61,20 @@ def main() -> int:
     sources = installed.find_sources()
     installed.load_lexicon(sources)
     path = installed._folder() / f"{VERSION}-{installed.content_key(sources)}.lexicon"
-    print(f"{path}: {path.stat().st_size / 1e6:.0f} MB; medians of {args.repetitions} processes, and the largest of them")
+    print(
+        f"{path}: {path.stat().st_size / 1e6:.0f} MB; "
+        f"medians of {args.repetitions} processes, and the largest of them"
+    )
     slowest = 0.0
     for cold in (False, True):
         for kind in ("unchecked", "checked"):
             runs = [measure(path, kind, cold) for _ in range(args.repetitions)]
             cpu, wall, memory = zip(*runs, strict=True)
             print(
-                f"  {'cold' if cold else 'warm'}, {kind:<9}  CPU {statistics.median(cpu):.3f} s ({max(cpu):.3f}),"
-                f" wall {statistics.median(wall):.3f} s ({max(wall):.3f}), peak {statistics.median(memory):.1f} MB"
+                f"  {'cold' if cold else 'warm'}, {kind:<9}  CPU "
+                f"{statistics.median(cpu):.3f} s ({max(cpu):.3f}),"
+                f" wall {statistics.median(wall):.3f} s ({max(wall):.3f}), "
+                f"peak {statistics.median(memory):.1f} MB"
             )
             if kind == "checked" and not cold:
                 slowest = statistics.median(cpu)

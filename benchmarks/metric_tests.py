@@ -1,24 +1,32 @@
 """Null size of the tests between two metrics that were judged on the same items.
 
-    python -m benchmarks.metric_tests [--power] [--runs 4000] [--statistics NAME ...] [--designs 60x5 ...] [--effects 0 1]
+    python -m benchmarks.metric_tests [--power] [--runs 4000] [--statistics NAME ...]
+    [--designs 60x5 ...] [--effects 0 1]
 
-Judgments of items with several captions are simulated, with four grades and image effects of people. Two nulls:
+Judgments of items with several captions are simulated, with four grades and image
+effects of people. Two nulls:
 
-- *exchanged*: two continuous metrics with item effects of standard deviation 2, whose joint distribution is symmetric;
-- *other distributions*: a continuous metric without item effects against one with effects of 2 and with ties; the noise of the first
-  is set so that both agree equally well with people in 300,000 captions.
+- *exchanged*: two continuous metrics with item effects of standard deviation 2, whose
+  joint distribution is symmetric;
+- *other distributions*: a continuous metric without item effects against one with
+  effects of 2 and with ties; the noise of the first is set so that both agree equally
+  well with people in 300,000 captions.
 
-For statistics of systems the captions of an item are those of eight systems, and of other distributions are a continuous metric that
-confuses the two worst systems and one with ties that confuses the two best; soft pairwise accuracy is tested by its hard form.
+For statistics of systems the captions of an item are those of eight systems, and of
+other distributions are a continuous metric that confuses the two worst systems and one
+with ties that confuses the two best; soft pairwise accuracy is tested by its hard form.
 
-With ``--power`` two real sets (below HARNESS_DATA) are subsampled instead: for pairs of metrics, as many items as ``harness power
---compare`` names are drawn with replacement, and the share of exchange tests up to .05 is printed, which is to be .8.
+With ``--power`` two real sets (below HARNESS_DATA) are subsampled instead: for pairs of
+metrics, as many items as ``harness power --compare`` names are drawn with replacement,
+and the share of exchange tests up to .05 is printed, which is to be .8.
 
-Printed is the share of p-values up to .05 of 199 exchanges by item and, for Pearson's r, by caption, and for tau-b and r of the jackknife
-over items; then a row of the table of docs/judgments.md with the range over the designs. Exchanged scores are not sorted again: the signs
-of all pairs of captions are added by item once (:func:`exchange`), which tests/benchmarks/test_metric_tests.py compares with the package.
-Exit status 1 when the test in use (jackknife for tau-b, exchange by item for the others) exceeds .06, or is below .04 for exchanged
-metrics where values are continuous.
+Printed is the share of p-values up to .05 of 199 exchanges by item and, for Pearson's
+r, by caption, and for tau-b and r of the jackknife over items; then a row of the table
+of docs/judgments.md with the range over the designs. Exchanged scores are not sorted
+again: the signs of all pairs of captions are added by item once (:func:`exchange`),
+which tests/benchmarks/test_metric_tests.py compares with the package. Exit status 1
+when the test in use (jackknife for tau-b, exchange by item for the others) exceeds .06,
+or is below .04 for exchanged metrics where values are continuous.
 """
 
 from __future__ import annotations
@@ -55,49 +63,86 @@ ITEMS = ("kendall_within", "accuracy")
 OF_SYSTEMS = "soft_pairwise_accuracy"
 JACKKNIFED = ("kendall_b",)
 OF_FEW_STEPS = ("accuracy", OF_SYSTEMS)
-"""Statistics whose differences take few values, so that a test of level .05 may reject less often."""
+"""Statistics whose differences take few values,
+so that a test of level .05 may reject less often.
+"""
 STATISTICS = (*ROWS, *ITEMS, OF_SYSTEMS)
 Columns = list[np.ndarray]
 
 
 # --------------------------------------------------------------------------- simulated judgments
-def draw_judgments(rng: np.random.Generator, items: int, captions: int, effect: float, noise: float) -> Columns:
-    """Return the item, the grade and the scores of four metrics of each caption: two exchanged ones, and two of other distributions."""
+def draw_judgments(
+    rng: np.random.Generator, items: int, captions: int, effect: float, noise: float
+) -> Columns:
+    """Return the item, the grade and the scores of four metrics of each caption: two
+    exchanged ones, and two of other distributions.
+    """
     n = items * captions
     item = np.repeat(np.arange(items), captions)
     quality = rng.normal(size=n) + effect * rng.normal(size=items)[item]
     human = np.clip(np.round(quality + rng.normal(size=n) / 2 + 2.5), 1, 4)
     plain = quality + noise * rng.normal(size=n)
-    tied = np.round((quality + 2 * rng.normal(size=items)[item] + rng.normal(size=n)) / 1.5)
-    exchanged = [human + 2 * rng.normal(size=items)[item] + rng.normal(size=n) for _ in range(2)]
+    tied = np.round(
+        (quality + 2 * rng.normal(size=items)[item] + rng.normal(size=n)) / 1.5
+    )
+    exchanged = [
+        human + 2 * rng.normal(size=items)[item] + rng.normal(size=n) for _ in range(2)
+    ]
     return [item, human, *exchanged, plain, tied]
 
 
-def draw_systems(rng: np.random.Generator, items: int, effect: float, noise: float) -> Columns:
-    """Return the item, the grade and the scores of four metrics for each item and system, as :func:`draw_judgments`."""
-    system, item = np.tile(np.arange(SYSTEMS), items), np.repeat(np.arange(items), SYSTEMS)
+def draw_systems(
+    rng: np.random.Generator, items: int, effect: float, noise: float
+) -> Columns:
+    """Return the item, the grade and the scores of four metrics for each item and
+    system, as :func:`draw_judgments`.
+    """
+    system, item = (
+        np.tile(np.arange(SYSTEMS), items),
+        np.repeat(np.arange(items), SYSTEMS),
+    )
     n, level = len(item), np.arange(SYSTEMS) / 3
     worst, best = np.arange(SYSTEMS), np.arange(SYSTEMS)
     worst[:2], best[-2:] = worst[1::-1], best[:-3:-1]
     shared = effect * rng.normal(size=items)[item]
     quality = level[system] + shared + rng.normal(size=n)
     human = np.round(quality + rng.normal(size=n) / 2)
-    exchanged = [human + 2 * rng.normal(size=items)[item] + rng.normal(size=n) for _ in range(2)]
+    exchanged = [
+        human + 2 * rng.normal(size=items)[item] + rng.normal(size=n) for _ in range(2)
+    ]
     plain = level[worst][system] + shared + noise * rng.normal(size=n)
-    tied = np.round((level[best][system] + shared + 2 * rng.normal(size=items)[item] + 2 * rng.normal(size=n)) / 1.5)
+    tied = np.round(
+        (
+            level[best][system]
+            + shared
+            + 2 * rng.normal(size=items)[item]
+            + 2 * rng.normal(size=n)
+        )
+        / 1.5
+    )
     return [item, human, *exchanged, plain, tied]
 
 
 def equal_noise(statistic: str, effect: float, captions: int, items: int) -> float:
-    """Return the noise of the continuous metric with which it agrees with people as the one with ties does."""
+    """Return the noise of the continuous metric with which it agrees with people as the
+    one with ties does.
+    """
     low, high = 0.1, 12.0
     for _ in range(12):
         noise = (low + high) / 2
         rng = np.random.default_rng(9)
         if statistic == OF_SYSTEMS:  # agreement of the mean scores of so many items
             data = draw_systems(rng, items * 1500, effect, noise)
-            human, first, second = (x.reshape(1500, items, SYSTEMS).mean(axis=1) for x in (data[1], data[4], data[5]))
-            difference = float(np.nanmean(across_systems(human, first, "accuracy") - across_systems(human, second, "accuracy")))
+            human, first, second = (
+                x.reshape(1500, items, SYSTEMS).mean(axis=1)
+                for x in (data[1], data[4], data[5])
+            )
+            difference = float(
+                np.nanmean(
+                    across_systems(human, first, "accuracy")
+                    - across_systems(human, second, "accuracy")
+                )
+            )
         else:
             size = captions if statistic in ITEMS else 1
             data = draw_judgments(rng, LARGE // size, size, effect, noise)
@@ -119,8 +164,11 @@ def whole_set(statistic: str, scores: np.ndarray, human: np.ndarray) -> float:
 
 
 # --------------------------------------------------------------------------- exchanges
-def exchange(statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, keep: np.ndarray) -> np.ndarray:
-    """Return the statistic of ``where(keep, a, b)`` minus that of ``where(keep, b, a)`` of each draw, shape (D,).
+def exchange(
+    statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, keep: np.ndarray
+) -> np.ndarray:
+    """Return the statistic of ``where(keep, a, b)`` minus that of ``where(keep, b, a)``
+    of each draw, shape (D,).
 
     Parameters
     ----------
@@ -136,7 +184,10 @@ def exchange(statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, ke
     rows = len(a) // keep.shape[1]
     if statistic == "pearson":
         y = human - human.mean()
-        sums = [np.stack([x, x * x, x * y]).reshape(3, -1, rows).sum(axis=2).T for x in (a, b)]
+        sums = [
+            np.stack([x, x * x, x * y]).reshape(3, -1, rows).sum(axis=2).T
+            for x in (a, b)
+        ]
         moments = [(of_a @ sums[0] + of_b @ sums[1]).T for of_a, of_b in both]
         first, second = (xy / np.sqrt(xx - x * x / len(a)) for x, xx, xy in moments)
         return (first - second) / np.sqrt((y * y).sum())
@@ -152,7 +203,9 @@ def exchange(statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, ke
     if statistic == "kendall_b":
         blocks = sum_blocks(a, b, rows, None)
         untied = [sum_form(blocks, *parts) for parts in both]
-        return (forms[0] / np.sqrt(untied[0]) - forms[1] / np.sqrt(untied[1])) / np.sqrt(np.count_nonzero(weights))
+        return (
+            forms[0] / np.sqrt(untied[0]) - forms[1] / np.sqrt(untied[1])
+        ) / np.sqrt(np.count_nonzero(weights))
     if statistic == "auc":
         return (forms[0] - forms[1]) / (2 * np.count_nonzero(weights))
     classes = len(np.unique(human))
@@ -160,36 +213,65 @@ def exchange(statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, ke
 
 
 def add_units(pairs: np.ndarray, rows: int) -> np.ndarray:
-    """Return the sums of the columns of each unit, shape (n, units), from the signs of pairs (n, units * rows)."""
+    """Return the sums of the columns of each unit, shape (n, units),
+    from the signs of pairs (n, units * rows).
+    """
     return np.add.reduce([pairs[:, k::rows] for k in range(rows)], dtype=np.int32)
 
 
 def compare(x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return the signs of the differences of all pairs of x (n,) and z (m,), int8, shape (n, m)."""
-    return (x[:, None] > z[None, :]).view(np.int8) - (x[:, None] < z[None, :]).view(np.int8)
+    """Return the signs of the differences of all pairs of x (n,) and z (m,),
+    int8, shape (n, m).
+    """
+    return (x[:, None] > z[None, :]).view(np.int8) - (x[:, None] < z[None, :]).view(
+        np.int8
+    )
 
 
-def sum_blocks(a: np.ndarray, b: np.ndarray, rows: int, weights: np.ndarray | None) -> list[np.ndarray]:
-    """Return the sums by units (units, units) of weighted signs of a with a, a with b and b with b; of absolute signs without weights."""
+def sum_blocks(
+    a: np.ndarray, b: np.ndarray, rows: int, weights: np.ndarray | None
+) -> list[np.ndarray]:
+    """Return the sums by units (units, units) of weighted signs of a with a, a with b
+    and b with b; of absolute signs without weights.
+    """
     blocks: list[np.ndarray] = []
     for x, z in ((a, a), (a, b), (b, b)):
-        pairs = (x[:, None] != z[None, :]).view(np.int8) if weights is None else compare(x, z) * weights
+        pairs = (
+            (x[:, None] != z[None, :]).view(np.int8)
+            if weights is None
+            else compare(x, z) * weights
+        )
         blocks.append(add_units(add_units(pairs, rows).T, rows).T.astype(np.float32))
     return blocks
 
 
-def sum_form(blocks: list[np.ndarray], of_a: np.ndarray, of_b: np.ndarray) -> np.ndarray:
-    """Return the sums over all pairs of rows of each draw, shape (D,), from :func:`sum_blocks`."""
+def sum_form(
+    blocks: list[np.ndarray], of_a: np.ndarray, of_b: np.ndarray
+) -> np.ndarray:
+    """Return the sums over all pairs of rows of each draw, shape (D,),
+    from :func:`sum_blocks`.
+    """
     aa, ab, bb = blocks
-    return ((of_a @ aa + 2 * of_b @ ab.T) * of_a + (of_b @ bb) * of_b).sum(axis=1, dtype=np.float64)
+    return ((of_a @ aa + 2 * of_b @ ab.T) * of_a + (of_b @ bb) * of_b).sum(
+        axis=1, dtype=np.float64
+    )
 
 
 def correlate_ranks(
-    statistic: str, a: np.ndarray, b: np.ndarray, human: np.ndarray, rows: int, both: list[tuple[np.ndarray, np.ndarray]]
+    statistic: str,
+    a: np.ndarray,
+    b: np.ndarray,
+    human: np.ndarray,
+    rows: int,
+    both: list[tuple[np.ndarray, np.ndarray]],
 ) -> list[np.ndarray]:
-    """Return Spearman's rho or average precision of each draw, twice of shape (D,), from the rows above and below each row."""
+    """Return Spearman's rho or average precision of each draw, twice of shape (D,),
+    from the rows above and below each row.
+    """
 
-    def count_rows(members: np.ndarray, pairs_of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> list[np.ndarray]:
+    def count_rows(
+        members: np.ndarray, pairs_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    ) -> list[np.ndarray]:
         matrices: list[np.ndarray] = []
         for x in (a, b):
             for z in (a, b):
@@ -197,14 +279,23 @@ def correlate_ranks(
                 matrices.append(add_units(pairs, rows).T.astype(np.float32))
         aa, ab, ba, bb = matrices
         unit = members // rows
-        return [np.where(of_a[:, unit] > 0, of_a @ aa + of_b @ ab, of_a @ ba + of_b @ bb) for of_a, of_b in both]
+        return [
+            np.where(of_a[:, unit] > 0, of_a @ aa + of_b @ ab, of_a @ ba + of_b @ bb)
+            for of_a, of_b in both
+        ]
 
     if statistic == "spearman":
         y = compare(human, human).sum(axis=1, dtype=np.float64)
         ranks = count_rows(np.arange(len(a)), compare)
-        return [(r @ y) / np.sqrt((r**2).sum(axis=1, dtype=np.float64) * (y @ y)) for r in ranks]
+        return [
+            (r @ y) / np.sqrt((r**2).sum(axis=1, dtype=np.float64) * (y @ y))
+            for r in ranks
+        ]
     good = human >= GOOD
-    at_least = [lambda x, z, m=mask: (z[None, :] >= x[:, None]).view(np.int8) * m for mask in (good, np.int8(1))]
+    at_least = [
+        lambda x, z, m=mask: (z[None, :] >= x[:, None]).view(np.int8) * m
+        for mask in (good, np.int8(1))
+    ]
     hits, seen = (count_rows(np.flatnonzero(good), pairs_of) for pairs_of in at_least)
     return [(found / total).mean(axis=1) for found, total in zip(hits, seen)]
 
@@ -220,11 +311,15 @@ def leave_out_items(a: np.ndarray, human: np.ndarray, rows: int) -> np.ndarray:
 
 
 def difference_of_items(statistic: str, data: Columns, first: int) -> np.ndarray:
-    """Return the difference of two metrics on each item: of its tau-b, or of the credits of its pairs."""
+    """Return the difference of two metrics on each item: of its tau-b,
+    or of the credits of its pairs.
+    """
     item, human, scores = data[0], data[1], data[first : first + 2]
     items = int(item[-1]) + 1
     if statistic == "kendall_within":
-        of_a, of_b = (correlate_groups(statistic, x, human, item, items) for x in scores)
+        of_a, of_b = (
+            correlate_groups(statistic, x, human, item, items) for x in scores
+        )
         return of_a - of_b
     i, j = pairs_within(item)
     credit = [correctness(x[i] - x[j], human[i] - human[j]) for x in scores]
@@ -239,44 +334,75 @@ def p_values(statistic: str, data: Columns, first: int, seed: int) -> dict[str, 
     items = int(item[-1]) + 1
     if statistic in ITEMS:
         difference = difference_of_items(statistic, data, first)
-        return {"item": permute_credit(difference, np.zeros(items), np.arange(items), draws=DRAWS, seed=seed)}
+        return {
+            "item": permute_credit(
+                difference, np.zeros(items), np.arange(items), draws=DRAWS, seed=seed
+            )
+        }
     if statistic == OF_SYSTEMS:
         means = human.reshape(items, SYSTEMS).mean(axis=0)[None]
 
         def of_scores(scores: np.ndarray) -> np.ndarray:
-            return across_systems(np.repeat(means, len(scores), axis=0), scores.reshape(-1, items, SYSTEMS).mean(axis=1), "accuracy")
+            return across_systems(
+                np.repeat(means, len(scores), axis=0),
+                scores.reshape(-1, items, SYSTEMS).mean(axis=1),
+                "accuracy",
+            )
 
-        return {"item": permute_scores(of_scores, a, b, unit=item, draws=DRAWS, seed=seed, standardised=True)}
+        return {
+            "item": permute_scores(
+                of_scores, a, b, unit=item, draws=DRAWS, seed=seed, standardised=True
+            )
+        }
     out: dict[str, float] = {}
     rng = np.random.default_rng([seed, items])
-    for name, units in (("item", items), ("caption", len(item)))[: 2 if statistic == "pearson" else 1]:
-        keep = np.concatenate([np.ones((1, units), dtype=bool), rng.integers(0, 2, (DRAWS, units)).astype(bool)])
+    for name, units in (("item", items), ("caption", len(item)))[
+        : 2 if statistic == "pearson" else 1
+    ]:
+        keep = np.concatenate(
+            [
+                np.ones((1, units), dtype=bool),
+                rng.integers(0, 2, (DRAWS, units)).astype(bool),
+            ]
+        )
         shift = np.abs(exchange(statistic, a, b, human, keep))
         out[name] = float(np.mean(shift >= shift[0] * (1 - 1e-6)))
     if statistic == "kendall_b":
-        out["jackknife"] = t_test(leave_out_items(a, human, len(a) // items) - leave_out_items(b, human, len(a) // items))[1]
+        out["jackknife"] = t_test(
+            leave_out_items(a, human, len(a) // items)
+            - leave_out_items(b, human, len(a) // items)
+        )[1]
     if statistic == "pearson":
         weights = weights_without_items(items)[:, item]
-        out["jackknife"] = t_test(Pearson(a, human)(weights) - Pearson(b, human)(weights))[1]
+        out["jackknife"] = t_test(
+            Pearson(a, human)(weights) - Pearson(b, human)(weights)
+        )[1]
     return out
 
 
 # --------------------------------------------------------------------------- power
 PAIRS = (
-    ("judgments/thumb", "cider", "bleu4"), ("judgments/thumb", "meteor", "bleu4"), ("judgments/thumb", "cider", "meteor"),
-    ("judgments/flickr8k-expert", "meteor", "rouge"), ("judgments/flickr8k-expert", "cider", "meteor"),
-)  # fmt: skip
+    ("judgments/thumb", "cider", "bleu4"),
+    ("judgments/thumb", "meteor", "bleu4"),
+    ("judgments/thumb", "cider", "meteor"),
+    ("judgments/flickr8k-expert", "meteor", "rouge"),
+    ("judgments/flickr8k-expert", "cider", "meteor"),
+)
 """Judgment set and two metrics that a number of items is to separate."""
 
 
 def check_power(runs: int) -> int:
-    """Print the power with the numbers of items that are named for two metrics; return 1 where it is far from .8."""
+    """Print the power with the numbers of items that are named for two metrics; return
+    1 where it is far from .8.
+    """
     missed = False
     for task, first, second in PAIRS:
         with tempfile.TemporaryDirectory() as folder:
             api.evaluate(task, metrics=[first, second], output=folder)
             (pilot,), difference, _ = pilots(folder, [first, second])
-        needed = int((pilot.difference_power(difference, pilot.examples).needed or (0,))[0])
+        needed = int(
+            (pilot.difference_power(difference, pilot.examples).needed or (0,))[0]
+        )
         plan = api.plans(task, metrics=[first, second])[0]
         assert isinstance(plan, JudgmentPlan)
         rows, sets = plan.prepare()
@@ -287,35 +413,75 @@ def check_power(runs: int) -> int:
         significant = 0
         for draw in range(runs):
             drawn = [members[k] for k in rng.integers(0, rows.items, needed)]
-            rows_drawn, item = np.concatenate(drawn), np.repeat(np.arange(needed), [len(part) for part in drawn])
+            rows_drawn, item = (
+                np.concatenate(drawn),
+                np.repeat(np.arange(needed), [len(part) for part in drawn]),
+            )
             human = rows.rated.human[rows_drawn]
-            of_scores = KendallOfScores(human, statistic[-1]) if statistic.startswith("kendall") else pearson_of_scores(human)
-            significant += permute_scores(of_scores, a[rows_drawn], b[rows_drawn], unit=item, draws=DRAWS, seed=draw) <= 0.05
-        print(f"{task:<28}{first:<8}{second:<8}{needed:>6} items  power {significant / runs:.2f}", flush=True)
+            of_scores = (
+                KendallOfScores(human, statistic[-1])
+                if statistic.startswith("kendall")
+                else pearson_of_scores(human)
+            )
+            significant += (
+                permute_scores(
+                    of_scores,
+                    a[rows_drawn],
+                    b[rows_drawn],
+                    unit=item,
+                    draws=DRAWS,
+                    seed=draw,
+                )
+                <= 0.05
+            )
+        print(
+            f"{task:<28}{first:<8}{second:<8}{needed:>6} items  power "
+            f"{significant / runs:.2f}",
+            flush=True,
+        )
         missed |= not 0.7 <= significant / runs <= 0.9
     return int(missed)
 
 
 def pearson_of_scores(human: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the map from scores (W, n) to their correlations with judgments (n,), shape (W,)."""
+    """Return the map from scores (W, n) to their correlations with judgments (n,),
+    shape (W,).
+    """
     return lambda scores: np.array([np.corrcoef(row, human)[0, 1] for row in scores])
 
 
 def main() -> int:
     """Print the sizes; return 1 when one is outside of its limits."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=4000)
-    parser.add_argument("--power", action="store_true", help="check numbers of items on real sets")
-    parser.add_argument("--statistics", nargs="*", default=STATISTICS, choices=STATISTICS)
-    parser.add_argument("--designs", nargs="*", default=["60x5"], metavar="ITEMSxCAPTIONS")
-    parser.add_argument("--effects", nargs="*", type=float, default=[0.0, 1.0], help="image effects of people")
+    parser.add_argument(
+        "--power", action="store_true", help="check numbers of items on real sets"
+    )
+    parser.add_argument(
+        "--statistics", nargs="*", default=STATISTICS, choices=STATISTICS
+    )
+    parser.add_argument(
+        "--designs", nargs="*", default=["60x5"], metavar="ITEMSxCAPTIONS"
+    )
+    parser.add_argument(
+        "--effects",
+        nargs="*",
+        type=float,
+        default=[0.0, 1.0],
+        help="image effects of people",
+    )
     args = parser.parse_args()
     if args.power:
         os.environ.setdefault("HARNESS_DATA", str(data_folder()))
         return check_power(args.runs)
     missed = False
     for statistic in args.statistics:
-        sizes: dict[str, dict[str, list[float]]] = {"exchanged": {}, "other distributions": {}}
+        sizes: dict[str, dict[str, list[float]]] = {
+            "exchanged": {},
+            "other distributions": {},
+        }
         for effect, design in product(args.effects, args.designs):
             items, captions = map(int, design.split("x"))
             noise = equal_noise(statistic, effect, captions, items)
@@ -324,18 +490,36 @@ def main() -> int:
                 for run in range(args.runs):
                     rng = np.random.default_rng([run, items])
                     of_systems = statistic == OF_SYSTEMS
-                    data = draw_systems(rng, items, effect, noise) if of_systems else draw_judgments(rng, items, captions, effect, noise)
+                    data = (
+                        draw_systems(rng, items, effect, noise)
+                        if of_systems
+                        else draw_judgments(rng, items, captions, effect, noise)
+                    )
                     for name, p in p_values(statistic, data, first, run).items():
                         rejected[name] = rejected.get(name, 0) + (p <= 0.05)
-                print(f"{statistic:<24}{design:<7}effect {effect:g}  {null:<20}", end="")
-                print("  ".join(f"{name} {count / args.runs:.3f}" for name, count in rejected.items()), flush=True)
+                print(
+                    f"{statistic:<24}{design:<7}effect {effect:g}  {null:<20}", end=""
+                )
+                print(
+                    "  ".join(
+                        f"{name} {count / args.runs:.3f}"
+                        for name, count in rejected.items()
+                    ),
+                    flush=True,
+                )
                 for name, count in rejected.items():
                     sizes[null].setdefault(name, []).append(count / args.runs)
         for null, of_test in sizes.items():
             used = of_test["jackknife" if statistic in JACKKNIFED else "item"]
-            missed |= max(used) > 0.06 or (null == "exchanged" and statistic not in OF_FEW_STEPS and min(used) < 0.04)
+            missed |= max(used) > 0.06 or (
+                null == "exchanged"
+                and statistic not in OF_FEW_STEPS
+                and min(used) < 0.04
+            )
             cells = [
-                f"{min(v):.3f} to {max(v):.3f}".replace("0.", ".") if (v := of_test.get(name)) else ""
+                f"{min(v):.3f} to {max(v):.3f}".replace("0.", ".")
+                if (v := of_test.get(name))
+                else ""
                 for name in ("item", "caption", "jackknife")
             ]
             print(f"| `{statistic}` | {null} | {' | '.join(cells)} |", flush=True)

@@ -1,16 +1,21 @@
-"""Every published item of the four papers, one line each: the spec that makes it, how it compares, and the largest difference.
+"""Every published item of the four papers, one line each: the spec that makes it, how
+it compares, and the largest difference.
 
     python -m benchmarks.papers [--quick] [--runs FOLDER] [--page FILE]
 
-An item *agrees*, *differs* (with the command that shows the cause) or *cannot be told* (with what would tell) by the rule of
-:mod:`benchmarks.papers_rule`. Its cells are those of the stored results (docs/studies/results, written by ``benchmarks.papers_results``)
-or of a stored table; items without them, definitions and properties of figures, have the state of the index. Items, specs and reasons
-are in tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
+An item *agrees*, *differs* (with the command that shows the cause) or *cannot be told*
+(with what would tell) by the rule of :mod:`benchmarks.papers_rule`. Its cells are those
+of the stored results (docs/studies/results, written by ``benchmarks.papers_results``)
+or of a stored table; items without them, definitions and properties of figures, have
+the state of the index. Items, specs and reasons are in
+tasks/harness_tasks/studies/published/index.yaml, the published numbers beside it.
 
-The largest difference is that between a number of a study and the published one, in absolute value. It is computed now where that takes
-seconds (the published table of Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run directories below a folder)
-or in small runs made now (``--quick``), else it is that of the stored results. ``--page`` writes the lines of the stored results and of
-the index as a Markdown page, and measures nothing.
+The largest difference is that between a number of a study and the published one, in
+absolute value. It is computed now where that takes seconds (the published table of
+Tanti et al. needs HARNESS_DATA), measured in finished runs (``--runs``, all run
+directories below a folder) or in small runs made now (``--quick``), else it is that of
+the stored results. ``--page`` writes the lines of the stored results and of the index
+as a Markdown page, and measures nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +43,8 @@ from harness.spec.published import EVERY, PublishedTable, authors_text, item_tex
 FOLDER = Path(__file__).resolve().parents[1] / "tasks/harness_tasks/studies/published"
 PENDING = "pending"
 NO_DATA = (
-    "HARNESS_DATA is not set: studies of real captions run on the shipped sample and are not compared with the papers; "
+    "HARNESS_DATA is not set: studies of real captions run on the shipped sample and "
+    "are not compared with the papers; "
     "give the folder of the data sets, such as HARNESS_DATA=data"
 )
 KINDS = ("drawn", "definition", "property")
@@ -77,38 +83,54 @@ class Item:
     kind: str = ""
     """drawn, definition or property, of an item without printed numbers (``HEAD``)."""
     table: str = ""
-    """Stored table with published numbers beside ours, as FILE/TABLE, whose cells decide; without standard errors."""
+    """Stored table with published numbers beside ours, as FILE/TABLE, whose cells
+    decide; without standard errors.
+    """
     cells: str = ""
-    """Regular expression of the names of those cells of the table that belong to the item."""
+    """Regular expression of the names of those cells of the table that belong to the
+    item.
+    """
     state: str = ""
-    """agrees, differs or cannot tell; empty for an item with stored results or a stored table, whose cells decide."""
+    """agrees, differs or cannot tell; empty for an item with stored results or a stored
+    table, whose cells decide.
+    """
     shows: str = ""
     """Command that shows the cause of a difference."""
     results: str = ""
     """File of stored results with the cells of the item."""
     tolerance: float = 0.0
-    """Largest standard error with which the item agrees; of a stored table, the largest difference (:mod:`benchmarks.papers_rule`)."""
+    """Largest standard error with which the item agrees; of a stored table, the largest
+    difference (:mod:`benchmarks.papers_rule`).
+    """
     published_n: int | None = None
     """Number of examples of the published numbers, where the paper prints it."""
 
 
 def largest_difference(
-    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
+    rows: Sequence[tuple[str, Sequence[float]]],
+    heads: Sequence[str],
+    table: PublishedTable,
+    task: str,
 ) -> tuple[float, str, str]:
-    """Return the largest absolute difference between ours and theirs, with its row and column; NaN where nothing can be compared."""
+    """Return the largest absolute difference between ours and theirs, with its row and
+    column; NaN where nothing can be compared.
+    """
     differences = [
         (abs(value - published_value), label, head)
         for label, values in rows
         for row in table.rows
         if row.label in (label, EVERY) and row.task in (None, task)
         for value, head in zip(values, heads)
-        if isinstance(published_value := row.values.get(head), float) and not math.isnan(value)
+        if isinstance(published_value := row.values.get(head), float)
+        and not math.isnan(value)
     ]
     return max(differences, default=(math.nan, "", ""))
 
 
 def items() -> list[Item]:
-    """Return all items of the papers; raise SystemExit where the index and the papers' files differ."""
+    """Return all items of the papers; raise SystemExit where the index and the papers'
+    files differ.
+    """
     index = yaml.safe_load((FOLDER / "index.yaml").read_text(encoding="utf-8"))["items"]
     out: list[Item] = []
     for paper, entries in index.items():
@@ -116,20 +138,32 @@ def items() -> list[Item]:
         published = {str(item["id"]): item for item in data["items"]}
         if list(published) != list(entries):
             missing = sorted(set(published) ^ set(entries)) or ["another order"]
-            raise SystemExit(f"index.yaml and {paper}.yaml differ: {', '.join(missing)}")
+            raise SystemExit(
+                f"index.yaml and {paper}.yaml differ: {', '.join(missing)}"
+            )
         who = authors_text(data["paper"])
-        out += [Item(paper, name, f"{who}, {item_text(published[name])}", **entry) for name, entry in entries.items()]
+        out += [
+            Item(paper, name, f"{who}, {item_text(published[name])}", **entry)
+            for name, entry in entries.items()
+        ]
     return out
 
 
 def quick_runs(folder: Path) -> Iterable[Run]:
-    """Yield the runs of the specs that the index lists for --quick; a spec that cannot be run is reported on standard error."""
+    """Yield the runs of the specs that the index lists for --quick; a spec that cannot
+    be run is reported on standard error.
+    """
     sizes = yaml.safe_load((FOLDER / "index.yaml").read_text(encoding="utf-8"))["quick"]
     for spec, limit in sizes.items():
         print(f"running {spec}, {limit or 'all'} examples", file=sys.stderr, flush=True)
         overrides = ["bootstrap.samples=0"]
         try:
-            yield from api.evaluate_all(spec, output=folder / spec.replace("/", "-"), overrides=overrides, limit=limit)
+            yield from api.evaluate_all(
+                spec,
+                output=folder / spec.replace("/", "-"),
+                overrides=overrides,
+                limit=limit,
+            )
         except HarnessError as error:
             print(error, file=sys.stderr, flush=True)
 
@@ -141,20 +175,34 @@ def finished_runs(folder: Path) -> Iterable[Run]:
 
 
 def differences(runs: Iterable[Run]) -> dict[str, str]:
-    """Return source -> largest difference of the runs' views, with its row, column and number of examples."""
+    """Return source -> largest difference of the runs' views, with its row,
+    column and number of examples.
+    """
     best: dict[str, tuple[float, str]] = {}
     for run in runs:
         for view in run.provenance.views:
             table = view.reference
-            if view.plot != "table" or not isinstance(table, PublishedTable) or not run.records:
+            if (
+                view.plot != "table"
+                or not isinstance(table, PublishedTable)
+                or not run.records
+            ):
                 continue
             bare = view_table(view.model_copy(update={"reference": {}}), run.records)
-            rows = [(str(label), [float(str(value) or "nan") for value in values]) for label, *values in bare.data[1:]]
-            value, row, column = largest_difference(rows, list(map(str, bare.data[0][1:])), table, run.provenance.task)
+            rows = [
+                (str(label), [float(str(value) or "nan") for value in values])
+                for label, *values in bare.data[1:]
+            ]
+            value, row, column = largest_difference(
+                rows, list(map(str, bare.data[0][1:])), table, run.provenance.task
+            )
             if math.isnan(value) or value <= best.get(table.source, (-1.0, ""))[0]:
                 continue
             count = max(record.n for record in run.records)
-            best[table.source] = (value, f"{number(value)} ({row}, {column}; {count:,} examples)")
+            best[table.source] = (
+                value,
+                f"{number(value)} ({row}, {column}; {count:,} examples)",
+            )
     return {source: text for source, (_, text) in best.items()}
 
 
@@ -164,41 +212,70 @@ def computed(entries: list[Item]) -> dict[str, str]:
 
     data = os.environ.get("HARNESS_DATA")
     checks = all_checks(FOLDER, Path(data) if data else None)
-    return {item.source: checks[item.paper, item.id] for item in entries if (item.paper, item.id) in checks}
+    return {
+        item.source: checks[item.paper, item.id]
+        for item in entries
+        if (item.paper, item.id) in checks
+    }
 
 
 def cells_of(item: Item) -> list[Cell]:
     """Return the numbers of an item beside the published ones."""
-    return read_table(item.table, item.cells, item.tolerance) if item.table else read_cells(item.results, item.id)
+    return (
+        read_table(item.table, item.cells, item.tolerance)
+        if item.table
+        else read_cells(item.results, item.id)
+    )
 
 
 def compare(item: Item) -> tuple[str, str]:
-    """Return the state of an item and the numbers that decide it; those are empty for an item without cells."""
+    """Return the state of an item and the numbers that decide it;
+    those are empty for an item without cells.
+    """
     cells = cells_of(item)
     if not cells:
-        return item.state or "cannot tell", "" if item.state else f"no results are stored; {item.shows} measures them"
+        return (
+            item.state or "cannot tell",
+            "" if item.state else f"no results are stored; {item.shows} measures them",
+        )
     state, cell = judge(cells, item.tolerance)
-    numbers = f"{cell.name}: {cell.ours:.4g}" + (f" ± {cell.error:.2g}" if cell.error else "") + f", published {cell.published:g}"
+    numbers = (
+        f"{cell.name}: {cell.ours:.4g}"
+        + (f" ± {cell.error:.2g}" if cell.error else "")
+        + f", published {cell.published:g}"
+    )
     if state == "differs":
         count = sum(each.verdict(item.tolerance) == "differs" for each in cells)
         return state, f"{count} of {len(cells)} numbers differ, the furthest {numbers}"
     if state == "cannot tell":
-        return state, f"{numbers}; {cell.examples_that_tell(item.tolerance):,} examples would tell"
-    return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(cells) > 1 else numbers
+        return (
+            state,
+            f"{numbers}; {cell.examples_that_tell(item.tolerance):,} examples would "
+            "tell",
+        )
+    return state, f"{len(cells)} numbers agree, the furthest {numbers}" if len(
+        cells
+    ) > 1 else numbers
 
 
 def largest_stored(item: Item) -> str:
-    """Return the largest difference of the stored results of an item, with its row; its kind where no number is printed."""
+    """Return the largest difference of the stored results of an item, with its row; its
+    kind where no number is printed.
+    """
     if item.kind:
         return item.kind
     if not (cells := cells_of(item)):
         return PENDING
     cell = max(cells, key=lambda cell: abs(cell.ours - cell.published))
-    return f"{number(abs(cell.ours - cell.published))} ({cell.name}" + (f"; {cell.n:,} examples)" if cell.n else ")")
+    return f"{number(abs(cell.ours - cell.published))} ({cell.name}" + (
+        f"; {cell.n:,} examples)" if cell.n else ")"
+    )
 
 
 def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
-    """Return paper, id, spec, comparison, largest difference and command of every item."""
+    """Return paper, id, spec, comparison,
+    largest difference and command of every item.
+    """
     out: list[list[str]] = []
     for item in entries:
         load_specs(item.spec)
@@ -206,29 +283,50 @@ def lines(entries: list[Item], measured: dict[str, str]) -> list[list[str]]:
         text = "; ".join(filter(None, [numbers, item.because]))
         largest = measured.get(item.source) or largest_stored(item)
         command = f"`{item.shows}`" if state == "differs" else ""
-        out.append([item.paper, item.id, item.spec, f"{state}: {text}", largest, command])
+        out.append(
+            [item.paper, item.id, item.spec, f"{state}: {text}", largest, command]
+        )
     return out
 
 
 def page(rows: list[list[str]]) -> str:
     """Return the lines as a Markdown page."""
     heads = ["paper", "item", "spec", "comparison", "largest difference", "shown by"]
-    body = ["| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]]
+    body = [
+        "| " + " | ".join(row) + " |" for row in [heads, ["---"] * len(heads), *rows]
+    ]
     return f"{HEAD}\n{summary(rows)}\n\n" + "\n".join(body) + "\n"
 
 
 def summary(rows: list[list[str]]) -> str:
     """Return the number of items of each state as a sentence."""
-    agree, differ, unclear = (sum(row[3].startswith(f"{state}:") for row in rows) for state in STATES)
-    return f"{len(rows)} items: {agree} agree, {differ} differ, {unclear} cannot be told."
+    agree, differ, unclear = (
+        sum(row[3].startswith(f"{state}:") for row in rows) for state in STATES
+    )
+    return (
+        f"{len(rows)} items: {agree} agree, {differ} differ, {unclear} cannot be told."
+    )
 
 
 def main() -> None:
     """Print one line per item."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="run the studies that have printed numbers on few examples")
-    parser.add_argument("--runs", type=Path, metavar="FOLDER", help="folder with finished runs to measure")
-    parser.add_argument("--page", type=Path, metavar="FILE", help="Markdown page to write")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="run the studies that have printed numbers on few examples",
+    )
+    parser.add_argument(
+        "--runs",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with finished runs to measure",
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="Markdown page to write"
+    )
     args = parser.parse_args()
     entries = items()
     if args.page:
@@ -246,7 +344,10 @@ def main() -> None:
     width = [max(len(row[k]) for row in rows) for k in range(3)]
     for row in rows:
         start = "  ".join(text.ljust(size) for text, size in zip(row, width))
-        print(f"{start}  {row[3]}  [largest difference: {row[4]}]" + (f"  [shown by {row[5]}]" if row[5] else ""))
+        print(
+            f"{start}  {row[3]}  [largest difference: {row[4]}]"
+            + (f"  [shown by {row[5]}]" if row[5] else "")
+        )
     print(summary(rows))
 
 

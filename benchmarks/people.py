@@ -2,11 +2,14 @@
 
     python -m benchmarks.people [--repetitions 1000] [--examples 40] [--output FOLDER]
 
-Held-out references are scored against n of the others (``human: {held_out: k}``, ``references: n``). First the experiment on MSR-VTT, 400
-videos, 5 + 5, at five seeds: combined p by ROUGE-L, BLEU-4 and CIDEr, with drawn references and with the first ones
-(``references: {first: 5}``), which shows what the order of the data set does. Then repetitions on random examples of COCO, Abstract-50S and
-MSR-VTT, each with its own seed: the share of p <= .05. Goals: every p of drawn references above .05, and every share at most .07. The
-exit status is 1 when one is missed. Writes docs/studies/results/people.json.
+Held-out references are scored against n of the others (``human: {held_out: k}``,
+``references: n``). First the experiment on MSR-VTT, 400 videos, 5 + 5, at five seeds:
+combined p by ROUGE-L, BLEU-4 and CIDEr, with drawn references and with the first ones
+(``references: {first: 5}``), which shows what the order of the data set does. Then
+repetitions on random examples of COCO, Abstract-50S and MSR-VTT, each with its own
+seed: the share of p <= .05. Goals: every p of drawn references above .05, and every
+share at most .07. The exit status is 1 when one is missed. Writes
+docs/studies/results/people.json.
 """
 
 from __future__ import annotations
@@ -58,13 +61,22 @@ def write_examples(path: Path, rows: Sequence[object]) -> Path:
 
 
 def large_runs(path: Path) -> dict[str, list[list[float]]]:
-    """Return combined p-values of 400 videos, 5 + 5, at each seed: with drawn references and with the first ones."""
+    """Return combined p-values of 400 videos, 5 + 5, at each seed: with drawn
+    references and with the first ones.
+    """
     kinds = {"drawn references": 5, "the first references": {"first": 5}}
-    return {name: [combined_p(path, 5, references, seed) for seed in SEEDS] for name, references in kinds.items()}
+    return {
+        name: [combined_p(path, 5, references, seed) for seed in SEEDS]
+        for name, references in kinds.items()
+    }
 
 
-def repeated_runs(name: str, rows: Sequence[object], folder: Path, repetitions: int, examples: int) -> np.ndarray:
-    """Return combined p-values on random examples of a data set, shape (repetitions, metrics)."""
+def repeated_runs(
+    name: str, rows: Sequence[object], folder: Path, repetitions: int, examples: int
+) -> np.ndarray:
+    """Return combined p-values on random examples of a data set,
+    shape (repetitions, metrics).
+    """
     _, people, count = SETS[name]
     p_values = np.empty((repetitions, len(METRICS)))
     for seed in range(repetitions):
@@ -76,29 +88,75 @@ def repeated_runs(name: str, rows: Sequence[object], folder: Path, repetitions: 
 
 def main() -> int:
     """Run the benchmark, write its file and return the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--repetitions", type=int, default=1000, help="runs per data set")
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] if __doc__ else ""
+    )
+    parser.add_argument(
+        "--repetitions", type=int, default=1000, help="runs per data set"
+    )
     parser.add_argument("--examples", type=int, default=40, help="examples per run")
-    parser.add_argument("--output", type=Path, default=RESULTS, help="folder of the file")
+    parser.add_argument(
+        "--output", type=Path, default=RESULTS, help="folder of the file"
+    )
     options = parser.parse_args()
-    rows = {name: read_json_lines(data_folder() / file) for name, (file, *_) in SETS.items()}
+    rows = {
+        name: read_json_lines(data_folder() / file) for name, (file, *_) in SETS.items()
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = large_runs(write_examples(folder / "videos.jsonl", rows["MSR-VTT"][:LARGE]))
-        found = {name: repeated_runs(name, rows[name], folder, options.repetitions, options.examples) for name in SETS}
-    shares = {name: (p_values <= ALPHA).mean(axis=0) for name, p_values in found.items()}
-    sizes = {name: f"{name}, {people} + {count}" for name, (_, people, count) in SETS.items()}
-    seeds = [[f"{kind}, seed {seed}", *(f"{p:.2g}" for p in row)] for kind, each in large.items() for seed, row in zip(SEEDS, each)]
+        large = large_runs(
+            write_examples(folder / "videos.jsonl", rows["MSR-VTT"][:LARGE])
+        )
+        found = {
+            name: repeated_runs(
+                name, rows[name], folder, options.repetitions, options.examples
+            )
+            for name in SETS
+        }
+    shares = {
+        name: (p_values <= ALPHA).mean(axis=0) for name, p_values in found.items()
+    }
+    sizes = {
+        name: f"{name}, {people} + {count}" for name, (_, people, count) in SETS.items()
+    }
+    seeds = [
+        [f"{kind}, seed {seed}", *(f"{p:.2g}" for p in row)]
+        for kind, each in large.items()
+        for seed, row in zip(SEEDS, each)
+    ]
     tables = {
         "people-shares": {
-            "headers": [f"share of combined p ≤ {ALPHA}, {options.repetitions:,} runs of {options.examples} examples", *METRICS],
-            "rows": [[sizes[name], *(f"{share:.3f}" for share in row)] for name, row in shares.items()],
+            "headers": [
+                f"share of combined p ≤ {ALPHA}, {options.repetitions:,} runs of "
+                f"{options.examples} examples",
+                *METRICS,
+            ],
+            "rows": [
+                [sizes[name], *(f"{share:.3f}" for share in row)]
+                for name, row in shares.items()
+            ],
         },
-        "people-seeds": {"headers": [f"MSR-VTT, {LARGE} videos, 5 + 5, combined p", *METRICS], "rows": seeds},
+        "people-seeds": {
+            "headers": [f"MSR-VTT, {LARGE} videos, 5 + 5, combined p", *METRICS],
+            "rows": seeds,
+        },
     }
-    write_results(options.output / "people.json", {"command": "python -m benchmarks.people", "tables": tables})
-    print(*(" ".join(row) for table in tables.values() for row in (table["headers"], *table["rows"])), sep="\n")
-    return int(np.min(large["drawn references"]) <= ALPHA or max(map(np.max, shares.values())) > GOAL)
+    write_results(
+        options.output / "people.json",
+        {"command": "python -m benchmarks.people", "tables": tables},
+    )
+    print(
+        *(
+            " ".join(row)
+            for table in tables.values()
+            for row in (table["headers"], *table["rows"])
+        ),
+        sep="\n",
+    )
+    return int(
+        np.min(large["drawn references"]) <= ALPHA
+        or max(map(np.max, shares.values())) > GOAL
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Study of Tanti et al. 2018 with models trained here, and the tables of docs/studies/pregen.md, for :mod:`benchmarks.study_tables`.
+"""Study of Tanti et al. 2018 with models trained here, and the tables of
+docs/studies/pregen.md, for :mod:`benchmarks.study_tables`.
 
-``pregen``: studies/pregen-captioner with exhaustive and with short captions. Models are trained on first use and cached.
+``pregen``: studies/pregen-captioner with exhaustive and with short captions. Models are
+trained on first use and cached.
 """
 
 from __future__ import annotations
@@ -16,9 +18,17 @@ from harness.analysis.correlate import Study, choose, study
 from harness.run.finished import Run
 
 Table = dict[str, Any]
-BEST, PERPLEXITY = "pregen(mean_max_normcount_prefix0)", "pregen(geomean_join_pplx_none)"
+BEST, PERPLEXITY = (
+    "pregen(mean_max_normcount_prefix0)",
+    "pregen(geomean_join_pplx_none)",
+)
 """Best function of the paper, and its baseline."""
-POSTGEN = {"cider": "CIDEr", "meteor": "METEOR", "wmd(similarity)": "WMD, similarity", "false-features": "wrong features"}
+POSTGEN = {
+    "cider": "CIDEr",
+    "meteor": "METEOR",
+    "wmd(similarity)": "WMD, similarity",
+    "false-features": "wrong features",
+}
 STAGES = (1, 4, 8)
 
 
@@ -32,32 +42,48 @@ def pregen_runs() -> list[Run]:
 
 
 def correlations(runs: Sequence[Run], first_stage: int = 1) -> Study:
-    """Return the correlations of the pre-gen functions with the metrics of captions, over systems from a stage on."""
+    """Return the correlations of the pre-gen functions with the metrics of captions,
+    over systems from a stage on.
+    """
     systems: dict[tuple[str, str], dict[str, Any]] = {}
     for run in runs:
         for record in run.records:
             if int(record.model.split()[1]) >= first_stage:
-                systems.setdefault((record.task, record.model), {"model": record.model})[record.metric] = record.value
+                systems.setdefault(
+                    (record.task, record.model), {"model": record.model}
+                )[record.metric] = record.value
     table = from_records("studies/pregen-captioner", systems.values())
     return study(table, choose(table, "pregen"), [*POSTGEN])
 
 
 def r2_rows(head: str, found: Study) -> list[list[str]]:
-    """Return R² of the best function of the paper, of perplexity and of the best of all, with their ranks."""
+    """Return R² of the best function of the paper,
+    of perplexity and of the best of all, with their ranks.
+    """
     rows: list[list[str]] = []
     ranked = {metric: found.best(metric) for metric in POSTGEN}
-    for label, name in (("best of the paper", BEST), ("perplexity", PERPLEXITY), ("best of all", "")):
+    for label, name in (
+        ("best of the paper", BEST),
+        ("perplexity", PERPLEXITY),
+        ("best of all", ""),
+    ):
         cells: list[str] = []
         for metric, order in ranked.items():
             record = found.record(name or order[0], metric)
             value = f"{record['r2']:.3f}, Spearman {record['spearman']:.2f}"
-            cells.append(f"{value}, {order.index(name) + 1} of {len(order)}" if name else f"{value}: {order[0][7:-1]}")
+            cells.append(
+                f"{value}, {order.index(name) + 1} of {len(order)}"
+                if name
+                else f"{value}: {order[0][7:-1]}"
+            )
         rows.append([f"{head}: {label}", *cells])
     return rows
 
 
 def pregen_tables(runs: Sequence[Run]) -> dict[str, Table]:
-    """Return R² of pre-gen functions with metrics of captions, values by stage of training, and the choice of an architecture."""
+    """Return R² of pre-gen functions with metrics of captions, values by stage of
+    training, and the choice of an architecture.
+    """
     exhaustive, short = runs
     rows = [
         *r2_rows("exhaustive", correlations([exhaustive])),
@@ -66,22 +92,43 @@ def pregen_tables(runs: Sequence[Run]) -> dict[str, Table]:
         *r2_rows("short, from stage 4", correlations([short], 4)),
         *r2_rows("both", correlations(runs)),
     ]
-    values = {(record.model, record.metric): record.value for record in exhaustive.records}
+    values = {
+        (record.model, record.metric): record.value for record in exhaustive.records
+    }
     shown = (BEST, PERPLEXITY, "cider", "meteor")
     by_stage = [
-        [f"{name} {stage}", *(f"{values[f'{name} {stage}', metric]:.3f}" for metric in shown)]
+        [
+            f"{name} {stage}",
+            *(f"{values[f'{name} {stage}', metric]:.3f}" for metric in shown),
+        ]
         for name in ("init", "pre", "par", "merge")
         for stage in STAGES
     ]
     return {
         "pregen-r2": {"headers": ["R² over systems", *POSTGEN.values()], "rows": rows},
-        "pregen-stages": {"headers": ["exhaustive, stage", "best of the paper", "perplexity", "CIDEr", "METEOR"], "rows": by_stage},
+        "pregen-stages": {
+            "headers": [
+                "exhaustive, stage",
+                "best of the paper",
+                "perplexity",
+                "CIDEr",
+                "METEOR",
+            ],
+            "rows": by_stage,
+        },
         "pregen-choice": {
-            "headers": ["chosen by", "mean CIDEr of the chosen one", "share of the best", "stages with the best"],
+            "headers": [
+                "chosen by",
+                "mean CIDEr of the chosen one",
+                "share of the best",
+                "stages with the best",
+            ],
             "rows": choices(exhaustive),
         },
     }
 
 
-STUDIES: dict[str, tuple[Callable[[], list[Run]], Callable[[Sequence[Run]], dict[str, Table]]]] = {"pregen": (pregen_runs, pregen_tables)}
+STUDIES: dict[
+    str, tuple[Callable[[], list[Run]], Callable[[Sequence[Run]], dict[str, Table]]]
+] = {"pregen": (pregen_runs, pregen_tables)}
 """Study -> function that runs it, and its tables."""

@@ -1,9 +1,10 @@
-"""Time of an update of an A3DS speaker and listener: input gates computed once a batch, beside ``torch.nn.LSTM``.
+"""Time of an update of an A3DS speaker and listener: input gates computed once a batch,
+beside ``torch.nn.LSTM``.
 
     python -m benchmarks.recurrence [--updates 6] [--batch 64] [--threads 1]
 
-Widths of the paper (512, 1280 image features), 24 tokens. Both ways compute the same gradients up to rounding; the largest relative
-difference is printed.
+Widths of the paper (512, 1280 image features), 24 tokens. Both ways compute the same
+gradients up to rounding; the largest relative difference is printed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ WORDS, LENGTH, FEATURES, WIDTH = 47, 24, 1280, 512
 
 
 def losses(batch: int) -> dict[str, tuple[torch.nn.Module, Callable[[], torch.Tensor]]]:
-    """Return the agents, each with a function that computes its loss on a fixed batch."""
+    """Return the agents, each with a function that computes its loss on a fixed
+    batch.
+    """
     torch.manual_seed(0)
     speaker = Speaker(SpeakerSizes(WORDS, WIDTH, WIDTH, WIDTH, FEATURES))
     listener = Listener(ListenerSizes(WORDS, WIDTH, WIDTH, FEATURES))
@@ -31,12 +34,24 @@ def losses(batch: int) -> dict[str, tuple[torch.nn.Module, Callable[[], torch.Te
     captions = torch.randint(3, WORDS, (batch, LENGTH + 1))
     target = torch.zeros(batch, dtype=torch.long)
     return {
-        "speaker": (speaker, lambda: structural_loss(speaker, features, captions, None)),
-        "listener": (listener, lambda: functional.cross_entropy(listener(features, captions[:, 1:]), target)),
+        "speaker": (
+            speaker,
+            lambda: structural_loss(speaker, features, captions, None),
+        ),
+        "listener": (
+            listener,
+            lambda: functional.cross_entropy(
+                listener(features, captions[:, 1:]), target
+            ),
+        ),
     }
 
 
-def update(agent: torch.nn.Module, loss: Callable[[], torch.Tensor], optimiser: torch.optim.Optimizer) -> float:
+def update(
+    agent: torch.nn.Module,
+    loss: Callable[[], torch.Tensor],
+    optimiser: torch.optim.Optimizer,
+) -> float:
     """Take one step and return its seconds."""
     start = time.perf_counter()
     optimiser.zero_grad()
@@ -47,19 +62,25 @@ def update(agent: torch.nn.Module, loss: Callable[[], torch.Tensor], optimiser: 
 
 
 def difference(agent: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> float:
-    """Return the largest difference of the gradients, relative to the largest gradient."""
+    """Return the largest difference of the gradients,
+    relative to the largest gradient.
+    """
     gradients: list[list[torch.Tensor]] = []
     for training in (True, False):
         agent.train(training).zero_grad()
         loss().backward()
-        gradients.append([p.grad.clone() for p in agent.parameters() if p.grad is not None])
+        gradients.append(
+            [p.grad.clone() for p in agent.parameters() if p.grad is not None]
+        )
     largest = max(float(b.abs().max()) for b in gradients[1])
     return max(float((a - b).abs().max()) for a, b in zip(*gradients)) / largest
 
 
 def main() -> int:
     """Print the medians of both ways, in alternation, and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--updates", type=int, default=6)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
@@ -72,9 +93,12 @@ def main() -> int:
         for _ in range(args.updates):
             for training in (True, False):
                 seconds[training].append(update(agent.train(training), loss, optimiser))
-        once, torch_lstm = (statistics.median(seconds[training]) for training in (True, False))
+        once, torch_lstm = (
+            statistics.median(seconds[training]) for training in (True, False)
+        )
         print(
-            f"{name}: {once:.3f} s an update, torch.nn.LSTM {torch_lstm:.3f} s: {torch_lstm / once:.2f} times; "
+            f"{name}: {once:.3f} s an update, torch.nn.LSTM {torch_lstm:.3f} s: "
+            f"{torch_lstm / once:.2f} times; "
             f"gradients differ by {apart:.1e}"
         )
     return 0

@@ -1,10 +1,13 @@
-"""Remarks on captions (docs/outputs.md) in all real texts of the data folder: how many, and which, to be read.
+"""Remarks on captions (docs/outputs.md) in all real texts of the data folder:
+how many, and which, to be read.
 
     python -m benchmarks.remarks [--texts 20]
 
-Every field of every file is a system: its captions beside the references of their items, where a file of the folder has them. Printed are
-the remarks on each field, up to N of the captions behind each, and the rate per 10,000 texts. Exit status 1 where more than one text in
-10,000 has a remark that names no mark that stands in it, or where the remarks on whole files are others than :data:`DESERVED`.
+Every field of every file is a system: its captions beside the references of their
+items, where a file of the folder has them. Printed are the remarks on each field, up to
+N of the captions behind each, and the rate per 10,000 texts. Exit status 1 where more
+than one text in 10,000 has a remark that names no mark that stands in it, or where the
+remarks on whole files are others than :data:`DESERVED`.
 """
 
 from __future__ import annotations
@@ -26,24 +29,41 @@ NAMES = {*IDS, "split", "category", "audio_id", "raw_name", "judges"}
 NO_CAPTIONS = ("pregen",)
 """Folders with tables of numbers."""
 THERE = ("marks", "unknown", "empty")
-"""Kinds that name a mark that stands in the text, or say that there is none: true by themselves."""
+"""Kinds that name a mark that stands in the text, or say that there is none:
+true by themselves.
+"""
 DESERVED = {
     ("coco_karpathy_test/candidates_magic.jsonl.gz", "candidates.contrastive"): "same",
     ("flickr30k_test/candidates_magic.jsonl.gz", "candidates.contrastive"): "same",
-    ("coco_karpathy_test/candidates_where_image.jsonl.gz", "candidates.human_1"): "copies",
+    (
+        "coco_karpathy_test/candidates_where_image.jsonl.gz",
+        "candidates.human_1",
+    ): "copies",
     ("flickr30k_test/candidates_where_image.jsonl.gz", "candidates.human_1"): "copies",
     ("flickr8k/candidates_where_image.jsonl.gz", "candidates.human_1"): "copies",
 }
-"""File and field -> the remark on the whole that it deserves: one sentence for every image, the first reference of each."""
+"""File and field -> the remark on the whole that it deserves: one sentence for every
+image, the first reference of each.
+"""
 OF_FILES = ("copies", "same", "repeats", "script")
 RATE = 1e-4
 """Largest share of texts with a false remark."""
 
 
 def main() -> int:
-    """Print the remarks and their rates; return 1 where they are others than expected."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, default=20, metavar="N", help="captions to print of each kind and field (default: 20)")
+    """Print the remarks and their rates;
+    return 1 where they are others than expected.
+    """
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--texts",
+        type=int,
+        default=20,
+        metavar="N",
+        help="captions to print of each kind and field (default: 20)",
+    )
     shown = parser.parse_args().texts
 
     folder = data_folder()
@@ -63,10 +83,19 @@ def main() -> int:
 
     print(f"\n{texts:,} texts")
     for kind, count in counts.most_common():
-        print(f"{kind:10} {count:6,}  {1e4 * count / texts:7.3f} per 10,000{'  (stand there)' if kind in THERE else ''}")
+        print(
+            f"{kind:10} {count:6,}  {1e4 * count / texts:7.3f} per "
+            f"10,000{'  (stand there)' if kind in THERE else ''}"
+        )
     doubtful = sum(count for kind, count in counts.items() if kind not in THERE) / texts
-    print(f"remarks on captions beyond marks that stand there: {1e4 * doubtful:.3f} per 10,000 (at most {1e4 * RATE:g})")
-    print(f"remarks on files: {'those that deserve one' if of_files == DESERVED else f'{of_files}, expected {DESERVED}'}")
+    print(
+        "remarks on captions beyond marks that stand there: "
+        f"{1e4 * doubtful:.3f} per 10,000 (at most {1e4 * RATE:g})"
+    )
+    print(
+        "remarks on files: "
+        f"{'those that deserve one' if of_files == DESERVED else f'{of_files}, expected {DESERVED}'}"
+    )
     return int(doubtful > RATE or of_files != DESERVED)
 
 
@@ -81,8 +110,12 @@ def print_captions(sets: list[CaptionSet], shown: int) -> None:
                     print(f"    {kind} {item.id} {signs}: {text[:160]!r}")
 
 
-def systems(folder: Path, references: dict[str, dict[str, tuple[str, ...]]]) -> Iterator[tuple[str, str, list[CaptionSet]]]:
-    """Yield file, field, and the captions of the field with the references of their items; those of references have none."""
+def systems(
+    folder: Path, references: dict[str, dict[str, tuple[str, ...]]]
+) -> Iterator[tuple[str, str, list[CaptionSet]]]:
+    """Yield file, field, and the captions of the field with the references of their
+    items; those of references have none.
+    """
     for path in sorted(folder.rglob("*.gz")):
         if path.parent.name in NO_CAPTIONS:
             continue
@@ -91,7 +124,9 @@ def systems(folder: Path, references: dict[str, dict[str, tuple[str, ...]]]) -> 
         for number, record in enumerate(records_of(path)):
             key = identity(record, number)
             for field, texts in captions_by_field(record).items():
-                beside = () if field.startswith("references") else of_folder.get(key, ())
+                beside = (
+                    () if field.startswith("references") else of_folder.get(key, ())
+                )
                 fields[field].append(CaptionSet(key, tuple(texts), beside))
         for field, sets in fields.items():
             yield str(path.relative_to(folder)), field, sets
@@ -102,13 +137,19 @@ def references_by_item(folder: Path) -> dict[str, dict[str, tuple[str, ...]]]:
     found: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for path in sorted(folder.rglob("references*.jsonl.gz")):
         for number, record in enumerate(records_of(path)):
-            found[path.parent.name][identity(record, number)] = tuple(record["references"])
+            found[path.parent.name][identity(record, number)] = tuple(
+                record["references"]
+            )
     return found
 
 
 def identity(record: Any, number: int) -> str:
     """Return the id of a record, its number without one."""
-    return next((str(record[name]) for name in IDS if name in record), str(number)) if isinstance(record, dict) else str(number)
+    return (
+        next((str(record[name]) for name in IDS if name in record), str(number))
+        if isinstance(record, dict)
+        else str(number)
+    )
 
 
 def captions_by_field(value: Any, field: str = "") -> dict[str, list[str]]:
@@ -117,7 +158,11 @@ def captions_by_field(value: Any, field: str = "") -> dict[str, list[str]]:
     if isinstance(value, str):
         return {field or "line": [value]}
     if isinstance(value, dict):
-        parts = [(f"{field}.{name}" if field else name, item) for name, item in value.items() if name not in NAMES]
+        parts = [
+            (f"{field}.{name}" if field else name, item)
+            for name, item in value.items()
+            if name not in NAMES
+        ]
     else:
         parts = [(field, item) for item in value] if isinstance(value, list) else []
     for name, item in parts:

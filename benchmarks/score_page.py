@@ -1,9 +1,12 @@
-"""Time of the page that scores: two captioners on the 5,000 images of COCO's test split, in headless Chromium.
+"""Time of the page that scores: two captioners on the 5,000 images of COCO's test
+split, in headless Chromium.
 
     python -m benchmarks.score_page [--repeats 3] [--page FILE]
 
-``make wasm`` builds the module before. Goal: the median of the wall time of all metrics, intervals and comparisons at most 10 s. Printed
-beside it: the processor time of the browser, and the first time, which builds METEOR's lexicon where its files are there.
+``make wasm`` builds the module before. Goal: the median of the wall time of all
+metrics, intervals and comparisons at most 10 s. Printed beside it: the processor time
+of the browser, and the first time, which builds METEOR's lexicon where its files are
+there.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ GOAL = 10.0
 
 
 def processor_time(folder: Path) -> float:
-    """Return the processor time in seconds of the processes of the browser whose profile lies in a folder."""
+    """Return the processor time in seconds of the processes of the browser whose
+    profile lies in a folder.
+    """
     ticks = 0
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -42,9 +47,15 @@ def main() -> int:
     """Print the times; exit code 1 when the goal is missed."""
     from playwright.sync_api import sync_playwright
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--page", type=Path, help="a page built before, in place of that of this checkout")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        help="a page built before, in place of that of this checkout",
+    )
     args = parser.parse_args()
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
@@ -61,7 +72,9 @@ def main() -> int:
         except MissingSources as error:
             print(f"without METEOR: {error}")
         flags = ["--no-sandbox", "--disable-gpu"]
-        browser = playwright.chromium.launch_persistent_context(str(folder / "profile"), executable_path=chromium, args=flags)
+        browser = playwright.chromium.launch_persistent_context(
+            str(folder / "profile"), executable_path=chromium, args=flags
+        )
         view = browser.new_page()
         view.goto(page.resolve().as_uri())
         view.set_input_files("#files", files)
@@ -72,9 +85,16 @@ def main() -> int:
             start, used = time.perf_counter(), processor_time(folder)
             view.click("button.score")
             view.get_by_text("done in").wait_for(timeout=300_000)
-            seconds, processor = time.perf_counter() - start, processor_time(folder) - used
+            seconds, processor = (
+                time.perf_counter() - start,
+                processor_time(folder) - used,
+            )
             label = "again" if repeat else "first, with the lexicon"
-            print(f"{label:<24} {seconds:5.1f} s, {processor:5.1f} CPU s, load {os.getloadavg()[0]:.1f}", flush=True)
+            print(
+                f"{label:<24} {seconds:5.1f} s, {processor:5.1f} CPU s, "
+                f"load {os.getloadavg()[0]:.1f}",
+                flush=True,
+            )
             times += [seconds] if repeat else []
         browser.close()
     median = statistics.median(times)

@@ -12,7 +12,9 @@ T = TypeVar("T")
 
 
 def timed(work: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """Return the seconds of the fastest of ``repeats`` calls, and the result of the last one."""
+    """Return the seconds of the fastest of ``repeats`` calls,
+    and the result of the last one.
+    """
     best = float("inf")
     for _ in range(repeats - 1):
         best = min(best, _once(work)[0])
@@ -32,10 +34,17 @@ def peak_memory() -> float:
 
 
 def run_sections(sections: Sequence[str], only: Sequence[str]) -> int:
-    """Run modules of ``benchmarks.sections`` (all, or those in ``only``); return 0 when each ``report()`` is True, else 1."""
+    """Run modules of ``benchmarks.sections`` (all, or those in ``only``); return 0 when
+    each ``report()`` is True, else 1.
+    """
     unknown = sorted(set(only) - set(sections))
     if unknown:
-        raise SystemExit(f"no section {', '.join(unknown)}; sections are {', '.join(sections)}")
+        raise SystemExit(
+            f"no section {', '.join(unknown)}; sections are {', '.join(sections)}"
+        )
     names = [name for name in sections if not only or name in only]
-    met = [importlib.import_module(f"benchmarks.sections.{name}").report() for name in names]
+    met = [
+        importlib.import_module(f"benchmarks.sections.{name}").report()
+        for name in names
+    ]
     return 0 if all(met) else 1

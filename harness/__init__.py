@@ -1,8 +1,10 @@
 """harness: distribution-aware evaluation of captions and other conditional text.
 
-``harness.evaluate`` runs a spec, ``harness.score`` scores two files or lists, ``harness.metric`` creates one metric.
+``harness.evaluate`` runs a spec, ``harness.score`` scores two files or lists,
+``harness.metric`` creates one metric.
 
-A name is imported on first use, so that ``harness --help`` starts fast; ``__init__.pyi`` declares the names for type checkers.
+A name is imported on first use, so that ``harness --help`` starts fast;
+``__init__.pyi`` declares the names for type checkers.
 """
 
 import importlib

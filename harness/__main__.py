@@ -1,4 +1,6 @@
-"""``python -m harness``, and the installed command: what is imported before a verb runs may be interrupted too, and ends with one line."""
+"""``python -m harness``, and the installed command: what is imported before a verb runs
+may be interrupted too, and ends with one line.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Import the command line and run it; return 130 where Ctrl-C comes before it can answer."""
+    """Import the command line and run it; return 130 where Ctrl-C comes before it can
+    answer.
+    """
     try:
         from harness.cli.main import main as run_verb  # takes long enough for a key
 

@@ -12,10 +12,23 @@ from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
 from harness.run.file_pair import FileOptions
-from harness.run.metric_plan import AnyMetricPlan, MetricPlan, default_metrics, metric_plans
+from harness.run.metric_plan import (
+    AnyMetricPlan,
+    MetricPlan,
+    default_metrics,
+    metric_plans,
+)
 from harness.run.output_notes import log_notes, notes_of_sets
 from harness.run.progress import in_notebook
-from harness.run.text_scores import SAMPLES, BoundMetric, MetricResult, Scores, caption_sets, score_captions, sets_of
+from harness.run.text_scores import (
+    SAMPLES,
+    BoundMetric,
+    MetricResult,
+    Scores,
+    caption_sets,
+    score_captions,
+    sets_of,
+)
 from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
@@ -25,7 +38,17 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.rundir.rundir import Mode
     from harness.spec.loading import SpecSource
 
-__all__ = ["BoundMetric", "MetricResult", "caption_sets", "evaluate", "evaluate_all", "metric", "plans", "score", "score_files"]
+__all__ = [
+    "BoundMetric",
+    "MetricResult",
+    "caption_sets",
+    "evaluate",
+    "evaluate_all",
+    "metric",
+    "plans",
+    "score",
+    "score_files",
+]
 
 
 def evaluate(
@@ -42,8 +65,9 @@ def evaluate(
     Parameters
     ----------
     spec : str, Path, mapping or Spec
-        A file, the name of a shipped task, or the content of a spec. A suite (a spec that includes several tasks) runs one
-        task after the other, each into a folder of its own.
+        A file, the name of a shipped task, or the content of a spec. A suite (a spec
+        that includes several tasks) runs one task after the other, each into a folder
+        of its own.
     output : str or Path, optional
         Run directory; without it nothing is written.
     mode : {"auto", "resume", "fresh"}
@@ -51,10 +75,12 @@ def evaluate(
     overrides : sequence of str
         ``"a.b=value"`` texts, as for ``--set``.
     show : bool, optional
-        Draw progress bars: on stderr in a terminal, below the cell in a notebook. Default: in notebooks only.
+        Draw progress bars: on stderr in a terminal, below the cell in a notebook.
+        Default: in notebooks only.
     **replace
-        Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``; and ``allow_secrets=["NAME"]``, names of environment
-        variables that the spec may read and send to the servers that it names.
+        Top-level keys of the spec: ``limit=100``, ``seed=1``, ``metrics=[...]``; and
+        ``allow_secrets=["NAME"]``, names of environment variables that the spec may
+        read and send to the servers that it names.
 
     Raises
     ------
@@ -63,12 +89,27 @@ def evaluate(
     """
     from harness.run.finished import merge_runs
 
-    runs = evaluate_all(spec, output=None if output is None else Path(output), mode=mode, overrides=overrides, show=show, **replace)
+    runs = evaluate_all(
+        spec,
+        output=None if output is None else Path(output),
+        mode=mode,
+        overrides=overrides,
+        show=show,
+        **replace,
+    )
     return merge_runs(runs)
 
 
-def plans(spec: SpecSource, overrides: Sequence[str] = (), *, allow_secrets: Sequence[str] = (), **replace: Any) -> list[TaskPlan]:
-    """Return the plans of a spec (one, or several for a suite), checked; arguments as for :func:`evaluate`."""
+def plans(
+    spec: SpecSource,
+    overrides: Sequence[str] = (),
+    *,
+    allow_secrets: Sequence[str] = (),
+    **replace: Any,
+) -> list[TaskPlan]:
+    """Return the plans of a spec (one, or several for a suite), checked;
+    arguments as for :func:`evaluate`.
+    """
     from harness.judgments.task_kinds import plan_task
     from harness.registry.permissions import allow
     from harness.spec.loading import load_specs
@@ -90,7 +131,8 @@ def evaluate_all(
     options: Options | None = None,
     **replace: Any,
 ) -> list[Run]:
-    """Run a spec and return one run per task of a suite; other arguments as for :func:`evaluate`.
+    """Run a spec and return one run per task of a suite;
+    other arguments as for :func:`evaluate`.
 
     Parameters
     ----------
@@ -103,17 +145,24 @@ def evaluate_all(
     on_notice : callable, optional
         Called with the notice and the variant of a spec before it is run.
     on_absent : callable, optional
-        Called with one line for each judgment set of a suite that is skipped, and True where its files are not there, False where they
-        cannot be read.
+        Called with one line for each judgment set of a suite that is skipped, and True
+        where its files are not there, False where they cannot be read.
     options : Options, optional
-        Executor and shards (:class:`harness.run.execute.Options`); they change no digit.
+        Executor and shards (:class:`harness.run.execute.Options`); they change no
+        digit.
     """
     from harness.judgments.task_kinds import execute_tasks
 
     return execute_tasks(
-        plans(spec, overrides, **replace), output=output, default_output=default_output, mode=mode,
-        show=in_notebook() if show is None else show, options=options, on_notice=on_notice, on_absent=on_absent,
-    )  # fmt: skip
+        plans(spec, overrides, **replace),
+        output=output,
+        default_output=default_output,
+        mode=mode,
+        show=in_notebook() if show is None else show,
+        options=options,
+        on_notice=on_notice,
+        on_absent=on_absent,
+    )
 
 
 def score_files(
@@ -134,7 +183,8 @@ def score_files(
     mode: Mode = "auto",
     show: bool | None = None,
 ) -> Run:
-    """Score one or several files of candidates against a file of references and return the run.
+    """Score one or several files of candidates against a file of references and return
+    the run.
 
     Parameters
     ----------
@@ -143,8 +193,8 @@ def score_files(
     references : str or sequence of str
         Path, or paths of files that each have some references of all examples.
     metrics : sequence of str, optional
-        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these; default: the metrics of
-        :func:`harness.run.metric_plan.default_metrics`.
+        ``NAME`` or ``NAME:PARAMETER=VALUE,...``, or comma-separated lists of these;
+        default: the metrics of :func:`harness.run.metric_plan.default_metrics`.
     labels : sequence of str
         Names of the models, one per file; default: the file names.
     p_value : {"none", "exact", "monte-carlo"}
@@ -158,9 +208,11 @@ def score_files(
     allow_empty : bool
         Accept empty candidates and references instead of refusing them.
     options : FileOptions
-        Columns of the files, and systems of records that hold several; each system is a model of the run.
+        Columns of the files, and systems of records that hold several; each system is a
+        model of the run.
     slices : sequence of str
-        Columns of the references' records whose values are slices, with results of their own (``slices`` of the run).
+        Columns of the references' records whose values are slices, with results of
+        their own (``slices`` of the run).
     """
     from harness.run.file_pair import score_spec
 
@@ -169,42 +221,71 @@ def score_files(
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
     spec = score_spec(
-        files, references, names, labels=labels, p_value=p_value, seed=seed, limit=limit, allow=allow, options=options, slices=slices
+        files,
+        references,
+        names,
+        labels=labels,
+        p_value=p_value,
+        seed=seed,
+        limit=limit,
+        allow=allow,
+        options=options,
+        slices=slices,
     )
     (run,) = evaluate_all(spec, output=output, mode=mode, show=show)
     return run
 
 
-def metric(name: str, *, p_value: str | None = None, budget: int | None = None, draws: int | None = None, **params: Any) -> BoundMetric:
-    """Return a metric by name with its parameters: ``harness.metric("trm", distance="cider", p_value="exact")``.
+def metric(
+    name: str,
+    *,
+    p_value: str | None = None,
+    budget: int | None = None,
+    draws: int | None = None,
+    **params: Any,
+) -> BoundMetric:
+    """Return a metric by name with its parameters:
+    ``harness.metric("trm", distance="cider", p_value="exact")``.
 
     Parameters
     ----------
     name : str
         Registered name.
     p_value : {None, "exact", "monte-carlo"}
-        Permutation p-values. ``exact`` falls back to Monte Carlo beyond ``budget`` relabelings and reports it.
+        Permutation p-values. ``exact`` falls back to Monte Carlo beyond ``budget``
+        relabelings and reports it.
     budget, draws : int, optional
-        Maximum number of relabelings of the exact test, and draws of the Monte Carlo test.
+        Maximum number of relabelings of the exact test, and draws of the Monte Carlo
+        test.
     **params
         Constructor parameters of the metric.
     """
     with typed_by_user():
         (plan,) = metric_plans([current().create("metrics", name, params)])
-    return BoundMetric(_caption_plan(plan), _significance(p_value, budget=budget, draws=draws))
+    return BoundMetric(
+        _caption_plan(plan), _significance(p_value, budget=budget, draws=draws)
+    )
 
 
 def _caption_plan(plan: AnyMetricPlan) -> MetricPlan:
     if not isinstance(plan, MetricPlan):
-        raise HarnessError(f"metric '{plan.label}' judges token scores, not captions: run it on a model that can score")
+        raise HarnessError(
+            f"metric '{plan.label}' judges token scores, not captions: "
+            "run it on a model that can score"
+        )
     return plan
 
 
-def _significance(method: str | None, **settings: int | None) -> SignificanceSpec | None:
+def _significance(
+    method: str | None, **settings: int | None
+) -> SignificanceSpec | None:
     if method in (None, "none"):
         return None
     if method not in ("exact", "monte-carlo"):
-        raise HarnessError(f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'", parameter="p_value")
+        raise HarnessError(
+            f"p_value is {method!r}; expected None, 'exact' or 'monte-carlo'",
+            parameter="p_value",
+        )
 
     values = {name: value for name, value in settings.items() if value is not None}
     return SignificanceSpec.model_validate({"method": method, **values})
@@ -230,17 +311,20 @@ def score(
     events: str = "",
     clean: str | Sequence[str] = (),
 ) -> Scores:
-    """Score two files, two lists of texts or two mappings, with several metrics; features are shared.
+    """Score two files, two lists of texts or two mappings,
+    with several metrics; features are shared.
 
     Parameters
     ----------
     candidates, references
-        Both paths (any format of docs/data-formats.md; of references also a list of paths), both mappings id -> text or texts, or
-        both lists of one text or of one list of texts per example.
-        A text may be an object with the key ``caption``, as in the dictionaries of pycocoevalcap.
+        Both paths (any format of docs/data-formats.md; of references also a list of
+        paths), both mappings id -> text or texts, or both lists of one text or of one
+        list of texts per example. A text may be an object with the key ``caption``, as
+        in the dictionaries of pycocoevalcap.
     metrics : str, mapping or sequence, optional
-        One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or instances; a text may be a
-        comma-separated list. Default: the metrics of :func:`harness.run.metric_plan.default_metrics`.
+        One or several names, ``name:param=value`` texts, ``{name: params}`` mappings or
+        instances; a text may be a comma-separated list. Default: the metrics of
+        :func:`harness.run.metric_plan.default_metrics`.
     p_value : {None, "exact", "monte-carlo"}
         Permutation p-values.
     seed : int
@@ -254,22 +338,27 @@ def score(
     allow_empty : bool
         Accept empty captions and references.
     id, column, reference_id, reference_column : str, optional
-        Columns, or paths such as ``response.text``, of the ids and captions in files of candidates and references; default: a usual
-        name. An id None matches records and examples by position.
+        Columns, or paths such as ``response.text``, of the ids and captions in files of
+        candidates and references; default: a usual name. An id None matches records and
+        examples by position.
     system : str or sequence of str, optional
-        Systems to score, from a file whose candidates are an object of systems; the captions of several form one set.
+        Systems to score, from a file whose candidates are an object of systems; the
+        captions of several form one set.
     split : str, optional
         Split of a file of references whose records have one.
     events : {"paragraph", "separate"}, optional
-        Texts with times in files: those of a record are joined to one text, or each is an item ``ID#1``; by default an error.
+        Texts with times in files: those of a record are joined to one text, or each is
+        an item ``ID#1``; by default an error.
     clean : str or sequence of str
-        What to remove of candidates, such as ``"think,marks,prefix"`` (docs/outputs.md). Remarks on what stands around captions go to the
-        logger ``harness.run.output_notes``.
+        What to remove of candidates, such as ``"think,marks,prefix"``
+        (docs/outputs.md). Remarks on what stands around captions go to the logger
+        ``harness.run.output_notes``.
 
     Returns
     -------
     Scores
-        A dict: label of the metric -> :class:`MetricResult`. A notebook shows it as a table; ``chart()`` draws the scores per example.
+        A dict: label of the metric -> :class:`MetricResult`. A notebook shows it as a
+        table; ``chart()`` draws the scores per example.
 
     Raises
     ------
@@ -280,13 +369,31 @@ def score(
         metrics = default_metrics()[0]
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
-    columns = (reference_column,) if isinstance(reference_column, str) else tuple(reference_column)
+    columns = (
+        (reference_column,)
+        if isinstance(reference_column, str)
+        else tuple(reference_column)
+    )
     systems = (system,) if isinstance(system, str) else tuple(system)
     reference_columns = tuple(name for name in columns if name)
-    options = FileOptions(id, (column,) if column else (), systems, reference_id, reference_columns, split, events, check_clean(clean))
+    options = FileOptions(
+        id,
+        (column,) if column else (),
+        systems,
+        reference_id,
+        reference_columns,
+        split,
+        events,
+        check_clean(clean),
+    )
     sets = sets_of(
-        candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown, allow_empty=allow_empty, options=options
-    )  # fmt: skip
+        candidates,
+        references,
+        allow_missing=allow_missing,
+        allow_unknown=allow_unknown,
+        allow_empty=allow_empty,
+        options=options,
+    )
     with typed_by_user():
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))

@@ -1,8 +1,10 @@
-"""Errors for mistakes of the user: one line with what was found, where, what was expected, and the nearest name.
+"""Errors for mistakes of the user: one line with what was found, where, what was
+expected, and the nearest name.
 
-The command line prints a :class:`HarnessError` without a traceback and exits with code 2. Any other exception is a bug of
-the harness: exit code 3, one line, and the traceback in a log. Errors carry their parts as fields, so that callers never
-search in message texts.
+The command line prints a :class:`HarnessError` without a traceback and exits with code 2.
+Any other exception is a bug of the harness: exit code 3, one line, and the traceback in
+a log. Errors carry their parts as fields, so that callers never search in message
+texts.
 """
 
 from __future__ import annotations
@@ -17,15 +19,22 @@ from typing import Self
 BUG_LOG = "harness_log"
 """Attribute of an exception: path of the log that has its traceback."""
 MAX_TEXT = 2000
-"""Maximum length of the parts of a message; what users write into names and values is cut to it."""
+"""Maximum length of the parts of a message; what users write into names and values is
+cut to it.
+"""
 _BREAKS = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Characters by which a terminal does something else than to show them: C0 without tab and line feed, C1, line separators, and the
-controls of bidirectional text, which change the order of what is shown."""
+_CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
+)
+"""Characters by which a terminal does something else than to show them: C0 without tab
+and line feed, C1, line separators, and the controls of bidirectional text, which change
+the order of what is shown.
+"""
 
 
 class HarnessError(Exception):
-    """A mistake in the user's input: spec, file, name, or a missing piece of the installation.
+    """A mistake in the user's input: spec, file, name,
+    or a missing piece of the installation.
 
     Parameters
     ----------
@@ -39,7 +48,14 @@ class HarnessError(Exception):
         The value at fault.
     """
 
-    def __init__(self, message: str, where: str | None = None, *, parameter: str | None = None, value: object = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        where: str | None = None,
+        *,
+        parameter: str | None = None,
+        value: object = None,
+    ) -> None:
         self.message = one_line(message)
         self.where = one_line(where) if where else where
         super().__init__(f"{self.where}: {self.message}" if where else self.message)
@@ -48,48 +64,95 @@ class HarnessError(Exception):
 
     @classmethod
     def of_name(
-        cls, text: str, name: object, options: Iterable[object], listing: str = "", where: str | None = None, *,
+        cls,
+        text: str,
+        name: object,
+        options: Iterable[object],
+        listing: str = "",
+        where: str | None = None,
+        *,
         parameter: str | None = None,
-    ) -> Self:  # fmt: skip
-        """Return the error of a name that is none of the options, with the nearest one and, after ``listing``, all of them.
+    ) -> Self:
+        """Return the error of a name that is none of the options, with the nearest one
+        and, after ``listing``, all of them.
 
-        >>> str(HarnessError.of_name("unknown kind", "metrik", ["metrics", "readers"], "kinds are"))
+        >>> str(
+        ...     HarnessError.of_name(
+        ...         "unknown kind", "metrik", ["metrics", "readers"], "kinds are"
+        ...     )
+        ... )
         "unknown kind 'metrik'; did you mean 'metrics'?; kinds are metrics, readers"
         """
         names = [str(option) for option in options]
         listed = f"; {listing} {', '.join(names) or 'none'}" if listing else ""
-        return cls(f"{text} '{name}'{did_you_mean(str(name), names)}{listed}", where, parameter=parameter, value=name)
+        return cls(
+            f"{text} '{name}'{did_you_mean(str(name), names)}{listed}",
+            where,
+            parameter=parameter,
+            value=name,
+        )
 
 
 def one_line(text: str) -> str:
-    """Return a text on one line of at most :data:`MAX_TEXT` characters; control characters are written as escapes.
+    """Return a text on one line of at most :data:`MAX_TEXT` characters; control
+    characters are written as escapes.
 
     >>> one_line("'a\\n  b' is \\x1b[31m")
     "'a b' is \\\\x1b[31m"
     """
     text = _BREAKS.sub(" ", text)
     text = escape_controls(text)
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
+    return (
+        text
+        if len(text) <= MAX_TEXT
+        else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
+    )
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:
-    """Return a number with its noun, and a verb written ``ONE/MORE``, in the plural for all but 1.
+    """Return a number with its noun, and a verb written ``ONE/MORE``,
+    in the plural for all but 1.
 
-    >>> counted(1, "example"), counted(1, "id", "has/have"), counted(1200, "reply", "is/are")
+    >>> (
+    ...     counted(1, "example"),
+    ...     counted(1, "id", "has/have"),
+    ...     counted(1200, "reply", "is/are"),
+    ... )
     ('1 example', '1 id has', '1,200 replies are')
     """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    plural = (
+        f"{noun[:-1]}ies"
+        if noun.endswith("y") and noun[-2] not in "aeiou"
+        else f"{noun}s"
+    )
     one, _, more = verb.partition("/")
-    return " ".join(filter(None, (f"{number:,}", noun if number == 1 else plural, one if number == 1 else more)))
+    return " ".join(
+        filter(
+            None,
+            (
+                f"{number:,}",
+                noun if number == 1 else plural,
+                one if number == 1 else more,
+            ),
+        )
+    )
 
 
 def escape_controls(text: str) -> str:
-    """Return a text for a terminal: control characters, but for tab and line feed, are written as escapes.
+    """Return a text for a terminal: control characters, but for tab and line feed,
+    are written as escapes.
 
     >>> escape_controls("\\x1b[31m a\\u202eb")
     '\\\\x1b[31m a\\\\u202eb'
     """
-    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}" if match[0] < "\u0100" else f"\\u{ord(match[0]):04x}", text)
+    return _CONTROLS.sub(
+        lambda match: (
+            f"\\x{ord(match[0]):02x}"
+            if match[0] < "\u0100"
+            else f"\\u{ord(match[0]):04x}"
+        ),
+        text,
+    )
 
 
 class InputError(HarnessError):
@@ -101,7 +164,9 @@ class UnknownName(HarnessError):
 
 
 class MissingExtra(HarnessError):
-    """An optional dependency that is not installed; the message names who needs it and the command that installs it."""
+    """An optional dependency that is not installed; the message names who needs it and
+    the command that installs it.
+    """
 
 
 def nearest_name(name: str, options: Iterable[str]) -> str | None:
@@ -110,12 +175,15 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
     >>> nearest_name("metoer", ["meteor", "cider"])
     'meteor'
     """
-    matches = difflib.get_close_matches(str(name), [str(option) for option in options], n=1, cutoff=0.6)
+    matches = difflib.get_close_matches(
+        str(name), [str(option) for option in options], n=1, cutoff=0.6
+    )
     return matches[0] if matches else None
 
 
 def did_you_mean(name: str, options: Iterable[str]) -> str:
-    """Return ``; did you mean 'x'?`` for the option nearest to ``name``, or an empty string.
+    """Return ``; did you mean 'x'?`` for the option nearest to ``name``,
+    or an empty string.
 
     >>> did_you_mean("metoer", ["meteor", "cider"])
     "; did you mean 'meteor'?"
@@ -125,15 +193,19 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
 
 
 def example_needed(name: str) -> str:
-    """Return the end of a message that names the package of ``examples/name`` and the command that installs it."""
+    """Return the end of a message that names the package of ``examples/name`` and the
+    command that installs it.
+    """
     return (
         f"caption-{name}, which is not installed: "
-        f"pip install 'git+https://github.com/caption-harness/caption-harness#subdirectory=examples/{name}'"
+        "pip install "
+        f"'git+https://github.com/caption-harness/caption-harness#subdirectory=examples/{name}'"
     )
 
 
 def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:
-    """Import and return ``module``; raise :class:`MissingExtra` with the install command when it is missing.
+    """Import and return ``module``; raise :class:`MissingExtra` with the install
+    command when it is missing.
 
     Without ``extra`` the module belongs to a plain dependency of the harness.
     """
@@ -143,6 +215,11 @@ def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:
         if error.name is None or not module.startswith(error.name.split(".")[0]):
             raise
         raise MissingExtra(
-            f"{needed_by} needs the package '{module.split('.')[0]}', which is not installed: "
-            + (f"pip install 'caption-harness[{extra}]'" if extra else "pip install caption-harness")
+            f"{needed_by} needs the package '{module.split('.')[0]}', "
+            "which is not installed: "
+            + (
+                f"pip install 'caption-harness[{extra}]'"
+                if extra
+                else "pip install caption-harness"
+            )
         ) from error

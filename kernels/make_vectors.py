@@ -22,12 +22,22 @@ FORMAT, VERSION = "caption-kernels-vectors", 1
 
 
 def content(name: str, engine: Engine = reference) -> str:
-    """Return the content of the file of a metric: a JSON object with one line per case, in ASCII."""
+    """Return the content of the file of a metric:
+    a JSON object with one line per case, in ASCII.
+    """
     cases, numbers, inputs = INPUTS[name]
-    head = {"format": FORMAT, "version": VERSION, "metric": name, "inputs": ["kind", *inputs]}
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "metric": name,
+        "inputs": ["kind", *inputs],
+    }
     if "lexicon" in inputs:
         head["lexicons"] = LEXICONS
-    lines = (json.dumps({**case, **numbers(engine, case)}, allow_nan=False) for case in cases())
+    lines = (
+        json.dumps({**case, **numbers(engine, case)}, allow_nan=False)
+        for case in cases()
+    )
     return f'{json.dumps(head)[:-1]}, "cases": [\n' + ",\n".join(lines) + "\n]}\n"
 
 

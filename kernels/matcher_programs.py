@@ -1,10 +1,13 @@
-"""Programs for the matcher of the compiled PTB tokeniser, made of Python's parse trees of regular expressions.
+"""Programs for the matcher of the compiled PTB tokeniser,
+made of Python's parse trees of regular expressions.
 
-Python's own parser reads an expression. Its tree becomes a program for a small backtracking matcher (``core/ptb_matcher.cpp``)
-that tries the alternatives in Python's order, so that it finds the match that ``re`` finds. The order is kept only where it
-can matter: alternatives whose first characters differ exclude each other. Grouped by first character they form a tree, in
-which the matcher finds a word of a long list without trying all words before it. Which characters ``(?i:k)`` matches is
-asked of ``re`` itself.
+Python's own parser reads an expression. Its tree becomes a program for a small
+backtracking matcher (``core/ptb_matcher.cpp``) that tries the alternatives in Python's
+order, so that it finds the match that ``re`` finds. The order is kept only where it can
+matter: alternatives whose first characters differ exclude each other. Grouped by first
+character they form a tree, in which the matcher finds a word of a long list without
+trying all words before it. Which characters ``(?i:k)`` matches is asked of ``re``
+itself.
 """
 
 from __future__ import annotations
@@ -21,11 +24,25 @@ LAST = 0x10FFFF
 NO_LIMIT = 0xFFFF
 """Upper bound of a repeat without one."""
 
-OPERATIONS = ("CHARACTER", "SET", "RUN", "WHOLE_RUN", "TRY", "UNLESS", "PUSH", "JUMP", "LOOK", "TOKEN_END", "MATCH")
+OPERATIONS = (
+    "CHARACTER",
+    "SET",
+    "RUN",
+    "WHOLE_RUN",
+    "TRY",
+    "UNLESS",
+    "PUSH",
+    "JUMP",
+    "LOOK",
+    "TOKEN_END",
+    "MATCH",
+)
 """Instructions of the matcher, in the order of their numbers."""
 
 Ranges = tuple[tuple[int, int], ...]
-"""A set of characters: sorted ranges of code points, first and last, that neither overlap nor touch."""
+"""A set of characters: sorted ranges of code points, first and last,
+that neither overlap nor touch.
+"""
 EVERYTHING: Ranges = ((0, LAST),)
 
 
@@ -73,7 +90,8 @@ COMMON = of_characters("abcdefghijklmnopqrstuvwxyz \n")
 """Characters of nearly every text."""
 
 
-# The tree of an expression, simpler than Python's: case, groups and classes are resolved.
+# The tree of an expression, simpler than Python's: case, groups and classes are
+# resolved.
 @dataclass(frozen=True)
 class Characters:
     """One character of a set; with ``look``, it is looked at and not taken."""
@@ -116,7 +134,9 @@ def all_characters() -> str:
 @cache
 def _any_case(character: int) -> Ranges:
     """Return the characters that ``(?i:character)`` matches in Python."""
-    return of_characters(re.findall(f"(?i:{re.escape(chr(character))})", all_characters()))
+    return of_characters(
+        re.findall(f"(?i:{re.escape(chr(character))})", all_characters())
+    )
 
 
 def _class(items: list[tuple[Any, Any]], ignore_case: bool) -> Ranges:
@@ -127,14 +147,22 @@ def _class(items: list[tuple[Any, Any]], ignore_case: bool) -> Ranges:
         if kind is ops.CATEGORY:
             continue
         first, last = (value, value) if kind is ops.LITERAL else value
-        parts.extend(map(_any_case, range(first, last + 1)) if ignore_case else [((first, last),)])
+        parts.extend(
+            map(_any_case, range(first, last + 1))
+            if ignore_case
+            else [((first, last),)]
+        )
     categories = {value for kind, value in items if kind is ops.CATEGORY}
     if categories == {ops.CATEGORY_SPACE, ops.CATEGORY_NOT_SPACE} and not negated:
         return EVERYTHING
     if categories:
-        raise ValueError(f"of the categories the tables can hold [\\s\\S] alone, not {categories}")
+        raise ValueError(
+            f"of the categories the tables can hold [\\s\\S] alone, not {categories}"
+        )
     if negated and ignore_case:
-        raise ValueError("a negated class that ignores case is not one that the tables can hold")
+        raise ValueError(
+            "a negated class that ignores case is not one that the tables can hold"
+        )
     return complement(union(parts)) if negated else union(parts)
 
 
@@ -152,7 +180,9 @@ def read(tree: Iterable[tuple[Any, Any]], ignore_case: bool = False) -> Nodes:
     nodes: list[Node] = []
     for kind, value in tree:
         if kind is ops.LITERAL:
-            nodes.append(Characters(_any_case(value) if ignore_case else ((value, value),)))
+            nodes.append(
+                Characters(_any_case(value) if ignore_case else ((value, value),))
+            )
         elif kind is ops.NOT_LITERAL and not ignore_case:
             nodes.append(Characters(complement(((value, value),))))
         elif kind is ops.IN:
@@ -165,10 +195,18 @@ def read(tree: Iterable[tuple[Any, Any]], ignore_case: bool = False) -> Nodes:
             if group is not None:
                 nodes.append(TokenEnd())
         elif kind is ops.BRANCH:
-            nodes.append(Choice(tuple(read(branch, ignore_case) for branch in value[1])))
+            nodes.append(
+                Choice(tuple(read(branch, ignore_case) for branch in value[1]))
+            )
         elif kind is ops.MAX_REPEAT:
             least, most, body = value
-            nodes.append(Repeat(read(body, ignore_case), least, NO_LIMIT if most is ops.MAXREPEAT else most))
+            nodes.append(
+                Repeat(
+                    read(body, ignore_case),
+                    least,
+                    NO_LIMIT if most is ops.MAXREPEAT else most,
+                )
+            )
         elif kind is ops.ASSERT and value[0] == 1:
             (ahead,) = read(value[1], ignore_case)
             if not isinstance(ahead, Characters):
@@ -191,14 +229,20 @@ def may_be_empty(node: Node) -> bool:
 
 
 def first_characters(nodes: Nodes) -> Ranges:
-    """Return the characters with which a match can begin; all where the match may be empty."""
+    """Return the characters with which a match can begin;
+    all where the match may be empty.
+    """
     if not nodes:
         return EVERYTHING
     node, rest = nodes[0], nodes[1:]
     if isinstance(node, TokenEnd):
         return first_characters(rest)
     if isinstance(node, Characters):
-        return intersection(node.allowed, first_characters(rest)) if node.look else node.allowed
+        return (
+            intersection(node.allowed, first_characters(rest))
+            if node.look
+            else node.allowed
+        )
     if isinstance(node, Repeat):
         own = first_characters(node.body)
     else:
@@ -207,18 +251,26 @@ def first_characters(nodes: Nodes) -> Ranges:
 
 
 def needed(nodes: Nodes) -> Ranges:
-    """Return a set of which every match, context included, has a character; it has no letter and no blank.
+    """Return a set of which every match, context included, has a character;
+    it has no letter and no blank.
 
-    The matcher spares itself a rule where the rest of a text has none of these. All characters are returned where there is no
-    such set, or only one that has every possible first character and so spares nothing.
+    The matcher spares itself a rule where the rest of a text has none of these. All
+    characters are returned where there is no such set, or only one that has every
+    possible first character and so spares nothing.
     """
     first = first_characters(nodes)
-    sets = [set_ for set_ in _needed_by(nodes) if not intersection(set_, COMMON) and intersection(set_, first) != first]
+    sets = [
+        set_
+        for set_ in _needed_by(nodes)
+        if not intersection(set_, COMMON) and intersection(set_, first) != first
+    ]
     return min(sets, key=_size, default=EVERYTHING)
 
 
 def _needed_by(nodes: Nodes) -> list[Ranges]:
-    """Return sets of which every match has a character: the rarest of each node that must match."""
+    """Return sets of which every match has a character:
+    the rarest of each node that must match.
+    """
     sets = []
     for node in nodes:
         if isinstance(node, Characters):
@@ -227,7 +279,12 @@ def _needed_by(nodes: Nodes) -> list[Ranges]:
             sets += [first_characters(node.body), *_needed_by(node.body)]
         elif isinstance(node, Choice):
             sets.append(union(map(first_characters, node.alternatives)))
-            sets.append(union(min(_needed_by(branch), key=_size, default=EVERYTHING) for branch in node.alternatives))
+            sets.append(
+                union(
+                    min(_needed_by(branch), key=_size, default=EVERYTHING)
+                    for branch in node.alternatives
+                )
+            )
     return sets
 
 
@@ -241,9 +298,11 @@ def _n_characters(characters: Ranges) -> int:
 
 
 def groups_of_alternatives(alternatives: Iterable[Nodes]) -> list[list[Nodes]]:
-    """Return alternatives in groups that exclude each other by their first character; in a group the order is kept.
+    """Return alternatives in groups that exclude each other by their first character;
+    in a group the order is kept.
 
-    Neighbours in a group that begin with the same set become one alternative, which goes on with a choice.
+    Neighbours in a group that begin with the same set become one alternative, which
+    goes on with a choice.
     """
     groups: list[tuple[Ranges, list[tuple[int, Nodes]]]] = []
     for place, branch in enumerate(alternatives):
@@ -256,18 +315,32 @@ def groups_of_alternatives(alternatives: Iterable[Nodes]) -> list[list[Nodes]]:
             else:
                 apart.append((other_first, others))
         groups = [*apart, (first, members)]
-    return [_with_shared_beginnings([branch for _, branch in sorted(members, key=lambda m: m[0])]) for _, members in groups]
+    return [
+        _with_shared_beginnings(
+            [branch for _, branch in sorted(members, key=lambda m: m[0])]
+        )
+        for _, members in groups
+    ]
 
 
 def _with_shared_beginnings(branches: list[Nodes]) -> list[Nodes]:
     runs: list[tuple[Node | None, list[Nodes]]] = []
     for branch in branches:
-        begin = branch[0] if branch and isinstance(branch[0], Characters) and not branch[0].look else None
+        begin = (
+            branch[0]
+            if branch and isinstance(branch[0], Characters) and not branch[0].look
+            else None
+        )
         if runs and begin is not None and runs[-1][0] == begin:
             runs[-1][1].append(branch)
         else:
             runs.append((begin, [branch]))
-    return [run[0] if begin is None or len(run) == 1 else (begin, Choice(tuple(branch[1:] for branch in run))) for begin, run in runs]
+    return [
+        run[0]
+        if begin is None or len(run) == 1
+        else (begin, Choice(tuple(branch[1:] for branch in run)))
+        for begin, run in runs
+    ]
 
 
 @dataclass
@@ -304,23 +377,40 @@ class Tables:
         for place, node in enumerate(nodes):
             if isinstance(node, TokenEnd):
                 self._emit("TOKEN_END")
-            elif isinstance(node, Repeat) and len(node.body) == 1 and isinstance(node.body[0], Characters):
-                self._run(node, node.body[0].allowed, first_characters(nodes[place + 1 :]))
+            elif (
+                isinstance(node, Repeat)
+                and len(node.body) == 1
+                and isinstance(node.body[0], Characters)
+            ):
+                self._run(
+                    node, node.body[0].allowed, first_characters(nodes[place + 1 :])
+                )
             elif isinstance(node, Repeat):
                 self._repeat(node)
             elif isinstance(node, Choice):
                 self._choice(groups_of_alternatives(node.alternatives))
             elif node.look:
                 self._emit("LOOK", self.set_id(node.allowed))
-            elif len(node.allowed) == 1 and node.allowed[0][0] == node.allowed[0][1] <= NO_LIMIT:
+            elif (
+                len(node.allowed) == 1
+                and node.allowed[0][0] == node.allowed[0][1] <= NO_LIMIT
+            ):
                 self._emit("CHARACTER", node.allowed[0][0])
             else:
                 self._emit("SET", self.set_id(node.allowed))
 
     def _run(self, node: Repeat, allowed: Ranges, following: Ranges) -> None:
-        """Append a repeat of one set. Where no character of the set can follow, a shorter run cannot match either."""
+        """Append a repeat of one set.
+
+        Where no character of the set can follow, a shorter run cannot match either.
+        """
         shorter_may_match = node.most != NO_LIMIT or intersection(allowed, following)
-        self._emit("RUN" if shorter_may_match else "WHOLE_RUN", self.set_id(allowed), node.least, node.most)
+        self._emit(
+            "RUN" if shorter_may_match else "WHOLE_RUN",
+            self.set_id(allowed),
+            node.least,
+            node.most,
+        )
 
     def _repeat(self, node: Repeat) -> None:
         body = node.body
@@ -360,7 +450,9 @@ class Tables:
         self._land(done)
 
     def _in_order(self, group: list[Nodes]) -> list[int]:
-        """Append alternatives that may begin alike; return the jumps behind all of them."""
+        """Append alternatives that may begin alike;
+        return the jumps behind all of them.
+        """
         done = []
         for branch in group[:-1]:
             skip = self._emit("TRY", self.set_id(first_characters(branch)), 0)

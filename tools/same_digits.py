@@ -4,12 +4,15 @@
     python -m tools.same_digits runs/new runs/old --ulp 2
     python -m tools.same_digits runs/new runs/old --fields     a line per kind of number in place of the rows
 
-Both arguments are run directories, folders of several runs (suites), or digests as ``python -m tools.baseline`` stores them.
-Runs of tasks and of judgments are compared alike: value, n, skipped, interval and p-values of each result, p-values and
-correlations between metrics for judgments, and differences, intervals and p-values of ``comparisons.json`` where the second
-folder has one. Rows of the first folder that the second one lacks are not compared.
+Both arguments are run directories, folders of several runs (suites), or digests as
+``python -m tools.baseline`` stores them. Runs of tasks and of judgments are compared
+alike: value, n, skipped, interval and p-values of each result, p-values and
+correlations between metrics for judgments, and differences, intervals and p-values of
+``comparisons.json`` where the second folder has one. Rows of the first folder that the
+second one lacks are not compared.
 
-Prints the rows that differ, the largest difference first; the exit status is 1 when there are any.
+Prints the rows that differ, the largest difference first; the exit status is 1 when
+there are any.
 """
 
 from __future__ import annotations
@@ -27,15 +30,25 @@ from typing import Any, NamedTuple
 Row = dict[str, Any]
 
 RESULT_FIELDS = ("value", "ci95", "p_value", "p", "n", "skipped")
-COMPARISON_FIELDS = ("difference", "ci95", "p_value", "p_bootstrap", "sign_p_value", "n", "left_out")
+COMPARISON_FIELDS = (
+    "difference",
+    "ci95",
+    "p_value",
+    "p_bootstrap",
+    "sign_p_value",
+    "n",
+    "left_out",
+)
 MEASURED = ("captions_per_second",)
 """Details that differ from run to run."""
 
 
 def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
-    """Return the numbers of results.json by the name of their row: task, model, decoding, metric, statistic, group.
+    """Return the numbers of results.json by the name of their row: task, model,
+    decoding, metric, statistic, group.
 
-    Parameters of models and metrics are not part of the name, since they hold paths; rows of one name are numbered.
+    Parameters of models and metrics are not part of the name, since they hold paths;
+    rows of one name are numbered.
     """
     if "rows" in content:
         return dict(content["rows"])
@@ -43,45 +56,84 @@ def result_rows(content: Mapping[str, Any]) -> dict[str, Row]:
     seen: Counter[str] = Counter()
     for record in content["results"]:
         decoding = json.dumps(record.get("decoding") or {}, sort_keys=True)
-        parts = [record["task"], record["model"], decoding, record["metric"], record.get("statistic"), record.get("group")]
+        parts = [
+            record["task"],
+            record["model"],
+            decoding,
+            record["metric"],
+            record.get("statistic"),
+            record.get("group"),
+        ]
         name = " | ".join(str(part) for part in parts if part not in (None, ""))
         seen[name] += 1
-        row = {field: record[field] for field in RESULT_FIELDS if record.get(field) is not None}
-        # Judgments keep the tests between metrics in the details; the details of other results repeat their statistics.
+        row = {
+            field: record[field]
+            for field in RESULT_FIELDS
+            if record.get(field) is not None
+        }
+        # Judgments keep the tests between metrics in the details; the details of other
+        # results repeat their statistics.
         if record.get("statistic") is not None and record.get("details"):
-            row["details"] = {key: x for key, x in record["details"].items() if key not in MEASURED}
+            row["details"] = {
+                key: x for key, x in record["details"].items() if key not in MEASURED
+            }
         rows[name if seen[name] == 1 else f"{name} #{seen[name]}"] = row
     return rows
 
 
 def comparison_rows(content: Mapping[str, Any]) -> dict[str, Row]:
-    """Return the numbers of comparisons.json by the name of their row: system, system, metric."""
-    return {name: {field: row[field] for field in COMPARISON_FIELDS if row.get(field) is not None} for name, row in content["rows"].items()}
+    """Return the numbers of comparisons.json by the name of their row: system,
+    system, metric.
+    """
+    return {
+        name: {
+            field: row[field]
+            for field in COMPARISON_FIELDS
+            if row.get(field) is not None
+        }
+        for name, row in content["rows"].items()
+    }
 
 
 def digests(folder: Path) -> dict[str, dict[str, Row]]:
-    """Return the rows of every results.json and comparisons.json below a folder, by the path of the file."""
+    """Return the rows of every results.json and comparisons.json below a folder,
+    by the path of the file.
+    """
     readers = {"results.json": result_rows, "comparisons.json": comparison_rows}
     paths = sorted(path for name in readers for path in folder.rglob(name))
-    return {path.relative_to(folder).as_posix(): readers[path.name](json.loads(path.read_text("utf-8"))) for path in paths}
+    return {
+        path.relative_to(folder).as_posix(): readers[path.name](
+            json.loads(path.read_text("utf-8"))
+        )
+        for path in paths
+    }
 
 
 def units_between(first: object, second: object) -> float:
-    """Return how many floating-point numbers lie between two numbers, plus one; 0 where they are equal.
+    """Return how many floating-point numbers lie between two numbers, plus one;
+    0 where they are equal.
 
-    >>> units_between(1.0, 1.0 + 2**-52), units_between(0.5, 0.5), units_between(None, 1.0)
+    >>> (
+    ...     units_between(1.0, 1.0 + 2**-52),
+    ...     units_between(0.5, 0.5),
+    ...     units_between(None, 1.0),
+    ... )
     (1, 0, inf)
     """
     if first == second:
         return 0
-    # JSON has no infinities and no NaN: they are strings or null, which are equal or are not.
-    if not all(isinstance(x, int | float) and math.isfinite(x) for x in (first, second)):
+    # JSON has no infinities and no NaN: they are strings or null, which are equal or
+    # are not.
+    if not all(
+        isinstance(x, int | float) and math.isfinite(x) for x in (first, second)
+    ):
         return math.inf
     return abs(_position(first) - _position(second))  # pyright: ignore[reportArgumentType]
 
 
 def _position(number: float) -> int:
-    # The bits of positive numbers, read as integers, count them in their order; negative ones count downwards from zero.
+    # The bits of positive numbers, read as integers, count them in their order;
+    # negative ones count downwards from zero.
     (bits,) = struct.unpack("<q", struct.pack("<d", float(number)))
     return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF)
 
@@ -98,8 +150,12 @@ def numbers_within(value: object, path: str = "") -> Iterator[tuple[str, object]
         yield path, value
 
 
-def differences(new: Mapping[str, Row], old: Mapping[str, Row], ulp: float = 0) -> list[tuple[float, str]]:
-    """Return distance and text of every number of ``old`` that is missing in ``new`` or farther away than ``ulp`` units."""
+def differences(
+    new: Mapping[str, Row], old: Mapping[str, Row], ulp: float = 0
+) -> list[tuple[float, str]]:
+    """Return distance and text of every number of ``old`` that is missing in ``new`` or
+    farther away than ``ulp`` units.
+    """
     found: list[tuple[float, str]] = []
     for name, row in old.items():
         if name not in new:
@@ -114,16 +170,27 @@ def differences(new: Mapping[str, Row], old: Mapping[str, Row], ulp: float = 0) 
     return found
 
 
-def compare(new: Path, old: Path, ulp: float = 0) -> tuple[int, int, list[tuple[float, str]]]:
-    """Compare two folders; return the numbers of files and rows of the old one, and the differences, the largest first."""
+def compare(
+    new: Path, old: Path, ulp: float = 0
+) -> tuple[int, int, list[tuple[float, str]]]:
+    """Compare two folders; return the numbers of files and rows of the old one, and the
+    differences, the largest first.
+    """
     after, before = digests(new), digests(old)
     found: list[tuple[float, str]] = []
     for name, rows in before.items():
         if name in after:
-            found += [(distance, f"{name}  {text}") for distance, text in differences(after[name], rows, ulp)]
+            found += [
+                (distance, f"{name}  {text}")
+                for distance, text in differences(after[name], rows, ulp)
+            ]
         else:
             found.append((math.inf, f"{name}: no such file in {new}"))
-    return len(before), sum(map(len, before.values())), sorted(found, key=lambda item: -item[0])
+    return (
+        len(before),
+        sum(map(len, before.values())),
+        sorted(found, key=lambda item: -item[0]),
+    )
 
 
 class Moved(NamedTuple):
@@ -139,7 +206,9 @@ class Moved(NamedTuple):
 
 
 def moved_fields(new: Path, old: Path) -> list[Moved]:
-    """Return the kinds of numbers that moved, those that moved farthest first; numbers that only one folder has are not counted."""
+    """Return the kinds of numbers that moved, those that moved farthest first; numbers
+    that only one folder has are not counted.
+    """
     after, kinds = digests(new), dict[str, list[tuple[float, float]]]()
     for file, rows in digests(old).items():
         for name, row in rows.items():
@@ -150,25 +219,46 @@ def moved_fields(new: Path, old: Path) -> list[Moved]:
                 if 0 < distance < math.inf:
                     kind = f"{Path(file).name} {field.partition('[')[0]}"
                     kinds.setdefault(kind, []).append((distance, abs(now - before)))  # pyright: ignore[reportOperatorIssue]
-    table = [Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()]
+    table = [
+        Moved(kind, len(pairs), *map(max, zip(*pairs))) for kind, pairs in kinds.items()
+    ]
     return sorted(table, key=lambda row: -row.units)
 
 
 def print_moved(new: Path, old: Path) -> None:
-    """Print a line per kind of numbers that moved: count, largest distance, largest absolute difference."""
+    """Print a line per kind of numbers that moved: count, largest distance,
+    largest absolute difference.
+    """
     for kind in moved_fields(new, old):
-        print(f"{kind.field:<36} {kind.count:5}  {kind.units:8.3g} ulp  {kind.largest:8.2g}")
+        print(
+            f"{kind.field:<36} {kind.count:5}  {kind.units:8.3g} ulp  "
+            f"{kind.largest:8.2g}"
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the differences of two folders."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("new", type=Path, help="run directory, folder of runs, or digest")
-    parser.add_argument("old", type=Path, help="what it is compared with")
-    parser.add_argument("--ulp", type=float, default=0, help="units in the last place by which numbers may differ (0)")
-    parser.add_argument("--rows", type=int, default=20, help="differences to print (20)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
-        "--fields", action="store_true", help="print kind, count, largest distance and difference of the numbers that moved"
+        "new", type=Path, help="run directory, folder of runs, or digest"
+    )
+    parser.add_argument("old", type=Path, help="what it is compared with")
+    parser.add_argument(
+        "--ulp",
+        type=float,
+        default=0,
+        help="units in the last place by which numbers may differ (0)",
+    )
+    parser.add_argument(
+        "--rows", type=int, default=20, help="differences to print (20)"
+    )
+    parser.add_argument(
+        "--fields",
+        action="store_true",
+        help="print kind, count, largest distance and difference of the numbers that "
+        "moved",
     )
     options = parser.parse_args(arguments)
     if options.fields:
@@ -178,7 +268,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{options.old} holds no results.json")
     for distance, text in () if options.fields else found[: options.rows]:
         print(f"{distance:8.3g}  {text}")
-    print(f"{files} files, {rows} rows, {len(found)} numbers differ by more than {options.ulp:g} units in the last place")
+    print(
+        f"{files} files, {rows} rows, {len(found)} numbers differ by more than "
+        f"{options.ulp:g} units in the last place"
+    )
     return 1 if found else 0
 
 

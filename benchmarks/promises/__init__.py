@@ -1,1 +1,3 @@
-"""What deciding verbs promise (sizes of tests, coverages of intervals), measured by simulation: ``python -m benchmarks.promises``."""
+"""What deciding verbs promise (sizes of tests, coverages of intervals), measured by
+simulation: ``python -m benchmarks.promises``.
+"""

@@ -1,4 +1,6 @@
-"""Promises of intervals: of shares and of numbers at a bound, and of agreement with people where it has one."""
+"""Promises of intervals: of shares and of numbers at a bound,
+and of agreement with people where it has one.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Share(MeanMetric):
 
 @cache
 def share_coverages(n: int) -> np.ndarray:
-    """Return the exact coverage of Wilson's interval of n right and wrong answers for each of :data:`SHARES`."""
+    """Return the exact coverage of Wilson's interval of n right and wrong answers for
+    each of :data:`SHARES`.
+    """
     counts = np.arange(n + 1)
     ends = np.array([wilson_interval(count / n, n) for count in counts])
     steps = np.log(np.arange(1, n + 1))
@@ -42,8 +46,13 @@ def share_coverages(n: int) -> np.ndarray:
 
 
 def measure_shares(summary: Callable[[np.ndarray], float]) -> Sequence[Cell]:
-    """Return the mean or the lowest coverage over all shares by the number of examples."""
-    return [Cell(f"{n} examples", round(float(summary(share_coverages(n))) * EXACT), EXACT) for n in SIZES]
+    """Return the mean or the lowest coverage over all shares by the number of
+    examples.
+    """
+    return [
+        Cell(f"{n} examples", round(float(summary(share_coverages(n))) * EXACT), EXACT)
+        for n in SIZES
+    ]
 
 
 def mean_of_shares(full: bool) -> Sequence[Cell]:
@@ -57,7 +66,9 @@ def lowest_of_shares(full: bool) -> Sequence[Cell]:
 
 
 def mostly_zero(full: bool) -> Sequence[Cell]:
-    """Return the coverage of means of scores most of which are 0, as those of BLEU-4: of a share where all are, of resamples else."""
+    """Return the coverage of means of scores most of which are 0, as those of BLEU-4:
+    of a share where all are, of resamples else.
+    """
     runs = 2000 if full else 250
     found: list[Cell] = []
     for positive in (0.02, 0.1):
@@ -65,24 +76,40 @@ def mostly_zero(full: bool) -> Sequence[Cell]:
             rng = np.random.default_rng([n, round(100 * positive)])
             hits = 0
             for run in range(runs):
-                scores = np.where(rng.random(n) < positive, 0.2 + 0.6 * rng.random(n), 0.0)
-                ends = nominal_estimate(Share(), scores[:, None], 1000, run // 50)[1].ends
+                scores = np.where(
+                    rng.random(n) < positive, 0.2 + 0.6 * rng.random(n), 0.0
+                )
+                ends = nominal_estimate(Share(), scores[:, None], 1000, run // 50)[
+                    1
+                ].ends
                 hits += ends is not None and ends[0] <= 0.5 * positive <= ends[1]
-            found.append(Cell(f"{positive:.0%} of the scores above 0, {n} examples", hits, runs))
+            found.append(
+                Cell(f"{positive:.0%} of the scores above 0, {n} examples", hits, runs)
+            )
     return found
 
 
 def agreement(full: bool) -> Sequence[Cell]:
-    """Return the coverage of the intervals of each statistic at the number of items from which on they are printed, and beyond."""
+    """Return the coverage of the intervals of each statistic at the number of items
+    from which on they are printed, and beyond.
+    """
     runs = 1000 if full else 200
     found: list[Cell] = []
     for statistic in STATISTICS:
         if statistic == "soft_pairwise_accuracy" and not full:
             continue
         coverages = COVERAGE[statistic]
-        printed = [size for size in ITEMS if size in coverages and all(coverages[k] >= LOWEST for k in coverages if k >= size)]
+        printed = [
+            size
+            for size in ITEMS
+            if size in coverages
+            and all(coverages[k] >= LOWEST for k in coverages if k >= size)
+        ]
         for items in printed if full else printed[:1]:
-            found += [Cell(f"{statistic}, {items} items, {case}", hits, count) for case, hits, count in cells(statistic, items, runs)]
+            found += [
+                Cell(f"{statistic}, {items} items, {case}", hits, count)
+                for case, hits, count in cells(statistic, items, runs)
+            ]
     return found
 
 
@@ -98,7 +125,8 @@ PROMISES = (
     ),
     Promise(
         name="intervals-shares-lowest",
-        sentence="Wilson's interval covers .83 at least: just beyond the share of one example, near 0 and 1",
+        sentence="Wilson's interval covers .83 at least: just beyond the share of one "
+        "example, near 0 and 1",
         places=("docs/methods.md",),
         goal=0.83,
         measure=lowest_of_shares,
@@ -107,7 +135,8 @@ PROMISES = (
     ),
     Promise(
         name="intervals-zeros",
-        sentence="A mean of scores of which most are 0 has an interval that covers .90 at least",
+        sentence="A mean of scores of which most are 0 has an interval that covers .90 at "
+        "least",
         places=("docs/methods.md",),
         goal=0.90,
         measure=mostly_zero,

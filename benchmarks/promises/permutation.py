@@ -1,8 +1,11 @@
-"""Permutation p-values keep their level: texts of one source on both sides, over every embedding and distance that needs no further file.
+"""Permutation p-values keep their level: texts of one source on both sides, over every
+embedding and distance that needs no further file.
 
-The texts of an example are captions of the shipped sample, ten to an image, or random words by Zipf's law; five of them, drawn at
-random, are the candidates and five the references. Metrics without corpus state are tested in one data set. Those of document
-frequencies are tested in data sets of :data:`DOCUMENTS` examples, each with frequencies of its own references.
+The texts of an example are captions of the shipped sample, ten to an image, or random
+words by Zipf's law; five of them, drawn at random, are the candidates and five the
+references. Metrics without corpus state are tested in one data set. Those of document
+frequencies are tested in data sets of :data:`DOCUMENTS` examples, each with frequencies
+of its own references.
 """
 
 from __future__ import annotations
@@ -42,9 +45,13 @@ Draw = Callable[[np.random.Generator, int], list[CaptionSet]]
 
 # --------------------------------------------------------------------------- sources
 def draw_captions(rng: np.random.Generator, count: int) -> list[CaptionSet]:
-    """Return examples of the ten captions of an image, in random order; images are drawn with replacement beyond their number."""
+    """Return examples of the ten captions of an image, in random order; images are
+    drawn with replacement beyond their number.
+    """
     captions = captions_by_image()
-    images = np.concatenate([rng.permutation(len(captions)) for _ in range(-(-count // len(captions)))])[:count]
+    images = np.concatenate(
+        [rng.permutation(len(captions)) for _ in range(-(-count // len(captions)))]
+    )[:count]
     examples: list[CaptionSet] = []
     for number, image in enumerate(images.tolist()):
         texts = rng.permutation(np.array(captions[image], dtype=object)).tolist()
@@ -60,14 +67,26 @@ def captions_by_image() -> list[list[str]]:
     return [texts for texts in by_image.values() if len(texts) == 10]
 
 
-def draw_words(words: int, length: int, candidates: int = 5, references: int = 5) -> Draw:
-    """Return a source of texts of ``length`` words, independent draws from so many words by Zipf's law."""
+def draw_words(
+    words: int, length: int, candidates: int = 5, references: int = 5
+) -> Draw:
+    """Return a source of texts of ``length`` words,
+    independent draws from so many words by Zipf's law.
+    """
     share = np.cumsum(1.0 / np.arange(1, words + 1))
 
     def draw(rng: np.random.Generator, count: int) -> list[CaptionSet]:
-        numbers = np.searchsorted(share / share[-1], rng.random((count, candidates + references, length)))
-        texts = [[" ".join(f"w{k}" for k in text) for text in example] for example in numbers.tolist()]
-        return [CaptionSet(f"{k}", tuple(example[:candidates]), tuple(example[candidates:])) for k, example in enumerate(texts)]
+        numbers = np.searchsorted(
+            share / share[-1], rng.random((count, candidates + references, length))
+        )
+        texts = [
+            [" ".join(f"w{k}" for k in text) for text in example]
+            for example in numbers.tolist()
+        ]
+        return [
+            CaptionSet(f"{k}", tuple(example[:candidates]), tuple(example[candidates:]))
+            for k, example in enumerate(texts)
+        ]
 
     return draw
 
@@ -83,18 +102,36 @@ WORDS: Mapping[str, Draw] = {
 
 
 # --------------------------------------------------------------------------- measurements
-def measure_cell(metric: Metric, source: str, draw: Draw, examples: int, size: int | None = None, seed: int = 0) -> Cell:
-    """Return how many of ``examples`` tests have p of .05 or less, in data sets of ``size`` examples; None: one data set of all."""
+def measure_cell(
+    metric: Metric,
+    source: str,
+    draw: Draw,
+    examples: int,
+    size: int | None = None,
+    seed: int = 0,
+) -> Cell:
+    """Return how many of ``examples`` tests have p of .05 or less, in data sets of
+    ``size`` examples; None: one data set of all.
+    """
     size = examples if size is None else size
     rng = np.random.default_rng([seed, size])
-    p_values = [score_data_set(metric, draw(rng, size), tested=True).p_values for _ in range(examples // size)]
+    p_values = [
+        score_data_set(metric, draw(rng, size), tested=True).p_values
+        for _ in range(examples // size)
+    ]
     found = np.concatenate([part for part in p_values if part is not None])
     defined = found[~np.isnan(found)]
-    return Cell(f"{metric.spec.name}, {source}", int(np.count_nonzero(defined <= LEVEL)), len(defined))
+    return Cell(
+        f"{metric.spec.name}, {source}",
+        int(np.count_nonzero(defined <= LEVEL)),
+        len(defined),
+    )
 
 
 def measure_vectors_and_distances(full: bool) -> list[Cell]:
-    """Return the cells of all metrics without corpus state; those of word counts also on random words, in data sets of one example."""
+    """Return the cells of all metrics without corpus state; those of word counts also
+    on random words, in data sets of one example.
+    """
     examples = FULL if full else QUICK
     cells: list[Cell] = []
     for name in ("mmd", "energy", "sliced-wasserstein"):
@@ -107,17 +144,29 @@ def measure_vectors_and_distances(full: bool) -> list[Cell]:
     for name in ("mmd", "energy", "sliced-wasserstein", "mauve-kde", "mmdagg", "c2st"):
         metric = current().create("metrics", name, {"embedding": "bow"})
         source, draw = next(iter(WORDS.items()))
-        cells.append(measure_cell(metric, f"{source}, one example", draw, examples // 4, 1))
+        cells.append(
+            measure_cell(metric, f"{source}, one example", draw, examples // 4, 1)
+        )
     return cells
 
 
 def measure_document_frequencies(full: bool) -> list[Cell]:
-    """Return the cells of metrics of document frequencies, in data sets of :data:`DOCUMENTS` examples."""
+    """Return the cells of metrics of document frequencies, in data sets of
+    :data:`DOCUMENTS` examples.
+    """
     examples = FULL if full else QUICK
     forms: Sequence[tuple[str, dict[str, Any]]] = (
         ("cider", {}),
         ("cider-r", {}),
-        *((name, {"distance": "cider"}) for name in ("trm", "pairwise", "production-variability", "coverage-example")),
+        *(
+            (name, {"distance": "cider"})
+            for name in (
+                "trm",
+                "pairwise",
+                "production-variability",
+                "coverage-example",
+            )
+        ),
     )
     cells: list[Cell] = []
     for name, values in forms:
@@ -125,21 +174,25 @@ def measure_document_frequencies(full: bool) -> list[Cell]:
         for source, draw in {CAPTIONS: draw_captions, **WORDS}.items():
             cells.append(measure_cell(metric, source, draw, examples, DOCUMENTS))
     metric = current().create("metrics", "bertscore", {"idf": True})
-    cells.append(measure_cell(metric, CAPTIONS, draw_captions, examples // 4, DOCUMENTS))
+    cells.append(
+        measure_cell(metric, CAPTIONS, draw_captions, examples // 4, DOCUMENTS)
+    )
     return cells
 
 
 PROMISES = (
     Promise(
         "permutation",
-        "Candidates and references of one source have a permutation p of .05 or less in 5 % of the examples",
+        "Candidates and references of one source have a permutation p of .05 or less "
+        "in 5 % of the examples",
         ("docs/metrics/embeddings.md", "docs/metrics/trm.md"),
         LEVEL,
         measure_vectors_and_distances,
     ),
     Promise(
         "permutation-document-frequencies",
-        "Under document frequencies of 50 examples or more, one source has p of .05 or less in at most 6 % of the examples",
+        "Under document frequencies of 50 examples or more, "
+        "one source has p of .05 or less in at most 6 % of the examples",
         ("docs/metrics/cider.md", "docs/metrics/bertscore.md"),
         0.06,
         measure_document_frequencies,

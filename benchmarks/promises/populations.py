@@ -1,7 +1,9 @@
-"""Populations that every promise is measured on: normal, skewed up and down, ties, few changed examples, heavy tails, clusters.
+"""Populations that every promise is measured on: normal, skewed up and down, ties, few
+changed examples, heavy tails, clusters.
 
-A population here is one of *differences* of paired scores with a known mean. What needs another mean adds a constant, except for
-populations of few changed examples and of bounded scores, whose mean is a parameter: a constant would move their ties.
+A population here is one of *differences* of paired scores with a known mean. What needs
+another mean adds a constant, except for populations of few changed examples and of
+bounded scores, whose mean is a parameter: a constant would move their ties.
 """
 
 from __future__ import annotations
@@ -29,24 +31,37 @@ class Population:
 
 
 def few_changed(share: float, *, better: float = 0.0) -> Population:
-    """Return differences of right answers (0 and 1): a share of them break (difference 1: worse), and some improve (-1)."""
+    """Return differences of right answers (0 and 1): a share of them break (difference
+    1: worse), and some improve (-1).
+    """
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         place = rng.random(shape)
-        return (place < share).astype(float) - ((place >= share) & (place < share + better))
+        return (place < share).astype(float) - (
+            (place >= share) & (place < share + better)
+        )
 
     improved = f", {better:.1%} improve" if better else ""
-    return Population(f"{share:.1%} of answers break{improved}", share - better, draw, (-1.0, 1.0))
+    return Population(
+        f"{share:.1%} of answers break{improved}", share - better, draw, (-1.0, 1.0)
+    )
 
 
 def rare(share: float, *, sign: int = 1) -> Population:
-    """Return mean-zero differences: a share of the examples gains (sign 1; loses for -1) much, the others lose a little."""
+    """Return mean-zero differences: a share of the examples gains (sign 1; loses for
+    -1) much, the others lose a little.
+    """
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         values = np.where(rng.random(shape) < share, 1.0, -share / (1 - share))
         return sign * values * (1 - share)
 
-    return Population(f"{'gains' if sign > 0 else 'losses'} in {share:.1%} of examples", 0.0, draw, (-1.0, 1.0))
+    return Population(
+        f"{'gains' if sign > 0 else 'losses'} in {share:.1%} of examples",
+        0.0,
+        draw,
+        (-1.0, 1.0),
+    )
 
 
 def _normal(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -57,22 +72,34 @@ def lognormal(sigma: float, *, sign: int = 1) -> Population:
     """Return mean-zero lognormal differences, skewed up (sign 1) or down (-1)."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return sign * (np.exp(sigma * rng.standard_normal(shape)) - np.exp(sigma**2 / 2))
+        return sign * (
+            np.exp(sigma * rng.standard_normal(shape)) - np.exp(sigma**2 / 2)
+        )
 
-    return Population(f"lognormal({sigma:g}) skewed {'up' if sign > 0 else 'down'}", 0.0, draw)
+    return Population(
+        f"lognormal({sigma:g}) skewed {'up' if sign > 0 else 'down'}", 0.0, draw
+    )
 
 
 def sparse_lognormal(share: float, sigma: float) -> Population:
     """Return differences of which a share is lognormal and the others are 0."""
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return np.where(rng.random(shape) < share, np.exp(sigma * rng.standard_normal(shape)), 0.0)
+        return np.where(
+            rng.random(shape) < share, np.exp(sigma * rng.standard_normal(shape)), 0.0
+        )
 
-    return Population(f"{share:.0%} lognormal({sigma:g}), others equal", share * float(np.exp(sigma**2 / 2)), draw)
+    return Population(
+        f"{share:.0%} lognormal({sigma:g}), others equal",
+        share * float(np.exp(sigma**2 / 2)),
+        draw,
+    )
 
 
 def _judge(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-    """Grades of a judge from 0 to 10: 97 % ties, one grade less in 2.5 %, five more in .5 %."""
+    """Grades of a judge from 0 to 10: 97 % ties, one grade less in 2.5 %,
+    five more in .5 %.
+    """
     place = rng.random(shape)
     return np.where(place < 0.025, -1.0, np.where(place < 0.03, 5.0, 0.0))
 
@@ -107,7 +134,8 @@ WORSE: Sequence[Population] = (
     sparse_lognormal(0.2, 1.5),
     sparse_lognormal(0.05, 1.0),
 )
-"""Differences of a new version that is worse by a known mean, in some of its examples."""
+"""Differences of a new version that is worse by a known mean, in some of its examples.
+"""
 
 
 @dataclass(frozen=True)
@@ -120,8 +148,12 @@ class Clusters:
     common: float = 0.7
     """Standard deviation of the common part; that of the examples' own is 1."""
 
-    def draw(self, rng: np.random.Generator, clusters: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean-zero differences of all examples, shape (B,), and the number of the cluster of each, shape (B,)."""
+    def draw(
+        self, rng: np.random.Generator, clusters: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean-zero differences of all examples, shape (B,), and the number
+        of the cluster of each, shape (B,).
+        """
         sizes = self.sizes(rng, clusters)
         numbers = np.repeat(np.arange(clusters), sizes)
         common = self.common * rng.standard_normal(clusters)
@@ -141,9 +173,11 @@ CLUSTERS: Sequence[Clusters] = (
 
 
 def random_populations(count: int, seed: int) -> list[Population]:
-    """Return populations of ten values each, with random values and probabilities and a known mean: none that a rule was tuned on.
+    """Return populations of ten values each, with random values and probabilities and a
+    known mean: none that a rule was tuned on.
 
-    Half of them are mostly ties; the largest values are rare, so that the skewness is anything up to extreme.
+    Half of them are mostly ties; the largest values are rare, so that the skewness is
+    anything up to extreme.
     """
     rng = np.random.default_rng(seed)
     found: list[Population] = []
@@ -152,25 +186,39 @@ def random_populations(count: int, seed: int) -> list[Population]:
         weights = rng.dirichlet(np.full(10, 0.4))
         if k % 2:
             tied = rng.uniform(0.5, 0.99)
-            values, weights = np.append(values, 0.0), np.append(weights * (1 - tied), tied)
+            values, weights = (
+                np.append(values, 0.0),
+                np.append(weights * (1 - tied), tied),
+            )
         mean = float(weights @ values)
 
-        found.append(Population(f"random {k + 1}", mean, partial(_choose, values, weights)))
+        found.append(
+            Population(f"random {k + 1}", mean, partial(_choose, values, weights))
+        )
     return found
 
 
-def _choose(values: np.ndarray, weights: np.ndarray, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+def _choose(
+    values: np.ndarray,
+    weights: np.ndarray,
+    rng: np.random.Generator,
+    shape: tuple[int, ...],
+) -> np.ndarray:
     return rng.choice(values, shape, p=weights)
 
 
 UNSEEN_SEEDS = (20261127, 20261128)
-"""Seeds of :func:`random_populations` for populations that no rule was tuned on. The first one was committed before any rule was; with its
-populations the gate was found to need 300 differences that take few values, where 150 had been enough for all others, so that the
-second one was drawn."""
+"""Seeds of :func:`random_populations` for populations that no rule was tuned on. The
+first one was committed before any rule was; with its populations the gate was found to
+need 300 differences that take few values, where 150 had been enough for all others, so
+that the second one was drawn.
+"""
 
 
 def unseen_populations() -> list[Population]:
     """Return twenty populations of each seed."""
     return [
-        replace(population, name=f"{population.name} of {seed}") for seed in UNSEEN_SEEDS for population in random_populations(20, seed)
+        replace(population, name=f"{population.name} of {seed}")
+        for seed in UNSEEN_SEEDS
+        for population in random_populations(20, seed)
     ]

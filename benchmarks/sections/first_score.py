@@ -1,4 +1,5 @@
-"""CPU time and memory of ``harness score`` as a process: two captions, and the first default call on a machine.
+"""CPU time and memory of ``harness score`` as a process: two captions, and the first
+default call on a machine.
 
     python -m benchmarks.sections.first_score
 
@@ -33,16 +34,31 @@ class Cost(NamedTuple):
 
 def measure(arguments: list[str], folder: Path) -> Cost:
     """Return the cost of one call of the command line with a cache in ``folder``."""
-    program = "import resource, sys; from harness.cli.main import main; code = main(sys.argv[1:])\n"
-    program += "sums = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]\n"
-    program += "print('COST', sum(u.ru_utime + u.ru_stime for u in sums), max(u.ru_maxrss for u in sums) / 1024)\n"
+    program = (
+        "import resource, sys; from harness.cli.main import main; "
+        "code = main(sys.argv[1:])\n"
+    )
+    program += (
+        "sums = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, "
+        "resource.RUSAGE_CHILDREN)]\n"
+    )
+    program += (
+        "print('COST', sum(u.ru_utime + u.ru_stime for u in sums), "
+        "max(u.ru_maxrss for u in sums) / 1024)\n"
+    )
     program += "sys.exit(code)"
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False,
-        cwd=captions.ROOT, env={**os.environ, "HARNESS_CACHE": str(folder)},
-    )  # fmt: skip
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=captions.ROOT,
+        env={**os.environ, "HARNESS_CACHE": str(folder)},
+    )
     if done.returncode:
-        raise SystemExit(f"harness {' '.join(arguments)} failed:\n{done.stderr[-2000:]}")
+        raise SystemExit(
+            f"harness {' '.join(arguments)} failed:\n{done.stderr[-2000:]}"
+        )
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("COST "))
     return Cost(*map(float, line.split()[1:]))
 
@@ -51,15 +67,36 @@ def report() -> bool:
     """Print the table; return True when the goals are met."""
     with tempfile.TemporaryDirectory(prefix="first-score-") as name:
         folder = Path(name)
-        (folder / "a.json").write_text(json.dumps({"1": "a dog runs", "2": "a cat sat"}), encoding="utf-8")
-        (folder / "r.json").write_text(json.dumps({"1": ["a dog runs fast"], "2": ["the cat sat"]}), encoding="utf-8")
-        files = ["score", str(folder / "a.json"), "--references", str(folder / "r.json")]
+        (folder / "a.json").write_text(
+            json.dumps({"1": "a dog runs", "2": "a cat sat"}), encoding="utf-8"
+        )
+        (folder / "r.json").write_text(
+            json.dumps({"1": ["a dog runs fast"], "2": ["the cat sat"]}),
+            encoding="utf-8",
+        )
+        files = [
+            "score",
+            str(folder / "a.json"),
+            "--references",
+            str(folder / "r.json"),
+        ]
         first = measure(files, folder / "cache")
-        two = [measure([*files, "-m", METRICS], folder / "cache") for _ in range(ROUNDS)]
+        two = [
+            measure([*files, "-m", METRICS], folder / "cache") for _ in range(ROUNDS)
+        ]
     best = Cost(min(cost.seconds for cost in two), min(cost.megabytes for cost in two))
-    print(f"\nharness score as a process (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
-    print(f"  2 captions, {METRICS}: {best.seconds:.2f} CPU s, {best.megabytes:.0f} MB (best of {ROUNDS})")
-    print(f"  first default call, empty cache: {first.seconds:.2f} CPU s, {first.megabytes:.0f} MB")
+    print(
+        f"\nharness score as a process (load {os.getloadavg()[0]:.1f} on "
+        f"{os.cpu_count()} cores)"
+    )
+    print(
+        f"  2 captions, {METRICS}: {best.seconds:.2f} CPU s, "
+        f"{best.megabytes:.0f} MB (best of {ROUNDS})"
+    )
+    print(
+        f"  first default call, empty cache: {first.seconds:.2f} CPU s, "
+        f"{first.megabytes:.0f} MB"
+    )
     goals = {
         f"at most {GOAL_SECONDS} CPU s": best.seconds <= GOAL_SECONDS,
         f"at most {GOAL_MEGABYTES} MB": best.megabytes <= GOAL_MEGABYTES,

@@ -1,11 +1,15 @@
-"""Time of a judge metric against a local server, beside the time that the server itself needs.
+"""Time of a judge metric against a local server,
+beside the time that the server itself needs.
 
-    python -m benchmarks.sections.judge_requests [--items 300] [--concurrency 16] [--latency 0.4]
+    python -m benchmarks.sections.judge_requests [--items 300] [--concurrency 16]
+    [--latency 0.4]
 
-The server speaks the chat protocol, waits between half and one and a half times ``--latency`` seconds per request, and fails one
-request in ten. Its own time is the sum of the times that it takes from reading a request to its answer, failed ones included, over the
-number of simultaneous requests: on a machine that does other work it is longer than the waits. The second pass reads all answers from
-the cache. The goal is 1.2 times the server's own time; the exit status is 1 when it is missed.
+The server speaks the chat protocol, waits between half and one and a half times
+``--latency`` seconds per request, and fails one request in ten. Its own time is the sum
+of the times that it takes from reading a request to its answer, failed ones included,
+over the number of simultaneous requests: on a machine that does other work it is longer
+than the waits. The second pass reads all answers from the cache. The goal is 1.2 times
+the server's own time; the exit status is 1 when it is missed.
 """
 
 from __future__ import annotations
@@ -29,14 +33,20 @@ GOAL = 1.2
 
 
 class Stub(ThreadingHTTPServer):
-    """Server that waits, fails one request in ten, and answers every other one with a score."""
+    """Server that waits, fails one request in ten,
+    and answers every other one with a score.
+    """
 
     daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, latency: float) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.random, self.lock, self.latency = random.Random(0), threading.Lock(), latency
+        self.random, self.lock, self.latency = (
+            random.Random(0),
+            threading.Lock(),
+            latency,
+        )
         self.requests, self.failures, self.busy = 0, 0, 0.0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -69,7 +79,9 @@ class Handler(BaseHTTPRequestHandler):
         wait, fails = server.next_request()
         time.sleep(wait)
         content = json.dumps({"score": 70, "reason": "the same dog"})
-        reply = {"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}
+        reply = {
+            "choices": [{"message": {"content": content}, "finish_reason": "stop"}]
+        }
         server.add(time.perf_counter() - start)  # before the client can have the answer
         self.send_response(503 if fails else 200)
         self.end_headers()
@@ -95,39 +107,74 @@ def measure(items: int = 300, concurrency: int = 16, latency: float = 0.4) -> Ti
     """Return the times of CLAIR on so many examples."""
     stub = Stub(latency)
     url = f"http://127.0.0.1:{stub.server_address[1]}/v1"
-    sets = [CaptionSet(str(k), (f"a dog {k}", f"dog {k}"), (f"the dog {k}", f"one dog {k}")) for k in range(items)]
+    sets = [
+        CaptionSet(str(k), (f"a dog {k}", f"dog {k}"), (f"the dog {k}", f"one dog {k}"))
+        for k in range(items)
+    ]
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     with tempfile.TemporaryDirectory() as folder:
-        metric = Clair(judge={"base_url": url, "model": "stub", "concurrency": concurrency, "cache": folder})
+        metric = Clair(
+            judge={
+                "base_url": url,
+                "model": "stub",
+                "concurrency": concurrency,
+                "cache": folder,
+            }
+        )
         start = time.perf_counter()
         stats = metric.stats(batch, features, None)
         first = time.perf_counter() - start
-        server_seconds, requests, failures = stub.busy / concurrency, stub.requests, stub.failures
+        server_seconds, requests, failures = (
+            stub.busy / concurrency,
+            stub.requests,
+            stub.failures,
+        )
         start = time.perf_counter()
         again = metric.stats(batch, features, None)
         cached = time.perf_counter() - start
     stub.shutdown()
     stub.server_close()
-    if stub.requests != requests or not (stats == again).all() or not (stats[:, 0] == 0.7).all():
+    if (
+        stub.requests != requests
+        or not (stats == again).all()
+        or not (stats[:, 0] == 0.7).all()
+    ):
         raise SystemExit("the second pass differs from the first")
     return Times(first, cached, server_seconds, requests, failures)
 
 
 def report(times: Times) -> bool:
     """Print the times; return True when the goal is met."""
-    print(f"judge: {times.requests} requests, {times.failures} of them failed and were repeated")
-    print(f"  {times.first:.2f} s; the server's own time {times.server:.2f} s; ratio {times.ratio:.3f} (goal {GOAL})")
+    print(
+        f"judge: {times.requests} requests, {times.failures} of them failed and were "
+        "repeated"
+    )
+    print(
+        f"  {times.first:.2f} s; the server's own time {times.server:.2f} s; "
+        f"ratio {times.ratio:.3f} (goal {GOAL})"
+    )
     print(f"  from the cache: {times.cached:.3f} s", flush=True)
     return times.ratio <= GOAL
 
 
 def main() -> int:
     """Print the times; return 1 when the goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=300, help="number of examples (default 300)")
-    parser.add_argument("--concurrency", type=int, default=16, help="simultaneous requests (default 16)")
-    parser.add_argument("--latency", type=float, default=0.4, help="mean seconds of a request (default 0.4)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--items", type=int, default=300, help="number of examples (default 300)"
+    )
+    parser.add_argument(
+        "--concurrency", type=int, default=16, help="simultaneous requests (default 16)"
+    )
+    parser.add_argument(
+        "--latency",
+        type=float,
+        default=0.4,
+        help="mean seconds of a request (default 0.4)",
+    )
     args = parser.parse_args()
     return 0 if report(measure(args.items, args.concurrency, args.latency)) else 1
 

@@ -1,9 +1,11 @@
-"""METEOR against meteor-1.5.jar: golden items, then real pairs from every data set of captions and of other text.
+"""METEOR against meteor-1.5.jar: golden items, then real pairs from every data set of
+captions and of other text.
 
     python -m benchmarks.sections.meteor_parity [PAIRS]
 
-The pairs are drawn at random, with a fixed seed, from model output, references and unrelated texts; some have several references.
-Statistics must be equal, scores within 1e-12. The jar processes about 1000 to 2000 pairs per second.
+The pairs are drawn at random, with a fixed seed, from model output, references and
+unrelated texts; some have several references. Statistics must be equal, scores within
+1e-12. The jar processes about 1000 to 2000 pairs per second.
 """
 
 from __future__ import annotations
@@ -42,7 +44,13 @@ def report(n_pairs: int = PAIRS) -> bool:
                 by_set.setdefault(path.parent.name, []).extend(pairs)
         for name, pairs in by_set.items():
             theirs = jar.statistics(pairs)
-            good &= _line(name, meteor.statistics(pairs), theirs, meteor.scores(pairs), jar.evaluate(theirs)[0])
+            good &= _line(
+                name,
+                meteor.statistics(pairs),
+                theirs,
+                meteor.scores(pairs),
+                jar.evaluate(theirs)[0],
+            )
     total = sum(map(len, by_set.values()))
     print(f"  {total:,} pairs: {'no statistic differs' if good else 'DIFFERENT'}")
     return good
@@ -51,11 +59,21 @@ def report(n_pairs: int = PAIRS) -> bool:
 def _golden() -> bool:
     items = captions.read_json_lines(captions.GOLDEN / "meteor/meteor_golden.jsonl.gz")
     pairs = [(item["hyp"], item["refs"]) for item in items]
-    statistics, scores = (np.array([item[key] for item in items]) for key in ("stats", "score"))
-    return _line("golden", meteor.statistics(pairs), statistics, meteor.scores(pairs), scores)
+    statistics, scores = (
+        np.array([item[key] for item in items]) for key in ("stats", "score")
+    )
+    return _line(
+        "golden", meteor.statistics(pairs), statistics, meteor.scores(pairs), scores
+    )
 
 
-def _line(name: str, ours: np.ndarray, theirs: np.ndarray, our_scores: np.ndarray, their_scores: np.ndarray) -> bool:
+def _line(
+    name: str,
+    ours: np.ndarray,
+    theirs: np.ndarray,
+    our_scores: np.ndarray,
+    their_scores: np.ndarray,
+) -> bool:
     different = int((ours != theirs).any(axis=1).sum())
     worst = float(np.abs(our_scores - their_scores).max())
     print(f"  {name:<34} {len(ours):>9,} {different:>11,} {worst:>9.1e}", flush=True)
@@ -63,7 +81,9 @@ def _line(name: str, ours: np.ndarray, theirs: np.ndarray, our_scores: np.ndarra
 
 
 def _pairs(path: Path, n: int) -> Iterator[Pair]:
-    """Yield ``n`` pairs of texts of one file, from one record that has several texts or from two records."""
+    """Yield ``n`` pairs of texts of one file,
+    from one record that has several texts or from two records.
+    """
     rng = random.Random(f"{SEED}{path.name}")
     records = [texts for texts in map(_sentences, captions.records_of(path)) if texts]
     if len(records) < 2:

@@ -1,11 +1,14 @@
-"""METEOR for all pairs of COCO captions: pairs per second beside the pipelined jar, in one run; start-up time and memory.
+"""METEOR for all pairs of COCO captions: pairs per second beside the pipelined jar, in
+one run; start-up time and memory.
 
     python -m benchmarks.sections.meteor_speed [EXAMPLES]
 
-Ten sampled candidates and five references per image: 225 ordered pairs. The start of the jar is not counted, and requests are written
-ahead of its answers. Both programs take turns of about a second, so that other load affects both; processor time per pair is
-printed beside wall time. The harness is timed from raw text to matrices (normalisation and look-up included) and for the matrices
-alone. A child process measures memory and start-up time with warm caches.
+Ten sampled candidates and five references per image: 225 ordered pairs. The start of
+the jar is not counted, and requests are written ahead of its answers. Both programs
+take turns of about a second, so that other load affects both; processor time per pair
+is printed beside wall time. The harness is timed from raw text to matrices
+(normalisation and look-up included) and for the matrices alone. A child process
+measures memory and start-up time with warm caches.
 """
 
 from __future__ import annotations
@@ -36,7 +39,10 @@ JAR_PAIRS, ROUNDS = 40_000, 20
 def report(n_examples: int = 5000) -> bool:
     """Print the table; return True when the goals are met."""
     examples = _examples()[:n_examples]
-    print(f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions ({225 * len(examples):,} ordered pairs)")
+    print(
+        f"\nMETEOR, all pairs of {len(examples):,} x 15 COCO captions "
+        f"({225 * len(examples):,} ordered pairs)"
+    )
     sample = _sample(examples, JAR_PAIRS)
     child = _child(len(examples))
     from harness_metrics.meteor import engine as meteor
@@ -48,30 +54,56 @@ def report(n_examples: int = 5000) -> bool:
         theirs, seconds, cpu = _race(jar, sample, examples)
     same = bool((meteor.statistics(sample) == theirs).all())
     n_pairs = 225 * len(examples)
-    rate, whole, alone = JAR_PAIRS / seconds[0], n_pairs / (seconds[1] + seconds[2]), n_pairs / seconds[2]
+    rate, whole, alone = (
+        JAR_PAIRS / seconds[0],
+        n_pairs / (seconds[1] + seconds[2]),
+        n_pairs / seconds[2],
+    )
     print(f"  {'':<26} {'pairs/s':>10} {'ratio':>7} {'processor us/pair':>19}")
     jar_cpu, matrix_cpu = cpu[0] / JAR_PAIRS * 1e6, cpu[2] / n_pairs * 1e6
     print(f"  {'jar, pipelined':<26} {rate:>10,.0f} {1:>6.0f}x {jar_cpu:>19.1f}")
     text_cpu = matrix_cpu + cpu[1] / n_pairs * 1e6
-    print(f"  {'harness, from raw text':<26} {whole:>10,.0f} {whole / rate:>6.0f}x {text_cpu:>19.1f}")
-    print(f"  {'harness, matrices only':<26} {alone:>10,.0f} {alone / rate:>6.0f}x {matrix_cpu:>19.1f}")
-    print(f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; statistics equal: {same}")
+    print(
+        f"  {'harness, from raw text':<26} {whole:>10,.0f} {whole / rate:>6.0f}x "
+        f"{text_cpu:>19.1f}"
+    )
+    print(
+        f"  {'harness, matrices only':<26} {alone:>10,.0f} {alone / rate:>6.0f}x "
+        f"{matrix_cpu:>19.1f}"
+    )
+    print(
+        f"  load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; "
+        f"statistics equal: {same}"
+    )
     print(f"  peak memory {child['memory']:.0f} MB")
-    print(f"  start-up with warm caches: lexicon {child['lexicon']:.2f} s, kernels {child['kernels']:.2f} s")
+    print(
+        f"  start-up with warm caches: lexicon {child['lexicon']:.2f} s, "
+        f"kernels {child['kernels']:.2f} s"
+    )
     good = whole / rate >= GOAL and child["memory"] < MEMORY and same
-    print(f"  goals: at least {GOAL}x, below {MEMORY} MB: {'met' if good else 'MISSED'}")
+    print(
+        f"  goals: at least {GOAL}x, below {MEMORY} MB: {'met' if good else 'MISSED'}"
+    )
     return good
 
 
-def _race(jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the statistics of the jar, and wall and processor seconds (3,) of jar, preparation and matrices."""
+def _race(
+    jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the statistics of the jar, and wall and processor seconds (3,) of jar,
+    preparation and matrices.
+    """
     from harness_metrics.meteor import engine as meteor
 
     table, theirs = meteor.new_table(), []
     seconds, cpu = np.zeros(3), np.zeros(3)
     for turn in range(ROUNDS):
-        pairs = sample[turn * len(sample) // ROUNDS : (turn + 1) * len(sample) // ROUNDS]
-        texts = examples[turn * len(examples) // ROUNDS : (turn + 1) * len(examples) // ROUNDS]
+        pairs = sample[
+            turn * len(sample) // ROUNDS : (turn + 1) * len(sample) // ROUNDS
+        ]
+        texts = examples[
+            turn * len(examples) // ROUNDS : (turn + 1) * len(examples) // ROUNDS
+        ]
         clock = [(time.perf_counter(), time.process_time(), _cpu(jar._process.pid))]
         theirs.append(jar.statistics(pairs))
         clock.append((time.perf_counter(), time.process_time(), _cpu(jar._process.pid)))
@@ -87,7 +119,10 @@ def _race(jar: JavaMeteor, sample: Sequence[Pair], examples: Sequence[Sequence[s
 
 def _examples() -> list[list[str]]:
     """Return the 15 texts of each image, candidates first."""
-    return [[*one, *other] for one, other in zip(captions.sampled_candidates(), captions.references())]
+    return [
+        [*one, *other]
+        for one, other in zip(captions.sampled_candidates(), captions.references())
+    ]
 
 
 def _sample(examples: list[list[str]], size: int) -> list[tuple[str, list[str]]]:
@@ -108,7 +143,13 @@ def _child(n_examples: int) -> dict[str, float]:
     """Return the measurements of a new process; a first one fills the caches."""
     command = [sys.executable, "-m", "benchmarks.sections.meteor_speed", "child"]
     subprocess.run([*command, "8"], check=True, capture_output=True, cwd=captions.ROOT)
-    child = subprocess.run([*command, str(n_examples)], check=True, capture_output=True, text=True, cwd=captions.ROOT)
+    child = subprocess.run(
+        [*command, str(n_examples)],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=captions.ROOT,
+    )
     return json.loads(child.stdout.splitlines()[-1])
 
 
@@ -122,7 +163,11 @@ def _measure(n_examples: int) -> dict[str, float]:
     kernels, _ = timed(lambda: meteor.matrix(["a dog runs", "the dog is running"]))
     examples = _examples()[:n_examples]
     table = meteor.new_table()
-    prepare, ids = timed(lambda: table.intern([text for texts in examples for text in texts]).reshape(-1, 15))
+    prepare, ids = timed(
+        lambda: table.intern([text for texts in examples for text in texts]).reshape(
+            -1, 15
+        )
+    )
     before = time.process_time()
     matrices, _ = timed(lambda: meteor.matrices(table, ids))
     return {
@@ -137,7 +182,9 @@ def _measure(n_examples: int) -> dict[str, float]:
 
 
 def _peak() -> float:
-    """Return the peak resident memory of this process in MB, on Linux without that of the process that started it."""
+    """Return the peak resident memory of this process in MB, on Linux without that of
+    the process that started it.
+    """
     status = Path("/proc/self/status")
     if status.is_file():
         return int(re.search(r"VmHWM:\s*(\d+)", status.read_text())[1]) / 1024  # type: ignore[index]

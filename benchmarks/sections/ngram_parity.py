@@ -1,4 +1,5 @@
-"""BLEU, ROUGE-L and CIDEr against the golden values and against pycocoevalcap: largest differences.
+"""BLEU, ROUGE-L and CIDEr against the golden values and against pycocoevalcap:
+largest differences.
 
     python -m benchmarks.sections.ngram_parity
 
@@ -23,10 +24,16 @@ from harness_metrics.ngram import bleu, cider, rouge
 
 TOLERANCE = 1e-12
 SLOTS = ((0, 11), (3, 7), (12, 2), (9, 9))
-"""Positions (hypothesis, reference) among the 15 texts of an image; the toolkit scores their 5000 pairs as well."""
+"""Positions (hypothesis, reference) among the 15 texts of an image; the toolkit scores
+their 5000 pairs as well.
+"""
 
 
-def harness_scores(metric: Metric, candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
+def harness_scores(
+    metric: Metric,
+    candidates: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+) -> tuple[float, np.ndarray]:
     """Return the corpus value and the values of the examples (B,)."""
     sets = caption_sets(candidates, references)
     features = FeatureCache([item.references for item in sets])
@@ -36,7 +43,10 @@ def harness_scores(metric: Metric, candidates: Sequence[Sequence[str]], referenc
 
 def line(name: str, items: int, difference: float) -> bool:
     """Print one row; return True when the difference is within the tolerance."""
-    print(f"  {name:<44} {items:>9,} {difference:>12.2e}  {'ok' if difference <= TOLERANCE else 'DIFFERS'}")
+    print(
+        f"  {name:<44} {items:>9,} {difference:>12.2e}  "
+        f"{'ok' if difference <= TOLERANCE else 'DIFFERS'}"
+    )
     return difference <= TOLERANCE
 
 
@@ -52,31 +62,43 @@ def golden() -> bool:
     """Compare with the golden values, items and corpus."""
     folder = captions.GOLDEN / "coco"
     items = captions.read_json_lines(folder / "coco_metrics_golden.jsonl.gz")
-    corpus = json.loads((folder / "coco_metrics_golden_corpus.json").read_text(encoding="utf-8"))["corpus"]
+    corpus = json.loads(
+        (folder / "coco_metrics_golden_corpus.json").read_text(encoding="utf-8")
+    )["corpus"]
     names = {"rouge": "ROUGE_L", "cider": "CIDEr"}
     good = True
     for name, metric in metrics():
-        value, rows = harness_scores(metric, [[i["hyp_tok"]] for i in items], [i["refs_tok"] for i in items])
+        value, rows = harness_scores(
+            metric, [[i["hyp_tok"]] for i in items], [i["refs_tok"] for i in items]
+        )
         if name in names:
             expected, total = [i[names[name]] for i in items], corpus[names[name]]
         else:
             order = int(name.removeprefix("bleu")) - 1
             expected, total = [i["Bleu"][order] for i in items], corpus["Bleu"][order]
-        good &= line(f"golden {name}, items and corpus", len(items), max(np.abs(rows - expected).max(), abs(value - total)))
+        good &= line(
+            f"golden {name}, items and corpus",
+            len(items),
+            max(np.abs(rows - expected).max(), abs(value - total)),
+        )
     return good
 
 
 def real() -> bool:
     """Compare with pycocoevalcap on real captions, items and corpus."""
     candidates = [captions.plain_words(text) for text in captions.one_candidate()]
-    references = [[captions.plain_words(t) for t in texts] for texts in captions.references()]
+    references = [
+        [captions.plain_words(t) for t in texts] for texts in captions.references()
+    ]
     bleu_corpus, bleu_rows = toolkit_pairs.bleu_items(candidates, references)
     toolkit = {f"bleu{n}": (bleu_corpus[n - 1], bleu_rows[n - 1]) for n in (1, 2, 3, 4)}
     toolkit["rouge"] = toolkit_pairs.rouge_items(candidates, references)
     toolkit["cider"] = toolkit_pairs.cider_items(candidates, references)
     good = True
     for name, metric in metrics():
-        value, rows = harness_scores(metric, [[text] for text in candidates], references)
+        value, rows = harness_scores(
+            metric, [[text] for text in candidates], references
+        )
         total, expected = toolkit[name]
         difference = max(np.abs(rows - expected).max(), abs(value - total))
         good &= line(f"pycocoevalcap {name}, items and corpus", len(rows), difference)
@@ -94,14 +116,18 @@ def all_pairs() -> bool:
     toolkit = toolkit_pairs.ToolkitCider(features.references)
     worst = 0.0
     for i, j in SLOTS:
-        expected = toolkit.pairs([item[i] for item in texts], [item[j] for item in texts])
+        expected = toolkit.pairs(
+            [item[i] for item in texts], [item[j] for item in texts]
+        )
         worst = max(worst, float(np.abs(matrices[:, i, j] - expected).max()))
     return line("pycocoevalcap cider, single pairs", len(SLOTS) * len(sets), worst)
 
 
 def report() -> bool:
     """Print the table; return True when every difference is within the tolerance."""
-    print(f"\nBLEU, ROUGE-L, CIDEr: largest absolute difference (tolerance {TOLERANCE:g})")
+    print(
+        f"\nBLEU, ROUGE-L, CIDEr: largest absolute difference (tolerance {TOLERANCE:g})"
+    )
     print(f"  {'compared with':<44} {'items':>9} {'difference':>12}")
     return all([golden(), real(), all_pairs()])
 

@@ -1,4 +1,5 @@
-"""PTB tokeniser against Stanford's Java program: golden captions, then every distinct text of the data folder.
+"""PTB tokeniser against Stanford's Java program: golden captions,
+then every distinct text of the data folder.
 
     python -m benchmarks.sections.ptb_parity
 
@@ -29,16 +30,25 @@ def report() -> bool:
         seen.update(new)
         if new:
             good &= _line(name, new, java_ptb.tokens_raw(new), java_ptb.tokenize(new))
-    print(f"  {len(seen):,} distinct real texts: {'no token differs' if good else 'DIFFERENT'}")
+    print(
+        f"  {len(seen):,} distinct real texts: "
+        f"{'no token differs' if good else 'DIFFERENT'}"
+    )
     _speed(sorted(seen))
     return good
 
 
-def _line(name: str, texts: list[str], raw: list[list[str]], tokenized: list[str]) -> bool:
+def _line(
+    name: str, texts: list[str], raw: list[list[str]], tokenized: list[str]
+) -> bool:
     ours_raw, ours = ptb.tokens_raw(texts), ptb.tokenize(texts)
     different_raw = [i for i in range(len(texts)) if ours_raw[i] != raw[i]]
     different = [i for i in range(len(texts)) if ours[i] != tokenized[i]]
-    print(f"  {name:<34} {len(texts):>9,} {len(different_raw):>11,} {len(different):>11,}", flush=True)
+    print(
+        f"  {name:<34} {len(texts):>9,} {len(different_raw):>11,} "
+        f"{len(different):>11,}",
+        flush=True,
+    )
     for i in sorted({*different_raw, *different})[:10]:
         print(f"    {texts[i]!r}\n      harness {ours_raw[i]}\n      jar     {raw[i]}")
     return not different_raw and not different

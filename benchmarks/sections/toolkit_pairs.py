@@ -1,4 +1,6 @@
-"""Scorers of pycocoevalcap for items and for single pairs, with document frequencies of the task's references."""
+"""Scorers of pycocoevalcap for items and for single pairs,
+with document frequencies of the task's references.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ import numpy as np
 class ToolkitCider:
     """CIDEr of single pairs with the scorer of the toolkit.
 
-    The scorer takes log N from the number of items in the call. Pairs are therefore scored N at a time, where N is the number
-    of images whose references define the document frequencies; these are computed once.
+    The scorer takes log N from the number of items in the call. Pairs are therefore
+    scored N at a time, where N is the number of images whose references define the
+    document frequencies; these are computed once.
     """
 
     def __init__(self, references: Sequence[Sequence[str]]) -> None:
@@ -26,7 +29,9 @@ class ToolkitCider:
         self.size = len(references)
 
     def pairs(self, hyp: Sequence[str], ref: Sequence[str]) -> np.ndarray:
-        """Return the scores (N,) of ``hyp[i]`` against ``ref[i]``; raise :class:`ValueError` unless there are N pairs."""
+        """Return the scores (N,) of ``hyp[i]`` against ``ref[i]``; raise
+        :class:`ValueError` unless there are N pairs.
+        """
         if len(hyp) != self.size:
             raise ValueError(f"found {len(hyp)} pairs; expected {self.size}")
         self.scorer.crefs, self.scorer.ctest = [], []
@@ -35,7 +40,9 @@ class ToolkitCider:
         return np.asarray(self.scorer.compute_cider())
 
 
-def bleu_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[np.ndarray, np.ndarray]:
+def bleu_items(
+    hyp: Sequence[str], refs: Sequence[Sequence[str]]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return BLEU-1..4 of the toolkit: corpus (4,) and items (4, B)."""
     from pycocoevalcap.bleu.bleu import Bleu
 
@@ -44,7 +51,9 @@ def bleu_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[np.nd
     return np.asarray(corpus), np.asarray(items)
 
 
-def rouge_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
+def rouge_items(
+    hyp: Sequence[str], refs: Sequence[Sequence[str]]
+) -> tuple[float, np.ndarray]:
     """Return ROUGE-L of the toolkit: corpus and items (B,)."""
     from pycocoevalcap.rouge.rouge import Rouge
 
@@ -52,7 +61,9 @@ def rouge_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[floa
     return float(corpus), np.asarray(items)
 
 
-def cider_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[float, np.ndarray]:
+def cider_items(
+    hyp: Sequence[str], refs: Sequence[Sequence[str]]
+) -> tuple[float, np.ndarray]:
     """Return CIDEr of the toolkit: corpus and items (B,)."""
     from pycocoevalcap.cider.cider import Cider
 
@@ -61,4 +72,6 @@ def cider_items(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[floa
 
 
 def _tables(hyp: Sequence[str], refs: Sequence[Sequence[str]]) -> tuple[dict, dict]:
-    return {i: list(texts) for i, texts in enumerate(refs)}, {i: [text] for i, text in enumerate(hyp)}
+    return {i: list(texts) for i, texts in enumerate(refs)}, {
+        i: [text] for i, text in enumerate(hyp)
+    }

@@ -1,9 +1,11 @@
-"""Write the captions of this example: references of 240 scenes, a baseline, and three new versions of it.
+"""Write the captions of this example: references of 240 scenes, a baseline,
+and three new versions of it.
 
     python examples/gate/make_captions.py
 
-``good.jsonl`` words its captions anew and loses nothing, ``worse.jsonl`` names a wrong colour in most of the scenes, and
-``unsure.jsonl`` in a few more than the baseline, too few to decide. All texts are made by this script.
+``good.jsonl`` words its captions anew and loses nothing, ``worse.jsonl`` names a wrong
+colour in most of the scenes, and ``unsure.jsonl`` in a few more than the baseline, too
+few to decide. All texts are made by this script.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ Scene = tuple[str, str, str, str, str]
 def draw(number: int) -> Scene:
     """Return shape, colour, place, wall colour and size of a scene."""
     rng = random.Random(number)
-    return rng.choice(SHAPES), rng.choice(COLOURS), rng.choice(PLACES), rng.choice(WALLS), rng.choice(("small", "large"))
+    return (
+        rng.choice(SHAPES),
+        rng.choice(COLOURS),
+        rng.choice(PLACES),
+        rng.choice(WALLS),
+        rng.choice(("small", "large")),
+    )
 
 
 def describe(scene: Scene, form: int) -> str:
@@ -38,10 +46,17 @@ def describe(scene: Scene, form: int) -> str:
     )[form]
 
 
-def write(name: str, count: int, caption: Callable[[int, random.Random], object]) -> None:
+def write(
+    name: str, count: int, caption: Callable[[int, random.Random], object]
+) -> None:
     """Write one record per scene."""
     key = "references" if name == "references" else "caption"
-    lines = [json.dumps({"id": f"scene-{k:03d}", key: caption(k, random.Random(f"{name}{k}"))}) for k in range(count)]
+    lines = [
+        json.dumps(
+            {"id": f"scene-{k:03d}", key: caption(k, random.Random(f"{name}{k}"))}
+        )
+        for k in range(count)
+    ]
     (FOLDER / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -49,12 +64,20 @@ def caption_of(k: int, rng: random.Random, wrong: float) -> str:
     """Return a caption of a scene whose colour is wrong with a probability."""
     scene = draw(k)
     if rng.random() < wrong:
-        scene = (scene[0], rng.choice([colour for colour in COLOURS if colour != scene[1]]), *scene[2:])
+        scene = (
+            scene[0],
+            rng.choice([colour for colour in COLOURS if colour != scene[1]]),
+            *scene[2:],
+        )
     return describe(scene, rng.randrange(4))
 
 
 if __name__ == "__main__":
-    write("references", 240, lambda k, rng: [describe(draw(k), form) for form in rng.sample(range(4), 3)])
+    write(
+        "references",
+        240,
+        lambda k, rng: [describe(draw(k), form) for form in rng.sample(range(4), 3)],
+    )
     write("baseline", 240, lambda k, rng: caption_of(k, rng, 0.1))
     write("good", 240, lambda k, rng: caption_of(k, rng, 0.0))
     write("worse", 240, lambda k, rng: caption_of(k, rng, 0.6))

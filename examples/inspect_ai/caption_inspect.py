@@ -1,7 +1,9 @@
-"""Metrics of caption-harness as scorers of inspect: ``bleu4``, ``meteor``, ``rouge``, ``cider``.
+"""Metrics of caption-harness as scorers of inspect: ``bleu4``, ``meteor``,
+``rouge``, ``cider``.
 
-A scorer keeps the answer of a sample as its value and the targets as metadata; the number, with its 95 % interval, is computed over all
-samples at the end, because document frequencies and BLEU depend on all of them.
+A scorer keeps the answer of a sample as its value and the targets as metadata; the
+number, with its 95 % interval, is computed over all samples at the end, because
+document frequencies and BLEU depend on all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import harness
 
 @metric
 def caption_metric(name: str) -> Metric:
-    """Return the metric of inspect that computes a metric of the harness over all samples: its value and the ends of its interval."""
+    """Return the metric of inspect that computes a metric of the harness over all
+    samples: its value and the ends of its interval.
+    """
 
     def compute(scores: list[SampleScore]) -> dict[str, float]:
         answers = [score.score.answer or "" for score in scores]
@@ -32,12 +36,17 @@ def _scorer(name: str) -> Callable[[], Scorer]:
     def create() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             answer = state.output.completion
-            return Score(value=answer, answer=answer, metadata={"references": list(target)})
+            return Score(
+                value=answer, answer=answer, metadata={"references": list(target)}
+            )
 
         return score
 
     create.__name__ = name
-    create.__doc__ = f"Return the scorer of the harness's metric {name}; the targets of a sample are its references."
+    create.__doc__ = (
+        f"Return the scorer of the harness's metric {name}; "
+        "the targets of a sample are its references."
+    )
     return scorer(metrics=[caption_metric(name)], name=f"caption_{name}")(create)
 
 

@@ -1,3 +1,6 @@
 """The former name of the package ``harness_models``."""
 
-raise ImportError("harness.adapters is now the package harness_models: write 'harness_models.X' for 'harness.adapters.X'")
+raise ImportError(
+    "harness.adapters is now the package harness_models: "
+    "write 'harness_models.X' for 'harness.adapters.X'"
+)

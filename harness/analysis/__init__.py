@@ -1,1 +1,4 @@
-"""Analysis of finished runs. In: run directories, tables, judgments. Out: comparisons, correlations, power, strata."""
+"""Analysis of finished runs.
+
+In: run directories, tables, judgments. Out: comparisons, correlations, power, strata.
+"""

@@ -1,7 +1,8 @@
 """Kernels and features of answers: what a test of two sources compares.
 
-String kernels are matrices of all pairs of the answers to one prompt, with ones on the diagonal. Features are numbers of single answers,
-which shifts that all prompts share are read from: lengths, formatting, refusals, and the most frequent n-grams.
+String kernels are matrices of all pairs of the answers to one prompt, with ones on the
+diagonal. Features are numbers of single answers, which shifts that all prompts share
+are read from: lengths, formatting, refusals, and the most frequent n-grams.
 """
 
 from __future__ import annotations
@@ -18,25 +19,46 @@ TOKEN = re.compile(r"\w+|[^\w\s]")
 MOST_GRAMS = 200
 """Number of n-grams that are features: those in most answers."""
 KERNELS = ("n-grams", "tokens", "characters", "overlap", "exact")
-"""String kernels: cosine of n-gram counts (1 to 4), equal positions of tokens and of characters, shared n-grams (2 to 4), equality."""
+"""String kernels: cosine of n-gram counts (1 to 4), equal positions of tokens and of
+characters, shared n-grams (2 to 4), equality.
+"""
 REFUSAL = re.compile(
-    r"\b(i(['’]m| am) (sorry|unable|not able)|i (cannot|can['’]t|won['’]t)|as an ai|i apologi[sz]e|unable to (help|assist))\b", re.I
+    r"\b(i(['’]m| am) (sorry|unable|not able)|i (cannot|can['’]t|won['’]t)|as an "
+    r"ai|i apologi[sz]e|unable to (help|assist))\b",
+    re.I,
 )
 """Usual wording of a refusal in English."""
 MARKDOWN = re.compile(r"^\s*([#*-]|\d+\.) |\*\*|```", re.MULTILINE)
 STYLE = (
-    "length in words", "length in characters", "empty", "refusal", "begins with a capital", "ends with a full stop", "punctuation marks",
-    "digits", "lines", "Markdown", "repeated words",
-)  # fmt: skip
+    "length in words",
+    "length in characters",
+    "empty",
+    "refusal",
+    "begins with a capital",
+    "ends with a full stop",
+    "punctuation marks",
+    "digits",
+    "lines",
+    "Markdown",
+    "repeated words",
+)
 """Features of the style of an answer, in the order of :func:`_style`."""
 
 
 def _style(text: str, tokens: Sequence[str]) -> list[float]:
     return [
-        len(tokens), len(text), not text.strip(), bool(REFUSAL.search(text)), text[:1].isupper(), text.rstrip().endswith("."),
-        sum(not token[0].isalnum() for token in tokens), sum(map(str.isdigit, text)), text.count("\n"), bool(MARKDOWN.search(text)),
+        len(tokens),
+        len(text),
+        not text.strip(),
+        bool(REFUSAL.search(text)),
+        text[:1].isupper(),
+        text.rstrip().endswith("."),
+        sum(not token[0].isalnum() for token in tokens),
+        sum(map(str.isdigit, text)),
+        text.count("\n"),
+        bool(MARKDOWN.search(text)),
         len(tokens) - len(set(tokens)),
-    ]  # fmt: skip
+    ]
 
 
 class Answers:
@@ -51,30 +73,66 @@ class Answers:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.tokens = [TOKEN.findall(text) for text in texts]
-        words = {word: number for number, word in enumerate(dict.fromkeys(t for tokens in self.tokens for t in tokens), 1)}
-        self._words = [np.array([words[token] for token in tokens], dtype=np.int64) for tokens in self.tokens]
-        self._characters = [np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32) for text in texts]
+        words = {
+            word: number
+            for number, word in enumerate(
+                dict.fromkeys(t for tokens in self.tokens for t in tokens), 1
+            )
+        }
+        self._words = [
+            np.array([words[token] for token in tokens], dtype=np.int64)
+            for tokens in self.tokens
+        ]
+        self._characters = [
+            np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+            for text in texts
+        ]
 
     def kernels(self, names: Sequence[str], rows: np.ndarray) -> np.ndarray:
-        """Return the named kernels of the texts of prompts, rows (b, N), shape (b, K, N, N)."""
-        words, characters = _pad_codes(self._words, rows), _pad_codes(self._characters, rows)
+        """Return the named kernels of the texts of prompts, rows (b, N), shape (b, K,
+        N, N).
+        """
+        words, characters = (
+            _pad_codes(self._words, rows),
+            _pad_codes(self._characters, rows),
+        )
         functions = {
             "characters": lambda: _hamming(characters),
             "tokens": lambda: _hamming(words),
             "n-grams": lambda: _gram_kernel(words, counted=True),
             "overlap": lambda: _gram_kernel(words, counted=False),
-            "exact": lambda: (words[:, :, None] == words[:, None]).all(axis=3).astype(np.float64),
+            "exact": lambda: (
+                (words[:, :, None] == words[:, None]).all(axis=3).astype(np.float64)
+            ),
         }
-        return np.stack([functions[name]() for name in names], axis=1) if names else np.empty((len(rows), 0, *2 * rows.shape[1:]))
+        return (
+            np.stack([functions[name]() for name in names], axis=1)
+            if names
+            else np.empty((len(rows), 0, *2 * rows.shape[1:]))
+        )
 
     def features(self) -> tuple[list[str], np.ndarray]:
-        """Return the names of the features and their values, shape (T, F); those without a difference between answers are left out."""
+        """Return the names of the features and their values, shape (T, F); those
+        without a difference between answers are left out.
+        """
         style = [_style(text, tokens) for text, tokens in zip(self.texts, self.tokens)]
-        grams = [{*t, *map(" ".join, pairwise(t)), *(f"{x} …" for x in t[:1]), *(f"… {x}" for x in t[-1:])} for t in self.tokens]
-        frequency = Counter(gram for present in grams for gram in present)
-        columns = [gram for gram, count in sorted(frequency.items(), key=lambda item: (-item[1], item[0])) if 1 < count < len(grams)][
-            :MOST_GRAMS
+        grams = [
+            {
+                *t,
+                *map(" ".join, pairwise(t)),
+                *(f"{x} …" for x in t[:1]),
+                *(f"… {x}" for x in t[-1:]),
+            }
+            for t in self.tokens
         ]
+        frequency = Counter(gram for present in grams for gram in present)
+        columns = [
+            gram
+            for gram, count in sorted(
+                frequency.items(), key=lambda item: (-item[1], item[0])
+            )
+            if 1 < count < len(grams)
+        ][:MOST_GRAMS]
         column = {gram: number for number, gram in enumerate(columns, len(STYLE))}
         values = np.zeros((len(grams), len(STYLE) + len(columns)))
         values[:, : len(STYLE)] = style
@@ -96,35 +154,60 @@ def _pad_codes(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _hamming(codes: np.ndarray) -> np.ndarray:
-    """Return the share of equal positions, of codes (b, N, L), shape (b, N, N); padding counts as equal."""
-    return np.stack([(codes[:, [row]] == codes).mean(axis=2) for row in range(codes.shape[1])], axis=1)
+    """Return the share of equal positions, of codes (b, N, L), shape (b, N, N);
+    padding counts as equal.
+    """
+    return np.stack(
+        [(codes[:, [row]] == codes).mean(axis=2) for row in range(codes.shape[1])],
+        axis=1,
+    )
 
 
 def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndarray:
-    """Return the cosine of the vectors of n-grams up to an order, of words (b, N, L), shape (b, N, N).
+    """Return the cosine of the vectors of n-grams up to an order, of words (b, N,
+    L), shape (b, N, N).
 
-    ``counted`` takes the number of occurrences of all orders; otherwise presence of the orders from 2, as Self-BLEU counts matches.
+    ``counted`` takes the number of occurrences of all orders; otherwise presence of the
+    orders from 2, as Self-BLEU counts matches.
     """
     from scipy.sparse import coo_array  # pyright: ignore[reportMissingTypeStubs]
 
     batch, size, length = words.shape
     text = np.indices(words.shape, sparse=False)
     text = text[0] * size + text[1]
-    hashes, keys, owners = np.zeros(words.shape, dtype=np.uint64), [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.int64)]
+    hashes, keys, owners = (
+        np.zeros(words.shape, dtype=np.uint64),
+        [np.zeros(0, dtype=np.uint64)],
+        [np.zeros(0, dtype=np.int64)],
+    )
     for n in range(1, min(order, length) + 1):
         width = length - n + 1
-        hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15) + words[:, :, n - 1 :].astype(np.uint64)
+        hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15) + words[
+            :, :, n - 1 :
+        ].astype(np.uint64)
         hashes = hashes ^ (hashes >> np.uint64(29))
         present = words[:, :, n - 1 :] > 0
         if counted or n > 1:
             prompt = (text[:, :, :width] // size).astype(np.uint64)
-            keys.append(((hashes * np.uint64(0xBF58476D1CE4E5B9)) ^ (prompt * np.uint64(0x94D049BB133111EB)))[present])
+            keys.append(
+                (
+                    (hashes * np.uint64(0xBF58476D1CE4E5B9))
+                    ^ (prompt * np.uint64(0x94D049BB133111EB))
+                )[present]
+            )
             owners.append(text[:, :, :width][present])
-    columns, owner = np.unique(np.concatenate(keys), return_inverse=True)[1], np.concatenate(owners)
-    vectors: Any = coo_array((np.ones(len(owner)), (owner, columns)), shape=(batch * size, int(columns.max(initial=0)) + 1)).tocsr()
+    columns, owner = (
+        np.unique(np.concatenate(keys), return_inverse=True)[1],
+        np.concatenate(owners),
+    )
+    vectors: Any = coo_array(
+        (np.ones(len(owner)), (owner, columns)),
+        shape=(batch * size, int(columns.max(initial=0)) + 1),
+    ).tocsr()
     if not counted:
         vectors.data[:] = 1.0
-    products = (vectors @ vectors.T).tocoo()  # grams of different prompts are different columns
+    # grams of different prompts are different columns
+    products = (vectors @ vectors.T).tocoo()
     first, second = products.coords
     out = np.zeros((batch, size, size))
     out[first // size, first % size, second % size] = products.data

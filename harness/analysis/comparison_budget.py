@@ -1,4 +1,6 @@
-"""Comparisons that a report computes by itself: those that are stored, or cost little; the others wait for ``harness compare``."""
+"""Comparisons that a report computes by itself: those that are stored, or cost little;
+the others wait for ``harness compare``.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,24 @@ from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.run.stored_metrics import read_metric
 
 BUDGET = 8.0
-"""Largest estimated time of all tests that are not stored, in seconds of one processor core."""
+"""Largest estimated time of all tests that are not stored,
+in seconds of one processor core.
+"""
 MAX_PAIRS = 2000
 """Largest number of pairs of systems that a report compares."""
 PER_TEST = 5e-3
-"""Estimated seconds of a test of a metric whose number is a function of sums, for any number of examples."""
+"""Estimated seconds of a test of a metric whose number is a function of sums,
+for any number of examples.
+"""
 PER_EXAMPLE = 6e-5
 """Estimated seconds to draw the weights of one example, common to all tests."""
 PER_PRODUCT = 5e-6
 """Estimated seconds to sum one example of one system and metric under all weights."""
 GENERAL = 1e-3
-"""Estimated seconds per example of a test of a metric whose number is no function of sums: of each pair, or from
-:data:`~harness.analysis.paired_family.JACKKNIFED` examples on of each system for a metric with an interval of its own."""
+"""Estimated seconds per example of a test of a metric whose number is no function of
+sums: of each pair, or from :data:`~harness.analysis.paired_family.JACKKNIFED` examples
+on of each system for a metric with an interval of its own.
+"""
 
 
 @dataclass(frozen=True)
@@ -39,9 +47,11 @@ class Affordable:
 
 
 def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordable:
-    """Return the metrics whose tests are stored or within the budget: first those that are functions of sums, then the others.
+    """Return the metrics whose tests are stored or within the budget: first those that
+    are functions of sums, then the others.
 
-    The estimate counts tests, systems and examples; it reads no clock, so that the same runs give the same metrics.
+    The estimate counts tests, systems and examples; it reads no clock, so that the same
+    runs give the same metrics.
 
     Parameters
     ----------
@@ -55,22 +65,40 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
         return Affordable(metrics)
     runs = [side.run for pair in pairs for side in (pair.one, pair.other)]
     stored = StoredComparisons.of(runs, DRAWS, 0).rows
-    absent = {name: [p for p in pairs if name in p.metrics and row_name(p, name) not in stored] for name in metrics}
+    absent = {
+        name: [
+            p for p in pairs if name in p.metrics and row_name(p, name) not in stored
+        ]
+        for name in metrics
+    }
     components = {name: _metric(pairs, name) for name in metrics}
-    additive = {name for name, metric in components.items() if isinstance(metric, MeanMetric)}
+    additive = {
+        name for name, metric in components.items() if isinstance(metric, MeanMetric)
+    }
     tested = {name for name in metrics if not absent[name]}
     drawn = False
     for name in sorted(metrics, key=lambda name: name not in additive):
-        if name not in tested and (cost := _cost(absent[name], components[name], drawn=drawn)) <= budget:
+        if (
+            name not in tested
+            and (cost := _cost(absent[name], components[name], drawn=drawn)) <= budget
+        ):
             tested.add(name)
             budget -= cost
             drawn = drawn or name in additive
     postponed = tuple(name for name in metrics if name not in tested)
-    return Affordable(tuple(name for name in metrics if name in tested), postponed, sum(len(absent[name]) for name in postponed))
+    return Affordable(
+        tuple(name for name in metrics if name in tested),
+        postponed,
+        sum(len(absent[name]) for name in postponed),
+    )
 
 
-def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tuple[Pair, Comparison]]:
-    """Return pairs with their rows of some metrics, as :func:`~harness.analysis.compare.compare_pairs`; pairs may lack some of them."""
+def compare_affordable(
+    pairs: Sequence[Pair], metrics: Sequence[str]
+) -> list[tuple[Pair, Comparison]]:
+    """Return pairs with their rows of some metrics, as
+    :func:`~harness.analysis.compare.compare_pairs`; pairs may lack some of them.
+    """
     by_metrics: dict[tuple[str, ...], list[Pair]] = {}
     for pair in pairs:
         shared = tuple(name for name in pair.metrics if name in metrics)
@@ -78,14 +106,23 @@ def compare_affordable(pairs: Sequence[Pair], metrics: Sequence[str]) -> list[tu
             by_metrics.setdefault(shared, []).append(pair)
     rows: list[tuple[Pair, Comparison]] = []
     for shared, members in by_metrics.items():
-        rows += zip([pair for pair in members for _ in shared], compare_pairs(members, metrics=shared))
+        rows += zip(
+            [pair for pair in members for _ in shared],
+            compare_pairs(members, metrics=shared),
+        )
     return rows
 
 
 def _cost(pairs: Sequence[Pair], metric: Metric | None, *, drawn: bool) -> float:
-    """Return the estimated seconds of the tests of one metric; ``drawn``: the weights of the examples are drawn already."""
+    """Return the estimated seconds of the tests of one metric; ``drawn``: the weights
+    of the examples are drawn already.
+    """
     sizes = [max(len(pair.a.rows), len(pair.b.rows)) for pair in pairs]
-    systems = {(id(side), system) for pair in pairs for side, system in ((pair.one, pair.a), (pair.other, pair.b))}
+    systems = {
+        (id(side), system)
+        for pair in pairs
+        for side, system in ((pair.one, pair.a), (pair.other, pair.b))
+    }
     rows = sum(len(system.rows) for _, system in systems)
     if not isinstance(metric, MeanMetric):
         of_systems = isinstance(metric, OwnInterval) and min(sizes) >= JACKKNIFED
@@ -97,5 +134,7 @@ def _cost(pairs: Sequence[Pair], metric: Metric | None, *, drawn: bool) -> float
 def _metric(pairs: Sequence[Pair], label: str) -> Metric | None:
     """Return the metric of a label; None for a run that does not list it."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
-    entry = next((item for item in side.run.provenance.metrics if item.label == label), None)
+    entry = next(
+        (item for item in side.run.provenance.metrics if item.label == label), None
+    )
     return None if entry is None else read_metric(side.run, label)

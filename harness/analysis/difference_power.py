@@ -1,7 +1,9 @@
-"""Power of the test of two systems by a metric, or of two metrics by their agreement with people, from a pilot run.
+"""Power of the test of two systems by a metric, or of two metrics by their agreement
+with people, from a pilot run.
 
-The pilot gives the standard error of the difference, which falls with the root of the number of examples, and the difference is taken as
-normal. Tests are those of one pair, without Holm's correction.
+The pilot gives the standard error of the difference, which falls with the root of the
+number of examples, and the difference is taken as normal. Tests are those of one pair,
+without Holm's correction.
 """
 
 from __future__ import annotations
@@ -20,11 +22,17 @@ from harness.run.finished import Run
 from harness.stats.bootstrap import number_clusters, sum_over_clusters
 
 SMALLEST_PILOT = 200
-"""Smallest number of examples of a pilot; with fewer the variance of skewed scores is too uncertain."""
+"""Smallest number of examples of a pilot; with fewer the variance of skewed scores is
+too uncertain.
+"""
 FORM_ERROR = 0.03
-"""Relative error of a standard error by the normal approximation, ties of scores and the draws of the bootstrap, by the benchmark."""
+"""Relative error of a standard error by the normal approximation, ties of scores and
+the draws of the bootstrap, by the benchmark.
+"""
 Range = tuple[float, float, float]
-"""Estimate, and the ends of its 95 % interval for the chance of the pilot's variance; NaN where these are unknown."""
+"""Estimate, and the ends of its 95 % interval for the chance of the pilot's variance;
+NaN where these are unknown.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,10 +59,19 @@ class Pilot:
     examples: int
     standard_error: float
     relative_error: float = math.nan
-    """Standard error of the logarithm of :attr:`standard_error`; NaN where it is unknown."""
+    """Standard error of the logarithm of :attr:`standard_error`;
+    NaN where it is unknown.
+    """
 
-    def difference_power(self, difference: float | None, examples: int, level: float = 0.05, power: float = 0.8) -> DifferencePower:
-        """Return the power of a difference with a number of examples, at a level of the two-sided test.
+    def difference_power(
+        self,
+        difference: float | None,
+        examples: int,
+        level: float = 0.05,
+        power: float = 0.8,
+    ) -> DifferencePower:
+        """Return the power of a difference with a number of examples,
+        at a level of the two-sided test.
 
         >>> row = Pilot("cider", 400, 0.01, 0.05).difference_power(0.02, 800)
         >>> round(row.detectable[0], 4), round(row.power[0], 3), row.needed[0]
@@ -62,21 +79,37 @@ class Pilot:
         """
         from scipy.special import ndtr, ndtri  # pyright: ignore[reportMissingTypeStubs]
 
-        critical, goal = float(ndtri(1 - level / 2)), float(ndtri(1 - level / 2) + ndtri(power))
-        scale = self.standard_error * math.sqrt(self.examples / examples) * np.exp(1.96 * self.relative_error * np.array([0.0, -1.0, 1.0]))
+        critical, goal = (
+            float(ndtri(1 - level / 2)),
+            float(ndtri(1 - level / 2) + ndtri(power)),
+        )
+        scale = (
+            self.standard_error
+            * math.sqrt(self.examples / examples)
+            * np.exp(1.96 * self.relative_error * np.array([0.0, -1.0, 1.0]))
+        )
         scale[0] = self.standard_error * math.sqrt(self.examples / examples)
         detectable: Range = tuple((goal * scale).tolist())
         if not difference:
             return DifferencePower(self.metric, examples, detectable)
         shift = abs(difference) / scale[[0, 2, 1]]
-        powers: Range = tuple((ndtr(shift - critical) + ndtr(-shift - critical)).tolist())
+        powers: Range = tuple(
+            (ndtr(shift - critical) + ndtr(-shift - critical)).tolist()
+        )
         return DifferencePower(
-            self.metric, examples, detectable, powers, tuple(np.ceil(examples * (goal / shift[[0, 2, 1]]) ** 2).tolist())
+            self.metric,
+            examples,
+            detectable,
+            powers,
+            tuple(np.ceil(examples * (goal / shift[[0, 2, 1]]) ** 2).tolist()),
         )
 
 
-def pilots(run: str | Path, pair: Sequence[str], metrics: Sequence[str] | None = None) -> tuple[list[Pilot], float | None, list[str]]:
-    """Return the pilots of two systems, one per metric, or of two metrics of a run of judgments; the difference of these; and notes.
+def pilots(
+    run: str | Path, pair: Sequence[str], metrics: Sequence[str] | None = None
+) -> tuple[list[Pilot], float | None, list[str]]:
+    """Return the pilots of two systems, one per metric, or of two metrics of a run of
+    judgments; the difference of these; and notes.
 
     Parameters
     ----------
@@ -100,16 +133,31 @@ def pilots(run: str | Path, pair: Sequence[str], metrics: Sequence[str] | None =
     for compared in pairs([ComparedRun.open(f"{run}::{name}") for name in pair]):
         for row in compare_pairs([compared], metrics=metrics):
             if row.n < SMALLEST_PILOT:
-                raise InputError(f"has {row.n} examples of both systems; a pilot needs at least {SMALLEST_PILOT}", str(run))
+                raise InputError(
+                    f"has {row.n} examples of both systems; "
+                    f"a pilot needs at least {SMALLEST_PILOT}",
+                    str(run),
+                )
             if row.ci95 is None:
-                notes.append(f"{row.metric}: {row.note or 'the difference does not vary'}")
+                notes.append(
+                    f"{row.metric}: {row.note or 'the difference does not vary'}"
+                )
             else:
-                rows.append(Pilot(row.metric, row.n, (row.ci95[1] - row.ci95[0]) / (2 * 1.96), _relative_error(compared, row.metric)))
+                rows.append(
+                    Pilot(
+                        row.metric,
+                        row.n,
+                        (row.ci95[1] - row.ci95[0]) / (2 * 1.96),
+                        _relative_error(compared, row.metric),
+                    )
+                )
     return rows, None, notes
 
 
 def _relative_error(compared: Pair, metric: str) -> float:
-    """Return :func:`relative_error` of the differences of the scores per example of two systems; NaN for a metric without such scores."""
+    """Return :func:`relative_error` of the differences of the scores per example of two
+    systems; NaN for a metric without such scores.
+    """
     a, b = compared.a, compared.b
     if metric not in a.table.metrics:
         return math.nan
@@ -117,11 +165,14 @@ def _relative_error(compared: Pair, metric: str) -> float:
     rows = [[system.row_of[example] for example in shared] for system in (a, b)]
     column = compared.one.run.provenance.spec.get("cluster")
     names = np.array(a.clusters(str(column)))[rows[0]] if column else np.array(shared)
-    return relative_error(a.scores(metric)[rows[0]] - b.scores(metric)[rows[1]], number_clusters(names))
+    return relative_error(
+        a.scores(metric)[rows[0]] - b.scores(metric)[rows[1]], number_clusters(names)
+    )
 
 
 def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
-    """Return the standard error of the logarithm of the standard error of a mean, from the kurtosis of its addends and :data:`FORM_ERROR`.
+    """Return the standard error of the logarithm of the standard error of a mean, from
+    the kurtosis of its addends and :data:`FORM_ERROR`.
 
     Parameters
     ----------
@@ -131,16 +182,40 @@ def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
         Number of the cluster of each, shape (B,).
     """
     sums = sum_over_clusters(np.nan_to_num(gaps - np.nanmean(gaps))[:, None], clusters)
-    return math.hypot(math.sqrt(max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)) / 2, FORM_ERROR)
+    return math.hypot(
+        math.sqrt(
+            max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)
+        )
+        / 2,
+        FORM_ERROR,
+    )
 
 
-def _pilot_of_metrics(run: Run, a: str, b: str) -> tuple[list[Pilot], float | None, list[str]]:
-    """Return the pilot of two metrics of a run of judgments, and the difference of their agreement with people."""
-    records = {record.metric: record for record in run.records if (record.details or {}).get("headline")}
+def _pilot_of_metrics(
+    run: Run, a: str, b: str
+) -> tuple[list[Pilot], float | None, list[str]]:
+    """Return the pilot of two metrics of a run of judgments, and the difference of
+    their agreement with people.
+    """
+    records = {
+        record.metric: record
+        for record in run.records
+        if (record.details or {}).get("headline")
+    }
     for name in (a, b):
         if name not in records:
             raise HarnessError.of_name("there is no metric", name, records, "there are")
-    error = (records[a].details or {}).get("against", {}).get(b, {}).get("standard_error")
+    error = (
+        (records[a].details or {}).get("against", {}).get(b, {}).get("standard_error")
+    )
     if error is None:
-        raise InputError(f"has no standard error of {a} against {b}: run it again with tests and a bootstrap", str(run.path))
-    return [Pilot(f"{a} - {b}", int(run.provenance.data["examples"]), error)], records[a].value - records[b].value, []
+        raise InputError(
+            f"has no standard error of {a} against {b}: "
+            "run it again with tests and a bootstrap",
+            str(run.path),
+        )
+    return (
+        [Pilot(f"{a} - {b}", int(run.provenance.data["examples"]), error)],
+        records[a].value - records[b].value,
+        [],
+    )

@@ -1,6 +1,8 @@
-"""Mean human scores of systems, and their differences, from few labels and the scores of metrics or judges on all examples.
+"""Mean human scores of systems, and their differences, from few labels and the scores
+of metrics or judges on all examples.
 
-The examples to label are drawn at random, or from strata of a metric's scores, each with a probability that the estimate reads.
+The examples to label are drawn at random, or from strata of a metric's scores, each
+with a probability that the estimate reads.
 """
 
 from __future__ import annotations
@@ -32,9 +34,12 @@ from harness.stats.bounded_labels import bounded_labels_interval
 from harness.stats.prediction_powered import PoweredMean, powered_mean
 
 COLUMNS = {
-    "id": ("example", *ID_COLUMNS), "score": ("score", "human_score", "rating", "label"), "system": ("system", "model"),
-    "probability": ("probability",), "stratum": ("stratum",),
-}  # fmt: skip
+    "id": ("example", *ID_COLUMNS),
+    "score": ("score", "human_score", "rating", "label"),
+    "system": ("system", "model"),
+    "probability": ("probability",),
+    "stratum": ("stratum",),
+}
 """Usual names of the columns of labels, in order of preference."""
 FEWEST_LABELS = 3
 STRATA = 5
@@ -58,11 +63,17 @@ class HumanScore:
 
     @property
     def saved(self) -> float | None:
-        """Number of further labels with which the labels alone would have the same standard error; None without an interval."""
+        """Number of further labels with which the labels alone would have the same
+        standard error; None without an interval.
+        """
         error = self.powered.standard_error
         if self.powered.ci95 is None:
             return None
-        return self.labels * ((self.classical.standard_error / error) ** 2 - 1) if error else float("inf")
+        return (
+            self.labels * ((self.classical.standard_error / error) ** 2 - 1)
+            if error
+            else float("inf")
+        )
 
 
 def estimate(
@@ -74,51 +85,85 @@ def estimate(
     population: bool = False,
     bounds: Bounds | None = None,
 ) -> tuple[list[HumanScore], list[str]]:
-    """Return the estimated mean human score of each system with labels, then their differences, and notes on them.
+    """Return the estimated mean human score of each system with labels, then their
+    differences, and notes on them.
 
     Parameters
     ----------
     run : str, Path or Run
         Run directory, ``RUN::MODEL``, or run.
     labels : str or Path
-        File with columns ``id``, ``score``, ``system`` where the run has several, and ``probability`` and ``stratum`` of a plan. Several
-        rows of one caption are averaged, rows without a score left out.
+        File with columns ``id``, ``score``, ``system`` where the run has several, and
+        ``probability`` and ``stratum`` of a plan. Several rows of one caption are
+        averaged, rows without a score left out.
     by : sequence of str
         Metrics or judges of the run whose scores predict the labels.
     baseline : str, optional
         System that the others are compared with; default: all pairs.
     population : bool
-        Estimate means over the examples of the run alone; default: over the population that they are drawn from.
+        Estimate means over the examples of the run alone; default: over the population
+        that they are drawn from.
     bounds : tuple of float, optional
-        Smallest and largest score of the scale: the labels alone then have an interval that is valid at every number of labels.
+        Smallest and largest score of the scale: the labels alone then have an interval
+        that is valid at every number of labels.
 
     Raises
     ------
     HarnessError
-        The labels are of other examples or systems, outside of the bounds, fewer than 3, or a metric was fitted on them.
+        The labels are of other examples or systems, outside of the bounds, fewer than
+        3, or a metric was fitted on them.
     """
-    if bounds is not None and not (isfinite(bounds[0]) and isfinite(bounds[1]) and bounds[0] < bounds[1]):
-        raise InputError(f"the bounds are {bounds[0]:g} and {bounds[1]:g}; expected the smallest, then the largest score of the scale")
+    if bounds is not None and not (
+        isfinite(bounds[0]) and isfinite(bounds[1]) and bounds[0] < bounds[1]
+    ):
+        raise InputError(
+            f"the bounds are {bounds[0]:g} and {bounds[1]:g}; expected the smallest, "
+            "then the largest score of the scale"
+        )
     side = ComparedRun.open(run)
     metrics, human = _predictors(side, by), _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
-    names = [name for name in map(side.label, side.systems) if any(name == system for system, _ in human["score"])]
+    names = [
+        name
+        for name in map(side.label, side.systems)
+        if any(name == system for system, _ in human["score"])
+    ]
     for name in [baseline] if baseline else names[:1] or [side.name]:
         if name not in names:
-            raise HarnessError.of_name(f"{labels} has no labels of", name, names, "it has those of")
+            raise HarnessError.of_name(
+                f"{labels} has no labels of", name, names, "it has those of"
+            )
     strata = _strata(side, human["stratum"], metrics[0], str(labels))
     score = partial(_score, side, metrics, human, strata, population, bounds)
-    notes = [] if human["probability"] else ["labels without probabilities: taken as a simple random sample of the examples"]
+    notes = (
+        []
+        if human["probability"]
+        else [
+            "labels without probabilities: taken as a simple random sample of the "
+            "examples"
+        ]
+    )
     rows = [score([name]) for name in names]
-    for pair in [(name, baseline) for name in names if name != baseline] if baseline else itertools.combinations(names, 2):
+    for pair in (
+        [(name, baseline) for name in names if name != baseline]
+        if baseline
+        else itertools.combinations(names, 2)
+    ):
         try:
             rows.append(score(pair))
         except InputError as error:  # few labels of the same examples
             notes.append(str(error))
     notes += _missing_intervals(rows)
-    alike = not side.run.provenance.spec.get("cluster") if strata else len(set(human["probability"].values())) < 2
+    alike = (
+        not side.run.provenance.spec.get("cluster")
+        if strata
+        else len(set(human["probability"].values())) < 2
+    )
     if bounds is None and alike and any(row.classical.ci95 is None for row in rows):
-        notes.append("--bounds LOW,HIGH, the ends of the scale of the scores, gives the labels alone an interval at every number of labels")
+        notes.append(
+            "--bounds LOW,HIGH, the ends of the scale of the scores, "
+            "gives the labels alone an interval at every number of labels"
+        )
     return rows, notes
 
 
@@ -148,30 +193,78 @@ def _score(
     names: Sequence[str],
 ) -> HumanScore:
     """Return the estimate of one system, or of the first minus the second."""
-    systems = [system for name in names for system in side.systems if side.label(system) == name]
-    examples = [example for example in systems[0].examples if example in systems[-1].row_of]
+    systems = [
+        system
+        for name in names
+        for system in side.systems
+        if side.label(system) == name
+    ]
+    examples = [
+        example for example in systems[0].examples if example in systems[-1].row_of
+    ]
     rows = [[system.row_of[example] for example in examples] for system in systems]
     signs = np.array([1.0, -1.0])[: len(systems)]
-    labels = signs @ np.array([[human["score"].get((name, example), np.nan) for example in examples] for name in names])
-    predictions = np.stack([signs @ np.stack([_predict(s, metric)[row] for s, row in zip(systems, rows)]) for metric in metrics], axis=1)
+    labels = signs @ np.array(
+        [
+            [human["score"].get((name, example), np.nan) for example in examples]
+            for name in names
+        ]
+    )
+    predictions = np.stack(
+        [
+            signs
+            @ np.stack([_predict(s, metric)[row] for s, row in zip(systems, rows)])
+            for metric in metrics
+        ],
+        axis=1,
+    )
     title, present = " - ".join(names), labels[~np.isnan(labels)]
     if len(present) < FEWEST_LABELS:
-        raise InputError(f"{title}: {counted(len(present), 'label')} of the same examples; expected at least {FEWEST_LABELS}")
-    probabilities = np.array([human["probability"].get((names[0], example), np.nan) for example in examples])
+        raise InputError(
+            f"{title}: {counted(len(present), 'label')} of the same examples; "
+            f"expected at least {FEWEST_LABELS}"
+        )
+    probabilities = np.array(
+        [human["probability"].get((names[0], example), np.nan) for example in examples]
+    )
     column = side.run.provenance.spec.get("cluster")
-    clusters = number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]]) if column else None
+    clusters = (
+        number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]])
+        if column
+        else None
+    )
     numbers = np.array([strata[example] for example in examples]) if strata else None
     probabilities = probabilities if human["probability"] else None
-    of_labels = partial(powered_mean, labels, predictions, probabilities=probabilities, clusters=clusters, finite=finite)
+    of_labels = partial(
+        powered_mean,
+        labels,
+        predictions,
+        probabilities=probabilities,
+        clusters=clusters,
+        finite=finite,
+    )
 
     powered = of_labels(strata=numbers)
     if np.isnan(powered.standard_error):
-        raise InputError(f"{title}: {counted(len(present), 'label')} are too few for their strata, clusters and metrics")
+        raise InputError(
+            f"{title}: {counted(len(present), 'label')} are too few for their "
+            "strata, clusters and metrics"
+        )
     classical = of_labels(tuning=np.zeros(len(metrics)))
     if bounds is not None:
-        low, high = bounds if len(systems) == 1 else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        low, high = (
+            bounds
+            if len(systems) == 1
+            else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        )
         interval, reason = bounded_labels_interval(
-            labels, low, high, probabilities=probabilities, strata=numbers, clusters=clusters, finite=finite
+            labels,
+            low,
+            high,
+            probabilities=probabilities,
+            strata=numbers,
+            clusters=clusters,
+            finite=finite,
         )
         classical = replace(classical, ci95=interval, reason=reason)
         if powered.ci95 is not None:
@@ -180,8 +273,16 @@ def _score(
     return HumanScore(title, powered, classical, len(present), len(examples))
 
 
-def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, strata: int = STRATA, seed: int = 0) -> list[Values]:
-    """Return the captions of ``budget`` random examples to label, those of all systems for each example.
+def label_plan(
+    run: str | Path | Run,
+    budget: int,
+    *,
+    by: str | None = None,
+    strata: int = STRATA,
+    seed: int = 0,
+) -> list[Values]:
+    """Return the captions of ``budget`` random examples to label,
+    those of all systems for each example.
 
     Parameters
     ----------
@@ -190,77 +291,138 @@ def label_plan(run: str | Path | Run, budget: int, *, by: str | None = None, str
     budget : int
         Number of examples.
     by : str, optional
-        Metric or judge whose mean score over the systems forms strata; default: one stratum.
+        Metric or judge whose mean score over the systems forms strata; default: one
+        stratum.
     strata : int
-        Number of strata, of equal size where scores differ; each has its share of the budget.
+        Number of strata, of equal size where scores differ; each has its share of the
+        budget.
     seed : int
         Seed of the draw.
 
     Returns
     -------
     list of mappings
-        ``id``, ``system``, ``caption`` (several are joined by `` | ``), ``probability`` with which the example was drawn, ``stratum`` (the
-        smallest prediction of its stratum), and ``score``, which is empty.
+        ``id``, ``system``, ``caption`` (several are joined by `` | ``), ``probability``
+        with which the example was drawn, ``stratum`` (the smallest prediction of its
+        stratum), and ``score``, which is empty.
 
     Raises
     ------
     HarnessError
-        The budget is larger than the number of examples, or gives a stratum fewer than two.
+        The budget is larger than the number of examples, or gives a stratum fewer than
+        two.
     """
     side = ComparedRun.open(run)
     means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
     examples, values = list(means), np.array(list(means.values()))
-    bounds = np.unique(np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="higher"))
+    bounds = np.unique(
+        np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="higher")
+    )
     stratum = np.searchsorted(bounds, values, side="right") - 1
     sizes = np.bincount(stratum)
-    counts = np.diff(np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0)
+    counts = np.diff(
+        np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0
+    )
     if budget > len(values) or counts.min() < 2:
-        raise HarnessError(f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, to {len(values)}, all examples")
+        raise HarnessError(
+            f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, "
+            f"to {len(values)}, all examples"
+        )
     rng = np.random.default_rng([seed, len(values)])
-    drawn = np.concatenate([rng.permutation(np.flatnonzero(stratum == k))[:count] for k, count in enumerate(counts)])
+    drawn = np.concatenate(
+        [
+            rng.permutation(np.flatnonzero(stratum == k))[:count]
+            for k, count in enumerate(counts)
+        ]
+    )
     captions = {system: system.caption_sets() for system in side.systems}
     return [
         {
-            "id": examples[k], "system": side.label(system), "caption": " | ".join(captions[system][system.row_of[examples[k]]].candidates),
-            "probability": float((counts / sizes)[stratum[k]]), "stratum": float(bounds[stratum[k]]), "score": "",
+            "id": examples[k],
+            "system": side.label(system),
+            "caption": " | ".join(
+                captions[system][system.row_of[examples[k]]].candidates
+            ),
+            "probability": float((counts / sizes)[stratum[k]]),
+            "stratum": float(bounds[stratum[k]]),
+            "score": "",
         }
-        for k in sorted(map(int, drawn)) for system in side.systems
-    ]  # fmt: skip
+        for k in sorted(map(int, drawn))
+        for system in side.systems
+    ]
 
 
 def _predictors(side: ComparedRun, names: Sequence[str]) -> list[str]:
-    """Return the labels of metrics with scores per example; raise :class:`HarnessError` with the nearest for an unknown one."""
+    """Return the labels of metrics with scores per example; raise :class:`HarnessError`
+    with the nearest for an unknown one.
+    """
     labels = {spelling(label): label for label in side.run.samples.metrics}
     for name in names:
         if spelling(name) not in labels:
-            raise HarnessError.of_name(f"{side.name} has no scores per example of", name, labels.values(), "it has those of")
+            raise HarnessError.of_name(
+                f"{side.name} has no scores per example of",
+                name,
+                labels.values(),
+                "it has those of",
+            )
     return [labels[spelling(name)] for name in names]
 
 
 def _predict(system: System, metric: str) -> np.ndarray:
-    """Return the scores (B,) of a metric, undefined ones replaced by the mean of the others."""
+    """Return the scores (B,) of a metric, undefined ones replaced by the mean of the
+    others.
+    """
     scores = system.scores(metric)
     defined = np.isfinite(scores)
     return np.where(defined, scores, scores[defined].mean() if defined.any() else 0.0)
 
 
 def _mean_predictions(side: ComparedRun, metric: str | None) -> dict[str, float]:
-    """Return example -> mean prediction of the systems, zero without a metric, for the examples that all of them have."""
-    shared = [name for name in side.systems[0].examples if all(name in system.row_of for system in side.systems)]
-    columns = [_predict(system, metric)[[system.row_of[name] for name in shared]] for system in side.systems if metric]
-    return dict(zip(shared, np.mean(columns, axis=0).tolist() if metric else [0.0] * len(shared)))
+    """Return example -> mean prediction of the systems, zero without a metric, for the
+    examples that all of them have.
+    """
+    shared = [
+        name
+        for name in side.systems[0].examples
+        if all(name in system.row_of for system in side.systems)
+    ]
+    columns = [
+        _predict(system, metric)[[system.row_of[name] for name in shared]]
+        for system in side.systems
+        if metric
+    ]
+    return dict(
+        zip(
+            shared, np.mean(columns, axis=0).tolist() if metric else [0.0] * len(shared)
+        )
+    )
 
 
-def _strata(side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric: str, path: str) -> dict[str, int]:
-    """Return example -> number of its stratum; raise :class:`InputError` where the labels have other strata than the metric's."""
+def _strata(
+    side: ComparedRun, stratum: Mapping[tuple[str, str], float], metric: str, path: str
+) -> dict[str, int]:
+    """Return example -> number of its stratum; raise :class:`InputError` where the
+    labels have other strata than the metric's.
+    """
     bounds = sorted(set(stratum.values()))
     if len(bounds) < 2:
         return {}
     means = _mean_predictions(side, metric)
-    margin = 1e-9 * (bounds[-1] - bounds[0])  # a spreadsheet may have rounded the bounds
-    numbers = {name: bisect.bisect_right(bounds, value + margin) - 1 for name, value in means.items()}
-    if min(numbers.values()) < 0 or any(bounds[numbers.get(example, -1)] != bound for (_, example), bound in stratum.items()):
-        raise InputError(f"its strata are not those of '{metric}' in {side.name}: give run and metric of the plan", path)
+    # a spreadsheet may have rounded the bounds
+    margin = 1e-9 * (bounds[-1] - bounds[0])
+    numbers = {
+        name: bisect.bisect_right(bounds, value + margin) - 1
+        for name, value in means.items()
+    }
+    if min(numbers.values()) < 0 or any(
+        bounds[numbers.get(example, -1)] != bound
+        for (_, example), bound in stratum.items()
+    ):
+        raise InputError(
+            f"its strata are not those of '{metric}' in {side.name}: "
+            "give run and metric of the plan",
+            path,
+        )
     return numbers
 
 
@@ -271,38 +433,86 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
     """
     records = list(read_records(path, "file of labels"))
     present = list(records[0].fields) if records else []
-    columns = {role: next((name for name in names if name in present), "") for role, names in COLUMNS.items()}
+    columns = {
+        role: next((name for name in names if name in present), "")
+        for role, names in COLUMNS.items()
+    }
     systems = {side.label(system): system for system in side.systems}
     for role in ("id", "score", "system")[: 2 if len(systems) == 1 else 3]:
         if not columns[role]:
-            raise InputError(f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path))
-    numbers: dict[str, dict[tuple[str, str], list[float]]] = {"score": {}, "probability": {}, "stratum": {}}
+            raise InputError(
+                f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path)
+            )
+    numbers: dict[str, dict[tuple[str, str], list[float]]] = {
+        "score": {},
+        "probability": {},
+        "stratum": {},
+    }
     for record in records:
-        cells = {role: record.fields.get(column) for role, column in columns.items() if column}
+        cells = {
+            role: record.fields.get(column)
+            for role, column in columns.items()
+            if column
+        }
         name, example = str(cells.get("system", next(iter(systems)))), str(cells["id"])
         if cells["score"] in (None, ""):
             continue
         if name not in systems:
-            raise InputError.of_name(f"{side.name} has no system", name, systems, "there are", record.where)
+            raise InputError.of_name(
+                f"{side.name} has no system", name, systems, "there are", record.where
+            )
         if example not in systems[name].row_of:
-            raise InputError.of_name(f"{side.name} has no example", example, systems[name].examples, where=record.where)
+            raise InputError.of_name(
+                f"{side.name} has no example",
+                example,
+                systems[name].examples,
+                where=record.where,
+            )
         for role in [role for role in numbers if role in cells]:
             value = number(cells[role])
             if value is None or (role == "probability" and not 0 < value <= 1):
-                expected = "more than 0 and at most 1" if role == "probability" else "a number"
-                raise InputError(
-                    f"'{columns[role]}' is {'empty' if cells[role] is None else cells[role]}; expected {expected}", record.where
+                expected = (
+                    "more than 0 and at most 1" if role == "probability" else "a number"
                 )
-            if role == "score" and bounds is not None and not bounds[0] <= value <= bounds[1]:
-                raise InputError(f"'{columns[role]}' is {value:g}; expected {bounds[0]:g} to {bounds[1]:g}, the bounds", record.where)
+                raise InputError(
+                    f"'{columns[role]}' is "
+                    f"{'empty' if cells[role] is None else cells[role]}; "
+                    f"expected {expected}",
+                    record.where,
+                )
+            if (
+                role == "score"
+                and bounds is not None
+                and not bounds[0] <= value <= bounds[1]
+            ):
+                raise InputError(
+                    f"'{columns[role]}' is {value:g}; expected {bounds[0]:g} to "
+                    f"{bounds[1]:g}, the bounds",
+                    record.where,
+                )
             numbers[role].setdefault((name, example), []).append(value)
-    return {role: {key: sum(values) / len(values) for key, values in rows.items()} for role, rows in numbers.items()}
+    return {
+        role: {key: sum(values) / len(values) for key, values in rows.items()}
+        for role, rows in numbers.items()
+    }
 
 
-def _check_independence(side: ComparedRun, metrics: Sequence[str], labels: str | Path) -> None:
-    """Raise :class:`HarnessError` for a metric with a parameter that is the file of labels: it was fitted on them."""
+def _check_independence(
+    side: ComparedRun, metrics: Sequence[str], labels: str | Path
+) -> None:
+    """Raise :class:`HarnessError` for a metric with a parameter that is the file of
+    labels: it was fitted on them.
+    """
     digest = file_digest(Path(labels))
     for metric in metrics:
-        texts: list[str] = re.findall(r'"([^"]{1,1000})"', to_json(side.run.provenance.metric(metric).params).decode())
-        if any(Path(text).is_file() and file_digest(Path(text)) == digest for text in texts):
-            raise HarnessError(f"'{metric}' was fitted on {labels}: it does not predict labels that it has seen; label other examples")
+        texts: list[str] = re.findall(
+            r'"([^"]{1,1000})"',
+            to_json(side.run.provenance.metric(metric).params).decode(),
+        )
+        if any(
+            Path(text).is_file() and file_digest(Path(text)) == digest for text in texts
+        ):
+            raise HarnessError(
+                f"'{metric}' was fitted on {labels}: it does not predict labels that "
+                "it has seen; label other examples"
+            )

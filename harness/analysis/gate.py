@@ -1,9 +1,13 @@
-"""A gate for a new version of a system: its metrics are not worse than those of a baseline by more than a margin, or they are.
+"""A gate for a new version of a system: its metrics are not worse than those of a
+baseline by more than a margin, or they are.
 
-*Passed*: the upper bound of the worsening lies below the margin for every metric and slice. This is an intersection-union test, which
-needs no correction: at the margin it passes with probability .05 at most. *Failed*: the lower bound lies above the margin for one of
-them, adjusted by Holm. Anything else is *undecided*, with the number of examples that would decide. All examples of the baseline are
-compared (:mod:`harness.analysis.gate_examples`); :mod:`harness.analysis.gate_tests` has the tests.
+*Passed*: the upper bound of the worsening lies below the margin for every metric and
+slice. This is an intersection-union test, which needs no correction: at the margin it
+passes with probability .05 at most. *Failed*: the lower bound lies above the margin for
+one of them, adjusted by Holm. Anything else is *undecided*, with the number of examples
+that would decide. All examples of the baseline are compared
+(:mod:`harness.analysis.gate_examples`); :mod:`harness.analysis.gate_tests` has the
+tests.
 """
 
 from __future__ import annotations
@@ -19,7 +23,13 @@ from harness.analysis.gate_examples import compare_examples, find_slices, restri
 from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, lowest_value
 from harness.analysis.paired_family import PairedMetric
-from harness.analysis.pairs import Pair, differences_of_runs, log_notes, open_sides, pairs
+from harness.analysis.pairs import (
+    Pair,
+    differences_of_runs,
+    log_notes,
+    open_sides,
+    pairs,
+)
 from harness.analysis.score_declarations import Bounds, DeclaredScores, declare_scores
 from harness.errors import HarnessError, counted
 from harness.registry.display_names import display_name
@@ -34,7 +44,9 @@ __all__ = ["GateResult", "GateRow", "Margin", "Verdict", "gate"]
 
 @dataclass(frozen=True)
 class GateRow:
-    """One metric of one slice: the worsening of the new system with its one-sided bounds."""
+    """One metric of one slice: the worsening of the new system with its one-sided
+    bounds.
+    """
 
     metric: str
     system: str
@@ -45,7 +57,9 @@ class GateRow:
     worsening: float
     """Baseline minus new system, or the reverse for a cost; in units of the metric."""
     low: float
-    """One-sided lower bound at level .05; of a relative margin, which moves with the baseline, the bound to compare with :attr:`margin`."""
+    """One-sided lower bound at level .05; of a relative margin, which moves with the
+    baseline, the bound to compare with :attr:`margin`.
+    """
     high: float
     """One-sided upper bound."""
     margin: float
@@ -53,26 +67,40 @@ class GateRow:
     p_pass: float
     """P-value of the hypothesis that the worsening is at least the margin."""
     p_fail: float
-    """P-value of the hypothesis that it is at most the margin, adjusted by Holm over all rows."""
+    """P-value of the hypothesis that it is at most the margin,
+    adjusted by Holm over all rows.
+    """
     needed: float
-    """Examples (or clusters) that would tell the worsening from the margin with power .8, if it is the one observed."""
+    """Examples (or clusters) that would tell the worsening from the margin with power
+    .8, if it is the one observed.
+    """
     higher_is_better: bool
     left_out: int = 0
     """Examples of the baseline, in the slice, that are not compared."""
     method: str = ""
     """How the bounds are computed, for people; empty without a test."""
     least: float = 0.0
-    """Examples (or clusters) that are needed to pass where no example changes; inf where this is never told."""
+    """Examples (or clusters) that are needed to pass where no example changes; inf
+    where this is never told.
+    """
     units: int = 0
     """Number of independent examples or clusters."""
     clustered: bool = False
     note: str = ""
-    """What a reader has to know: equal outputs, examples that are missing, the reason why nothing is decided."""
+    """What a reader has to know: equal outputs, examples that are missing,
+    the reason why nothing is decided.
+    """
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of this row alone."""
-        return "failed" if self.p_fail <= LEVEL else "passed" if self.p_pass <= LEVEL else "undecided"
+        return (
+            "failed"
+            if self.p_fail <= LEVEL
+            else "passed"
+            if self.p_pass <= LEVEL
+            else "undecided"
+        )
 
     @property
     def unit(self) -> str:
@@ -92,20 +120,41 @@ class GateResult:
     def verdict(self) -> Verdict:
         """``failed`` where one row failed, ``passed`` where all passed."""
         verdicts = {row.verdict for row in self.rows}
-        return "failed" if "failed" in verdicts else "undecided" if "undecided" in verdicts else "passed"
+        return (
+            "failed"
+            if "failed" in verdicts
+            else "undecided"
+            if "undecided" in verdicts
+            else "passed"
+        )
 
     @property
     def headline(self) -> str:
         """The verdict in a short sentence, without numbers."""
         rows = [row for row in self.rows if row.verdict == self.verdict]
-        name, count = _place(rows[0]), f"{len(rows)} of {counted(len(self.rows), 'row')}"
+        name, count = (
+            _place(rows[0]),
+            f"{len(rows)} of {counted(len(self.rows), 'row')}",
+        )
         if self.verdict == "passed":
-            subject = f"{name} is not" if len(rows) == 1 else f"none of {counted(len(rows), 'row')} is"
+            subject = (
+                f"{name} is not"
+                if len(rows) == 1
+                else f"none of {counted(len(rows), 'row')} is"
+            )
             return f"passed: {subject} worse by more than its margin"
         if self.verdict == "failed":
-            subject = f"{name} is worse by more than its margin" if len(rows) == 1 else f"{count} are worse by more than their margins"
+            subject = (
+                f"{name} is worse by more than its margin"
+                if len(rows) == 1
+                else f"{count} are worse by more than their margins"
+            )
             return f"failed: {subject}"
-        subject = f"{name} is worse by more than its margin" if len(rows) == 1 else f"{count} are worse by more than their margins"
+        subject = (
+            f"{name} is worse by more than its margin"
+            if len(rows) == 1
+            else f"{count} are worse by more than their margins"
+        )
         return f"undecided: the examples do not tell whether {subject}"
 
     @property
@@ -113,27 +162,49 @@ class GateResult:
         """What would decide an undecided verdict, and the notes of the rows."""
         undecided = [row for row in self.rows if row.verdict == "undecided"]
         decides = [_what_decides(undecided)] if self.verdict == "undecided" else []
-        return [*decides, *(f"{_place(row)}: {row.note}" for row in self.rows if row.note)]
+        return [
+            *decides,
+            *(f"{_place(row)}: {row.note}" for row in self.rows if row.note),
+        ]
 
     @property
     def sentence(self) -> str:
         """One line: the verdict with the row that decides it."""
         if self.verdict == "passed":
-            return f"passed: no worsening beyond the margin in {counted(len(self.rows), 'row')} ({self._name(max(self.rows, key=_excess))})"
+            return (
+                "passed: no worsening beyond the margin in "
+                f"{counted(len(self.rows), 'row')} "
+                f"({self._name(max(self.rows, key=_excess))})"
+            )
         rows = [row for row in self.rows if row.verdict == self.verdict]
         names = "; ".join(map(self._name, rows))
-        return f"failed: {names}" if self.verdict == "failed" else f"undecided: {names}; {_what_decides(rows)}"
+        return (
+            f"failed: {names}"
+            if self.verdict == "failed"
+            else f"undecided: {names}; {_what_decides(rows)}"
+        )
 
     @staticmethod
     def _name(row: GateRow) -> str:
-        bounds = f"[{row.low:.4g}, {row.high:.4g}]" if isfinite(row.low) or isfinite(row.high) else "[no bounds]"
+        bounds = (
+            f"[{row.low:.4g}, {row.high:.4g}]"
+            if isfinite(row.low) or isfinite(row.high)
+            else "[no bounds]"
+        )
         note = f", {row.note}" if row.note else ""
-        return f"{_place(row)} worse by {row.worsening:.4g} {bounds}, margin {row.margin:.4g}, n = {row.n:,}{note}"
+        return (
+            f"{_place(row)} worse by {row.worsening:.4g} {bounds}, "
+            f"margin {row.margin:.4g}, n = {row.n:,}{note}"
+        )
 
 
 def _place(row: GateRow) -> str:
     """Return the name of the metric of a row, with its slice."""
-    return f"{display_name(row.metric)} in {row.slice}" if row.slice else display_name(row.metric)
+    return (
+        f"{display_name(row.metric)} in {row.slice}"
+        if row.slice
+        else display_name(row.metric)
+    )
 
 
 def _excess(row: GateRow) -> float:
@@ -142,51 +213,77 @@ def _excess(row: GateRow) -> float:
 
 def _what_decides(rows: Sequence[GateRow]) -> str:
     """Return what would decide rows that are undecided."""
-    # Where even a version without a change has too few examples, this is the number to know first.
-    short = [row for row in rows if row.worsening < row.margin and row.units < row.least < inf]
+    # Where even a version without a change has too few examples, this is the number to
+    # know first.
+    short = [
+        row
+        for row in rows
+        if row.worsening < row.margin and row.units < row.least < inf
+    ]
     hardest = max(rows, key=lambda row: row.needed)
     parts: list[str] = []
     if short:
         row = max(short, key=lambda row: row.least)
-        parts.append(f"a version without a change needs {ceil(row.least):,} {row.unit}s to pass")
-    if isfinite(hardest.needed) and hardest.needed > max((row.least for row in short), default=0.0):
+        parts.append(
+            f"a version without a change needs {ceil(row.least):,} {row.unit}s to pass"
+        )
+    if isfinite(hardest.needed) and hardest.needed > max(
+        (row.least for row in short), default=0.0
+    ):
         parts.append(f"about {ceil(hardest.needed):,} {hardest.unit}s would decide")
     return "; ".join(parts) or "no number of examples decides"
 
 
 def gate(
-    new: str | Path | Run, baseline: str | Path | Run, margins: Mapping[str, Margin], *, slices: str | None = None,
-    lower_is_better: Sequence[str] = (), higher_is_better: Sequence[str] = (), bounds: Bounds | Mapping[str, Bounds] | None = None,
-    allow_missing: bool = False, seed: int = 0,
-) -> GateResult:  # fmt: skip
+    new: str | Path | Run,
+    baseline: str | Path | Run,
+    margins: Mapping[str, Margin],
+    *,
+    slices: str | None = None,
+    lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
+    bounds: Bounds | Mapping[str, Bounds] | None = None,
+    allow_missing: bool = False,
+    seed: int = 0,
+) -> GateResult:
     """Return the verdict on the systems of a new run against those of a baseline.
 
     Parameters
     ----------
     new, baseline : str, Path or Run
-        Run directories, ``RUN::MODEL``, or runs; systems are paired as :func:`harness.compare` pairs two runs.
+        Run directories, ``RUN::MODEL``, or runs; systems are paired as
+        :func:`harness.compare` pairs two runs.
     margins : mapping
         Label of a metric -> largest worsening.
     slices : str, optional
-        Column of the metadata: every value of it is a slice that has to pass beside all examples.
+        Column of the metadata: every value of it is a slice that has to pass beside all
+        examples.
     lower_is_better, higher_is_better, bounds
         Direction and range of the scores of logs, as for :func:`harness.compare`.
     allow_missing : bool
-        Examples of the baseline that the new version lacks, or for which a metric has no value there, count as the worst value of the
-        metric, and leave a metric without one undecided; default: they are refused.
+        Examples of the baseline that the new version lacks, or for which a metric has
+        no value there, count as the worst value of the metric, and leave a metric
+        without one undecided; default: they are refused.
     seed : int
-        Seed of the orders of betting, and of resampling for numbers that are no functions of sums.
+        Seed of the orders of betting, and of resampling for numbers that are no
+        functions of sums.
 
     Raises
     ------
     HarnessError
-        The runs differ in data, references, or a metric's version; a metric has no direction; sets have different sizes; the new version
-        lacks examples; a margin cannot be meant.
+        The runs differ in data, references, or a metric's version; a metric has no
+        direction; sets have different sizes; the new version lacks examples; a margin
+        cannot be meant.
     """
-    sides = declare_scores(open_sides([new, baseline]), DeclaredScores(lower_is_better, higher_is_better, bounds))
+    sides = declare_scores(
+        open_sides([new, baseline]),
+        DeclaredScores(lower_is_better, higher_is_better, bounds),
+    )
     matched = pairs(sides)
     records = [record for pair in matched for record in pair.records]
-    if differences := differences_of_runs([side.run for side in sides], [side.name for side in sides], records):
+    if differences := differences_of_runs(
+        [side.run for side in sides], [side.name for side in sides], records
+    ):
         raise HarnessError(differences[0])
     jobs: list[tuple[Pair, str, str, PairedMetric, Margin, GatedExamples, int]] = []
     notes = dict.fromkeys(log_notes(sides, list(margins)))
@@ -200,31 +297,59 @@ def gate(
                 raise HarnessError(f"'{name}' is {refusal}")
             item = frame.item(pair, name)
             if item.metric.spec.higher_is_better is None:
-                raise HarnessError(f"'{name}' has no direction: larger is neither better nor worse, so that it cannot gate")
-            remarks = [*pair.score_notes(name), *([item.metric.note] if isinstance(item.metric, StoredMetric) else [])]
+                raise HarnessError(
+                    f"'{name}' has no direction: larger is neither better nor worse, "
+                    "so that it cannot gate"
+                )
+            remarks = [
+                *pair.score_notes(name),
+                *([item.metric.note] if isinstance(item.metric, StoredMetric) else []),
+            ]
             notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in remarks)
             compared = compare_examples(pair, frame, item, name, allow_missing)
             notes |= dict.fromkeys(compared.notes)
             for text, mask in find_slices(pair, frame, slices).items():
                 kept = mask & compared.mask
                 left_out = int((mask & compared.of_baseline & ~kept).sum())
-                jobs.append((pair, name, text, restrict(item, kept), margin, compared.choose(kept), left_out))
+                jobs.append(
+                    (
+                        pair,
+                        name,
+                        text,
+                        restrict(item, kept),
+                        margin,
+                        compared.choose(kept),
+                        left_out,
+                    )
+                )
     rows = [_row(*job, seed, LEVEL / len(jobs)) for job in jobs]
     adjusted = holm([row.p_fail for row in rows])
-    return GateResult([replace(row, p_fail=float(p_value)) for row, p_value in zip(rows, adjusted)], list(notes))
+    return GateResult(
+        [replace(row, p_fail=float(p_value)) for row, p_value in zip(rows, adjusted)],
+        list(notes),
+    )
 
 
 def _row(
-    pair: Pair, name: str, text: str, item: PairedMetric, margin: Margin, examples: GatedExamples, left_out: int, seed: int,
+    pair: Pair,
+    name: str,
+    text: str,
+    item: PairedMetric,
+    margin: Margin,
+    examples: GatedExamples,
+    left_out: int,
+    seed: int,
     level_fail: float,
-) -> GateRow:  # fmt: skip
+) -> GateRow:
     """Return the test of one metric on the examples of one slice."""
     place = f" in {text}" if text else ""
     if not examples.names:
         raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[1]}")
     tested = choose_test(item, margin, examples, seed)
     if isnan(tested.worsening) and not examples.lacking.any():
-        raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[0]} or {pair.labels[1]}")
+        raise HarnessError(
+            f"'{name}' is undefined{place} for {pair.labels[0]} or {pair.labels[1]}"
+        )
     higher = bool(item.metric.spec.higher_is_better)
     if higher and not text:
         verify_margin(margin, name, tested.baseline, lowest_value(item))
@@ -232,11 +357,30 @@ def _row(
     decided = min(tested.p_pass, tested.p_fail) <= LEVEL
     units = int(examples.unit.max()) + 1
     needed = tested.n_to_decide(level_fail)
-    notes = [examples.describe_equal(item), examples.describe_lacking(), "" if decided else tested.reason]
+    notes = [
+        examples.describe_equal(item),
+        examples.describe_lacking(),
+        "" if decided else tested.reason,
+    ]
     return GateRow(
-        metric=name, system=pair.labels[0], slice=text, n=len(examples.names), new=tested.new, baseline=tested.baseline,
+        metric=name,
+        system=pair.labels[0],
+        slice=text,
+        n=len(examples.names),
+        new=tested.new,
+        baseline=tested.baseline,
         left_out=left_out,
-        worsening=tested.worsening + 0.0, low=low, high=high, margin=tested.size, p_pass=tested.p_pass, p_fail=tested.p_fail,
-        needed=needed if decided else max(needed, units + 1.0), higher_is_better=higher, method=tested.method, least=tested.least,
-        units=units, clustered=examples.clusters is not None, note=", ".join(filter(None, notes)),
-    )  # fmt: skip
+        worsening=tested.worsening + 0.0,
+        low=low,
+        high=high,
+        margin=tested.size,
+        p_pass=tested.p_pass,
+        p_fail=tested.p_fail,
+        needed=needed if decided else max(needed, units + 1.0),
+        higher_is_better=higher,
+        method=tested.method,
+        least=tested.least,
+        units=units,
+        clustered=examples.clusters is not None,
+        note=", ".join(filter(None, notes)),
+    )

@@ -1,4 +1,6 @@
-"""The examples that a gate compares: all of the baseline, also those that the new version lacks."""
+"""The examples that a gate compares: all of the baseline,
+also those that the new version lacks.
+"""
 
 from __future__ import annotations
 
@@ -41,67 +43,111 @@ class ComparedExamples:
         )
 
 
-def compare_examples(pair: Pair, frame: Frame, item: PairedMetric, name: str, allow_missing: bool) -> ComparedExamples:
+def compare_examples(
+    pair: Pair, frame: Frame, item: PairedMetric, name: str, allow_missing: bool
+) -> ComparedExamples:
     """Return the examples on which a metric of a pair is compared.
 
-    Raises :class:`HarnessError` where the new version (A) lacks some, or where the metric has a value in one version alone, unless
-    ``allow_missing``.
+    Raises :class:`HarnessError` where the new version (A) lacks some, or where the
+    metric has a value in one version alone, unless ``allow_missing``.
     """
     names = list(frame.examples)
-    in_new, in_old = (np.array([name in system.row_of for name in names]) for system in (pair.a, pair.b))
+    in_new, in_old = (
+        np.array([name in system.row_of for name in names])
+        for system in (pair.a, pair.b)
+    )
     new, old = (_find_defined(side) for side in (item.a, item.b))
     new_label, old_label = pair.labels
 
     def describe(mask: np.ndarray) -> str:
-        return f"{counted(int(mask.sum()), 'example')} (such as '{names[int(np.argmax(mask))]}')"
+        return (
+            f"{counted(int(mask.sum()), 'example')} (such as "
+            f"'{names[int(np.argmax(mask))]}')"
+        )
 
     missing = in_old & ~in_new
     dropped_in_new = in_new & old & ~new
     dropped_in_old = in_old & in_new & new & ~old
     further = in_new & ~in_old
     total = f"{int(in_old.sum()):,} of {old_label}"
-    notes = [f"not compared: {describe(further)} of {new_label} that {old_label} lacks"] if further.any() else []
+    notes = (
+        [f"not compared: {describe(further)} of {new_label} that {old_label} lacks"]
+        if further.any()
+        else []
+    )
     are_answers = look_right_or_wrong(item)
     worst = worst_value(item, are_answers)
-    counts = "leaves the metric undecided" if worst is None else f"counts them as {worst:g}, the worst value"
+    counts = (
+        "leaves the metric undecided"
+        if worst is None
+        else f"counts them as {worst:g}, the worst value"
+    )
     if not allow_missing:
         if missing.any():
             raise HarnessError(
-                f"{new_label} lacks {describe(missing)} of the {total}: a gate compares all of them; score them too, or type "
+                f"{new_label} lacks {describe(missing)} of the {total}: "
+                "a gate compares all of them; score them too, or type "
                 f"--allow-missing, which {counts}"
             )
         if dropped_in_new.any():
             raise HarnessError(
-                f"'{name}' has no value in {new_label} alone for {describe(dropped_in_new)} of the {total}; --allow-missing {counts}"
+                f"'{name}' has no value in {new_label} alone for "
+                f"{describe(dropped_in_new)} of the {total}; --allow-missing {counts}"
             )
         if dropped_in_old.any():
             raise HarnessError(
-                f"'{name}' has no value in {old_label} alone for {describe(dropped_in_old)}; --allow-missing compares the others"
+                f"'{name}' has no value in {old_label} alone for "
+                f"{describe(dropped_in_old)}; --allow-missing compares the others"
             )
     if dropped_in_old.any():
-        notes.append(f"not compared: {describe(dropped_in_old)} without a value of '{name}' in {old_label}")
-    examples = GatedExamples(names, frame.clusters(), old & ~new, _find_equal_outputs(pair, names), are_answers)
+        notes.append(
+            f"not compared: {describe(dropped_in_old)} without a value of '{name}' "
+            f"in {old_label}"
+        )
+    examples = GatedExamples(
+        names,
+        frame.clusters(),
+        old & ~new,
+        _find_equal_outputs(pair, names),
+        are_answers,
+    )
     return ComparedExamples(examples, in_old & old, in_old, tuple(notes))
 
 
 def find_slices(pair: Pair, frame: Frame, column: str | None) -> dict[str, np.ndarray]:
-    """Return name -> mask (B,) of all examples (the empty name) and of those of each value of a metadata column."""
+    """Return name -> mask (B,) of all examples (the empty name) and of those of each
+    value of a metadata column.
+    """
     masks = {"": np.ones(len(frame.examples), dtype=bool)}
     if column is None:
         return masks
     value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "--slice")))
-    if any(example not in value_of for example in pair.b.examples):  # what the new version lacks has its place in the baseline
-        value_of = dict(zip(pair.b.examples, pair.b.clusters(column, "--slice"))) | value_of
-    # Slices are those of the examples that the baseline has; a value that the new version alone has makes none.
-    masks_of_values = slice_masks(column, [value_of.get(example, "") for example in frame.examples])
+    # what the new version lacks has its place in the baseline
+    if any(example not in value_of for example in pair.b.examples):
+        value_of = (
+            dict(zip(pair.b.examples, pair.b.clusters(column, "--slice"))) | value_of
+        )
+    # Slices are those of the examples that the baseline has; a value that the new
+    # version alone has makes none.
+    masks_of_values = slice_masks(
+        column, [value_of.get(example, "") for example in frame.examples]
+    )
     kept = set(pair.b.examples)
-    wanted = dict.fromkeys(value for example, value in value_of.items() if example in kept)
-    return masks | {name: masks_of_values[name] for name in (f"{column}={value}" for value in wanted)}
+    wanted = dict.fromkeys(
+        value for example, value in value_of.items() if example in kept
+    )
+    return masks | {
+        name: masks_of_values[name]
+        for name in (f"{column}={value}" for value in wanted)
+    }
 
 
 def restrict(item: PairedMetric, mask: np.ndarray) -> PairedMetric:
     """Return a metric of a pair on the examples of a mask."""
-    a, b = (SystemData(None if side.stats is None else side.stats[mask], side.scores[mask]) for side in (item.a, item.b))
+    a, b = (
+        SystemData(None if side.stats is None else side.stats[mask], side.scores[mask])
+        for side in (item.a, item.b)
+    )
     return PairedMetric(item.metric, a, b)
 
 
@@ -111,9 +157,19 @@ def _find_defined(side: SystemData) -> np.ndarray:
 
 
 def _find_equal_outputs(pair: Pair, names: list[str]) -> np.ndarray | None:
-    """Return the mask (B,) of the examples whose outputs are the same texts in both versions; None where no output is known."""
-    rows: list[Any] = [pair.a.table.lists("candidates"), pair.b.table.lists("candidates")]
-    found = [{name: rows[k][int(row)] for name, row in zip(system.examples, system.rows)} for k, system in enumerate((pair.a, pair.b))]
+    """Return the mask (B,) of the examples whose outputs are the same texts in both
+    versions; None where no output is known.
+    """
+    rows: list[Any] = [
+        pair.a.table.lists("candidates"),
+        pair.b.table.lists("candidates"),
+    ]
+    found = [
+        {name: rows[k][int(row)] for name, row in zip(system.examples, system.rows)}
+        for k, system in enumerate((pair.a, pair.b))
+    ]
     if not any(found[0].values()):
         return None
-    return np.array([name in found[0] and found[0][name] == found[1].get(name) for name in names])
+    return np.array(
+        [name in found[0] and found[0][name] == found[1].get(name) for name in names]
+    )

@@ -10,7 +10,9 @@ from harness.errors import HarnessError
 from harness.registry.display_names import display_name
 
 SMALLEST_SHARE = 0.001
-"""Share of the baseline below which a margin in per cent is probably one in units: to tell it from 0 takes millions of examples."""
+"""Share of the baseline below which a margin in per cent is probably one in units: to
+tell it from 0 takes millions of examples.
+"""
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,17 @@ class Margin:
 
     @classmethod
     def parse(cls, text: str) -> Margin:
-        """Return the margin ``0.01`` or ``1%``; raise :class:`HarnessError` for anything else."""
-        match = re.fullmatch(r"\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*", text, re.IGNORECASE)
+        """Return the margin ``0.01`` or ``1%``;
+        raise :class:`HarnessError` for anything else.
+        """
+        match = re.fullmatch(
+            r"\s*(\d*\.?\d+(?:e-?\d+)?)\s*(%?)\s*", text, re.IGNORECASE
+        )
         if match is None:
-            raise HarnessError(f"--max-drop is '{text}'; expected a number such as 0.01, or a share of the baseline such as 1%")
+            raise HarnessError(
+                f"--max-drop is '{text}'; expected a number such as 0.01, "
+                "or a share of the baseline such as 1%"
+            )
         return cls(float(match[1]) / (100 if match[2] else 1), bool(match[2]))
 
     def __str__(self) -> str:
@@ -37,10 +46,14 @@ class Margin:
         return self.size * abs(baseline) if self.relative else self.size
 
 
-def verify_margin(margin: Margin, metric: str, baseline: float, lowest: float | None) -> None:
-    """Raise :class:`HarnessError` for a margin of a metric whose larger values are better that cannot be meant.
+def verify_margin(
+    margin: Margin, metric: str, baseline: float, lowest: float | None
+) -> None:
+    """Raise :class:`HarnessError` for a margin of a metric whose larger values are
+    better that cannot be meant.
 
-    It is one that no worsening exceeds, or a share of the baseline that is too small to be one; both ways to read its number are named.
+    It is one that no worsening exceeds, or a share of the baseline that is too small to
+    be one; both ways to read its number are named.
 
     Parameters
     ----------
@@ -64,10 +77,26 @@ def verify_margin(margin: Margin, metric: str, baseline: float, lowest: float | 
         found = f"is a share of {margin.size:.3g} of {baseline:.4g}"
         readings = [f"{size:.3g} for this drop"] + ([as_units] if typed < room else [])
     else:
-        found = f"can never fail a version: the number cannot fall from {baseline:.4g} below {lowest:.4g}"
-        readings = (
-            [f"{typed:g}% for a share of the baseline, a drop of {typed / 100 * baseline:.3g}"] if typed < 100 and baseline > 0 else []
+        found = (
+            f"can never fail a version: the number cannot fall from {baseline:.4g} "
+            f"below {lowest:.4g}"
         )
-        readings += [f"{typed / 100:g} for a drop of {typed / 100:g} in its unit"] if typed / 100 < room else []
+        readings = (
+            [
+                f"{typed:g}% for a share of the baseline, "
+                f"a drop of {typed / 100 * baseline:.3g}"
+            ]
+            if typed < 100 and baseline > 0
+            else []
+        )
+        readings += (
+            [f"{typed / 100:g} for a drop of {typed / 100:g} in its unit"]
+            if typed / 100 < room
+            else []
+        )
     advice = f": type {', or '.join(readings)}" if readings else ""
-    raise HarnessError(f"--max-drop {margin} of {display_name(metric)} {found}{advice}", parameter="max-drop", value=str(margin))
+    raise HarnessError(
+        f"--max-drop {margin} of {display_name(metric)} {found}{advice}",
+        parameter="max-drop",
+        value=str(margin),
+    )

@@ -1,14 +1,21 @@
-"""The one-sided test of a row of a gate. Which one it is depends on what is declared of the metric, not on the scores:
+"""The one-sided test of a row of a gate.
 
-- a mean of scores within declared bounds: betting (:class:`harness.stats.bounded_mean.BoundedMean`), valid at every n;
-- right and wrong answers of a log, all of them 0 or 1 (:data:`RIGHT_OR_WRONG`): exact (:class:`harness.stats.paired_shares.PairedShares`);
-- any other function of sums: Student's t after Hall's transformation, undecided where the sample says too little
-  (:class:`harness.stats.one_sided.SkewedMean`), or, where so few examples differ that it does not matter how much they lose,
-  a bound from their number (:class:`harness.stats.changed_share.ChangedShare`);
-- a number that is no function of sums: the same with the standard error of its interval in ``compare``.
+Which one it is depends on what is declared of the metric, not on the scores:
 
-A score of a log that is not declared to be right or wrong may look so, in a sample of zeros and ones. The exact test then has half of the
-level: the other half is left to samples of the same score in which other values occur.
+- a mean of scores within declared bounds: betting
+  (:class:`harness.stats.bounded_mean.BoundedMean`), valid at every n;
+- right and wrong answers of a log, all of them 0 or 1 (:data:`RIGHT_OR_WRONG`): exact
+  (:class:`harness.stats.paired_shares.PairedShares`);
+- any other function of sums: Student's t after Hall's transformation, undecided where
+  the sample says too little (:class:`harness.stats.one_sided.SkewedMean`), or, where so
+  few examples differ that it does not matter how much they lose, a bound from their
+  number (:class:`harness.stats.changed_share.ChangedShare`);
+- a number that is no function of sums: the same with the standard error of its interval
+  in ``compare``.
+
+A score of a log that is not declared to be right or wrong may look so, in a sample of
+zeros and ones. The exact test then has half of the level: the other half is left to
+samples of the same score in which other values occur.
 """
 
 from __future__ import annotations
@@ -41,7 +48,9 @@ from harness.stats.ties import tolerance
 
 DRAWS = 1000
 """Resamples of a number that is no function of sums."""
-RIGHT_OR_WRONG = re.compile(r"acc(_norm|_bytes|_mutual_info|uracy)?|choice|(is_)?correct|em|exact(_match)?|includes|match|pattern")
+RIGHT_OR_WRONG = re.compile(
+    r"acc(_norm|_bytes|_mutual_info|uracy)?|choice|(is_)?correct|em|exact(_match)?|includes|match|pattern"
+)
 """Names of scores of logs that are 1 for a right answer and 0 for a wrong one."""
 
 
@@ -67,16 +76,27 @@ class GatedExamples:
     clusters: np.ndarray | None
     """Number of the cluster of each example, shape (B,); None for independent ones."""
     lacking: np.ndarray
-    """Mask (B,) of those for which the new version has no value: they count as the worst one."""
+    """Mask (B,) of those for which the new version has no value:
+    they count as the worst one.
+    """
     same_outputs: np.ndarray | None
-    """Mask (B,) of those whose outputs are equal in both versions; None where the outputs are not known."""
+    """Mask (B,) of those whose outputs are equal in both versions;
+    None where the outputs are not known.
+    """
     are_answers: bool = False
-    """All scores, those of other slices too, are 0 or 1 (:func:`look_right_or_wrong`)."""
+    """All scores, those of other slices too, are 0 or 1 (:func:`look_right_or_wrong`).
+    """
 
     @cached_property
     def unit(self) -> np.ndarray:
-        """Number of the independent unit of each example, shape (B,), in a random order that depends on the names alone."""
-        numbers = np.arange(len(self.names)) if self.clusters is None else number_clusters(self.clusters)
+        """Number of the independent unit of each example, shape (B,), in a random order
+        that depends on the names alone.
+        """
+        numbers = (
+            np.arange(len(self.names))
+            if self.clusters is None
+            else number_clusters(self.clusters)
+        )
         first: dict[int, str] = {}
         for number, name in zip(numbers.tolist(), self.names):
             first[number] = min(name, first.get(number, name))
@@ -91,12 +111,22 @@ class GatedExamples:
         everywhere = f"on all {count}" if len(self.names) > 1 else "on the only example"
         if self.same_outputs is not None:
             return f"same outputs {everywhere}" if self.same_outputs.all() else ""
-        return f"same scores {everywhere}" if np.array_equal(item.a.scores, item.b.scores) else ""
+        return (
+            f"same scores {everywhere}"
+            if np.array_equal(item.a.scores, item.b.scores)
+            else ""
+        )
 
     def describe_lacking(self) -> str:
-        """Return a note on examples without a value in the new version; empty otherwise."""
+        """Return a note on examples without a value in the new version;
+        empty otherwise.
+        """
         count = int(self.lacking.sum())
-        return f"{counted(count, 'example', 'has/have')} no value in the new version" if count else ""
+        return (
+            f"{counted(count, 'example', 'has/have')} no value in the new version"
+            if count
+            else ""
+        )
 
     def sum_units(self, columns: np.ndarray) -> np.ndarray:
         """Return the sums of columns (B, k) over each unit, shape (U, k)."""
@@ -115,9 +145,12 @@ class RowTest:
     test: OneSided
     method: str
     limit: float
-    """What the test compares its mean with: the margin, or 0 for a mean of the worsening minus the share of the baseline."""
+    """What the test compares its mean with: the margin, or 0 for a mean of the
+    worsening minus the share of the baseline.
+    """
     least: float
-    """Number of units at which a version without a change passes; inf where none does."""
+    """Number of units at which a version without a change passes; inf where none does.
+    """
     parts: int = 1
     """Number of tests that share the level."""
     reason: str = ""
@@ -135,17 +168,23 @@ class RowTest:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The one-sided bounds of the worsening; of a relative margin, those to compare with :attr:`size`."""
+        """The one-sided bounds of the worsening; of a relative margin,
+        those to compare with :attr:`size`.
+        """
         moved = self.size - self.limit
         # Adding 0 turns the negative zero, which is printed with its sign, into 0.
         return self.test.lower() + moved + 0.0, self.test.upper() + moved + 0.0
 
     def n_to_decide(self, level_fail: float) -> float:
-        """Return the number of units that decides with power .8; ``level_fail``: level at which one row fails the gate."""
+        """Return the number of units that decides with power .8; ``level_fail``: level
+        at which one row fails the gate.
+        """
         return self.test.n_to_decide(self.limit, level_fail / self.parts)
 
 
-def choose_test(item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int) -> RowTest:
+def choose_test(
+    item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int
+) -> RowTest:
     """Return the test of one metric on the examples of one slice.
 
     Parameters
@@ -162,46 +201,77 @@ def choose_test(item: PairedMetric, margin: Margin, examples: GatedExamples, see
     Raises
     ------
     HarnessError
-        The metric has no sums and the margin is a share; a score lies outside of its declared bounds; the number cannot be tested.
+        The metric has no sums and the margin is a share; a score lies outside of its
+        declared bounds; the number cannot be tested.
     """
     scores = _read_scores(item)
     bounds = mean_bounds(item.metric)
     if scores is not None and examples.clusters is None and examples.are_answers:
-        is_declared = RIGHT_OR_WRONG.fullmatch(re.split(r"[,/]", item.metric.spec.name)[0]) is not None
+        is_declared = (
+            RIGHT_OR_WRONG.fullmatch(re.split(r"[,/]", item.metric.spec.name)[0])
+            is not None
+        )
         if is_declared or bounds is None:
-            return _test_answers(item, scores, margin, examples, 1 if is_declared else 2, seed)
+            return _test_answers(
+                item, scores, margin, examples, 1 if is_declared else 2, seed
+            )
     if scores is not None and bounds is not None:
         return _test_bounded(item, scores, bounds, margin, examples, 1, seed)
     if examples.lacking.any():
         return _leave_undecided(item, margin, examples)
     addends = collect_addends(item)
-    return _resample(item, margin, examples, seed) if addends is None else _test_sums(item, addends, margin, examples)
+    return (
+        _resample(item, margin, examples, seed)
+        if addends is None
+        else _test_sums(item, addends, margin, examples)
+    )
 
 
 def lowest_value(item: PairedMetric) -> float | None:
-    """Return the smallest possible number of a metric: as it declares, or 0 for a log without a negative score; None where unknown."""
+    """Return the smallest possible number of a metric: as it declares, or 0 for a log
+    without a negative score; None where unknown.
+    """
     bounds = item.metric.spec.bounds
     if bounds is not None and np.isfinite(bounds[0]):
         return bounds[0]
     scores = np.concatenate([item.a.scores, item.b.scores])
-    return 0.0 if isinstance(item.metric, LoggedScore) and not bool((scores < 0).any()) else None
+    return (
+        0.0
+        if isinstance(item.metric, LoggedScore) and not bool((scores < 0).any())
+        else None
+    )
 
 
 def worst_value(item: PairedMetric, are_answers: bool) -> float | None:
-    """Return the worst possible score of an example, for the direction of the metric; None where it is not known."""
+    """Return the worst possible score of an example, for the direction of the metric;
+    None where it is not known.
+    """
     bounds = (0.0, 1.0) if are_answers else mean_bounds(item.metric)
-    return None if bounds is None else bounds[0] if item.metric.spec.higher_is_better else bounds[1]
+    return (
+        None
+        if bounds is None
+        else bounds[0]
+        if item.metric.spec.higher_is_better
+        else bounds[1]
+    )
 
 
 def look_right_or_wrong(item: PairedMetric) -> bool:
-    """Return whether all scores are 0 or 1 and belong to a log that declares no other range."""
+    """Return whether all scores are 0 or 1 and belong to a log that declares no other
+    range.
+    """
     scores = np.concatenate([item.a.scores, item.b.scores])
-    is_log = isinstance(item.metric, LoggedScore) and item.metric.spec.bounds in (None, (0.0, 1.0))
+    is_log = isinstance(item.metric, LoggedScore) and item.metric.spec.bounds in (
+        None,
+        (0.0, 1.0),
+    )
     return is_log and bool(np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all())
 
 
 def _read_scores(item: PairedMetric) -> np.ndarray | None:
-    """Return the scores of the new version and the baseline, shape (2, B), NaN where undefined; None for a number that is no mean."""
+    """Return the scores of the new version and the baseline, shape (2, B), NaN where
+    undefined; None for a number that is no mean.
+    """
     if not isinstance(item.metric, MeanMetric) or isinstance(item.metric, SumMetric):
         return None
     scores = np.full((2, len(item.a.scores)), np.nan)
@@ -209,16 +279,28 @@ def _read_scores(item: PairedMetric) -> np.ndarray | None:
         if side.stats is None or isinstance(side.stats, Objects):
             return None
         defined = is_defined(side.stats)
-        addends = spread_addends(item.metric, side.stats, defined) if defined.any() else np.zeros((len(row), 2))
+        addends = (
+            spread_addends(item.metric, side.stats, defined)
+            if defined.any()
+            else np.zeros((len(row), 2))
+        )
         # A subclass may weight its scores: its number is no plain mean.
-        if addends is None or addends.shape[1] != 2 or bool((addends[defined, 1] != 1).any()):
+        if (
+            addends is None
+            or addends.shape[1] != 2
+            or bool((addends[defined, 1] != 1).any())
+        ):
             return None
         row[defined] = addends[defined, 0]
     return scores
 
 
-def _fill_worst(item: PairedMetric, scores: np.ndarray, examples: GatedExamples) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores (B,) of the new version, the worst possible ones where it lacks them, and those of the baseline."""
+def _fill_worst(
+    item: PairedMetric, scores: np.ndarray, examples: GatedExamples
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores (B,) of the new version, the worst possible ones where it lacks
+    them, and those of the baseline.
+    """
     new, old = scores.copy()
     worst = worst_value(item, examples.are_answers)
     assert worst is not None, "scores without bounds are not filled"
@@ -227,14 +309,23 @@ def _fill_worst(item: PairedMetric, scores: np.ndarray, examples: GatedExamples)
 
 
 def _test_answers(
-    item: PairedMetric, scores: np.ndarray, margin: Margin, examples: GatedExamples, parts: int, seed: int
-) -> RowTest:  # fmt: skip
-    """Return the exact test of answers that are right (1) or wrong (0); ``parts``: number of tests that share the level."""
+    item: PairedMetric,
+    scores: np.ndarray,
+    margin: Margin,
+    examples: GatedExamples,
+    parts: int,
+    seed: int,
+) -> RowTest:
+    """Return the exact test of answers that are right (1) or wrong (0); ``parts``:
+    number of tests that share the level.
+    """
     if margin.relative:  # the share of a number that is estimated has no exact test
         return _test_bounded(item, scores, (0.0, 1.0), margin, examples, parts, seed)
     new, old = _fill_worst(item, scores, examples)
     worse = sign_of(item) * (new - old)
-    test = PairedShares(int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts)
+    test = PairedShares(
+        int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts
+    )
     return RowTest(
         float(new.mean()),
         float(old.mean()),
@@ -249,54 +340,102 @@ def _test_answers(
 
 
 def _test_bounded(
-    item: PairedMetric, scores: np.ndarray, bounds: tuple[float, float], margin: Margin, examples: GatedExamples, parts: int, seed: int
+    item: PairedMetric,
+    scores: np.ndarray,
+    bounds: tuple[float, float],
+    margin: Margin,
+    examples: GatedExamples,
+    parts: int,
+    seed: int,
 ) -> RowTest:
-    """Return the test of a mean of scores within bounds; ``parts``: number of tests that share the level."""
+    """Return the test of a mean of scores within bounds; ``parts``:
+    number of tests that share the level.
+    """
     new, old = _fill_worst(item, scores, examples)
     sign, baseline = sign_of(item), float(old.mean())
     lowest, highest = float(min(new.min(), old.min())), float(max(new.max(), old.max()))
     slack = 1e-9 * (bounds[1] - bounds[0])
     if lowest < bounds[0] - slack or highest > bounds[1] + slack:
         outlier = lowest if lowest < bounds[0] - slack else highest
-        raise HarnessError(f"'{item.metric.spec.name}' has a score of {outlier:g}, outside of its bounds {bounds[0]:g} to {bounds[1]:g}")
+        raise HarnessError(
+            f"'{item.metric.spec.name}' has a score of {outlier:g}, "
+            f"outside of its bounds {bounds[0]:g} to {bounds[1]:g}"
+        )
     if margin.relative and baseline < 0 < bounds[1]:
-        raise HarnessError(f"'{item.metric.spec.name}' of the baseline is {baseline:.4g}: give its margin in its own unit, not in per cent")
-    # The worsening minus a share of the baseline is the mean of sign * new - weight * old, again of values within known bounds.
-    weight = sign + (margin.size * (-1 if bounds[1] <= 0 else 1) if margin.relative else 0.0)
-    parts_of_value = [sorted((sign * bounds[0], sign * bounds[1])), sorted((-weight * bounds[0], -weight * bounds[1]))]
+        raise HarnessError(
+            f"'{item.metric.spec.name}' of the baseline is {baseline:.4g}: "
+            "give its margin in its own unit, not in per cent"
+        )
+    # The worsening minus a share of the baseline is the mean of sign * new - weight *
+    # old, again of values within known bounds.
+    weight = sign + (
+        margin.size * (-1 if bounds[1] <= 0 else 1) if margin.relative else 0.0
+    )
+    parts_of_value = [
+        sorted((sign * bounds[0], sign * bounds[1])),
+        sorted((-weight * bounds[0], -weight * bounds[1])),
+    ]
     low, high = (ends[0] + ends[1] for ends in zip(*parts_of_value))
-    columns = examples.sum_units(np.column_stack([sign * new - weight * old, np.ones(len(old)), (sign - weight) * old]))
+    columns = examples.sum_units(
+        np.column_stack(
+            [sign * new - weight * old, np.ones(len(old)), (sign - weight) * old]
+        )
+    )
     test = BoundedMean(columns[:, 0], columns[:, 1], low, high, LEVEL / parts, seed)
     size = margin.in_units(baseline)
     limit = 0.0 if margin.relative else size
     return RowTest(
-        float(new.mean()), baseline, sign * (float(new.mean()) - baseline), size, test, f"betting within {bounds[0]:g} to {bounds[1]:g}",
-        limit, test.n_without_change(limit, columns[:, 2]), parts,
-    )  # fmt: skip
+        float(new.mean()),
+        baseline,
+        sign * (float(new.mean()) - baseline),
+        size,
+        test,
+        f"betting within {bounds[0]:g} to {bounds[1]:g}",
+        limit,
+        test.n_without_change(limit, columns[:, 2]),
+        parts,
+    )
 
 
 def _test_sums(
-    item: PairedMetric, addends: tuple[np.ndarray, np.ndarray, np.ndarray], margin: Margin, examples: GatedExamples
-) -> RowTest:  # fmt: skip
-    """Return the test of a number that is a function of sums over examples, without known bounds of what an example contributes."""
+    item: PairedMetric,
+    addends: tuple[np.ndarray, np.ndarray, np.ndarray],
+    margin: Margin,
+    examples: GatedExamples,
+) -> RowTest:
+    """Return the test of a number that is a function of sums over examples, without
+    known bounds of what an example contributes.
+    """
     sign, of_sums = sign_of(item), cast(MeanMetric, item.metric).of_sums
     defined = examples.sum_units(addends[2][:, None].astype(np.float64))[:, 0]
     columns = [examples.sum_units(side)[defined > 0] for side in addends[:2]]
     new, old = (float(of_sums(side.sum(axis=0, keepdims=True))[0]) for side in columns)
     size = margin.in_units(old)
     changes = [influences(of_sums, side) for side in columns]
-    # A relative margin moves with the baseline: its influence is that of the worsening minus the margin.
+    # A relative margin moves with the baseline: its influence is that of the worsening
+    # minus the margin.
     moved = (margin.size * np.sign(old) * changes[1]) if margin.relative else 0.0
-    differ = np.asarray(np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1))
-    mean = SkewedMean.of(sign * (new - old), sign * (changes[0] - changes[1]) - moved, differ)
-    return _row_without_bounds(item, mean, (new, old), size, int(differ.sum()), defined[defined > 0])
+    differ = np.asarray(
+        np.any(np.abs(columns[0] - columns[1]) > tolerance(np.abs(columns[1])), axis=1)
+    )
+    mean = SkewedMean.of(
+        sign * (new - old), sign * (changes[0] - changes[1]) - moved, differ
+    )
+    return _row_without_bounds(
+        item, mean, (new, old), size, int(differ.sum()), defined[defined > 0]
+    )
 
 
-def _resample(item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int) -> RowTest:
-    """Return the test of a number that is no sum, with the standard error of its interval."""
+def _resample(
+    item: PairedMetric, margin: Margin, examples: GatedExamples, seed: int
+) -> RowTest:
+    """Return the test of a number that is no sum,
+    with the standard error of its interval.
+    """
     if margin.relative:
         raise HarnessError(
-            f"'{item.metric.spec.name}' is no function of sums over examples: give its margin in its own unit, not in per cent"
+            f"'{item.metric.spec.name}' is no function of sums over examples: "
+            "give its margin in its own unit, not in per cent"
         )
     clusters = None if examples.clusters is None else number_clusters(examples.clusters)
     sizes = examples.sum_units(np.ones((len(examples.names), 1)))[:, 0]
@@ -304,46 +443,85 @@ def _resample(item: PairedMetric, margin: Margin, examples: GatedExamples, seed:
     reported = tests.reported
     if reported is None:
         raise HarnessError(f"'{item.metric.spec.name}' cannot gate: {tests.note}")
-    same = np.zeros(len(examples.names), dtype=bool) if examples.same_outputs is None else examples.same_outputs
+    same = (
+        np.zeros(len(examples.names), dtype=bool)
+        if examples.same_outputs is None
+        else examples.same_outputs
+    )
     changed = int((examples.sum_units(~same[:, None] * 1.0)[:, 0] > 0).sum())
     width = (reported.ci95[1] - reported.ci95[0]) / 2 if reported.ci95 else 0.0
-    mean = SkewedMean.of_error(sign_of(item) * reported.difference, width / normal_quantile(0.975), len(sizes), changed)
-    return _row_without_bounds(item, mean, (reported.a, reported.b), margin.size, changed, sizes)
+    mean = SkewedMean.of_error(
+        sign_of(item) * reported.difference,
+        width / normal_quantile(0.975),
+        len(sizes),
+        changed,
+    )
+    return _row_without_bounds(
+        item, mean, (reported.a, reported.b), margin.size, changed, sizes
+    )
 
 
-def _leave_undecided(item: PairedMetric, margin: Margin, examples: GatedExamples) -> RowTest:
-    """Return the row of a number without a worst value of the examples that the new version lacks; it has the others alone."""
-    defined = [np.zeros(len(examples.names), dtype=bool) if side.stats is None else is_defined(side.stats) for side in (item.a, item.b)]
-    sides = [side.stats[mask] if side.stats is not None and mask.any() else None for side, mask in zip((item.a, item.b), defined)]
-    new, old = (nan if stats is None else float(item.metric.reduce(stats)) for stats in sides)
+def _leave_undecided(
+    item: PairedMetric, margin: Margin, examples: GatedExamples
+) -> RowTest:
+    """Return the row of a number without a worst value of the examples that the new
+    version lacks; it has the others alone.
+    """
+    defined = [
+        np.zeros(len(examples.names), dtype=bool)
+        if side.stats is None
+        else is_defined(side.stats)
+        for side in (item.a, item.b)
+    ]
+    sides = [
+        side.stats[mask] if side.stats is not None and mask.any() else None
+        for side, mask in zip((item.a, item.b), defined)
+    ]
+    new, old = (
+        nan if stats is None else float(item.metric.reduce(stats)) for stats in sides
+    )
     reason = "this metric has no worst value for them"
-    mean = SkewedMean(sign_of(item) * (new - old), inf, len(examples.names), least=inf, reason=reason)
+    mean = SkewedMean(
+        sign_of(item) * (new - old), inf, len(examples.names), least=inf, reason=reason
+    )
     size = margin.in_units(old)
     return RowTest(new, old, mean.value, size, mean, "", size, inf, reason=reason)
 
 
 def _row_without_bounds(
-    item: PairedMetric, mean: SkewedMean, numbers: tuple[float, float], size: float, changed: int, sizes: np.ndarray
+    item: PairedMetric,
+    mean: SkewedMean,
+    numbers: tuple[float, float],
+    size: float,
+    changed: int,
+    sizes: np.ndarray,
 ) -> RowTest:
     """Return the test of a number without known bounds of what an example contributes.
 
-    ``changed`` is the number of units that changed, ``sizes`` has the number of examples of each unit, shape (U,).
+    ``changed`` is the number of units that changed, ``sizes`` has the number of
+    examples of each unit, shape (U,).
     """
     bounds = item.metric.spec.bounds
     if bounds is None or not np.isfinite(bounds).all():
         reason = mean.reason
         if reason and bounds is None and isinstance(item.metric, LoggedScore):
             reason += ", unless --bounds LOW,HIGH declares a range"
-        return RowTest(*numbers, mean.value, size, mean, T_TEST, size, inf, reason=reason)
+        return RowTest(
+            *numbers, mean.value, size, mean, T_TEST, size, inf, reason=reason
+        )
     reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
     few = ChangedShare(mean.value, changed, len(sizes), reach)
     least = few.n_without_change(size)
-    # Where few units changed, their number decides, unless they moved the number by more than their share of the range, or could by more
-    # than the margin.
+    # Where few units changed, their number decides, unless they moved the number by
+    # more than their share of the range, or could by more than the margin.
     most = reach * changed / len(sizes)
     if mean.reason and changed < FEWEST and abs(mean.value) <= most < size:
-        return RowTest(*numbers, mean.value, size, few, "number of changed examples", size, least)
-    return RowTest(*numbers, mean.value, size, mean, T_TEST, size, least, reason=mean.reason)
+        return RowTest(
+            *numbers, mean.value, size, few, "number of changed examples", size, least
+        )
+    return RowTest(
+        *numbers, mean.value, size, mean, T_TEST, size, least, reason=mean.reason
+    )
 
 
 def sign_of(item: PairedMetric) -> float:

@@ -23,23 +23,38 @@ class Identity:
     scores: int
     """Number of scores and p-values per example of the first run."""
     differences: tuple[str, ...]
-    """Descriptions of what differs, at most :data:`MAX_LISTED` and a count; empty for identical runs."""
+    """Descriptions of what differs, at most :data:`MAX_LISTED` and a count;
+    empty for identical runs.
+    """
 
 
 def compare_identical(first: str | Path, second: str | Path) -> Identity:
-    """Compare numbers, intervals, p-values, captions and scores per example of two finished runs.
+    """Compare numbers, intervals, p-values,
+    captions and scores per example of two finished runs.
 
     Raises :class:`InputError` for a folder without a finished run.
     """
     runs = [Run.open(path) for path in (first, second)]
-    numbers = [numbers_by_name(replace(record, task="") for record in (*run.records, *run.slices)) for run in runs]
-    differences = list(describe_differences(numbers[0], numbers[1], (str(first), str(second))))
+    numbers = [
+        numbers_by_name(
+            replace(record, task="") for record in (*run.records, *run.slices)
+        )
+        for run in runs
+    ]
+    differences = list(
+        describe_differences(numbers[0], numbers[1], (str(first), str(second)))
+    )
     samples = [run.samples for run in runs]
     differences += _columns(samples[0], samples[1])
     scores = len(samples[0]) * len(samples[0].scored_columns)
     if len(differences) > MAX_LISTED:
-        differences = [*differences[:MAX_LISTED], f"and {len(differences) - MAX_LISTED} more differences"]
-    return Identity(len(runs[0].records) + len(runs[0].slices), scores, tuple(differences))
+        differences = [
+            *differences[:MAX_LISTED],
+            f"and {len(differences) - MAX_LISTED} more differences",
+        ]
+    return Identity(
+        len(runs[0].records) + len(runs[0].slices), scores, tuple(differences)
+    )
 
 
 def _columns(first: SampleTable, second: SampleTable) -> list[str]:
@@ -47,12 +62,16 @@ def _columns(first: SampleTable, second: SampleTable) -> list[str]:
     if len(first) != len(second):
         return [f"samples: {len(first)} rows and {len(second)} rows"]
     only = set(first.names) ^ set(second.names)
-    differences = [f"samples: only one run has the column '{name}'" for name in sorted(only)]
+    differences = [
+        f"samples: only one run has the column '{name}'" for name in sorted(only)
+    ]
     for name in first.names:
         if name in only:
             continue
         if name in first.scored_columns:
-            same = np.array_equal(first.numbers(name), second.numbers(name), equal_nan=True)
+            same = np.array_equal(
+                first.numbers(name), second.numbers(name), equal_nan=True
+            )
         else:
             same = list(first[name]) == list(second[name])
         if not same:

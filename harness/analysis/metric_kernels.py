@@ -1,4 +1,6 @@
-"""Metrics with a permutation null as kernels of ``harness same``: ``METRIC:PARAMETER=VALUE``, over any registered distance or embedding."""
+"""Metrics with a permutation null as kernels of ``harness same``:
+``METRIC:PARAMETER=VALUE``, over any registered distance or embedding.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,14 @@ from harness.stats.stratified_test import Stratum
 def metric_kernel(text: str) -> Metric:
     """Return the metric of a kernel's name.
 
-    Raises :class:`HarnessError` for an unknown metric, and for one whose statistic labels of answers alone do not determine.
+    Raises :class:`HarnessError` for an unknown metric, and for one whose statistic
+    labels of answers alone do not determine.
     """
     name, parameters = split_spec(parse_metric(text), "metric")
     if not current().match_entries("metrics", name):
-        raise HarnessError.of_name("same: no kernel", name, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are")
+        raise HarnessError.of_name(
+            "same: no kernel", name, [*KERNELS, "METRIC:PARAMETER=VALUE"], "kernels are"
+        )
     with typed_by_user():
         metric: Metric = current().create("metrics", name, parameters)
     if reason := untestable_reason(metric):
@@ -36,7 +41,8 @@ def metric_kernel(text: str) -> Metric:
 class MetricKernels:
     """Statistics of metrics under relabelings of the answers to each prompt.
 
-    Corpus state, such as document frequencies or a vocabulary, is that of the answers of both sources together: no relabeling changes it.
+    Corpus state, such as document frequencies or a vocabulary, is that of the answers
+    of both sources together: no relabeling changes it.
 
     Parameters
     ----------
@@ -48,17 +54,26 @@ class MetricKernels:
 
     def __init__(self, names: Sequence[str], prompts: Sequence[Sequence[str]]) -> None:
         self._prompts, self._features = prompts, FeatureCache(prompts)
-        self._metrics = [(metric, fit_once(metric, self._features)) for metric in (metric_kernel(name) for name in names)]
+        self._metrics = [
+            (metric, fit_once(metric, self._features))
+            for metric in (metric_kernel(name) for name in names)
+        ]
 
     def scores(self, block: Stratum, labels: np.ndarray) -> np.ndarray:
-        """Return the statistics of some prompts under labels (b, P, N), shape (b, P, S); NaN for a metric that cannot score the sizes."""
+        """Return the statistics of some prompts under labels (b, P, N), shape (b, P,
+        S); NaN for a metric that cannot score the sizes.
+        """
         out = np.full((*labels.shape[:2], len(self._metrics)), np.nan)
         positions: list[int] = block.prompts.tolist()
         for values, position, prompt_labels in zip(out, positions, labels.astype(bool)):
             answers = tuple(self._prompts[position])
-            batch = self._features.batch([CaptionSet(str(position), answers[: block.n], answers[block.n :])])
+            batch = self._features.batch(
+                [CaptionSet(str(position), answers[: block.n], answers[block.n :])]
+            )
             for column, (metric, state) in enumerate(self._metrics):
                 if can_score(metric, batch):
-                    values[:, column] = extremeness(metric, batch, self._features, state, prompt_labels)[0]
+                    values[:, column] = extremeness(
+                        metric, batch, self._features, state, prompt_labels
+                    )[0]
             self._features.forget(batch)
         return out

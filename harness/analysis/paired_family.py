@@ -1,12 +1,16 @@
 """Tests of many pairs of systems and metrics under one family of random weight vectors.
 
-Sums (:class:`harness.contracts.SumMetric`) and means of all systems are resampled by common matrix products; the values of a pair
-follow from the sums of its two systems. Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those with an
-interval of their own (:class:`harness.contracts.OwnInterval`), which repetition biases, have a jackknife in place of the bootstrap, and
-from :data:`JACKKNIFED` examples on its t test in place of approximate randomisation: the numbers without groups of examples are
-those of one system, computed once for all its pairs, where exchanges between two systems are made anew for each pair. Metrics with
-``left_out`` are not resampled at all: interval and p-value come from the numbers without parts of the examples. The metrics that are
-not additive are computed in threads, at most one of a metric at a time.
+Sums (:class:`harness.contracts.SumMetric`) and means of all systems are resampled by
+common matrix products; the values of a pair follow from the sums of its two systems.
+Other metrics are reduced under the first :data:`GENERAL_DRAWS` weight vectors; those
+with an interval of their own (:class:`harness.contracts.OwnInterval`), which repetition
+biases, have a jackknife in place of the bootstrap, and from :data:`JACKKNIFED` examples
+on its t test in place of approximate randomisation: the numbers without groups of
+examples are those of one system, computed once for all its pairs, where exchanges
+between two systems are made anew for each pair. Metrics with ``left_out`` are not
+resampled at all: interval and p-value come from the numbers without parts of the
+examples. The metrics that are not additive are computed in threads, at most one of a
+metric at a time.
 """
 
 from __future__ import annotations
@@ -21,11 +25,24 @@ from typing import Any, cast
 
 import numpy as np
 
-from harness.contracts import HasConstants, LeftOut, MeanMetric, Metric, Objects, OwnInterval, Statistics, is_defined
+from harness.contracts import (
+    HasConstants,
+    LeftOut,
+    MeanMetric,
+    Metric,
+    Objects,
+    OwnInterval,
+    Statistics,
+    is_defined,
+)
 from harness.errors import HarnessError
 from harness.run.sequences import spread_addends
 from harness.stats import ties
-from harness.stats.bootstrap import leave_clusters_out, number_clusters, sum_over_clusters
+from harness.stats.bootstrap import (
+    leave_clusters_out,
+    number_clusters,
+    sum_over_clusters,
+)
 from harness.stats.draws import DrawFamily, resampled_sums
 from harness.stats.resampled_difference import (
     PairSums,
@@ -41,7 +58,9 @@ from harness.stats.resampled_difference import (
 GENERAL_DRAWS = 1000
 """Maximum number of weight vectors of a metric that is not additive."""
 JACKKNIFED = 500
-"""Number of common examples from which a metric with an interval of its own has the t test of the jackknife."""
+"""Number of common examples from which a metric with an interval of its own has the t
+test of the jackknife.
+"""
 MAX_PRODUCT = 1 << 25
 """Maximum number of sums that are held together, 256 MB."""
 P_VALUES = ("p_bootstrap", "p_randomisation", "p_jackknife")
@@ -53,7 +72,9 @@ class SystemData:
     """Statistics and scores of one system and metric on the examples of a family."""
 
     stats: Statistics | None
-    """Sufficient statistics, undefined where an example has none; None when the run has none that this version reads."""
+    """Sufficient statistics, undefined where an example has none; None when the run has
+    none that this version reads.
+    """
     scores: np.ndarray
     """Scores per example, shape (B,), NaN where undefined or missing."""
 
@@ -74,9 +95,13 @@ class PairedTests:
     reported: ResampledDifference | None
     """Tests of the number that the table reports; None with a ``note``."""
     note: str
-    """Reason why the reported number is not tested, or why it has no interval; the method where it is the jackknife."""
+    """Reason why the reported number is not tested, or why it has no interval; the
+    method where it is the jackknife.
+    """
     signs: ResampledDifference | None
-    """Sign flips of the differences of the scores per example; None without a pair of scores."""
+    """Sign flips of the differences of the scores per example;
+    None without a pair of scores.
+    """
     n: int
     """Examples for which both systems are defined."""
     a_larger: int
@@ -87,7 +112,9 @@ class PairedTests:
 
     @property
     def ends(self) -> list[float] | None:
-        """Interval of the difference of :attr:`reported`, cut to the differences that can occur; None without one."""
+        """Interval of the difference of :attr:`reported`, cut to the differences that
+        can occur; None without one.
+        """
         if self.reported is None or self.reported.ci95 is None:
             return None
         low, high = self.reported.ci95
@@ -111,14 +138,18 @@ class _Columns:
     places: dict[bytes, slice] = field(default_factory=dict[bytes, slice])
     width: int = 0
     clusters: np.ndarray | None = None
-    """Number of the cluster of each example, shape (B,); None for independent examples. Columns are then sums over clusters."""
+    """Number of the cluster of each example, shape (B,); None for independent examples.
+    Columns are then sums over clusters.
+    """
 
     def place(self, addends: np.ndarray) -> slice:
         """Return the columns of ``addends``, added unless equal columns are there."""
         if self.clusters is not None:
             addends = sum_over_clusters(addends, self.clusters)
         content = np.ascontiguousarray(addends, dtype=np.float64)
-        key = hashlib.sha1(content.tobytes() + str(content.shape).encode(), usedforsecurity=False).digest()
+        key = hashlib.sha1(
+            content.tobytes() + str(content.shape).encode(), usedforsecurity=False
+        ).digest()
         if key not in self.places:
             self.places[key] = slice(self.width, self.width + content.shape[1])
             self.blocks.append(content)
@@ -135,12 +166,18 @@ class _Seen:
     left_out: dict[tuple[int, int, bytes], tuple[float, LeftOut]] = field(
         default_factory=dict["tuple[int, int, bytes]", "tuple[float, LeftOut]"]
     )
-    """Number, and numbers without parts, by metric and system (by ``id``) and the mask of examples."""
+    """Number, and numbers without parts, by metric and system (by ``id``) and the mask
+    of examples.
+    """
     locks: dict[int, Lock] = field(default_factory=dict["int", "Lock"])
     """Lock of each metric (by ``id``): one need not be safe in several threads."""
 
 
-def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np.ndarray | None = None) -> Iterator[PairedTests]:
+def paired_tests(
+    items: Sequence[PairedMetric],
+    family: DrawFamily,
+    clusters: np.ndarray | None = None,
+) -> Iterator[PairedTests]:
     """Yield the tests of paired metrics, in their order.
 
     Parameters
@@ -150,13 +187,18 @@ def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np
     family : DrawFamily
         Weight vectors over the examples, or over the clusters.
     clusters : ndarray, optional
-        Number of the cluster of each example, shape (B,), where examples are not independent: whole clusters are resampled and exchanged.
+        Number of the cluster of each example, shape (B,), where examples are not
+        independent: whole clusters are resampled and exchanged.
     """
     limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
     seen = _Seen()
     start = 0
     while start < len(items):
-        columns, plans, stop = _Columns(clusters=clusters), list[tuple[_Plan | None, _Plan | None]](), start
+        columns, plans, stop = (
+            _Columns(clusters=clusters),
+            list[tuple[_Plan | None, _Plan | None]](),
+            start,
+        )
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
@@ -165,26 +207,43 @@ def paired_tests(items: Sequence[PairedMetric], family: DrawFamily, clusters: np
 
 
 def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan | None]:
-    """Return the columns of the reported number, None unless it is additive, and those of the scores."""
+    """Return the columns of the reported number, None unless it is additive,
+    and those of the scores.
+    """
     signs = None
     scores = _compared_scores(item)
     both = ~np.isnan(scores).any(axis=0)
     if both.any():
-        places = [columns.place(np.where(both, of_system, 0.0)[:, None]) for of_system in scores]
+        places = [
+            columns.place(np.where(both, of_system, 0.0)[:, None])
+            for of_system in scores
+        ]
         signs = _Plan(lambda sums: sums[..., 0], places[0], places[1])
     addends = collect_addends(item)
     if addends is None:
         return None, signs
-    return _Plan(cast(MeanMetric, item.metric).of_sums, columns.place(addends[0]), columns.place(addends[1])), signs
+    return _Plan(
+        cast(MeanMetric, item.metric).of_sums,
+        columns.place(addends[0]),
+        columns.place(addends[1]),
+    ), signs
 
 
-def collect_addends(item: PairedMetric) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Return the addends (B, k) of both systems, zeros where one is undefined, and the mask (B,) of examples that are defined for both.
+def collect_addends(
+    item: PairedMetric,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Return the addends (B, k) of both systems, zeros where one is undefined, and the
+    mask (B,) of examples that are defined for both.
 
-    None for a metric whose number is not a function of their sums, and without a defined example.
+    None for a metric whose number is not a function of their sums, and without a
+    defined example.
     """
     defined = _defined(item)
-    if not defined.any() or not isinstance(item.metric, MeanMetric) or isinstance(item.a.stats, Objects):
+    if (
+        not defined.any()
+        or not isinstance(item.metric, MeanMetric)
+        or isinstance(item.a.stats, Objects)
+    ):
         return None
     sides: list[np.ndarray] = []
     for side in (item.a, item.b):
@@ -204,43 +263,80 @@ def _defined(item: PairedMetric) -> np.ndarray:
 
 
 def _compared_scores(item: PairedMetric) -> np.ndarray:
-    """Return the scores of both systems, shape (2, B), 0 where they would be 0 without the constants of the metric."""
-    return np.stack([ties.without_constants(item.metric, side.stats, side.scores) for side in (item.a, item.b)])
-
-
-def _settle_difference(outcome: ResampledDifference, item: PairedMetric) -> ResampledDifference:
-    """Return the tests of a difference of numbers, or of mean scores, after what rounding and the constants of the metric make of it.
-
-    Numbers that are equal up to them have no difference and p-values of 1, and an interval that is no wider is none, as of numbers that do
-    not vary.
+    """Return the scores of both systems, shape (2, B), 0 where they would be 0 without
+    the constants of the metric.
     """
-    scale = ties.tolerance(max(abs(outcome.a), abs(outcome.b)), item.metric.spec.tolerance)
+    return np.stack(
+        [
+            ties.without_constants(item.metric, side.stats, side.scores)
+            for side in (item.a, item.b)
+        ]
+    )
+
+
+def _settle_difference(
+    outcome: ResampledDifference, item: PairedMetric
+) -> ResampledDifference:
+    """Return the tests of a difference of numbers, or of mean scores, after what
+    rounding and the constants of the metric make of it.
+
+    Numbers that are equal up to them have no difference and p-values of 1, and an
+    interval that is no wider is none, as of numbers that do not vary.
+    """
+    scale = ties.tolerance(
+        max(abs(outcome.a), abs(outcome.b)), item.metric.spec.tolerance
+    )
     if _is_zero(item):
         scale = float("inf")
     if abs(outcome.difference) <= scale:
-        p_values = {name: 1.0 for name in P_VALUES if not np.isnan(getattr(outcome, name))}
+        p_values = {
+            name: 1.0 for name in P_VALUES if not np.isnan(getattr(outcome, name))
+        }
         outcome = replace(outcome, difference=0.0, **p_values)
     ends = outcome.ci95
-    return outcome if ends is None or ends[1] - ends[0] > scale else replace(outcome, ci95=None)
+    return (
+        outcome
+        if ends is None or ends[1] - ends[0] > scale
+        else replace(outcome, ci95=None)
+    )
 
 
 def _is_zero(item: PairedMetric) -> bool:
-    """Return True where the numbers of both systems would be 0 without the constants of the metric, as all their scores would."""
-    if not isinstance(item.metric, HasConstants) or item.a.stats is None or item.b.stats is None:
+    """Return True where the numbers of both systems would be 0 without the constants of
+    the metric, as all their scores would.
+    """
+    if (
+        not isinstance(item.metric, HasConstants)
+        or item.a.stats is None
+        or item.b.stats is None
+    ):
         return False
     defined = _defined(item)
-    return all(bool((item.metric.own_share(cast(np.ndarray, side.stats)[defined]) < 1).all()) for side in (item.a, item.b))
+    return all(
+        bool((item.metric.own_share(cast(np.ndarray, side.stats)[defined]) < 1).all())
+        for side in (item.a, item.b)
+    )
 
 
 def _count_units(defined: np.ndarray, clusters: np.ndarray | None) -> int:
-    """Return the number of independent units among the examples of a mask (B,): clusters, or the examples themselves."""
+    """Return the number of independent units among the examples of a mask (B,):
+    clusters, or the examples themselves.
+    """
     return int(defined.sum()) if clusters is None else len(np.unique(clusters[defined]))
 
 
 def _tests_of(
-    items: Sequence[PairedMetric], plans: Sequence[tuple[_Plan | None, _Plan | None]], columns: _Columns, family: DrawFamily, seen: _Seen
+    items: Sequence[PairedMetric],
+    plans: Sequence[tuple[_Plan | None, _Plan | None]],
+    columns: _Columns,
+    family: DrawFamily,
+    seen: _Seen,
 ) -> Iterator[PairedTests]:
-    matrix = np.concatenate(columns.blocks, axis=1) if columns.blocks else np.zeros((family.n_examples, 0))
+    matrix = (
+        np.concatenate(columns.blocks, axis=1)
+        if columns.blocks
+        else np.zeros((family.n_examples, 0))
+    )
     total = matrix.sum(axis=0)
     resampled = resampled_sums(family, "resamples", matrix)
     assigned = resampled_sums(family, "assignments", matrix)
@@ -248,7 +344,9 @@ def _tests_of(
 
     def sums(place: slice, *, bootstrap: bool) -> PairSums:
         draws, addends = (resampled, matrix) if bootstrap else (nothing, nothing)
-        return PairSums(total[place], draws[:, place], assigned[:, place], addends[:, place])
+        return PairSums(
+            total[place], draws[:, place], assigned[:, place], addends[:, place]
+        )
 
     def test_general(item: PairedMetric) -> tuple[ResampledDifference | None, str]:
         with seen.locks.setdefault(id(item.metric), Lock()):
@@ -257,20 +355,34 @@ def _tests_of(
     # Kernels, compression and matrix products leave other threads the interpreter.
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        outcomes = pool.map(test_general, [item for item, (reported, _) in zip(items, plans) if reported is None])
+        outcomes = pool.map(
+            test_general,
+            [item for item, (reported, _) in zip(items, plans) if reported is None],
+        )
         for item, (reported, signs) in zip(items, plans):
             note, sign_test = "", None
             if reported is not None:
                 bootstrap = _count_units(_defined(item), columns.clusters) > 1
-                one, other = sums(reported.a, bootstrap=bootstrap), sums(reported.b, bootstrap=bootstrap)
-                outcome = difference_of_sums(reported.of_sums, one, other, exact=family.exact)
+                one, other = (
+                    sums(reported.a, bootstrap=bootstrap),
+                    sums(reported.b, bootstrap=bootstrap),
+                )
+                outcome = difference_of_sums(
+                    reported.of_sums, one, other, exact=family.exact
+                )
             else:
                 outcome, note = next(outcomes)
             if outcome is not None:
                 outcome = _settle_difference(outcome, item)
             if signs is not None:
-                one, other = sums(signs.a, bootstrap=False), sums(signs.b, bootstrap=False)
-                sign_test = _settle_difference(difference_of_sums(signs.of_sums, one, other, exact=family.exact), item)
+                one, other = (
+                    sums(signs.a, bootstrap=False),
+                    sums(signs.b, bootstrap=False),
+                )
+                sign_test = _settle_difference(
+                    difference_of_sums(signs.of_sums, one, other, exact=family.exact),
+                    item,
+                )
             bounds = item.metric.spec.bounds
             largest = float("inf") if bounds is None else bounds[1] - bounds[0]
             yield PairedTests(outcome, note, sign_test, *_counts(item), largest)
@@ -278,14 +390,21 @@ def _tests_of(
         pool.shutdown(cancel_futures=True)
 
 
-def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None) -> tuple[ResampledDifference | None, str]:
-    """Return the tests of a metric that is not additive, through its ``reduce``, or None and the reason."""
+def _general(
+    item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.ndarray | None
+) -> tuple[ResampledDifference | None, str]:
+    """Return the tests of a metric that is not additive, through its ``reduce``,
+    or None and the reason.
+    """
     defined = _defined(item)
     if item.a.stats is None or item.b.stats is None:
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
-    own_interval, count = isinstance(item.metric, OwnInterval), _count_units(defined, clusters)
+    own_interval, count = (
+        isinstance(item.metric, OwnInterval),
+        _count_units(defined, clusters),
+    )
     if hasattr(item.metric, "left_out") or (own_interval and count >= JACKKNIFED):
         return _jackknifed(item, defined, family.seed, seen, clusters)
     x, y = item.a.stats[defined], item.b.stats[defined]
@@ -295,24 +414,45 @@ def _general(item: PairedMetric, family: DrawFamily, seen: _Seen, clusters: np.n
     of_defined = None if clusters is None else number_clusters(clusters[defined])
     few = first_draws(DrawFamily(count, family.count, family.seed), GENERAL_DRAWS)
     repeats = item.metric.spec.resampled and not own_interval
-    return difference_of_statistics(item.metric.reduce, x, y, few, repeats=repeats, clusters=of_defined), ""
+    return difference_of_statistics(
+        item.metric.reduce, x, y, few, repeats=repeats, clusters=of_defined
+    ), ""
 
 
 def _jackknifed(
-    item: PairedMetric, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None = None
+    item: PairedMetric,
+    defined: np.ndarray,
+    seed: int,
+    seen: _Seen,
+    clusters: np.ndarray | None = None,
 ) -> tuple[ResampledDifference, str]:
-    """Return the tests of a metric by its numbers without parts of the examples of the mask (B,), and their note."""
+    """Return the tests of a metric by its numbers without parts of the examples of the
+    mask (B,), and their note.
+    """
     several = _count_units(defined, clusters) > 1
-    (a, parts_a), (b, parts_b) = (_left_out(item.metric, side, defined, seed, seen, clusters) for side in (item.a, item.b))
+    (a, parts_a), (b, parts_b) = (
+        _left_out(item.metric, side, defined, seed, seen, clusters)
+        for side in (item.a, item.b)
+    )
     with np.errstate(invalid="ignore"):  # numbers that are infinite have no difference
-        difference = LeftOut(parts_a.values - parts_b.values, parts_a.share, parts_a.freedom)
+        difference = LeftOut(
+            parts_a.values - parts_b.values, parts_a.share, parts_a.freedom
+        )
     result = difference_of_parts(a, b, difference)
     if np.isnan(result.difference):
         return result, "the number is undefined for one of the systems"
     if not several:
-        return result, f"a comparison needs at least two {'examples' if clusters is None else 'clusters'}"
+        return (
+            result,
+            "a comparison needs at least two "
+            f"{'examples' if clusters is None else 'clusters'}",
+        )
     if result.ci95 is None:
-        return result, "the difference is the same, or undefined, without each part of the examples"
+        return (
+            result,
+            "the difference is the same, or undefined, "
+            "without each part of the examples",
+        )
     return result, jackknife_note(difference, int(defined.sum()))
 
 
@@ -320,15 +460,23 @@ def jackknife_note(left_out: LeftOut, examples: int) -> str:
     """Return the note of a metric that is tested by the jackknife."""
     size = round(left_out.share * examples, 1)
     return (
-        f"interval and p by a t test of the jackknife that leaves out {len(left_out.values)} parts of {size:g} examples, "
+        "interval and p by a t test of the jackknife that leaves out "
+        f"{len(left_out.values)} parts of {size:g} examples, "
         f"{left_out.freedom} degrees of freedom"
     )
 
 
 def _left_out(
-    metric: Metric, side: SystemData, defined: np.ndarray, seed: int, seen: _Seen, clusters: np.ndarray | None
+    metric: Metric,
+    side: SystemData,
+    defined: np.ndarray,
+    seed: int,
+    seen: _Seen,
+    clusters: np.ndarray | None,
 ) -> tuple[float, LeftOut]:
-    """Return the number of a system on the examples of the mask (B,), and the numbers without parts of them."""
+    """Return the number of a system on the examples of the mask (B,),
+    and the numbers without parts of them.
+    """
     key = id(metric), id(side), defined.tobytes()
     if key not in seen.left_out:
         assert side.stats is not None
@@ -336,12 +484,18 @@ def _left_out(
         if _count_units(defined, clusters) < 2:
             parts = LeftOut(np.empty(0), 0.5, 1)
         elif clusters is not None:
-            parts = leave_clusters_out(metric.reduce, rows, number_clusters(clusters[defined]), seed)
+            parts = leave_clusters_out(
+                metric.reduce, rows, number_clusters(clusters[defined]), seed
+            )
         elif hasattr(metric, "left_out"):
             parts = cast(Any, metric).left_out(rows, seed)
         else:
             weights = weights_without_groups(len(rows), seed)
-            parts = LeftOut(np.asarray(metric.reduce(rows, weights)), 1 / len(weights), len(weights) - 1)
+            parts = LeftOut(
+                np.asarray(metric.reduce(rows, weights)),
+                1 / len(weights),
+                len(weights) - 1,
+            )
         seen.left_out[key] = float(metric.reduce(rows)), parts
     return seen.left_out[key]
 
@@ -355,12 +509,16 @@ def _is_separable(metric: Metric, x: Statistics, y: Statistics) -> bool:
     return separable(metric.reduce, x, y, values)
 
 
-NOT_RESAMPLED = "the number of this metric cannot be resampled: it depends on more than the statistics of the chosen examples"
+NOT_RESAMPLED = (
+    "the number of this metric cannot be resampled: "
+    "it depends on more than the statistics of the chosen examples"
+)
 """Note of a metric whose reduction is not determined by weighted rows."""
 
 
 def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
-    """Return the numbers of examples defined for both systems, with a larger score of A, of B, and with equal scores.
+    """Return the numbers of examples defined for both systems, with a larger score of
+    A, of B, and with equal scores.
 
     Scores are equal that differ by rounding or by the constants of the metric alone.
     """
@@ -369,4 +527,9 @@ def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
     tie = ties.tolerance(ties.magnitude(scores.T), item.metric.spec.tolerance)
     defined = _defined(item)
     n = int(defined.sum()) if defined.any() else int(np.sum(~np.isnan(difference)))
-    return n, int(np.sum(difference > tie)), int(np.sum(difference < -tie)), int(np.sum(np.abs(difference) <= tie))
+    return (
+        n,
+        int(np.sum(difference > tie)),
+        int(np.sum(difference < -tie)),
+        int(np.sum(np.abs(difference) <= tie)),
+    )

@@ -1,4 +1,5 @@
-"""Pairs of systems that are compared: all of one run, those of the same name of two runs, or each with a baseline.
+"""Pairs of systems that are compared: all of one run, those of the same name of two
+runs, or each with a baseline.
 
 Differences between two runs that make their numbers incomparable are listed too.
 """
@@ -13,7 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from harness.analysis.score_forms import EVERY_EVAL_EVER_FILE, LM_EVAL_FILE, LMMS_EVAL_FILE
+from harness.analysis.score_forms import (
+    EVERY_EVAL_EVER_FILE,
+    LM_EVAL_FILE,
+    LMMS_EVAL_FILE,
+)
 from harness.analysis.score_logs import CaptionsWithoutScores, ScoreLog, read_score_log
 from harness.contracts import Metric
 from harness.errors import HarnessError, InputError, did_you_mean
@@ -35,28 +40,46 @@ class ComparedRun:
 
     @classmethod
     def open(cls, run: str | Path | Run) -> ComparedRun:
-        """Open ``RUN``, ``RUN::MODEL`` or a log of scores (:mod:`harness.analysis.score_logs`).
+        """Open ``RUN``, ``RUN::MODEL`` or a log of scores
+        (:mod:`harness.analysis.score_logs`).
 
         Raises :class:`HarnessError` when the run is not finished or has no such model.
         """
-        folder, _, model = (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
+        folder, _, model = (
+            (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
+        )
         if not isinstance(run, Run):
-            run = read_score_log(Path(folder)) if Path(folder).is_file() else _open_folder(Path(folder))
+            run = (
+                read_score_log(Path(folder))
+                if Path(folder).is_file()
+                else _open_folder(Path(folder))
+            )
         side = cls(run, model, folder)
         names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
         if not names:
-            raise HarnessError(f"{folder} has no captions: there is nothing to compare example by example")
+            raise HarnessError(
+                f"{folder} has no captions: there is nothing to compare example by "
+                "example"
+            )
         if model and not side.systems:
-            raise HarnessError.of_name(f"{folder} has no model", model, names, "models are")
+            raise HarnessError.of_name(
+                f"{folder} has no model", model, names, "models are"
+            )
         return side
 
     @cached_property
     def systems(self) -> list[System]:
         """Systems of the run, or of the chosen model."""
-        return [system for system in self.run.samples.systems if not self.model or system.model == self.model]
+        return [
+            system
+            for system in self.run.samples.systems
+            if not self.model or system.model == self.model
+        ]
 
     def label(self, system: System) -> str:
-        """Return the model of a system, with what tells its decoding apart where the run has several."""
+        """Return the model of a system, with what tells its decoding apart where the
+        run has several.
+        """
         return self.run.samples.labels[system.model, system.decoding_key]
 
     def record(self, system: System, metric: str) -> ResultRecord | None:
@@ -65,7 +88,10 @@ class ComparedRun:
 
     @cached_property
     def _records(self) -> dict[tuple[str, str, str], ResultRecord]:
-        return {(record.metric, record.model, record.decoding_key): record for record in self.run.records}
+        return {
+            (record.metric, record.model, record.decoding_key): record
+            for record in self.run.records
+        }
 
     def metrics(self, system: System) -> list[str]:
         """Labels of the metrics of a system's captions, in the order of the run."""
@@ -80,29 +106,52 @@ class ComparedRun:
 
 
 def open_sides(runs: Sequence[str | Path | Run]) -> list[ComparedRun]:
-    """Return the sides of a comparison; the error of logs of captions without scores has the command that scores them."""
+    """Return the sides of a comparison; the error of logs of captions without scores
+    has the command that scores them.
+    """
     try:
         return [ComparedRun.open(run) for run in runs]
     except CaptionsWithoutScores as error:
-        files = " ".join(shlex.quote(str(run)) for run in runs if not isinstance(run, Run))
-        advice = f"captions are scored first: harness score {files} --references {shlex.quote(str(error.where))}"
+        files = " ".join(
+            shlex.quote(str(run)) for run in runs if not isinstance(run, Run)
+        )
+        advice = (
+            f"captions are scored first: harness score {files} --references "
+            f"{shlex.quote(str(error.where))}"
+        )
         raise InputError(f"{error.message}; {advice}", error.where) from None
 
 
 def _open_folder(folder: Path) -> Run:
-    """Return the run of a directory; raise :class:`InputError` with the logs of other harnesses that it holds in place of one."""
+    """Return the run of a directory; raise :class:`InputError` with the logs of other
+    harnesses that it holds in place of one.
+    """
     if folder.is_dir() and not (folder / MANIFEST).exists():
-        # Harnesses write DIR/FILE, DIR/MODEL/FILE or DIR/logs/FILE: deeper folders are not walked, of which there may be any number.
-        files = [path for depth in ("*", "*/*") for path in sorted(folder.glob(depth)) if _is_log_name(path.name)]
+        # Harnesses write DIR/FILE, DIR/MODEL/FILE or DIR/logs/FILE: deeper folders are
+        # not walked, of which there may be any number.
+        files = [
+            path
+            for depth in ("*", "*/*")
+            for path in sorted(folder.glob(depth))
+            if _is_log_name(path.name)
+        ]
         if files:
-            named = ", ".join(str(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")
-            raise InputError(f"is no run, and has logs of samples: give the file: {named}", str(folder))
+            named = ", ".join(str(path) for path in files[:3]) + (
+                ", ..." if len(files) > 3 else ""
+            )
+            raise InputError(
+                f"is no run, and has logs of samples: give the file: {named}",
+                str(folder),
+            )
     return Run.open(folder)
 
 
 def _is_log_name(name: str) -> bool:
     """Return True for the usual name of a file of samples of another harness."""
-    return name.endswith(".eval") or any(form.fullmatch(name) for form in (LM_EVAL_FILE, LMMS_EVAL_FILE, EVERY_EVAL_EVER_FILE))
+    return name.endswith(".eval") or any(
+        form.fullmatch(name)
+        for form in (LM_EVAL_FILE, LMMS_EVAL_FILE, EVERY_EVAL_EVER_FILE)
+    )
 
 
 @dataclass(frozen=True)
@@ -134,25 +183,44 @@ class Pair:
         return [metric for metric in self.one.metrics(self.a) if metric in theirs]
 
     def size_difference(self, metric: str) -> str:
-        """Return the set sizes on which a metric depends and that differ on the common examples; empty where its numbers compare."""
+        """Return the set sizes on which a metric depends and that differ on the common
+        examples; empty where its numbers compare.
+        """
         records = self.one.record(self.a, metric), self.other.record(self.b, metric)
         text = size_difference(*records)
         return text if text and not self._sizes_agree else ""
 
     @cached_property
     def _sizes_agree(self) -> bool:
-        """True where the sets of every common example have the same sizes, whatever those of other examples are."""
+        """True where the sets of every common example have the same sizes, whatever
+        those of other examples are.
+        """
         sets_a, sets_b = self.a.caption_sets(), self.b.caption_sets()
-        common = [(sets_a[k], sets_b[self.b.row_of[name]]) for name, k in self.a.row_of.items() if name in self.b.row_of]
-        return all((len(one.candidates), len(one.references)) == (len(other.candidates), len(other.references)) for one, other in common)
+        common = [
+            (sets_a[k], sets_b[self.b.row_of[name]])
+            for name, k in self.a.row_of.items()
+            if name in self.b.row_of
+        ]
+        return all(
+            (len(one.candidates), len(one.references))
+            == (len(other.candidates), len(other.references))
+            for one, other in common
+        )
 
     def score_notes(self, metric: str) -> list[str]:
-        """Return the direction of a metric of logs where it is not the usual one, and what the logs have in place of its scores."""
+        """Return the direction of a metric of logs where it is not the usual one, and
+        what the logs have in place of its scores.
+        """
         notes: list[str] = []
-        for side, system, label in zip((self.one, self.other), (self.a, self.b), self.labels):
+        for side, system, label in zip(
+            (self.one, self.other), (self.a, self.b), self.labels
+        ):
             if isinstance(side.run, ScoreLog):
                 remark = side.run.contents[metric].remarks.get(system.model, "")
-                notes += [side.run.directed[metric].note, f"{label}: {remark}" if remark else ""]
+                notes += [
+                    side.run.directed[metric].note,
+                    f"{label}: {remark}" if remark else "",
+                ]
         return list(dict.fromkeys(filter(None, notes)))
 
     def signature(self, metric: str) -> str:
@@ -163,40 +231,71 @@ class Pair:
     @property
     def records(self) -> list[tuple[ResultRecord, ResultRecord]]:
         """Result records of both systems, one pair per metric."""
-        both = [(self.one.record(self.a, name), self.other.record(self.b, name)) for name in self.metrics]
-        return [(one, other) for one, other in both if one is not None and other is not None]
+        both = [
+            (self.one.record(self.a, name), self.other.record(self.b, name))
+            for name in self.metrics
+        ]
+        return [
+            (one, other) for one, other in both if one is not None and other is not None
+        ]
 
 
 def pairs(sides: Sequence[ComparedRun]) -> list[Pair]:
-    """Return the pairs to compare: all of one run, or for two runs the systems of the same name (or the only ones)."""
+    """Return the pairs to compare: all of one run, or for two runs the systems of the
+    same name (or the only ones).
+    """
     if len(sides) == 1:
         (side,) = sides
         if len(side.systems) < 2:
-            raise HarnessError(f"{side.name} holds one system; give two runs to compare")
-        return [Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)]
+            raise HarnessError(
+                f"{side.name} holds one system; give two runs to compare"
+            )
+        return [
+            Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)
+        ]
     one, other = sides
     matched = _matched(one.systems, other.systems, by_model=True)
-    if not matched and one.model and other.model:  # two chosen models: the same decodings
+    # two chosen models: the same decodings
+    if not matched and one.model and other.model:
         matched = _matched(one.systems, other.systems, by_model=False)
     if not matched and len(one.systems) == len(other.systems) == 1:
         matched = [(one.systems[0], other.systems[0])]
     if not matched:
         labels = [", ".join(system.label for system in side.systems) for side in sides]
-        raise HarnessError(f"the runs share no system: {labels[0]} and {labels[1]}; choose with RUN::MODEL")
+        raise HarnessError(
+            f"the runs share no system: {labels[0]} and {labels[1]}; "
+            "choose with RUN::MODEL"
+        )
     return [Pair(one, a, other, b) for a, b in matched]
 
 
 def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
-    """Return the pairs of every other system with the baseline of the same decoding, for one run."""
+    """Return the pairs of every other system with the baseline of the same decoding,
+    for one run.
+    """
     if len(sides) != 1:
-        raise HarnessError("a baseline belongs to the systems of one run; two runs are compared model by model")
+        raise HarnessError(
+            "a baseline belongs to the systems of one run; "
+            "two runs are compared model by model"
+        )
     (side,) = sides
-    bases = [system for system in side.systems if baseline in (system.model, system.label, side.label(system))]
+    bases = [
+        system
+        for system in side.systems
+        if baseline in (system.model, system.label, side.label(system))
+    ]
     if not bases:
         names = list(dict.fromkeys(system.model for system in side.systems))
-        raise HarnessError(f"there is no model '{baseline}'{did_you_mean(baseline, names)} to compare with; there are {', '.join(names)}")
+        raise HarnessError(
+            f"there is no model '{baseline}'{did_you_mean(baseline, names)} to "
+            f"compare with; there are {', '.join(names)}"
+        )
     if len(bases) == 1:
-        return [Pair(side, system, side, bases[0]) for system in side.systems if system is not bases[0]]
+        return [
+            Pair(side, system, side, bases[0])
+            for system in side.systems
+            if system is not bases[0]
+        ]
     by_key = {system.decoding_key: system for system in bases}
     return [
         Pair(side, system, side, by_key[system.decoding_key])
@@ -205,7 +304,9 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
     ]
 
 
-def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) -> list[tuple[System, System]]:
+def _matched(
+    one: Sequence[System], other: Sequence[System], *, by_model: bool
+) -> list[tuple[System, System]]:
     def key(system: System) -> tuple[str, str]:
         return (system.model if by_model else "", system.decoding_key)
 
@@ -213,21 +314,34 @@ def _matched(one: Sequence[System], other: Sequence[System], *, by_model: bool) 
     return [(system, by_key[key(system)]) for system in one if key(system) in by_key]
 
 
-def log_notes(sides: Sequence[ComparedRun], metrics: Sequence[str] | None = None) -> list[str]:
-    """Return the remarks on the logs of a comparison as wholes; without chosen metrics, those that have no scores are named too."""
+def log_notes(
+    sides: Sequence[ComparedRun], metrics: Sequence[str] | None = None
+) -> list[str]:
+    """Return the remarks on the logs of a comparison as wholes; without chosen metrics,
+    those that have no scores are named too.
+    """
     notes: list[str] = []
     for side in sides:
         if isinstance(side.run, ScoreLog):
             notes += side.run.notes
-            notes += [f"{side.run.source}: no scores in '{metric}': {text}" for metric, text in side.run.unread.items() if metrics is None]
+            notes += [
+                f"{side.run.source}: no scores in '{metric}': {text}"
+                for metric, text in side.run.unread.items()
+                if metrics is None
+            ]
     return list(dict.fromkeys(notes))
 
 
 RecordPair = tuple[ResultRecord, ResultRecord]
 
 
-def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()) -> list[str]:
-    """Return one sentence per difference of two runs: data, signature and images of a metric, references. Empty for one run.
+def differences_of_runs(
+    runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()
+) -> list[str]:
+    """Return one sentence per difference of two runs: data,
+    signature and images of a metric, references.
+
+    Empty for one run.
 
     Parameters
     ----------
@@ -242,9 +356,12 @@ def differences_of_runs(runs: Sequence[Run], names: Sequence[str], records: Sequ
         return []
     one, other = runs
     return [
-        *_data(one, other, names), *_signatures(one, other, names), *_images(one, other, names), *_references(records, names),
+        *_data(one, other, names),
+        *_signatures(one, other, names),
+        *_images(one, other, names),
+        *_references(records, names),
         *_subsets(one, other, names),
-    ]  # fmt: skip
+    ]
 
 
 def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
@@ -252,13 +369,17 @@ def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     if data[0]["fingerprint"] == data[1]["fingerprint"]:
         return []
     readers = ", ".join(str(item["reader"]) for item in data)
-    return [f"{names[0]} and {names[1]} read different data ({readers}): equal ids would be paired by chance"]
+    return [
+        f"{names[0]} and {names[1]} read different data ({readers}): "
+        "equal ids would be paired by chance"
+    ]
 
 
 def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     theirs = {entry.label: entry.signature for entry in other.provenance.metrics}
     return [
-        f"'{entry.label}' is {entry.signature} in {names[0]} and {theirs[entry.label]} in {names[1]}: the numbers are of different metrics"
+        f"'{entry.label}' is {entry.signature} in {names[0]} and "
+        f"{theirs[entry.label]} in {names[1]}: the numbers are of different metrics"
         for entry in one.provenance.metrics
         if theirs.get(entry.label, entry.signature) != entry.signature
     ]
@@ -266,23 +387,34 @@ def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
 
 def _images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     """Compare the folders of images of metrics, which their signatures do not name."""
-    theirs = {entry.label: position for position, entry in enumerate(other.provenance.metrics)}
+    theirs = {
+        entry.label: position for position, entry in enumerate(other.provenance.metrics)
+    }
     lines: list[str] = []
     for position, entry in enumerate(one.provenance.metrics):
         if entry.label not in theirs:
             continue
         mine = _folder_of_images(one, position)
         found = _folder_of_images(other, theirs[entry.label])
-        same = mine.content == found.content if mine.content and found.content else mine.path == found.path
+        same = (
+            mine.content == found.content
+            if mine.content and found.content
+            else mine.path == found.path
+        )
         if not same:
-            lines.append(f"'{entry.label}' reads images of {mine.path} in {names[0]} and of {found.path} in {names[1]}")
+            lines.append(
+                f"'{entry.label}' reads images of {mine.path} in {names[0]} and of "
+                f"{found.path} in {names[1]}"
+            )
     return lines
 
 
 class _Images(NamedTuple):
     path: object
     content: str | None
-    """Text of its files (:func:`harness.spec.path_contents.content_of`); None where the run did not write it."""
+    """Text of its files (:func:`harness.spec.path_contents.content_of`);
+    None where the run did not write it.
+    """
 
 
 def _folder_of_images(run: Run, position: int) -> _Images:
@@ -295,16 +427,27 @@ def _folder_of_images(run: Run, position: int) -> _Images:
 def _references(records: Sequence[RecordPair], names: Sequence[str]) -> list[str]:
     """Compare the reference counts of pairs of records."""
     for one, other in records:
-        counts = [_text((record.sizes or {}).get("references", ())) for record in (one, other)]
+        counts = [
+            _text((record.sizes or {}).get("references", ())) for record in (one, other)
+        ]
         if all(counts) and counts[0] != counts[1]:
-            return [f"'{one.metric}' is of {counts[0]} references in {names[0]} and of {counts[1]} in {names[1]}"]
+            return [
+                f"'{one.metric}' is of {counts[0]} references in {names[0]} and of "
+                f"{counts[1]} in {names[1]}"
+            ]
     return []
 
 
 def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
-    """Return the set sizes that differ between two numbers of a metric and on which it depends; empty where they compare.
+    """Return the set sizes that differ between two numbers of a metric and on which it
+    depends; empty where they compare.
 
-    >>> one, ten = (ResultRecord(model="a", metric="distinct2", level="corpus", sizes={"candidates": [n]}) for n in (1, 10))
+    >>> one, ten = (
+    ...     ResultRecord(
+    ...         model="a", metric="distinct2", level="corpus", sizes={"candidates": [n]}
+    ...     )
+    ...     for n in (1, 10)
+    ... )
     >>> size_difference(one, ten)
     '1 and 10 candidates'
     """
@@ -312,17 +455,37 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
         return ""
     # BLEU without a match depends on sizes on which BLEU does not: its details say so.
     names = {name: None for record in (a, b) for name, _ in record.compared_sizes}
-    names |= {str(name): None for record in (a, b) for name in cast("Sequence[str]", (record.details or {}).get("depends_on", ()))}
-    sizes_a, sizes_b = ([tuple((record.sizes or {}).get(name, ())) for name in names] for record in (a, b))
-    differing = [item for item in zip(names, sizes_a, sizes_b) if item[1] and item[2] and item[1] != item[2]]
-    return ", ".join(f"{_text(counts_a)} and {_text(counts_b)} {name}" for name, counts_a, counts_b in differing)
+    names |= {
+        str(name): None
+        for record in (a, b)
+        for name in cast("Sequence[str]", (record.details or {}).get("depends_on", ()))
+    }
+    sizes_a, sizes_b = (
+        [tuple((record.sizes or {}).get(name, ())) for name in names]
+        for record in (a, b)
+    )
+    differing = [
+        item
+        for item in zip(names, sizes_a, sizes_b)
+        if item[1] and item[2] and item[1] != item[2]
+    ]
+    return ", ".join(
+        f"{_text(counts_a)} and {_text(counts_b)} {name}"
+        for name, counts_a, counts_b in differing
+    )
 
 
 def state_difference(one: Run, other: Run, metric: Metric) -> str:
-    """Return the state of a metric that two runs fitted on the references of other examples; empty where its numbers compare."""
+    """Return the state of a metric that two runs fitted on the references of other
+    examples; empty where its numbers compare.
+    """
     counts = [run.provenance.data["examples"] for run in (one, other)]
     state = metric.spec.held_fixed.removesuffix(" held fixed")
-    return f"{state} of {counts[0]} and {counts[1]} examples" if state and counts[0] != counts[1] else ""
+    return (
+        f"{state} of {counts[0]} and {counts[1]} examples"
+        if state and counts[0] != counts[1]
+        else ""
+    )
 
 
 def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
@@ -330,8 +493,15 @@ def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     subsets = [run.provenance.reference_subset for run in (one, other)]
     if not all(subsets) or subsets[0] == subsets[1]:
         return []
-    return [f"the references are refs:{subsets[0]} in {names[0]} and refs:{subsets[1]} in {names[1]}: other subsets"]
+    return [
+        f"the references are refs:{subsets[0]} in {names[0]} and refs:{subsets[1]} "
+        f"in {names[1]}: other subsets"
+    ]
 
 
 def _text(counts: Sequence[int]) -> str:
-    return f"{min(counts)} to {max(counts)}" if len(set(counts)) > 1 else ", ".join(map(str, counts))
+    return (
+        f"{min(counts)} to {max(counts)}"
+        if len(set(counts)) > 1
+        else ", ".join(map(str, counts))
+    )

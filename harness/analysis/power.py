@@ -1,11 +1,15 @@
-"""Estimation of the numbers of candidates, references and examples that a metric needs, from a pilot run.
+"""Estimation of the numbers of candidates,
+references and examples that a metric needs, from a pilot run.
 
-Within the pilot (Chan et al. 2022, Figure 3), the candidates and references of every example are put into a random order and cut
-to n and m, and the examples are cut likewise; the permutation p-values of the examples are combined as in a run. Repeats with
-other orders show the spread. *Power* at a size is the probability that a run of this size has a combined p-value of at most the
-target. *Share* is the share of examples with p <= alpha.
+Within the pilot (Chan et al. 2022, Figure 3), the candidates and references of every
+example are put into a random order and cut to n and m, and the examples are cut
+likewise; the permutation p-values of the examples are combined as in a run. Repeats
+with other orders show the spread. *Power* at a size is the probability that a run of
+this size has a combined p-value of at most the target. *Share* is the share of examples
+with p <= alpha.
 
-Sizes beyond the pilot are predicted by :mod:`harness.analysis.power_model` and marked as extrapolated.
+Sizes beyond the pilot are predicted by :mod:`harness.analysis.power_model` and marked
+as extrapolated.
 """
 
 from __future__ import annotations
@@ -42,7 +46,9 @@ DEFAULT_POWER = 0.8
 
 @dataclass(frozen=True)
 class Estimate:
-    """Smallest number of examples, candidates or references beyond the pilot that reaches a target."""
+    """Smallest number of examples, candidates or references beyond the pilot that
+    reaches a target.
+    """
 
     axis: str
     """``examples``, ``candidates`` or ``references``."""
@@ -50,14 +56,18 @@ class Estimate:
     """Smallest number for the pilot as it is; None when it is beyond ``limit``."""
     low: int | None
     high: int | None
-    """``low`` and ``high`` are a 95 % interval; None for a bound beyond ``limit``. The interval includes the pilot's own number
-    where resamples of the pilot reach the target."""
+    """``low`` and ``high`` are a 95 % interval; None for a bound beyond ``limit``. The
+    interval includes the pilot's own number where resamples of the pilot reach the
+    target.
+    """
     limit: int
     """Largest number that is considered."""
     n: int
     m: int
     examples: int
-    """``n``, ``m`` and ``examples`` are the numbers of the pilot, of which the axis is varied."""
+    """``n``, ``m`` and ``examples`` are the numbers of the pilot,
+    of which the axis is varied.
+    """
     extrapolated: bool = True
 
 
@@ -71,14 +81,17 @@ class Needed:
     """None where the pilot does not reach the target."""
     largest: Size
     estimates: tuple[Estimate, ...] = ()
-    """Sizes beyond the pilot, one per axis; empty where the pilot reaches the target."""
+    """Sizes beyond the pilot, one per axis; empty where the pilot reaches the target.
+    """
     notes: tuple[str, ...] = ()
     """Limits of the design, and reasons for missing estimates."""
 
 
 @dataclass(frozen=True)
 class PowerStudy:
-    """Sizes of a pilot with their p-values and power, and the sizes needed to reach a target."""
+    """Sizes of a pilot with their p-values and power,
+    and the sizes needed to reach a target.
+    """
 
     sizes: tuple[Size, ...]
     needed: tuple[Needed, ...]
@@ -98,7 +111,9 @@ class PowerTarget:
 
     def reached(self, size: Size) -> bool:
         """Return True when a size reaches the target."""
-        return (self.power is None or size.power >= self.power) and (self.share is None or size.share >= self.share)
+        return (self.power is None or size.power >= self.power) and (
+            self.share is None or size.share >= self.share
+        )
 
 
 def power(
@@ -118,11 +133,13 @@ def power(
     combine: RuleName = "fisher-discrete",
     progress: Callable[[int], None] = lambda steps: None,
 ) -> PowerStudy:
-    """Return the p-value and power that each metric reaches at sizes within and beyond a pilot run, and the sizes needed.
+    """Return the p-value and power that each metric reaches at sizes within and beyond
+    a pilot run, and the sizes needed.
 
-    Sizes within the pilot are measured on subsets of its captions and examples. Sizes beyond it are predictions with 95 %
-    intervals and have ``extrapolated=True``; where the pilot does not reach the target, ``needed`` holds estimates of the numbers
-    of examples, candidates and references that do.
+    Sizes within the pilot are measured on subsets of its captions and examples. Sizes
+    beyond it are predictions with 95 % intervals and have ``extrapolated=True``; where
+    the pilot does not reach the target, ``needed`` holds estimates of the numbers of
+    examples, candidates and references that do.
 
     Parameters
     ----------
@@ -137,7 +154,8 @@ def power(
     metrics : sequence of str
         Labels of metrics; empty: all with p-values.
     candidates, references, examples : iterable of int, optional
-        Sizes; default: 1 to the pilot's number of candidates, and the pilot's numbers of references and of examples with a p-value.
+        Sizes; default: 1 to the pilot's number of candidates, and the pilot's numbers
+        of references and of examples with a p-value.
     repeats : int
         Number of random orders.
     alpha : float
@@ -147,26 +165,40 @@ def power(
     limit : int, optional
         Number of examples of the pilot that are used, from the first.
     combine : str
-        Combination of the p-values of a run: ``fisher-discrete`` (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
+        Combination of the p-values of a run: ``fisher-discrete``
+        (:func:`harness.stats.combine.calibrated_p`) or ``harmonic-mean``.
     progress : callable
         Called with 1 after each size of each metric and repeat.
 
     Raises
     ------
     HarnessError
-        A parameter is out of range, the pilot has no metric with p-values, or is too small for every size, or to predict others.
+        A parameter is out of range, the pilot has no metric with p-values, or is too
+        small for every size, or to predict others.
     """
-    for name, value in (("target_p", target_p), ("power", power), ("share", share), ("alpha", alpha)):
+    for name, value in (
+        ("target_p", target_p),
+        ("power", power),
+        ("share", share),
+        ("alpha", alpha),
+    ):
         if value is not None and not 0 < value <= 1:
             option = f"--{name.replace('_', '-')}"
-            raise HarnessError(f"{option} is {value:g}; expected more than 0 and at most 1", parameter=name)
+            raise HarnessError(
+                f"{option} is {value:g}; expected more than 0 and at most 1",
+                parameter=name,
+            )
     for name, count in (("repeats", repeats), ("limit", limit)):
         if count is not None and count < 1:
-            raise HarnessError(f"--{name} is {count}; expected at least 1", parameter=name)
+            raise HarnessError(
+                f"--{name} is {count}; expected at least 1", parameter=name
+            )
     if power is None and (share is None or target_p is not None):
         power = DEFAULT_POWER
     target = PowerTarget(0.05 if target_p is None else target_p, power, share)
-    request = SizeRequest(tuple(candidates or ()), tuple(references or ()), tuple(examples or ()))
+    request = SizeRequest(
+        tuple(candidates or ()), tuple(references or ()), tuple(examples or ())
+    )
     options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
     studies = model_studies(run, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
@@ -175,7 +207,9 @@ def power(
 
 
 def needed(sizes: Sequence[Size], target: PowerTarget) -> list[Needed]:
-    """Return for every model and metric the smallest measured size that reaches the target; extrapolated sizes do not count."""
+    """Return for every model and metric the smallest measured size that reaches the
+    target; extrapolated sizes do not count.
+    """
     groups: dict[tuple[str, str], list[Size]] = {}
     for size in sizes:
         if not size.extrapolated:
@@ -185,13 +219,19 @@ def needed(sizes: Sequence[Size], target: PowerTarget) -> list[Needed]:
         return size.n + size.m, size.n, size.examples
 
     return [
-        Needed(*names, min(filter(target.reached, group), key=order, default=None), max(group, key=order))
+        Needed(
+            *names,
+            min(filter(target.reached, group), key=order, default=None),
+            max(group, key=order),
+        )
         for names, group in groups.items()
     ]
 
 
 def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
-    """Return the sizes needed by the metrics of one model, with estimates where the pilot does not reach the target."""
+    """Return the sizes needed by the metrics of one model, with estimates where the
+    pilot does not reach the target.
+    """
     trials = study.trials
     base = (trials.n, trials.m)
     trials.measure(study.plans, [base])
@@ -209,11 +249,17 @@ def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
     return rows
 
 
-def _estimate_need(trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget) -> Needed:
+def _estimate_need(
+    trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget
+) -> Needed:
     extrapolation = trials.extrapolation(plan.label)
     notes = _floor_notes(trials, target)
     estimates: list[Estimate] = []
-    if extrapolation is not None and target.share is None and obstacle(trials, plan, extrapolation, ()) is None:
+    if (
+        extrapolation is not None
+        and target.share is None
+        and obstacle(trials, plan, extrapolation, ()) is None
+    ):
         estimates.append(estimate(extrapolation, "examples", target))
     for axis in AXES:
         reason = obstacle(trials, plan, extrapolation, [axis])
@@ -233,16 +279,24 @@ def estimate(extrapolation: Extrapolation, axis: str, target: PowerTarget) -> Es
     if axis == "examples":
         limit = min(limit, max(MAX_EXAMPLES, 2 * start))
     values = steps(2, limit, 1.25) if axis == "examples" else steps(start, limit, 1.1)
-    margins = np.array([_margins(extrapolation, axis, value, target) for value in values])
+    margins = np.array(
+        [_margins(extrapolation, axis, value, target) for value in values]
+    )
     smallest = np.array([_first(values, column) for column in margins.T])
     # The pilot itself does not reach the target.
     smallest[0] = max(smallest[0], start + 1.0)
     value, low, high = extrapolation.interval(np.maximum(smallest, start))
-    return Estimate(axis, _finite(value), _finite(low), _finite(high), limit, n, m, examples)
+    return Estimate(
+        axis, _finite(value), _finite(low), _finite(high), limit, n, m, examples
+    )
 
 
-def _margins(extrapolation: Extrapolation, axis: str, value: int, target: PowerTarget) -> np.ndarray:
-    """Return by how much the pilot and its resamples exceed the target, negative where they miss it."""
+def _margins(
+    extrapolation: Extrapolation, axis: str, value: int, target: PowerTarget
+) -> np.ndarray:
+    """Return by how much the pilot and its resamples exceed the target,
+    negative where they miss it.
+    """
     n, m = extrapolation.base
     size = (value if axis == "candidates" else n, value if axis == "references" else m)
     margins = [np.ones(1)]
@@ -255,7 +309,9 @@ def _margins(extrapolation: Extrapolation, axis: str, value: int, target: PowerT
 
 
 def _first(values: Sequence[int], margins: np.ndarray) -> float:
-    """Return the smallest of the values whose margin is not negative, interpolated between neighbours; infinity for none."""
+    """Return the smallest of the values whose margin is not negative, interpolated
+    between neighbours; infinity for none.
+    """
     reached = np.flatnonzero(margins >= 0)
     if not len(reached):
         return float(np.inf)
@@ -264,7 +320,9 @@ def _first(values: Sequence[int], margins: np.ndarray) -> float:
         return float(values[0])
     below, above = margins[index - 1], margins[index]
     share = -below / (above - below)
-    return float(np.ceil(values[index - 1] + share * (values[index] - values[index - 1]) - 1e-9))
+    return float(
+        np.ceil(values[index - 1] + share * (values[index] - values[index - 1]) - 1e-9)
+    )
 
 
 def _finite(value: float) -> int | None:
@@ -272,11 +330,18 @@ def _finite(value: float) -> int | None:
 
 
 def _floor_notes(trials: PilotTrials, target: PowerTarget) -> list[str]:
-    """Return the reason for which the number of texts forbids the target for a single example."""
+    """Return the reason for which the number of texts forbids the target for a single
+    example.
+    """
     n, m, alpha = trials.n, trials.m, trials.options.alpha
     floor = smallest_p(n, m)
     if target.share is None or floor <= alpha:
         return []
-    text = f"no single example can have p <= {alpha:g} with {n} candidates and {m} references: the smallest p is {floor:.3g}"
-    enough = next((k for k in range(n + 1, 20 * n + 1) if smallest_p(k, m) <= alpha), None)
+    text = (
+        f"no single example can have p <= {alpha:g} with {n} candidates and {m} "
+        f"references: the smallest p is {floor:.3g}"
+    )
+    enough = next(
+        (k for k in range(n + 1, 20 * n + 1) if smallest_p(k, m) <= alpha), None
+    )
     return [f"{text} ({enough} candidates allow it)" if enough else text]

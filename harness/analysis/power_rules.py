@@ -1,11 +1,14 @@
 """Rejection rules of a run, and the probability that a run of a given size is rejected.
 
-A rule gives every example a score; a run is rejected when the sum of its scores reaches a critical value. With ``fisher-discrete``
-the score is -log p and the critical value comes from the exact null distribution of :func:`harness.stats.combine.calibrated_p`;
-with ``harmonic-mean`` (Chan et al. 2022) it is 1 / p, and the harmonic mean itself is compared with the level.
+A rule gives every example a score; a run is rejected when the sum of its scores reaches
+a critical value. With ``fisher-discrete`` the score is -log p and the critical value
+comes from the exact null distribution of :func:`harness.stats.combine.calibrated_p`;
+with ``harmonic-mean`` (Chan et al. 2022) it is 1 / p, and the harmonic mean itself is
+compared with the level.
 
-The sum over N examples that are drawn from a pilot is approximated by the shifted gamma distribution with the same mean, variance
-and skewness (Pearson type III). It is exact to the order of the first Edgeworth term and cannot be negative.
+The sum over N examples that are drawn from a pilot is approximated by the shifted gamma
+distribution with the same mean, variance and skewness (Pearson type III). It is exact
+to the order of the first Edgeworth term and cannot be negative.
 """
 
 from __future__ import annotations
@@ -17,7 +20,13 @@ from typing import Literal
 
 import numpy as np
 
-from harness.stats.combine import MAX_RANKS, SMALLEST, fisher_null, harmonic_mean_p, log_calibrated_p
+from harness.stats.combine import (
+    MAX_RANKS,
+    SMALLEST,
+    fisher_null,
+    harmonic_mean_p,
+    log_calibrated_p,
+)
 from harness.stats.discrete_null import SumNull
 
 RuleName = Literal["fisher-discrete", "harmonic-mean"]
@@ -36,12 +45,15 @@ class Composition:
 
     @classmethod
     def of(cls, floors: np.ndarray) -> Composition:
-        """Return the composition of examples whose smallest p-values are ``floors`` (L,)."""
+        """Return the composition of examples whose smallest p-values are ``floors``
+        (L,).
+        """
         designs, counts = np.unique(ranks_of(floors), return_counts=True)
         return cls(tuple(designs.tolist()), tuple((counts / counts.sum()).tolist()))
 
     def counts(self, examples: int) -> tuple[int, ...]:
-        """Return the numbers of examples of each design in a run, which sum to ``examples``.
+        """Return the numbers of examples of each design in a run,
+        which sum to ``examples``.
 
         >>> Composition((6, 20), (0.25, 0.75)).counts(10)
         (2, 8)
@@ -51,19 +63,27 @@ class Composition:
 
 
 def ranks_of(floors: np.ndarray) -> np.ndarray:
-    """Return the numbers of relabelings of designs with the given smallest p-values, int64, the shape of ``floors``."""
+    """Return the numbers of relabelings of designs with the given smallest p-values,
+    int64, the shape of ``floors``.
+    """
     return np.minimum(np.rint(1.0 / np.asarray(floors)), MAX_RANKS).astype(np.int64)
 
 
 class FisherDiscrete:
-    """Rule of :func:`harness.stats.combine.calibrated_p`; scores are -log p minus their mean under the null hypothesis."""
+    """Rule of :func:`harness.stats.combine.calibrated_p`; scores are -log p minus their
+    mean under the null hypothesis.
+    """
 
     def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
-        """Return the calibrated combined p-value of p-values (L,) with smallest values ``floors`` (L,)."""
+        """Return the calibrated combined p-value of p-values (L,) with smallest values
+        ``floors`` (L,).
+        """
         return max(math.exp(log_calibrated_p(p, floors)), SMALLEST)
 
     def scores(self, p: np.ndarray, floors: np.ndarray) -> np.ndarray:
-        """Return -log p minus its mean for p uniform on 1 / M, ..., 1; shapes broadcast, NaN stays NaN."""
+        """Return -log p minus its mean for p uniform on 1 / M, ..., 1; shapes
+        broadcast, NaN stays NaN.
+        """
         from scipy.special import gammaln  # pyright: ignore[reportMissingTypeStubs]
 
         ranks = ranks_of(floors)
@@ -71,17 +91,30 @@ class FisherDiscrete:
         return -np.log(p) - means
 
     def critical(self, composition: Composition, examples: int, level: float) -> float:
-        """Return the smallest sum of scores with a null tail probability of at most ``level``; infinity when there is none."""
+        """Return the smallest sum of scores with a null tail probability of at most
+        ``level``; infinity when there is none.
+        """
         return _fisher_critical(composition, examples, level)
 
     def p_of_sum(self, composition: Composition, examples: int, total: float) -> float:
-        """Return the null tail probability of a sum, at least :data:`harness.stats.combine.SMALLEST`."""
+        """Return the null tail probability of a sum, at least
+        :data:`harness.stats.combine.SMALLEST`.
+        """
         null, mean = _null(composition, examples)
-        return max(math.exp(null.log_tail(min(round(total / null.step + mean), _most(composition, examples)))), SMALLEST)
+        return max(
+            math.exp(
+                null.log_tail(
+                    min(round(total / null.step + mean), _most(composition, examples))
+                )
+            ),
+            SMALLEST,
+        )
 
 
 class HarmonicMean:
-    """Rule of the harmonic mean of p-values, as in Chan et al. (2022); it is no calibrated test."""
+    """Rule of the harmonic mean of p-values, as in Chan et al. (2022);
+    it is no calibrated test.
+    """
 
     def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
         """Return the harmonic mean."""
@@ -96,33 +129,52 @@ class HarmonicMean:
         return examples / level
 
     def p_of_sum(self, composition: Composition, examples: int, total: float) -> float:
-        """Return the harmonic mean of p-values whose reciprocals sum to ``total``, at most 1."""
+        """Return the harmonic mean of p-values whose reciprocals sum to ``total``,
+        at most 1.
+        """
         return min(1.0, examples / max(total, examples))
 
 
 Rule = FisherDiscrete | HarmonicMean
 """Combination of the p-values of a run as a sum of scores."""
-RULES: dict[str, Rule] = {"fisher-discrete": FisherDiscrete(), "harmonic-mean": HarmonicMean()}
+RULES: dict[str, Rule] = {
+    "fisher-discrete": FisherDiscrete(),
+    "harmonic-mean": HarmonicMean(),
+}
 
 
 def _null(composition: Composition, examples: int) -> tuple[SumNull, float]:
-    """Return the null distribution of Fisher's statistic of a run, and its mean in steps of the grid."""
-    pairs = [(m, count) for m, count in zip(composition.relabelings, composition.counts(examples)) if count]
+    """Return the null distribution of Fisher's statistic of a run,
+    and its mean in steps of the grid.
+    """
+    pairs = [
+        (m, count)
+        for m, count in zip(composition.relabelings, composition.counts(examples))
+        if count
+    ]
     null = fisher_null(tuple(m for m, _ in pairs), tuple(count for _, count in pairs))
-    return null, float(sum(count * scores.mean() for scores, (_, count) in zip(null.scores, pairs)))
+    return null, float(
+        sum(count * scores.mean() for scores, (_, count) in zip(null.scores, pairs))
+    )
 
 
 def _most(composition: Composition, examples: int) -> int:
-    """Return the largest sum of grid scores, that of a run whose p-values are all as small as possible."""
+    """Return the largest sum of grid scores,
+    that of a run whose p-values are all as small as possible.
+    """
     null, _ = _null(composition, examples)
-    return int(sum(count * int(scores[0]) for scores, count in zip(null.scores, null.counts)))
+    return int(
+        sum(count * int(scores[0]) for scores, count in zip(null.scores, null.counts))
+    )
 
 
 @lru_cache(maxsize=4096)
 def _fisher_critical(composition: Composition, examples: int, level: float) -> float:
-    """Return the smallest centred sum with a null tail probability of at most the level, which is met within 0.1 %.
+    """Return the smallest centred sum with a null tail probability of at most the
+    level, which is met within 0.1 %.
 
-    The root of -log P(S >= total) is almost linear in the total, and is solved by false position (Illinois rule).
+    The root of -log P(S >= total) is almost linear in the total, and is solved by false
+    position (Illinois rule).
     """
     null, mean = _null(composition, examples)
     high = _most(composition, examples)
@@ -139,7 +191,11 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
         low, below = -1, -goal
     side = 0
     while high - low > 1:
-        total = low + round((high - low) * -below / (above - below)) if above > below else (low + high) // 2
+        total = (
+            low + round((high - low) * -below / (above - below))
+            if above > below
+            else (low + high) // 2
+        )
         total = min(max(total, low + 1), high - 1)
         value = distance(total)
         if value >= 0:
@@ -157,7 +213,9 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
 
 @dataclass(frozen=True, eq=False)
 class ScoreMoments:
-    """Moments of the score of one example for S resamples of a pilot, each of shape (S,)."""
+    """Moments of the score of one example for S resamples of a pilot,
+    each of shape (S,).
+    """
 
     mean: np.ndarray
     deviation: np.ndarray
@@ -165,23 +223,33 @@ class ScoreMoments:
 
     @classmethod
     def of_sums(cls, sums: np.ndarray) -> ScoreMoments:
-        """Return the moments from the sums of 1, x, x**2 and x**3 over the draws, shape (S, 4)."""
+        """Return the moments from the sums of 1, x, x**2 and x**3 over the draws,
+        shape (S, 4).
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             mean, second, third = (sums[:, 1:4] / sums[:, :1]).T
             variance = np.maximum(second - mean**2, 0.0)
             variance[variance < 1e-12 * np.maximum(1.0, second)] = 0.0
             central = third - 3 * mean * second + 2 * mean**3
-            skewness = np.where(variance > 0, central / np.where(variance > 0, variance, 1.0) ** 1.5, 0.0)
+            skewness = np.where(
+                variance > 0,
+                central / np.where(variance > 0, variance, 1.0) ** 1.5,
+                0.0,
+            )
         return cls(mean, np.sqrt(variance), skewness)
 
     def tail(self, total: float, examples: int) -> np.ndarray:
-        """Return the probabilities (S,) that the sum over ``examples`` draws is at least ``total``."""
+        """Return the probabilities (S,) that the sum over ``examples`` draws is at
+        least ``total``.
+        """
         from scipy.special import gammainc, gammaincc, ndtr  # pyright: ignore[reportMissingTypeStubs]
 
         distance = total - examples * self.mean
         spread = self.deviation * math.sqrt(examples)
         with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.where(spread > 0, distance / spread, np.where(distance <= 0, -np.inf, np.inf))
+            x = np.where(
+                spread > 0, distance / spread, np.where(distance <= 0, -np.inf, np.inf)
+            )
         x = np.where(np.isnan(distance), np.nan, x)
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
@@ -189,12 +257,18 @@ class ScoreMoments:
         right = np.asarray(gammaincc(shape, point))
         left = np.asarray(gammainc(shape, point))
         normal = np.asarray(ndtr(-x))
-        return np.where(np.abs(skewness) < _FLAT, normal, np.where(skewness > 0, right, left))
+        return np.where(
+            np.abs(skewness) < _FLAT, normal, np.where(skewness > 0, right, left)
+        )
 
     def draw(self, examples: int, rng: np.random.Generator) -> np.ndarray:
         """Return one sum over ``examples`` draws for each resample, shape (S,)."""
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
-        standard = np.sign(skewness) * (rng.standard_gamma(shape) - shape) / np.sqrt(shape)
-        standard = np.where(np.abs(skewness) < _FLAT, rng.normal(size=len(shape)), standard)
+        standard = (
+            np.sign(skewness) * (rng.standard_gamma(shape) - shape) / np.sqrt(shape)
+        )
+        standard = np.where(
+            np.abs(skewness) < _FLAT, rng.normal(size=len(shape)), standard
+        )
         return examples * self.mean + self.deviation * math.sqrt(examples) * standard

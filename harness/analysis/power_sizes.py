@@ -1,4 +1,6 @@
-"""p-value and power of the metrics of a pilot run at given sizes: measured within the pilot, predicted beyond it."""
+"""p-value and power of the metrics of a pilot run at given sizes: measured within the
+pilot, predicted beyond it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import numpy as np
 from harness.analysis.power_fit import AXES, MIN_SIZES, Axis, SizeTrials
 from harness.analysis.power_model import MIN_EXAMPLES, Extrapolation, Prediction
 from harness.analysis.power_rules import RULES, Rule
-from harness.analysis.power_trials import PilotTrials, TrialOptions, pilot, plans_with_p_values
+from harness.analysis.power_trials import (
+    PilotTrials,
+    TrialOptions,
+    pilot,
+    plans_with_p_values,
+)
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan
@@ -19,15 +26,19 @@ from harness.stats.seeds import derive
 
 MAX_SIZE = {"examples": 1_000_000, "candidates": 10_000, "references": 10_000}
 MAX_FACTOR = {"examples": 100, "candidates": 5, "references": 5}
-"""Largest number in multiples of the pilot's, by axis: of an estimate, and for captions of a requested size."""
+"""Largest number in multiples of the pilot's, by axis: of an estimate,
+and for captions of a requested size.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Size(Prediction):
-    """Combined p-value and power of a metric with n candidates and m references per example.
+    """Combined p-value and power of a metric with n candidates and m references per
+    example.
 
-    Within the pilot ``p`` is the geometric mean over repeats, ``p_low`` and ``p_high`` are the smallest and the largest of them, and
-    the intervals of power and share are NaN where the pilot has too few examples.
+    Within the pilot ``p`` is the geometric mean over repeats, ``p_low`` and ``p_high``
+    are the smallest and the largest of them, and the intervals of power and share are
+    NaN where the pilot has too few examples.
     """
 
     model: str
@@ -53,7 +64,9 @@ class SizeRequest:
         for axis, limit in MAX_SIZE.items():
             for value in getattr(self, axis):
                 if not 1 <= value <= limit:
-                    raise HarnessError(f"--{axis} has {value}; expected 1 to {limit:,}", parameter=axis)
+                    raise HarnessError(
+                        f"--{axis} has {value}; expected 1 to {limit:,}", parameter=axis
+                    )
 
     def pairs(self, trials: PilotTrials) -> list[tuple[int, int]]:
         """Return the sizes (n, m) for the pilot of one model."""
@@ -62,9 +75,14 @@ class SizeRequest:
 
 
 def rule_of(name: str) -> Rule:
-    """Return the combination with a name; raise :class:`HarnessError` with the nearest name for an unknown one."""
+    """Return the combination with a name; raise :class:`HarnessError` with the nearest
+    name for an unknown one.
+    """
     if name not in RULES:
-        raise HarnessError(f"no combination '{name}'{did_you_mean(name, list(RULES))}; there are {', '.join(RULES)}")
+        raise HarnessError(
+            f"no combination '{name}'{did_you_mean(name, list(RULES))}; "
+            f"there are {', '.join(RULES)}"
+        )
     return RULES[name]
 
 
@@ -82,31 +100,45 @@ class ModelStudy:
 
 
 def model_studies(
-    path: str | Path, metrics: Sequence[str], request: SizeRequest, options: TrialOptions, limit: int | None
+    path: str | Path,
+    metrics: Sequence[str],
+    request: SizeRequest,
+    options: TrialOptions,
+    limit: int | None,
 ) -> list[ModelStudy]:
     run = Run.open(path)
     if run.provenance.kind and not any(system.model for system in run.samples.systems):
         raise InputError(
-            "the judged captions name no systems; power needs a run of models, or judgments with a column of systems", str(path)
+            "the judged captions name no systems; power needs a run of models, "
+            "or judgments with a column of systems",
+            str(path),
         )
     models, plans = pilot(run), plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []
     for model, sets in models.items():
         trials = PilotTrials(model, sets[:limit] if limit else sets, options)
-        studies.append(ModelStudy(trials, plans, _requested_sizes(trials, plans, request)))
+        studies.append(
+            ModelStudy(trials, plans, _requested_sizes(trials, plans, request))
+        )
     if not any(study.sizes for study in studies):
         raise HarnessError("no size of the pilot is large enough for its metrics")
     return studies
 
 
-def _requested_sizes(trials: PilotTrials, plans: Sequence[MetricPlan], request: SizeRequest) -> list[Size]:
+def _requested_sizes(
+    trials: PilotTrials, plans: Sequence[MetricPlan], request: SizeRequest
+) -> list[Size]:
     pairs = request.pairs(trials)
     _check_factors(trials, pairs)
     inside = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}
     trials.measure(plans, sorted(inside | {(trials.n, trials.m)}))
     if not all(trials.contains(*size) for size in pairs):
         trials.measure(plans, trials.fit_sizes())
-    return [size for plan in plans for size in _sizes_of(trials, plan, pairs, request.examples)]
+    return [
+        size
+        for plan in plans
+        for size in _sizes_of(trials, plan, pairs, request.examples)
+    ]
 
 
 def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> None:
@@ -115,13 +147,19 @@ def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> Non
         limit = MAX_FACTOR[axis] * base
         if max(values) > limit:
             raise HarnessError(
-                f"--{axis} has {max(values)}; expected at most {limit}, {MAX_FACTOR[axis]} times those of the pilot "
+                f"--{axis} has {max(values)}; expected at most {limit}, "
+                f"{MAX_FACTOR[axis]} times those of the pilot "
                 f"of model '{trials.model}'",
                 parameter=axis,
             )
 
 
-def _sizes_of(trials: PilotTrials, plan: MetricPlan, pairs: Sequence[tuple[int, int]], requested: Sequence[int]) -> Iterator[Size]:
+def _sizes_of(
+    trials: PilotTrials,
+    plan: MetricPlan,
+    pairs: Sequence[tuple[int, int]],
+    requested: Sequence[int],
+) -> Iterator[Size]:
     """Yield the sizes of one metric; those that are too small for it are left out."""
     extrapolation = trials.extrapolation(plan.label)
     for n, m in pairs:
@@ -146,34 +184,57 @@ def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
     return _count_defined(base) if base is not None else len(trials.sets)
 
 
-def obstacle(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, axes: Sequence[Axis]) -> str | None:
-    """Return the reason for which sizes beyond the pilot on the given axes of captions cannot be predicted; None without one."""
+def obstacle(
+    trials: PilotTrials,
+    plan: MetricPlan,
+    extrapolation: Extrapolation | None,
+    axes: Sequence[Axis],
+) -> str | None:
+    """Return the reason for which sizes beyond the pilot on the given axes of captions
+    cannot be predicted; None without one.
+    """
     examples = 0 if extrapolation is None else extrapolation.examples
     if extrapolation is None or examples < MIN_EXAMPLES:
-        return f"the pilot has {examples} examples with p-values; sizes beyond it need at least {MIN_EXAMPLES}"
+        return (
+            f"the pilot has {examples} examples with p-values; "
+            f"sizes beyond it need at least {MIN_EXAMPLES}"
+        )
     for axis in axes:
         if axis == "candidates" and plan.metric.spec.level == "item":
             return (
-                "a metric that scores each candidate alone can lose power with more candidates, so that their number is not predicted "
-                "beyond the pilot; use a pilot with more candidates, other --examples, or --metric with a metric of sets"
+                "a metric that scores each candidate alone can lose power with more "
+                "candidates, so that their number is not predicted "
+                "beyond the pilot; use a pilot with more candidates, "
+                "other --examples, or --metric with a metric of sets"
             )
         if not extrapolation.can_fit(axis):
             return (
-                f"the pilot ({trials.n} candidates, {trials.m} references) is too small for other numbers of {axis}: "
-                f"they are fitted and checked on at least {MIN_SIZES} sizes with p-values and at most half its {axis}"
+                f"the pilot ({trials.n} candidates, {trials.m} references) "
+                f"is too small for other numbers of {axis}: "
+                f"they are fitted and checked on at least {MIN_SIZES} sizes with "
+                f"p-values and at most half its {axis}"
             )
     return None
 
 
-def measured_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]) -> Size:
-    """Return the combined p-value of the pilot cut to (n, m, examples), with power and share by resampling its examples."""
+def measured_size(
+    trials: PilotTrials,
+    plan: MetricPlan,
+    extrapolation: Extrapolation | None,
+    size: tuple[int, int, int],
+) -> Size:
+    """Return the combined p-value of the pilot cut to (n, m, examples), with power and
+    share by resampling its examples.
+    """
     n, m, examples = size
     options, trial = trials.options, trials.trials(plan.label)[n, m]
     combined: list[float] = []
     for repeat, row in enumerate(trial.p):
         rows = np.flatnonzero(~np.isnan(row))
         if examples < len(rows):
-            order = np.random.default_rng(derive(options.seed, "examples", repeat)).permutation(len(rows))
+            order = np.random.default_rng(
+                derive(options.seed, "examples", repeat)
+            ).permutation(len(rows))
             rows = rows[order[:examples]]
         combined.append(options.rule.combined(row[rows], trial.floors[rows]))
     nan = float("nan")
@@ -182,21 +243,53 @@ def measured_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapol
         power = extrapolation.interval(extrapolation.power(n, m, examples))
         share = extrapolation.share_interval(n, m)
     elif extrapolation is not None:
-        share = (float(np.nanmean(np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha))), nan, nan)
-    values = Prediction(float(np.exp(np.log(combined).mean())), min(combined), max(combined), *power, *share)
+        share = (
+            float(
+                np.nanmean(
+                    np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha)
+                )
+            ),
+            nan,
+            nan,
+        )
+    values = Prediction(
+        float(np.exp(np.log(combined).mean())),
+        min(combined),
+        max(combined),
+        *power,
+        *share,
+    )
     return Size(
-        model=trials.model, metric=plan.label, n=n, m=m, **vars(values), examples=min(examples, _count_defined(trial)),
+        model=trials.model,
+        metric=plan.label,
+        n=n,
+        m=m,
+        **vars(values),
+        examples=min(examples, _count_defined(trial)),
         method=trials.methods[plan.label, n, m],
-    )  # fmt: skip
+    )
 
 
-def _predict_size(trials: PilotTrials, plan: MetricPlan, extrapolation: Extrapolation | None, size: tuple[int, int, int]) -> Size:
+def _predict_size(
+    trials: PilotTrials,
+    plan: MetricPlan,
+    extrapolation: Extrapolation | None,
+    size: tuple[int, int, int],
+) -> Size:
     n, m, examples = size
-    axes: list[Axis] = [axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond]
+    axes: list[Axis] = [
+        axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond
+    ]
     reason = obstacle(trials, plan, extrapolation, axes)
     if reason is not None or extrapolation is None:
         raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")
     return Size(
-        model=trials.model, metric=plan.label, n=n, m=m, **vars(extrapolation.predict(n, m, examples)), examples=examples,
-        method="fitted in n and m" if axes else "resampled examples", extrapolated=True,
-    )  # fmt: skip
+        model=trials.model,
+        metric=plan.label,
+        n=n,
+        m=m,
+        **vars(extrapolation.predict(n, m, examples)),
+        examples=examples,
+        method="fitted in n and m" if axes else "resampled examples",
+        extrapolated=True,
+    )

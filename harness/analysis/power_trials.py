@@ -24,13 +24,26 @@ from harness.stats.significance import has_generic_null, untestable_reason
 
 
 def pilot(run: Run) -> dict[str, list[CaptionSet]]:
-    """Return caption sets by model of a finished run; for each model those of the decoding with the largest sets."""
+    """Return caption sets by model of a finished run; for each model those of the
+    decoding with the largest sets.
+    """
     best: dict[str, tuple[tuple[int, int], list[CaptionSet]]] = {}
     for system in run.samples.systems:
         sets = system.caption_sets()
-        size = (max(len(s.candidates) for s in sets), max(len(s.references) for s in sets))
-        other = {k: v for k, v in system.decoding.items() if k not in ("candidates", "references")}
-        label = system.model if not other else f"{system.model} {json.dumps(other, sort_keys=True)}"
+        size = (
+            max(len(s.candidates) for s in sets),
+            max(len(s.references) for s in sets),
+        )
+        other = {
+            k: v
+            for k, v in system.decoding.items()
+            if k not in ("candidates", "references")
+        }
+        label = (
+            system.model
+            if not other
+            else f"{system.model} {json.dumps(other, sort_keys=True)}"
+        )
         if label not in best or size > best[label][0]:
             best[label] = (size, sets)
     return {label: sets for label, (_, sets) in best.items()}
@@ -39,9 +52,11 @@ def pilot(run: Run) -> dict[str, list[CaptionSet]]:
 def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
     """Return the pilot's metrics that have p-values, or those with the given labels.
 
-    Metrics that score relabeled texts again are slow; they are included only by their labels.
+    Metrics that score relabeled texts again are slow; they are included only by their
+    labels.
 
-    Raises :class:`HarnessError` with the nearest label for one that the pilot does not have, and for a metric that is not installed here.
+    Raises :class:`HarnessError` with the nearest label for one that the pilot does not
+    have, and for a metric that is not installed here.
     """
     require_components(run)
     plans = caption_plans(metric_plans(run.provenance.spec["metrics"]))
@@ -49,24 +64,35 @@ def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
     names = [plan.label for plan in plans]
     for label in labels:
         if label not in names:
-            raise HarnessError.of_name("the pilot has no testable metric", label, names, "there are")
+            raise HarnessError.of_name(
+                "the pilot has no testable metric", label, names, "there are"
+            )
     if not plans:
         raise HarnessError("the pilot has no metric with p-values")
     if labels:
         return [plan for plan in plans if plan.label in labels]
     fast = [plan for plan in plans if not has_generic_null(plan.metric)]
     if not fast:
-        raise HarnessError(f"the pilot's metrics with p-values are slow to test; name one: {', '.join(names)}")
+        raise HarnessError(
+            "the pilot's metrics with p-values are slow to test; name one: "
+            f"{', '.join(names)}"
+        )
     return fast
 
 
 def shuffle_sets(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
-    """Return the sets with the candidates and references of each example in a random order."""
+    """Return the sets with the candidates and references of each example in a random
+    order.
+    """
     out: list[CaptionSet] = []
     for item in sets:
         rng = np.random.default_rng(derive(seed, item.id))
-        candidates = tuple(item.candidates[int(i)] for i in rng.permutation(len(item.candidates)))
-        references = tuple(item.references[int(i)] for i in rng.permutation(len(item.references)))
+        candidates = tuple(
+            item.candidates[int(i)] for i in rng.permutation(len(item.candidates))
+        )
+        references = tuple(
+            item.references[int(i)] for i in rng.permutation(len(item.references))
+        )
         out.append(replace(item, candidates=candidates, references=references))
     return out
 
@@ -110,7 +136,9 @@ class PilotTrials:
         Settings.
     """
 
-    def __init__(self, model: str, sets: Sequence[CaptionSet], options: TrialOptions) -> None:
+    def __init__(
+        self, model: str, sets: Sequence[CaptionSet], options: TrialOptions
+    ) -> None:
         self.model = model
         self.sets = sets
         self.options = options
@@ -128,46 +156,75 @@ class PilotTrials:
         return n <= self.n and m <= self.m
 
     def fit_sizes(self) -> list[tuple[int, int]]:
-        """Return the sizes (n, m) on which predictions for other sizes are fitted; those of two texts tell nothing."""
+        """Return the sizes (n, m) on which predictions for other sizes are fitted;
+        those of two texts tell nothing.
+        """
         return [(n, m) for n in spread(self.n) for m in spread(self.m) if n + m > 2]
 
     def trials(self, label: str) -> dict[tuple[int, int], SizeTrials]:
         """Return the measured sizes (n, m) of a metric that have p-values."""
         return self._trials.get(label, {})
 
-    def measure(self, plans: Sequence[MetricPlan], sizes: Iterable[tuple[int, int]]) -> None:
-        """Compute the p-values of metrics at sizes within the pilot; those that are measured already are not repeated."""
-        work = [(plan, *size) for plan in plans for size in sizes if (plan.label, *size) not in self._measured]
+    def measure(
+        self, plans: Sequence[MetricPlan], sizes: Iterable[tuple[int, int]]
+    ) -> None:
+        """Compute the p-values of metrics at sizes within the pilot; those that are
+        measured already are not repeated.
+        """
+        work = [
+            (plan, *size)
+            for plan in plans
+            for size in sizes
+            if (plan.label, *size) not in self._measured
+        ]
         if not work:
             return
         values: dict[tuple[str, int, int], list[np.ndarray]] = {}
         for repeat in range(self.options.repeats):
-            ordered = shuffle_sets(self.sets, derive(self.options.seed, "order", repeat))
+            ordered = shuffle_sets(
+                self.sets, derive(self.options.seed, "order", repeat)
+            )
             features = FeatureCache([item.references for item in ordered])
             whole = scoring.batches(ordered, features)
             for plan, n, m in work:
                 parts = scoring.nested(whole, features, n, m)
                 significance = SignificanceSpec(method="exact")
-                scored = scoring.score(plan.metric, parts, features, significance, self.options.seed)
+                scored = scoring.score(
+                    plan.metric, parts, features, significance, self.options.seed
+                )
                 if scored.p_values is not None and not np.isnan(scored.p_values).all():
                     values.setdefault((plan.label, n, m), []).append(scored.p_values)
                     self.methods[plan.label, n, m] = scored.p_method
                 self.options.progress(1)
         self._measured |= {(plan.label, n, m) for plan, n, m in work}
         for (label, n, m), runs in values.items():
-            self._trials.setdefault(label, {})[n, m] = self._size_trials(n, m, np.stack(runs))
+            self._trials.setdefault(label, {})[n, m] = self._size_trials(
+                n, m, np.stack(runs)
+            )
 
     def _size_trials(self, n: int, m: int, p: np.ndarray) -> SizeTrials:
-        shapes = [(min(n, len(item.candidates)), min(m, len(item.references))) for item in self.sets]
+        shapes = [
+            (min(n, len(item.candidates)), min(m, len(item.references)))
+            for item in self.sets
+        ]
         floors = {shape: smallest_p(*shape) for shape in set(shapes)}
         mean_n, mean_m = np.mean(shapes, axis=0)
-        return SizeTrials(float(mean_n), float(mean_m), p, np.array([floors[shape] for shape in shapes]))
+        return SizeTrials(
+            float(mean_n),
+            float(mean_m),
+            p,
+            np.array([floors[shape] for shape in shapes]),
+        )
 
     def extrapolation(self, label: str) -> Extrapolation | None:
-        """Return the extrapolation of a metric from the measured sizes; None without p-values at the size of the pilot."""
+        """Return the extrapolation of a metric from the measured sizes; None without
+        p-values at the size of the pilot.
+        """
         trials, base = self.trials(label), (self.n, self.m)
         if base not in trials or np.isnan(trials[base].p).any(axis=0).all():
             return None
         options = self.options
         seed = derive(options.seed, self.model, label)
-        return Extrapolation(trials, base, options.rule, options.alpha, options.level, seed)
+        return Extrapolation(
+            trials, base, options.rule, options.alpha, options.level, seed
+        )

@@ -1,9 +1,12 @@
-"""Intervals of the two numbers that say how far two sources are apart: their squared MMD, and the accuracy on held-out prompts.
+"""Intervals of the two numbers that say how far two sources are apart: their squared
+MMD, and the accuracy on held-out prompts.
 
-Both are sums over pairs of texts (of one prompt, or of a training and a test prompt), products of noise where the sources are equal. A t
-interval over prompts is too narrow there: squared distances of few prompts are skewed, and two folds of the accuracy use each other's
-prompts, so that each product of noise counts twice. Relabelings have that noise exactly: an interval leaves the number of equal sources out
-only where relabelings seldom reach the estimate.
+Both are sums over pairs of texts (of one prompt, or of a training and a test prompt),
+products of noise where the sources are equal. A t interval over prompts is too narrow
+there: squared distances of few prompts are skewed, and two folds of the accuracy use
+each other's prompts, so that each product of noise counts twice. Relabelings have that
+noise exactly: an interval leaves the number of equal sources out only where relabelings
+seldom reach the estimate.
 """
 
 from __future__ import annotations
@@ -47,23 +50,29 @@ class Effect:
 def degrees_of_freedom(texts: int) -> float:
     """Return N (N - 3) / 2, the dimension of the centred kernels of N texts.
 
-    The squared distance of two sources has at most this many times its variance under relabeling, when the kernel says nothing but the
-    source.
+    The squared distance of two sources has at most this many times its variance under
+    relabeling, when the kernel says nothing but the source.
     """
     return texts * (texts - 3) / 2
 
 
-def effect_over_prompts(values: np.ndarray, totals: np.ndarray, freedom: np.ndarray) -> Effect:
+def effect_over_prompts(
+    values: np.ndarray, totals: np.ndarray, freedom: np.ndarray
+) -> Effect:
     """Return the mean squared MMD of prompts, with an interval.
 
-    The target is the mean over prompts of the squared distance of the distributions that the answers are drawn from, for prompts that vary
-    as those that were asked; of a metric, its expected excess over its mean under relabeling. A change of prompts of a kind that was not
-    asked is not bounded.
+    The target is the mean over prompts of the squared distance of the distributions
+    that the answers are drawn from, for prompts that vary as those that were asked; of
+    a metric, its expected excess over its mean under relabeling. A change of prompts of
+    a kind that was not asked is not bounded.
 
-    The lower end is that of Student's t over prompts, and above 0 only where at most 2.5 % of the relabelings reach the estimate. Upwards
-    Student's t is too short: the distances are skewed, and few prompts with a small mean have a small spread too. The spread under
-    relabeling, which does not share that error, is added in quadrature, without the part that the difference of the sources has in it. The
-    target is never below 0: with an estimate below, the upper end is at least as far above 0 as a half width.
+    The lower end is that of Student's t over prompts, and above 0 only where at most
+    2.5 % of the relabelings reach the estimate. Upwards Student's t is too short: the
+    distances are skewed, and few prompts with a small mean have a small spread too. The
+    spread under relabeling, which does not share that error, is added in quadrature,
+    without the part that the difference of the sources has in it. The target is never
+    below 0: with an estimate below, the upper end is at least as far above 0 as a half
+    width.
 
     Parameters
     ----------
@@ -85,7 +94,9 @@ def effect_over_prompts(values: np.ndarray, totals: np.ndarray, freedom: np.ndar
     null = totals / prompts
     if error == 0 and np.ptp(null) <= TIE:
         return Effect(value, reason="no prompt differs from another")
-    noise = math.sqrt(max(float(null.var()) - float((values**2 / freedom).sum()) / prompts**2, 0.0))
+    noise = math.sqrt(
+        max(float(null.var()) - float((values**2 / freedom).sum()) / prompts**2, 0.0)
+    )
 
     def upper_end(level: float) -> float:
         half = error * student_quantile(prompts - 1, level)
@@ -99,7 +110,8 @@ def effect_over_prompts(values: np.ndarray, totals: np.ndarray, freedom: np.ndar
 
 
 def _largest_seldom_exceeded(values: np.ndarray, share: float) -> float:
-    """Return the smallest of the values that at most a share of them exceeds: the observed one of equal sources no more often.
+    """Return the smallest of the values that at most a share of them exceeds: the
+    observed one of equal sources no more often.
 
     >>> _largest_seldom_exceeded(np.arange(40.0), 0.025)
     38.0
@@ -108,17 +120,23 @@ def _largest_seldom_exceeded(values: np.ndarray, share: float) -> float:
     return float(np.sort(values)[len(values) - 1 - exceed])
 
 
-def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: int, seed: int) -> Effect:
-    """Return the share of pairs of answers, one of each source, that shifts of other prompts put in the right order, with an interval.
+def held_out_accuracy(
+    strata: Sequence[Stratum], features: np.ndarray, draws: int, seed: int
+) -> Effect:
+    """Return the share of pairs of answers, one of each source, that shifts of other
+    prompts put in the right order, with an interval.
 
-    Prompts are divided into :data:`FOLDS` parts. Of each part the answers are scored by the differences of features between the sources in
-    the other parts. The target is the expected accuracy at this training size, four fifths of these many prompts with these many answers,
-    not that of the best weights, which more prompts approach.
+    Prompts are divided into :data:`FOLDS` parts. Of each part the answers are scored by
+    the differences of features between the sources in the other parts. The target is
+    the expected accuracy at this training size, four fifths of these many prompts with
+    these many answers, not that of the best weights, which more prompts approach.
 
-    Given the weights, prompts are independent, and the variance is that of their shares over the number of prompts. The weights of two
-    parts are learnt on each other's prompts: with equal sources the accuracy is a sum over ordered pairs of parts that counts each pair
-    twice, which doubles the variance. Where the sources differ the weights are surer, and twice the variance is more than enough. .5 is
-    left out only where at most 2.5 % of the relabelings are as far from it.
+    Given the weights, prompts are independent, and the variance is that of their shares
+    over the number of prompts. The weights of two parts are learnt on each other's
+    prompts: with equal sources the accuracy is a sum over ordered pairs of parts that
+    counts each pair twice, which doubles the variance. Where the sources differ the
+    weights are surer, and twice the variance is more than enough. .5 is left out only
+    where at most 2.5 % of the relabelings are as far from it.
 
     Parameters
     ----------
@@ -137,10 +155,16 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     for block, labels in relabelings.blocks():
         for fold in range(FOLDS):
             chosen = np.flatnonzero(block.prompts % FOLDS == fold)
-            weights = (shifts.sum(axis=0) - shifts[fold]) / (squares.sum(axis=0) - squares[fold] + TIE)
+            weights = (shifts.sum(axis=0) - shifts[fold]) / (
+                squares.sum(axis=0) - squares[fold] + TIE
+            )
             step = max(1, _SCORES // (relabelings.number * block.rows.shape[1]))
             for part in np.split(chosen, range(step, len(chosen), step)):
-                right = _share_in_order(_centre(features[block.rows[part]]) @ weights.T, labels[part], block.n)
+                right = _share_in_order(
+                    _centre(features[block.rows[part]]) @ weights.T,
+                    labels[part],
+                    block.n,
+                )
                 null += right.sum(axis=0)
                 shares[block.prompts[part]] = right[:, 0]
     value = float(shares.mean())
@@ -164,32 +188,44 @@ def held_out_accuracy(strata: Sequence[Stratum], features: np.ndarray, draws: in
     return Effect(value, (max(low, 0.0), upper_end(0.975)), upper_end(0.95))
 
 
-def _shifts_of_folds(relabelings: Relabelings, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sums over the texts of A of the centred features of each fold, (FOLDS, P, F), and of their squares, (FOLDS, F)."""
+def _shifts_of_folds(
+    relabelings: Relabelings, features: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums over the texts of A of the centred features of each fold, (FOLDS,
+    P, F), and of their squares, (FOLDS, F).
+    """
     shifts = np.zeros((FOLDS, relabelings.number, features.shape[1]))
     squares = np.zeros((FOLDS, features.shape[1]))
     for block, labels in relabelings.blocks():
         values = _centre(features[block.rows])
         for fold in range(FOLDS):
             chosen = block.prompts % FOLDS == fold
-            shifts[fold] += np.tensordot(labels[chosen], values[chosen], axes=((0, 2), (0, 1)))
+            shifts[fold] += np.tensordot(
+                labels[chosen], values[chosen], axes=((0, 2), (0, 1))
+            )
             squares[fold] += (values[chosen] ** 2).sum(axis=(0, 1))
     return shifts, squares
 
 
 def _centre(values: np.ndarray) -> np.ndarray:
-    """Return the values of texts (b, N, F) minus their means over the texts of each prompt."""
+    """Return the values of texts (b, N, F) minus their means over the texts of each
+    prompt.
+    """
     return values - values.mean(axis=1, keepdims=True)
 
 
 def _share_in_order(scores: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
-    """Return the share of pairs of an answer of A and one of B whose scores (b, N, P) are in this order, shape (b, P); a tie is half.
+    """Return the share of pairs of an answer of A and one of B whose scores (b, N, P)
+    are in this order, shape (b, P); a tie is half.
 
-    Pairs of two answers of A cancel: the sum over the answers of A of (answers below - answers above) is that over pairs of A and B.
+    Pairs of two answers of A cancel: the sum over the answers of A of (answers below -
+    answers above) is that over pairs of A and B.
     """
     size = scores.shape[1]
     total = np.zeros((len(scores), scores.shape[2]))
     for k in range(size):
         gaps = scores[:, k : k + 1] - scores
-        total += ((gaps > TIE).sum(axis=1) - (gaps < -TIE).sum(axis=1)) * labels[:, :, k]
+        total += ((gaps > TIE).sum(axis=1) - (gaps < -TIE).sum(axis=1)) * labels[
+            :, :, k
+        ]
     return 0.5 + 0.5 * total / (n * (size - n))

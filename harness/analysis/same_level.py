@@ -1,8 +1,10 @@
-"""Level of one check in a series of checks, and the random relabelings that a level needs.
+"""Level of one check in a series of checks,
+and the random relabelings that a level needs.
 
-A p-value of N random relabelings is at least 1 / (N + 1), and one of few answers at least that of their number of relabelings. A check at a
-lower level finds nothing, whatever the answers are: the relabelings are raised to what the level needs, and what no number serves is
-refused.
+A p-value of N random relabelings is at least 1 / (N + 1), and one of few answers at
+least that of their number of relabelings. A check at a lower level finds nothing,
+whatever the answers are: the relabelings are raised to what the level needs, and what
+no number serves is refused.
 """
 
 from __future__ import annotations
@@ -15,19 +17,27 @@ from harness.analysis.answer_kernels import KERNELS
 from harness.errors import HarnessError
 
 RESOLUTION = 5
-"""Number of relabelings that the level must be, as a share of all: at 1 a single chance hit would lose the change."""
+"""Number of relabelings that the level must be, as a share of all: at 1 a single chance
+hit would lose the change.
+"""
 MOST_DRAWS = 1_000_000
-"""Maximum number of random relabelings of string kernels; those of 25 prompts of 10 + 10 answers take a minute."""
+"""Maximum number of random relabelings of string kernels; those of 25 prompts of 10 +
+10 answers take a minute.
+"""
 MOST_METRIC_DRAWS = 20_000
-"""Maximum number where a metric is a kernel: its standardisation holds all of them at once."""
+"""Maximum number where a metric is a kernel:
+its standardisation holds all of them at once.
+"""
 
 
 @dataclass(frozen=True)
 class NightSeries:
-    """Place of a check in a series whose checks together have a false alarm with probability alpha at most, whatever they share.
+    """Place of a check in a series whose checks together have a false alarm with
+    probability alpha at most, whatever they share.
 
-    With ``nights`` each of so many checks has the level alpha / nights. With ``night`` K alone the level is alpha · 6 / (π² K²), whose sum
-    over all K is alpha: the series has no end, and its levels go to 0.
+    With ``nights`` each of so many checks has the level alpha / nights. With ``night``
+    K alone the level is alpha · 6 / (π² K²), whose sum over all K is alpha: the series
+    has no end, and its levels go to 0.
     """
 
     night: int | None = None
@@ -36,7 +46,10 @@ class NightSeries:
     def level(self, alpha: float) -> float:
         """Return the level of this check.
 
-        >>> NightSeries(nights=50).level(0.05), round(NightSeries(night=2).level(0.05), 6)
+        >>> (
+        ...     NightSeries(nights=50).level(0.05),
+        ...     round(NightSeries(night=2).level(0.05), 6),
+        ... )
         (0.001, 0.007599)
         """
         if self.nights:
@@ -47,12 +60,16 @@ class NightSeries:
         """Raise :class:`HarnessError` for a check beyond the end of the series."""
         if self.night and self.nights and self.night > self.nights:
             raise HarnessError(
-                f"same: --night {self.night} of --nights {self.nights}: the level is spent; begin again at night 1 with a fresh baseline",
+                f"same: --night {self.night} of --nights {self.nights}: "
+                "the level is spent; begin again at night 1 with a fresh baseline",
                 value=self.night,
             )
 
-    def check_level(self, alpha: float, smallest_p: float, kernels: Sequence[str], tests: int) -> None:
-        """Raise :class:`HarnessError`, with the largest number that can be served, where this check could not find anything.
+    def check_level(
+        self, alpha: float, smallest_p: float, kernels: Sequence[str], tests: int
+    ) -> None:
+        """Raise :class:`HarnessError`, with the largest number that can be served,
+        where this check could not find anything.
 
         Parameters
         ----------
@@ -69,18 +86,34 @@ class NightSeries:
         smallest = max(smallest_p, RESOLUTION / most) * tests
         if self.level(alpha) >= smallest:
             return
-        # Levels fall as the number grows, so that the largest one that is served follows from the smallest level.
-        option, number, largest = "--night", self.night, math.sqrt(alpha * 6 / smallest) / math.pi
+        # Levels fall as the number grows, so that the largest one that is served
+        # follows from the smallest level.
+        option, number, largest = (
+            "--night",
+            self.night,
+            math.sqrt(alpha * 6 / smallest) / math.pi,
+        )
         if self.nights:
             option, number, largest = "--nights", self.nights, alpha / smallest
-        served = _largest_where(lambda k: self._with(k).level(alpha) >= smallest, round(largest))
+        served = _largest_where(
+            lambda k: self._with(k).level(alpha) >= smallest, round(largest)
+        )
         limit = (
             f"these answers have too few relabelings for a level below {smallest:.3g}"
             if smallest_p * most > RESOLUTION
-            else f"at most {most:,} relabelings are drawn, which serve levels from {smallest:.3g}"
+            else f"at most {most:,} relabelings are drawn, "
+            f"which serve levels from {smallest:.3g}"
         )
-        advice = f"the largest number that they serve is {option} {served}" if served else "no series of checks can be tested with them"
-        raise HarnessError(f"same: {option} {number} tests at level {self.level(alpha):.3g}; {limit}; {advice}", value=number)
+        advice = (
+            f"the largest number that they serve is {option} {served}"
+            if served
+            else "no series of checks can be tested with them"
+        )
+        raise HarnessError(
+            f"same: {option} {number} tests at level {self.level(alpha):.3g}; "
+            f"{limit}; {advice}",
+            value=number,
+        )
 
     def _with(self, number: int) -> NightSeries:
         return NightSeries(nights=number) if self.nights else NightSeries(night=number)
@@ -92,12 +125,15 @@ def _largest_where(served: Callable[[int], bool], guess: int) -> int:
 
 
 def most_draws(kernels: Sequence[str]) -> int:
-    """Return the maximum number of random relabelings that are drawn for some kernels."""
+    """Return the maximum number of random relabelings that are drawn for some
+    kernels.
+    """
     return MOST_DRAWS if set(kernels) <= set(KERNELS) else MOST_METRIC_DRAWS
 
 
 def draws_needed(level: float, kernels: Sequence[str]) -> int:
-    """Return the number of relabelings, the observed one included, of which the share of a level is :data:`RESOLUTION`, or the maximum.
+    """Return the number of relabelings, the observed one included, of which the share
+    of a level is :data:`RESOLUTION`, or the maximum.
 
     >>> draws_needed(0.001, ["exact"])
     5000

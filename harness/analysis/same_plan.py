@@ -1,4 +1,6 @@
-"""Numbers of prompts and answers with which ``harness same`` finds named changes, from the answers of one source."""
+"""Numbers of prompts and answers with which ``harness same`` finds named changes, from
+the answers of one source.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.analysis.answer_kernels import TOKEN
-from harness.analysis.same import Alternative, Prompt, Settings, Source, choose, replace_answers, share_found
+from harness.analysis.same import (
+    Alternative,
+    Prompt,
+    Settings,
+    Source,
+    choose,
+    replace_answers,
+    share_found,
+)
 from harness.errors import InputError
 
 ANSWERS = (5, 10, 20)
@@ -29,49 +39,92 @@ class Design:
     power: float
 
 
-def substitute_words(answers: Sequence[Sequence[str]], rng: np.random.Generator) -> list[list[str]]:
-    """Return answers with one word of a hundred replaced by a random word of all answers."""
-    words = [word for texts in answers for text in texts for word in text.split()] or [""]
+def substitute_words(
+    answers: Sequence[Sequence[str]], rng: np.random.Generator
+) -> list[list[str]]:
+    """Return answers with one word of a hundred replaced by a random word of all
+    answers.
+    """
+    words = [word for texts in answers for text in texts for word in text.split()] or [
+        ""
+    ]
     return [
-        [" ".join(words[rng.integers(len(words))] if rng.random() < 0.01 else word for word in text.split()) for text in texts]
+        [
+            " ".join(
+                words[rng.integers(len(words))] if rng.random() < 0.01 else word
+                for word in text.split()
+            )
+            for text in texts
+        ]
         for texts in answers
     ]
 
 
-def truncate(answers: Sequence[Sequence[str]], rng: np.random.Generator) -> list[list[str]]:
+def truncate(
+    answers: Sequence[Sequence[str]], rng: np.random.Generator
+) -> list[list[str]]:
     """Return answers cut at the number of words that one in five exceeds."""
-    most = int(np.quantile([len(text.split()) for texts in answers for text in texts], 0.8))
+    most = int(
+        np.quantile([len(text.split()) for texts in answers for text in texts], 0.8)
+    )
     return [[" ".join(text.split()[:most]) for text in texts] for texts in answers]
 
 
 def changes(other: Source | None) -> dict[str, Alternative | float]:
-    """Return name -> change, or the temperature whose answers are drawn in place of those at 1."""
+    """Return name -> change, or the temperature whose answers are drawn in place of
+    those at 1.
+    """
     out: dict[str, Alternative | float] = {
-        "temperature -0.1": 0.9, "temperature +0.1": 1.1, "one answer in ten replaced": replace_answers(0.1),
-        "1 % of words substituted": substitute_words, "truncated at the longest fifth": truncate,
-    }  # fmt: skip
+        "temperature -0.1": 0.9,
+        "temperature +0.1": 1.1,
+        "one answer in ten replaced": replace_answers(0.1),
+        "1 % of words substituted": substitute_words,
+        "truncated at the longest fifth": truncate,
+    }
     return out if other is None else {**out, other.label: 1.0}
 
 
-def plan(source: Source, settings: Settings, other: Source | None = None, power: float = 0.8) -> Iterator[Design]:
-    """Yield for each change and number of answers the smallest number of prompts that reaches a power, or the largest tried.
+def plan(
+    source: Source, settings: Settings, other: Source | None = None, power: float = 0.8
+) -> Iterator[Design]:
+    """Yield for each change and number of answers the smallest number of prompts that
+    reaches a power, or the largest tried.
 
-    Both sources of a simulated check are drawn with replacement from the answers to drawn prompts. ``other`` is a second source, such as a
-    quantised model. The answers at a temperature are drawn with the weights of :func:`tempered_weights`.
+    Both sources of a simulated check are drawn with replacement from the answers to
+    drawn prompts. ``other`` is a second source, such as a quantised model. The answers
+    at a temperature are drawn with the weights of :func:`tempered_weights`.
     """
-    names = [name for name, texts in source.answers.items() if len(texts) > 1 and (other is None or other.answers.get(name))]
+    names = [
+        name
+        for name, texts in source.answers.items()
+        if len(texts) > 1 and (other is None or other.answers.get(name))
+    ]
     if not names:
-        raise InputError(f"{source.label} has no prompt with several answers; a plan draws from them")
+        raise InputError(
+            f"{source.label} has no prompt with several answers; a plan draws from them"
+        )
     for title, change in changes(other).items():
         second = other if other is not None and title == other.label else source
-        weights = tempered_weights(second, names, change if isinstance(change, float) else 1.0)
+        weights = tempered_weights(
+            second, names, change if isinstance(change, float) else 1.0
+        )
         reached = False
         for answers, prompts in itertools.product(ANSWERS, PROMPTS):
             if reached and prompts > PROMPTS[0]:
                 continue
-            generators = (np.random.default_rng([settings.seed, run]) for run in range(RUNS))
+            generators = (
+                np.random.default_rng([settings.seed, run]) for run in range(RUNS)
+            )
             checks = (
-                _check(source, second, choose(names, rng.integers(len(names), size=prompts)), answers, change, weights, rng)
+                _check(
+                    source,
+                    second,
+                    choose(names, rng.integers(len(names), size=prompts)),
+                    answers,
+                    change,
+                    weights,
+                    rng,
+                )
                 for rng in generators
             )
             share = share_found(checks, RUNS, settings)
@@ -81,37 +134,82 @@ def plan(source: Source, settings: Settings, other: Source | None = None, power:
 
 
 def _check(
-    source: Source, second: Source, names: Sequence[str], answers: int, change: Alternative | float, weights: Mapping[str, np.ndarray],
+    source: Source,
+    second: Source,
+    names: Sequence[str],
+    answers: int,
+    change: Alternative | float,
+    weights: Mapping[str, np.ndarray],
     rng: np.random.Generator,
-) -> list[Prompt]:  # fmt: skip
+) -> list[Prompt]:
     """Return the prompts of one simulated check."""
-    a = [choose(source.answers[name], rng.integers(len(source.answers[name]), size=answers)) for name in names]
-    b = [choose(second.answers[name], rng.choice(len(weights[name]), answers, p=weights[name])) for name in names]
+    a = [
+        choose(
+            source.answers[name], rng.integers(len(source.answers[name]), size=answers)
+        )
+        for name in names
+    ]
+    b = [
+        choose(
+            second.answers[name],
+            rng.choice(len(weights[name]), answers, p=weights[name]),
+        )
+        for name in names
+    ]
     changed = change(b, rng) if callable(change) else b
-    return [Prompt(str(k), texts, others) for k, (texts, others) in enumerate(zip(a, changed))]
+    return [
+        Prompt(str(k), texts, others)
+        for k, (texts, others) in enumerate(zip(a, changed))
+    ]
 
 
-def tempered_weights(source: Source, names: Sequence[str], temperature: float) -> dict[str, np.ndarray]:
-    """Return the probabilities with which answers are drawn that imitate a temperature, relative to that of the source.
+def tempered_weights(
+    source: Source, names: Sequence[str], temperature: float
+) -> dict[str, np.ndarray]:
+    """Return the probabilities with which answers are drawn that imitate a temperature,
+    relative to that of the source.
 
-    A bigram model of all answers, with add-one-half smoothing, has the probabilities p at the temperature of the source; the weight of an
-    answer is the product over its tokens of p^(1 / T - 1) / sum p^(1 / T).
+    A bigram model of all answers, with add-one-half smoothing, has the probabilities p
+    at the temperature of the source; the weight of an answer is the product over its
+    tokens of p^(1 / T - 1) / sum p^(1 / T).
     """
-    tokens = {name: [["", *TOKEN.findall(text), ""] for text in source.answers[name]] for name in names}
-    pairs = Counter(pair for texts in tokens.values() for words in texts for pair in itertools.pairwise(words))
+    tokens = {
+        name: [["", *TOKEN.findall(text), ""] for text in source.answers[name]]
+        for name in names
+    }
+    pairs = Counter(
+        pair
+        for texts in tokens.values()
+        for words in texts
+        for pair in itertools.pairwise(words)
+    )
     firsts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     for (word, _), count in pairs.items():
         firsts[word] += count
         kinds[word] += 1
     size, power = len(firsts), 1 / temperature
-    total = {word: (size - kinds[word]) * (0.5 / (firsts[word] + 0.5 * size)) ** power for word in firsts}
+    total = {
+        word: (size - kinds[word]) * (0.5 / (firsts[word] + 0.5 * size)) ** power
+        for word in firsts
+    }
     for (word, _), count in pairs.items():
         total[word] += ((count + 0.5) / (firsts[word] + 0.5 * size)) ** power
 
     def score(words: Sequence[str]) -> float:
-        probabilities = ((x, (pairs[x, y] + 0.5) / (firsts[x] + 0.5 * size)) for x, y in itertools.pairwise(words))
-        return float(sum((power - 1) * np.log(p) - np.log(total[x]) for x, p in probabilities))
+        probabilities = (
+            (x, (pairs[x, y] + 0.5) / (firsts[x] + 0.5 * size))
+            for x, y in itertools.pairwise(words)
+        )
+        return float(
+            sum((power - 1) * np.log(p) - np.log(total[x]) for x, p in probabilities)
+        )
 
-    scores = {name: np.array([score(words) for words in texts]) for name, texts in tokens.items()}
-    return {name: np.exp(s - s.max()) / np.exp(s - s.max()).sum() for name, s in scores.items()}
+    scores = {
+        name: np.array([score(words) for words in texts])
+        for name, texts in tokens.items()
+    }
+    return {
+        name: np.exp(s - s.max()) / np.exp(s - s.max()).sum()
+        for name, s in scores.items()
+    }

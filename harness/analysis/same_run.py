@@ -1,4 +1,6 @@
-"""Sources of ``harness same`` that are models of runs, and the test that a spec asks for with ``same: [A, B]``."""
+"""Sources of ``harness same`` that are models of runs, and the test that a spec asks
+for with ``same: [A, B]``.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,13 @@ _COMPARISONS = TypeAdapter(list[SourceComparison])
 
 def sources_of_run(side: ComparedRun) -> list[Source]:
     """Return the systems of a run, or of its chosen model, as sources."""
-    return [Source(side.label(system), {item.id: item.candidates for item in system.caption_sets()}) for system in side.systems]
+    return [
+        Source(
+            side.label(system),
+            {item.id: item.candidates for item in system.caption_sets()},
+        )
+        for system in side.systems
+    ]
 
 
 def settings_of_run(run: Run) -> Settings:
@@ -31,9 +39,11 @@ def settings_of_run(run: Run) -> Settings:
 
 
 def check_run(run: Run) -> list[SourceComparison]:
-    """Return the tests that the spec of a run asks for, of each pair of its sources; empty without ``same``.
+    """Return the tests that the spec of a run asks for,
+    of each pair of its sources; empty without ``same``.
 
-    They are kept in ``same.json`` of the run directory, for the captions, settings and version under which they were computed.
+    They are kept in ``same.json`` of the run directory, for the captions, settings and
+    version under which they were computed.
     """
     names = cast("list[str]", run.provenance.spec.get("same") or [])
     if not names or not run.samples.systems:

@@ -1,8 +1,10 @@
-"""Test of two sources batch by batch, which may stop after any batch: e-values (Ramdas et al. 2023).
+"""Test of two sources batch by batch, which may stop after any batch:
+e-values (Ramdas et al. 2023).
 
-A batch holds fresh answers of every prompt. Its statistic S > 0 is chosen from earlier batches; e = S(observed) / mean of S over
-relabelings of the batch has at most the mean 1 when both sources are the same. The product over batches exceeds 1 / alpha with probability
-at most alpha.
+A batch holds fresh answers of every prompt. Its statistic S > 0 is chosen from earlier
+batches; e = S(observed) / mean of S over relabelings of the batch has at most the mean
+1 when both sources are the same. The product over batches exceeds 1 / alpha with
+probability at most alpha.
 """
 
 from __future__ import annotations
@@ -33,19 +35,33 @@ class Evidence:
     """Product of the e-values so far."""
 
 
-def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator[Evidence]:
-    """Yield the evidence after each batch of ``size`` answers of each source and prompt, up to the batch that exceeds 1 / alpha."""
+def follow(
+    prompts: Sequence[Prompt], size: int, settings: Settings
+) -> Iterator[Evidence]:
+    """Yield the evidence after each batch of ``size`` answers of each source and
+    prompt, up to the batch that exceeds 1 / alpha.
+    """
     wealth, used = 1.0, 0
     evidence: list[np.ndarray] = []
     gains: list[float] = []
     for start in range(0, max(min(len(p.a), len(p.b)) for p in prompts), size):
-        batch = [(p, p.a[start : start + size], p.b[start : start + size]) for p in prompts]
-        batch = [(Prompt(p.id, p.a[:start], p.b[:start]), a, b) for p, a, b in batch if a and b]
+        batch = [
+            (p, p.a[start : start + size], p.b[start : start + size]) for p in prompts
+        ]
+        batch = [
+            (Prompt(p.id, p.a[:start], p.b[:start]), a, b)
+            for p, a, b in batch
+            if a and b
+        ]
         columns = _columns(batch, settings, start)
         weights = _weights(np.array(evidence), columns.shape[1], len(settings.kernels))
         combined = columns @ weights
         combined /= max(float(combined.std()), 1e-12)
-        stake = float(np.clip(np.mean(gains), SMALLEST_STAKE, LARGEST_STAKE)) if gains else FIRST_STAKE
+        stake = (
+            float(np.clip(np.mean(gains), SMALLEST_STAKE, LARGEST_STAKE))
+            if gains
+            else FIRST_STAKE
+        )
         powers = np.exp(stake * (combined - combined.max()))
         wealth *= float(powers[0] / powers.mean())
         evidence.append(columns[0])
@@ -57,9 +73,11 @@ def follow(prompts: Sequence[Prompt], size: int, settings: Settings) -> Iterator
 
 
 def _weights(evidence: np.ndarray, number: int, kernels: int) -> np.ndarray:
-    """Return weights of the statistics (number,) from those of earlier batches (t, number): small sums count as noise.
+    """Return weights of the statistics (number,) from those of earlier batches (t,
+    number): small sums count as noise.
 
-    Similarities, the last ones, may differ in either direction; the other statistics are expected to be positive.
+    Similarities, the last ones, may differ in either direction; the other statistics
+    are expected to be positive.
     """
     if not len(evidence):
         return (np.arange(number) < kernels).astype(np.float64)
@@ -71,11 +89,16 @@ def _weights(evidence: np.ndarray, number: int, kernels: int) -> np.ndarray:
     return weights
 
 
-def _columns(batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], settings: Settings, start: int) -> np.ndarray:
+def _columns(
+    batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]],
+    settings: Settings,
+    start: int,
+) -> np.ndarray:
     """Return the statistics of a batch under its relabelings, shape (P, 3 K + 1).
 
-    They are the kernels within the batch; their witnesses, the mean kernel of an answer with the earlier answers of A minus that with those
-    of B; the direction of the features; the mean similarities to all answers of the prompt.
+    They are the kernels within the batch; their witnesses, the mean kernel of an answer
+    with the earlier answers of A minus that with those of B; the direction of the
+    features; the mean similarities to all answers of the prompt.
     """
     texts = [text for _, a, b in batch for text in (*a, *b)]
     earlier = [text for prompt, _, _ in batch for text in (*prompt.a, *prompt.b)]
@@ -83,29 +106,52 @@ def _columns(batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], setti
     strata = strata_of([(len(a), len(b)) for _, a, b in batch])
     features = np.zeros((len(texts), 2 * len(kernels) + 1))
     if start:
-        starts = [len(texts), *accumulate((len(p.a) + len(p.b) for p, _, _ in batch), initial=len(texts))][1:]
+        starts = [
+            len(texts),
+            *accumulate((len(p.a) + len(p.b) for p, _, _ in batch), initial=len(texts)),
+        ][1:]
         for stratum in strata:
             positions: list[int] = stratum.prompts.tolist()
             for row, position in zip(stratum.rows, positions):
                 before = np.arange(starts[position], starts[position + 1])
-                matrices = answers.kernels(kernels, np.concatenate([row, before])[None])[0]
+                matrices = answers.kernels(
+                    kernels, np.concatenate([row, before])[None]
+                )[0]
                 a = len(row) + len(batch[position][0].a)
-                witness = matrices[:, : len(row), len(row) : a].mean(axis=2) - matrices[:, : len(row), a:].mean(axis=2)
+                witness = matrices[:, : len(row), len(row) : a].mean(axis=2) - matrices[
+                    :, : len(row), a:
+                ].mean(axis=2)
                 features[row, : len(kernels)] = witness.T
-                features[row, len(kernels) + 1 :] = matrices[:, : len(row)].mean(axis=2).T
+                features[row, len(kernels) + 1 :] = (
+                    matrices[:, : len(row)].mean(axis=2).T
+                )
         features[:, len(kernels)] = _direction(answers, batch, len(texts))
     relabelings = Relabelings(strata, settings.draws, settings.seed + start)
-    sums = relabel_sums(relabelings, lambda block: answers.kernels(kernels, block.rows), features)
+    sums = relabel_sums(
+        relabelings, lambda block: answers.kernels(kernels, block.rows), features
+    )
     return np.concatenate([sums.within, sums.shifts[:, : features.shape[1]]], axis=1)
 
 
-def _direction(answers: Answers, batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]], new: int) -> np.ndarray:
-    """Return the sum of the features of each new answer, weighted by their shifts in earlier batches, shape (new,)."""
+def _direction(
+    answers: Answers,
+    batch: Sequence[tuple[Prompt, Sequence[str], Sequence[str]]],
+    new: int,
+) -> np.ndarray:
+    """Return the sum of the features of each new answer, weighted by their shifts in
+    earlier batches, shape (new,).
+    """
     values = answers.features()[1]
-    shift, variance, start = np.zeros(values.shape[1]), np.full(values.shape[1], 1e-12), new
+    shift, variance, start = (
+        np.zeros(values.shape[1]),
+        np.full(values.shape[1], 1e-12),
+        new,
+    )
     for prompt, _, _ in batch:
         n, m = len(prompt.a), len(prompt.b)
-        block = values[start : start + n + m] - values[start : start + n + m].mean(axis=0)
+        block = values[start : start + n + m] - values[start : start + n + m].mean(
+            axis=0
+        )
         shift += block[:n].sum(axis=0)
         variance += (block**2).sum(axis=0) * n * m / ((n + m) * (n + m - 1))
         start += n + m

@@ -1,6 +1,8 @@
-"""What a user declares of the scores of logs: which of them are costs, and the range of their values.
+"""What a user declares of the scores of logs: which of them are costs,
+and the range of their values.
 
-The logs of one comparison have one direction per metric: that of the option, else the one that a log declares, else that of the name
+The logs of one comparison have one direction per metric: that of the option, else the
+one that a log declares, else that of the name
 (:mod:`harness.analysis.score_directions`).
 """
 
@@ -12,7 +14,12 @@ from math import isfinite
 
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_directions import Direction, direction_of_name
-from harness.analysis.score_logs import DirectedScore, LoggedMetric, LoggedScore, ScoreLog
+from harness.analysis.score_logs import (
+    DirectedScore,
+    LoggedMetric,
+    LoggedScore,
+    ScoreLog,
+)
 from harness.errors import HarnessError, InputError
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import labels_by_spelling
@@ -34,14 +41,19 @@ class DeclaredScores:
 
     def option(self) -> str:
         """Return the first option that is given; empty without any."""
-        given = {"--lower-is-better": self.lower_is_better, "--higher-is-better": self.higher_is_better, "--bounds": self.bounds}
+        given = {
+            "--lower-is-better": self.lower_is_better,
+            "--higher-is-better": self.higher_is_better,
+            "--bounds": self.bounds,
+        }
         return next((name for name, value in given.items() if value), "")
 
 
 def parse_bounds(texts: Sequence[str]) -> dict[str, Bounds]:
     """Return the values of ``--bounds`` as metric -> bounds.
 
-    Raises :class:`InputError` for a text that is not of the form, and for a name that occurs twice.
+    Raises :class:`InputError` for a text that is not of the form, and for a name that
+    occurs twice.
 
     >>> parse_bounds(["0,1", "judge/tone=0,10"])
     {'': (0.0, 1.0), 'judge/tone': (0.0, 10.0)}
@@ -52,45 +64,76 @@ def parse_bounds(texts: Sequence[str]) -> dict[str, Bounds]:
         try:
             low, high = map(float, ends.split(","))
         except ValueError:
-            raise InputError(f"--bounds is '{text}'; expected LOW,HIGH such as 0,1, or NAME=LOW,HIGH for one metric") from None
+            raise InputError(
+                f"--bounds is '{text}'; expected LOW,HIGH such as 0,1, "
+                "or NAME=LOW,HIGH for one metric"
+            ) from None
         if name in bounds:
-            raise InputError(f"--bounds occurs twice for {name or 'all metrics'}: give one range")
+            raise InputError(
+                f"--bounds occurs twice for {name or 'all metrics'}: give one range"
+            )
         bounds[name] = low, high
     return bounds
 
 
-def declare_scores(sides: Sequence[ComparedRun], declared: DeclaredScores) -> list[ComparedRun]:
-    """Return the sides of a comparison with one direction, and the declared bounds, for each metric of their logs.
+def declare_scores(
+    sides: Sequence[ComparedRun], declared: DeclaredScores
+) -> list[ComparedRun]:
+    """Return the sides of a comparison with one direction, and the declared bounds, for
+    each metric of their logs.
 
-    A metric whose direction is unclear, or whose scores leave the bounds, is refused as soon as it is compared
-    (:attr:`~harness.analysis.score_logs.DirectedScore.refusal`): others of the same log can be.
+    A metric whose direction is unclear, or whose scores leave the bounds, is refused as
+    soon as it is compared (:attr:`~harness.analysis.score_logs.DirectedScore.refusal`):
+    others of the same log can be.
 
     Raises
     ------
     HarnessError
-        A declaration for runs that are no logs, of a metric that no log has, or against another one.
+        A declaration for runs that are no logs, of a metric that no log has, or against
+        another one.
     """
     logs = [side.run for side in sides if isinstance(side.run, ScoreLog)]
     if len(logs) < len(sides) and (option := declared.option()):
         name = next(side.name for side in sides if not isinstance(side.run, ScoreLog))
-        raise HarnessError(f"{option} is for logs of scores; {name} is a run, whose metrics declare direction and range themselves")
+        raise HarnessError(
+            f"{option} is for logs of scores; {name} is a run, "
+            "whose metrics declare direction and range themselves"
+        )
     if not logs:
         return list(sides)
 
     metrics = list(dict.fromkeys(metric for log in logs for metric in log.contents))
     lower, higher = (
         _labels(names, metrics, option)
-        for names, option in ((declared.lower_is_better, "--lower-is-better"), (declared.higher_is_better, "--higher-is-better"))
+        for names, option in (
+            (declared.lower_is_better, "--lower-is-better"),
+            (declared.higher_is_better, "--higher-is-better"),
+        )
     )
     if twice := next((metric for metric in lower if metric in higher), ""):
-        raise HarnessError(f"'{twice}' is declared with --lower-is-better and with --higher-is-better: give one of them")
-    typed = dict.fromkeys(lower, Direction(False, "--lower-is-better")) | dict.fromkeys(higher, Direction(True, "--higher-is-better"))
+        raise HarnessError(
+            f"'{twice}' is declared with --lower-is-better and with "
+            "--higher-is-better: give one of them"
+        )
+    typed = dict.fromkeys(lower, Direction(False, "--lower-is-better")) | dict.fromkeys(
+        higher, Direction(True, "--higher-is-better")
+    )
     bounds = _bounds_by_label(declared.bounds, metrics)
     directed = {
-        metric: _direct(metric, [log.contents[metric] for log in logs if metric in log.contents], typed.get(metric), bounds.get(metric))
+        metric: _direct(
+            metric,
+            [log.contents[metric] for log in logs if metric in log.contents],
+            typed.get(metric),
+            bounds.get(metric),
+        )
         for metric in metrics
     }
-    return [replace(side, run=_under(side.run, directed)) if isinstance(side.run, ScoreLog) else side for side in sides]
+    return [
+        replace(side, run=_under(side.run, directed))
+        if isinstance(side.run, ScoreLog)
+        else side
+        for side in sides
+    ]
 
 
 def _labels(names: Sequence[str], metrics: Sequence[str], option: str) -> list[str]:
@@ -99,56 +142,116 @@ def _labels(names: Sequence[str], metrics: Sequence[str], option: str) -> list[s
     found = [labels.get(name, labels.get(spelling(name))) for name in names]
     for name, label in zip(names, found):
         if label is None:
-            raise HarnessError.of_name(f"{option}: there is no metric", name, metrics, "the logs have")
+            raise HarnessError.of_name(
+                f"{option}: there is no metric", name, metrics, "the logs have"
+            )
     return [label for label in found if label is not None]
 
 
-def _bounds_by_label(bounds: Bounds | Mapping[str, Bounds] | None, metrics: Sequence[str]) -> dict[str, Bounds]:
+def _bounds_by_label(
+    bounds: Bounds | Mapping[str, Bounds] | None, metrics: Sequence[str]
+) -> dict[str, Bounds]:
     """Return label -> bounds of the metrics that have some."""
-    by_name = {} if not bounds else dict(bounds) if isinstance(bounds, Mapping) else {ALL: bounds}
+    by_name = (
+        {}
+        if not bounds
+        else dict(bounds)
+        if isinstance(bounds, Mapping)
+        else {ALL: bounds}
+    )
     for low, high in by_name.values():
         if not (isfinite(low) and isfinite(high) and low < high):
-            raise InputError(f"--bounds is {low:g},{high:g}; expected two finite numbers, the smaller one first")
+            raise InputError(
+                f"--bounds is {low:g},{high:g}; expected two finite numbers, "
+                "the smaller one first"
+            )
     shared = by_name.pop(ALL, None)
     named = dict(zip(_labels(list(by_name), metrics, "--bounds"), by_name.values()))
     return {**({} if shared is None else dict.fromkeys(metrics, shared)), **named}
 
 
-def _direct(metric: str, contents: Sequence[LoggedMetric], typed: Direction | None, bounds: Bounds | None) -> DirectedScore:
-    """Return a metric under its direction and bounds, with the reason why it cannot be compared where there is one."""
-    declared = {item.higher_is_better: item for content in reversed(contents) if (item := content.declared)}
+def _direct(
+    metric: str,
+    contents: Sequence[LoggedMetric],
+    typed: Direction | None,
+    bounds: Bounds | None,
+) -> DirectedScore:
+    """Return a metric under its direction and bounds, with the reason why it cannot be
+    compared where there is one.
+    """
+    declared = {
+        item.higher_is_better: item
+        for content in reversed(contents)
+        if (item := content.declared)
+    }
     usual = direction_of_name(metric)
-    refusal = next((text for content in contents if (text := content.infinite(metric))), "")
+    refusal = next(
+        (text for content in contents if (text := content.infinite(metric))), ""
+    )
     if typed:
         direction = typed
     elif len(declared) > 1:
         direction = Direction(None)
-        places = " and ".join(f"{'higher' if better else 'lower'} is better ({item.source})" for better, item in declared.items())
-        refusal = refusal or f"'{metric}' has two directions: {places}; {_what_to_type(metric)}"
+        places = " and ".join(
+            f"{'higher' if better else 'lower'} is better ({item.source})"
+            for better, item in declared.items()
+        )
+        refusal = (
+            refusal
+            or f"'{metric}' has two directions: {places}; {_what_to_type(metric)}"
+        )
     else:
         direction = next(iter(declared.values()), usual)
         if direction.higher_is_better is None:
-            refusal = refusal or f"the name of '{metric}' does not say whether larger is better; {_what_to_type(metric)}"
+            refusal = (
+                refusal
+                or f"the name of '{metric}' does not say whether larger is better; "
+                f"{_what_to_type(metric)}"
+            )
     if bounds:
         refusal = refusal or _outside(metric, contents, bounds)
-    note = "" if direction.higher_is_better and usual.higher_is_better else direction.note
-    return DirectedScore(LoggedScore(metric, bounds, direction.higher_is_better), note, refusal)
+    note = (
+        "" if direction.higher_is_better and usual.higher_is_better else direction.note
+    )
+    return DirectedScore(
+        LoggedScore(metric, bounds, direction.higher_is_better), note, refusal
+    )
 
 
 def _what_to_type(metric: str) -> str:
-    return f"add --lower-is-better {metric} or --higher-is-better {metric}, or choose other metrics with -m"
+    return (
+        f"add --lower-is-better {metric} or --higher-is-better {metric}, "
+        "or choose other metrics with -m"
+    )
 
 
 def _outside(metric: str, contents: Sequence[LoggedMetric], bounds: Bounds) -> str:
-    """Return the refusal of a metric with a score outside its bounds; empty where all lie within."""
+    """Return the refusal of a metric with a score outside its bounds;
+    empty where all lie within.
+    """
     low, high = bounds
-    for extreme in (extreme for content in contents for extreme in (content.lowest, content.highest)):
+    for extreme in (
+        extreme for content in contents for extreme in (content.lowest, content.highest)
+    ):
         if not low <= extreme.value <= high:
-            return f"'{metric}' is {extreme.value:g} at {extreme.where}, outside --bounds {low:g},{high:g}"
+            return (
+                f"'{metric}' is {extreme.value:g} at {extreme.where}, "
+                f"outside --bounds {low:g},{high:g}"
+            )
     return ""
 
 
 def _under(log: ScoreLog, directed: Mapping[str, DirectedScore]) -> ScoreLog:
     """Return a log under the directions of a comparison."""
-    records = [replace(record, higher_is_better=directed[record.metric].metric.spec.higher_is_better) for record in log.records]
-    return replace(log, records=tuple(records), directed={metric: directed[metric] for metric in log.contents})
+    records = [
+        replace(
+            record,
+            higher_is_better=directed[record.metric].metric.spec.higher_is_better,
+        )
+        for record in log.records
+    ]
+    return replace(
+        log,
+        records=tuple(records),
+        directed={metric: directed[metric] for metric in log.contents},
+    )

@@ -1,7 +1,10 @@
-"""Scores per sample in the logs of other harnesses, as runs that ``compare`` and ``gate`` test.
+"""Scores per sample in the logs of other harnesses,
+as runs that ``compare`` and ``gate`` test.
 
-Values are read as inspect's ``value_to_float`` reads them; epochs of a sample are averaged. Whatever is no score is counted and named, and
-a sample that occurs twice is refused: nothing is dropped or averaged without a word. :mod:`harness.analysis.score_forms` has the forms.
+Values are read as inspect's ``value_to_float`` reads them; epochs of a sample are
+averaged. Whatever is no score is counted and named, and a sample that occurs twice is
+refused: nothing is dropped or averaged without a word.
+:mod:`harness.analysis.score_forms` has the forms.
 """
 
 from __future__ import annotations
@@ -41,10 +44,20 @@ class CaptionsWithoutScores(InputError):
 
 
 class LoggedScore(MeanMetric):
-    """The mean of scores that another program computed. They are in its log; nothing is scored."""
+    """The mean of scores that another program computed.
 
-    def __init__(self, label: str, bounds: tuple[float, float] | None = None, higher_is_better: bool | None = True) -> None:
-        self.spec = MetricSpec(label, higher_is_better, needs=frozenset(), bounds=bounds)
+    They are in its log; nothing is scored.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        bounds: tuple[float, float] | None = None,
+        higher_is_better: bool | None = True,
+    ) -> None:
+        self.spec = MetricSpec(
+            label, higher_is_better, needs=frozenset(), bounds=bounds
+        )
 
 
 class Extreme(NamedTuple):
@@ -64,12 +77,28 @@ class LoggedMetric:
     lowest: Extreme
     highest: Extreme
     remarks: Mapping[str, str]
-    """Model -> values that are no scores, with their number; models without such values are absent."""
+    """Model -> values that are no scores, with their number;
+    models without such values are absent.
+    """
 
     def infinite(self, metric: str) -> str:
-        """Return the refusal of a metric with an infinite value; empty where all are finite."""
-        extreme = next((extreme for extreme in (self.lowest, self.highest) if math.isinf(extreme.value)), None)
-        return f"'{metric}' is {extreme.value:g} at {extreme.where}: it has no mean, and is not compared" if extreme else ""
+        """Return the refusal of a metric with an infinite value;
+        empty where all are finite.
+        """
+        extreme = next(
+            (
+                extreme
+                for extreme in (self.lowest, self.highest)
+                if math.isinf(extreme.value)
+            ),
+            None,
+        )
+        return (
+            f"'{metric}' is {extreme.value:g} at {extreme.where}: it has no mean, "
+            "and is not compared"
+            if extreme
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -78,9 +107,12 @@ class DirectedScore:
 
     metric: LoggedScore
     note: str = ""
-    """The direction and where it comes from; empty for what is larger-is-better by default."""
+    """The direction and where it comes from;
+    empty for what is larger-is-better by default.
+    """
     refusal: str = ""
-    """Reason why the metric cannot be compared, with what to type; empty where it can."""
+    """Reason why the metric cannot be compared, with what to type; empty where it can.
+    """
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,16 +121,24 @@ class ScoreLog(Run):
 
     source: str = ""
     """Path of the log."""
-    contents: Mapping[str, LoggedMetric] = field(default_factory=dict[str, LoggedMetric])
+    contents: Mapping[str, LoggedMetric] = field(
+        default_factory=dict[str, LoggedMetric]
+    )
     """Label of a metric -> what the log has of it."""
-    directed: Mapping[str, DirectedScore] = field(default_factory=dict[str, DirectedScore])
+    directed: Mapping[str, DirectedScore] = field(
+        default_factory=dict[str, DirectedScore]
+    )
     """Label of a metric -> how it is compared."""
     unread: Mapping[str, str] = field(default_factory=dict[str, str])
     """Label of a metric of which no value of a model is a score -> the values."""
 
     def refuse(self, metrics: Sequence[str]) -> None:
-        """Raise :class:`HarnessError` for the first of some metrics that cannot be compared."""
-        refusal = next((text for metric in metrics if (text := self.directed[metric].refusal)), "")
+        """Raise :class:`HarnessError` for the first of some metrics that cannot be
+        compared.
+        """
+        refusal = next(
+            (text for metric in metrics if (text := self.directed[metric].refusal)), ""
+        )
         if refusal:
             raise HarnessError(refusal)
 
@@ -106,36 +146,74 @@ class ScoreLog(Run):
 def read_score_log(path: Path) -> ScoreLog:
     """Return the scores of a log as a run in memory.
 
-    The directions are those that the log declares, else those of the names (:mod:`harness.analysis.score_directions`).
+    The directions are those that the log declares, else those of the names
+    (:mod:`harness.analysis.score_directions`).
 
     Raises
     ------
     InputError
-        For a file without scores per sample that one of the forms has, and for a sample that occurs twice with different values.
+        For a file without scores per sample that one of the forms has, and for a sample
+        that occurs twice with different values.
     """
     form = read_score_form(path)
     collected = _Collected(form.advice)
     for sample in form.samples:
         collected.add(sample, sample.model or path.stem)
-    columns, contents, unread = collected.table(), dict[str, LoggedMetric](), dict[str, str]()
+    columns, contents, unread = (
+        collected.table(),
+        dict[str, LoggedMetric](),
+        dict[str, str](),
+    )
     for metric in sorted(collected.values):
-        remarks = {model: text for model in collected.models if (text := collected.remark(model, metric))}
-        without = [f"{text} ({model})" for model, text in remarks.items() if not collected.has_score(model, metric)]
+        remarks = {
+            model: text
+            for model in collected.models
+            if (text := collected.remark(model, metric))
+        }
+        without = [
+            f"{text} ({model})"
+            for model, text in remarks.items()
+            if not collected.has_score(model, metric)
+        ]
         if without:
             unread[metric] = "; ".join(without)
         if metric in collected.lowest:
             direction = form.higher_is_better.get(metric)
-            declared = None if direction is None else Direction(direction, f"declared in {form.declared_in}")
-            contents[metric] = LoggedMetric(declared, collected.lowest[metric], collected.highest[metric], remarks)
+            declared = (
+                None
+                if direction is None
+                else Direction(direction, f"declared in {form.declared_in}")
+            )
+            contents[metric] = LoggedMetric(
+                declared, collected.lowest[metric], collected.highest[metric], remarks
+            )
     if not contents:
         values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
-        text = f"no score per sample; expected samples of lm-eval, lmms-eval, inspect or every-eval-ever{values}"
-        raise (CaptionsWithoutScores if form.has_captions else InputError)(text, str(path))
+        text = (
+            "no score per sample; expected samples of lm-eval, lmms-eval, "
+            f"inspect or every-eval-ever{values}"
+        )
+        raise (CaptionsWithoutScores if form.has_captions else InputError)(
+            text, str(path)
+        )
 
-    if taken := next((metric for metric in contents if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)), ""):
-        raise InputError(f"a metric has the name of a column, '{taken}'; rename it, or list the metrics in the field 'metrics'", str(path))
+    if taken := next(
+        (
+            metric
+            for metric in contents
+            if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)
+        ),
+        "",
+    ):
+        raise InputError(
+            f"a metric has the name of a column, '{taken}'; rename it, "
+            "or list the metrics in the field 'metrics'",
+            str(path),
+        )
 
-    directed = {metric: _directed(metric, content) for metric, content in contents.items()}
+    directed = {
+        metric: _directed(metric, content) for metric, content in contents.items()
+    }
     artifacts, rows = MemoryArtifacts(), list[ResultRecord]()
     models = np.array(columns["model"])
     for metric in contents:
@@ -146,32 +224,63 @@ def read_score_log(path: Path) -> ScoreLog:
             n = int(np.sum(~np.isnan(of_model)))
             if not n:
                 continue
-            key, value = ArtifactKey.of(f"{model} {metric}", model, metric), float(np.nanmean(of_model))
-            artifacts.write_arrays(key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays())
+            key, value = (
+                ArtifactKey.of(f"{model} {metric}", model, metric),
+                float(np.nanmean(of_model)),
+            )
+            artifacts.write_arrays(
+                key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays()
+            )
             direction = directed[metric].metric.spec.higher_is_better
-            rows.append(ResultRecord(
-                model=model, metric=metric, higher_is_better=direction, value=value, n=n, skipped=len(of_model) - n, statistics=key.stem,
-            ))  # fmt: skip
-    entries: list[Values] = [{"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"} for metric in contents]
+            rows.append(
+                ResultRecord(
+                    model=model,
+                    metric=metric,
+                    higher_is_better=direction,
+                    value=value,
+                    n=n,
+                    skipped=len(of_model) - n,
+                    statistics=key.stem,
+                )
+            )
+    entries: list[Values] = [
+        {"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"}
+        for metric in contents
+    ]
     data = {"reader": form.name, "fingerprint": form.name, "examples": len(models)}
     content: Values = {"task": path.stem, "data": data, "metrics": entries}
     notes = [f"{path}: {collected.repeated}"] if collected.repeated else []
     return ScoreLog(
-        Provenance(cast(Any, content)), tuple(rows), SampleTable(columns), notes=notes, artifacts=artifacts, source=str(path),
-        contents=contents, directed=directed, unread=unread,
-    )  # fmt: skip
+        Provenance(cast(Any, content)),
+        tuple(rows),
+        SampleTable(columns),
+        notes=notes,
+        artifacts=artifacts,
+        source=str(path),
+        contents=contents,
+        directed=directed,
+        unread=unread,
+    )
 
 
 def _directed(metric: str, content: LoggedMetric) -> DirectedScore:
     """Return a metric under the direction of its log, or of its name."""
     direction = content.declared or direction_of_name(metric)
-    return DirectedScore(LoggedScore(metric, None, direction.higher_is_better), direction.note, content.infinite(metric))
+    return DirectedScore(
+        LoggedScore(metric, None, direction.higher_is_better),
+        direction.note,
+        content.infinite(metric),
+    )
 
 
 def read_score(value: YamlValue) -> float | None:
-    """Return a value of a log as a number: NaN for a sample without a score, None for a value that is no score.
+    """Return a value of a log as a number: NaN for a sample without a score,
+    None for a value that is no score.
 
-    >>> [read_score(value) for value in ("0.75", "C", "TRUE", "no", False, None, "maybe")]
+    >>> [
+    ...     read_score(value)
+    ...     for value in ("0.75", "C", "TRUE", "no", False, None, "maybe")
+    ... ]
     [0.75, 1.0, 1.0, 0.0, 0.0, nan, None]
     """
     if value is None:
@@ -194,13 +303,23 @@ def read_score(value: YamlValue) -> float | None:
 
 
 def _mean_score(numbers: Sequence[float]) -> float:
-    """Return the mean of the numbers of one sample that are not NaN; NaN without any."""
+    """Return the mean of the numbers of one sample that are not NaN;
+    NaN without any.
+    """
     scores = [number for number in numbers if not math.isnan(number)]
-    return scores[0] if len(scores) == 1 else float(np.mean(scores)) if scores else math.nan
+    return (
+        scores[0]
+        if len(scores) == 1
+        else float(np.mean(scores))
+        if scores
+        else math.nan
+    )
 
 
 def _name_value(value: YamlValue) -> str:
-    """Return a value that is no score for a note: a text in quotes, the kind of anything else."""
+    """Return a value that is no score for a note: a text in quotes,
+    the kind of anything else.
+    """
     return f"'{value:.40}'" if isinstance(value, str) else kind(value)
 
 
@@ -209,24 +328,37 @@ class _Collected:
     """Values of all samples, by metric; what is no score is counted."""
 
     advice: str
-    values: dict[str, dict[tuple[str, str], list[float]]] = field(default_factory=lambda: defaultdict(dict))
-    """Metric -> model and sample -> its numbers, one per epoch; NaN for a value that is none."""
+    values: dict[str, dict[tuple[str, str], list[float]]] = field(
+        default_factory=lambda: defaultdict(dict)
+    )
+    """Metric -> model and sample -> its numbers, one per epoch;
+    NaN for a value that is none.
+    """
     lowest: dict[str, Extreme] = field(default_factory=dict[str, Extreme])
     highest: dict[str, Extreme] = field(default_factory=dict[str, Extreme])
-    _samples: dict[tuple[str, str], None] = field(default_factory=dict[tuple[str, str], None])
+    _samples: dict[tuple[str, str], None] = field(
+        default_factory=dict[tuple[str, str], None]
+    )
     """Models and samples, in the order of the log."""
     _seen: dict[tuple[str, str, str, str], tuple[LoggedSample, YamlValue]] = field(
         default_factory=dict[tuple[str, str, str, str], tuple[LoggedSample, YamlValue]]
     )
     """Model, sample, epoch, metric -> first record that has it."""
-    _unread: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _unread: dict[tuple[str, str], Counter[str]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
     """Model, metric -> values that are no scores."""
     _copies: list[LoggedSample] = field(default_factory=list[LoggedSample])
     """Records that repeat an earlier one word for word."""
 
     def add(self, sample: LoggedSample, model: str) -> None:
-        """Add a record; raise :class:`InputError` for one of a sample that has another record in the same epoch."""
-        keys = {metric: (model, sample.name, sample.epoch, metric) for metric in sample.values}
+        """Add a record; raise :class:`InputError` for one of a sample that has another
+        record in the same epoch.
+        """
+        keys = {
+            metric: (model, sample.name, sample.epoch, metric)
+            for metric in sample.values
+        }
         for metric, key in keys.items():
             if key not in self._seen:
                 continue
@@ -235,7 +367,8 @@ class _Collected:
                 self._copies.append(sample)
                 return
             raise InputError(
-                f"{sample.title} occurs twice (first at {earlier.where}): '{metric}' is {value!r:.40} and "
+                f"{sample.title} occurs twice (first at {earlier.where}): "
+                f"'{metric}' is {value!r:.40} and "
                 f"{sample.values[metric]!r:.40}; {self.advice}",
                 sample.where,
             )
@@ -248,8 +381,16 @@ class _Collected:
                 number = math.nan
             elif not math.isnan(number):
                 extreme = Extreme(number, sample.where)
-                self.lowest[metric] = min(self.lowest.get(metric, extreme), extreme, key=lambda item: item.value)
-                self.highest[metric] = max(self.highest.get(metric, extreme), extreme, key=lambda item: item.value)
+                self.lowest[metric] = min(
+                    self.lowest.get(metric, extreme),
+                    extreme,
+                    key=lambda item: item.value,
+                )
+                self.highest[metric] = max(
+                    self.highest.get(metric, extreme),
+                    extreme,
+                    key=lambda item: item.value,
+                )
             self.values[metric].setdefault((model, sample.name), []).append(number)
 
     @property
@@ -262,29 +403,54 @@ class _Collected:
         """Records that were written twice, for a note; empty without any."""
         if not self._copies:
             return ""
-        lines = counted(len(self._copies), "record", "repeats an earlier one/repeat earlier ones")
-        return f"{lines} word for word and {'counts' if len(self._copies) == 1 else 'count'} once ({self._copies[0].title})"
+        lines = counted(
+            len(self._copies), "record", "repeats an earlier one/repeat earlier ones"
+        )
+        return (
+            f"{lines} word for word and "
+            f"{'counts' if len(self._copies) == 1 else 'count'} once "
+            f"({self._copies[0].title})"
+        )
 
     def table(self) -> dict[str, list[Any]]:
         """Return the columns of the samples without those of metrics."""
         models, names = zip(*self._samples) if self._samples else ((), ())
         empty: list[Any] = [()] * len(models)
-        columns = {"model": list(models), "example": list(names), "decoding": ["{}"] * len(models)}
+        columns = {
+            "model": list(models),
+            "example": list(names),
+            "decoding": ["{}"] * len(models),
+        }
         return {**columns, "candidates": empty, "references": list(empty)}
 
     def column(self, metric: str) -> np.ndarray:
-        """Return the means over the epochs that have a score, shape (B,); NaN for a sample without one."""
+        """Return the means over the epochs that have a score, shape (B,);
+        NaN for a sample without one.
+        """
         values = self.values[metric]
-        return np.array([_mean_score(values.get(sample, ())) for sample in self._samples], dtype=np.float64)
+        return np.array(
+            [_mean_score(values.get(sample, ())) for sample in self._samples],
+            dtype=np.float64,
+        )
 
     def has_score(self, model: str, metric: str) -> bool:
         """Return True where some value of a model is a score."""
-        return any(not all(map(math.isnan, values)) for (name, _), values in self.values[metric].items() if name == model)
+        return any(
+            not all(map(math.isnan, values))
+            for (name, _), values in self.values[metric].items()
+            if name == model
+        )
 
     def remark(self, model: str, metric: str) -> str:
-        """Return what of a model's values is no score, with its number; empty where all are scores, or the model has none of them."""
+        """Return what of a model's values is no score, with its number; empty where all
+        are scores, or the model has none of them.
+        """
         of_model = [sample for sample in self._samples if sample[0] == model]
-        numbers = [number for sample in of_model for number in self.values[metric].get(sample, (math.nan,))]
+        numbers = [
+            number
+            for sample in of_model
+            for number in self.values[metric].get(sample, (math.nan,))
+        ]
         if not any(sample in self.values[metric] for sample in of_model):
             return ""
         unread = self._unread.get((model, metric), Counter[str]())
@@ -292,8 +458,16 @@ class _Collected:
         unscored = sum(map(math.isnan, numbers)) - count
         parts: list[str] = []
         if count:
-            named = ", ".join([*list(unread)[:NAMED], *(["..."] if len(unread) > NAMED else [])])
-            parts.append(f"{count:,} of {counted(len(numbers), 'value')} {'is no score' if count == 1 else 'are no scores'}: {named}")
+            named = ", ".join(
+                [*list(unread)[:NAMED], *(["..."] if len(unread) > NAMED else [])]
+            )
+            parts.append(
+                f"{count:,} of {counted(len(numbers), 'value')} "
+                f"{'is no score' if count == 1 else 'are no scores'}: {named}"
+            )
         if unscored:
-            parts.append(f"{unscored:,} of {counted(len(numbers), 'value')} {'is' if unscored == 1 else 'are'} unscored")
+            parts.append(
+                f"{unscored:,} of {counted(len(numbers), 'value')} "
+                f"{'is' if unscored == 1 else 'are'} unscored"
+            )
         return "; ".join(parts)

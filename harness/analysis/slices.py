@@ -1,7 +1,9 @@
-"""Paired comparisons of the systems of a run within slices of its examples (:mod:`harness.rundir.slices`).
+"""Paired comparisons of the systems of a run within slices of its examples
+(:mod:`harness.rundir.slices`).
 
-The tests are those of all examples (:mod:`harness.analysis.paired_family`) on the examples of a slice. Their p-values are adjusted by Holm
-over all slices and pairs of a metric together, apart from those of the comparisons of all examples.
+The tests are those of all examples (:mod:`harness.analysis.paired_family`) on the
+examples of a slice. Their p-values are adjusted by Holm over all slices and pairs of a
+metric together, apart from those of the comparisons of all examples.
 """
 
 from __future__ import annotations
@@ -12,7 +14,15 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.compare import DRAWS, Frame, adjusted, comparison_row, row_name, row_without_verdict, select_metrics
+from harness.analysis.compare import (
+    DRAWS,
+    Frame,
+    adjusted,
+    comparison_row,
+    row_name,
+    row_without_verdict,
+    select_metrics,
+)
 from harness.analysis.comparisons import Comparison, StoredComparisons
 from harness.analysis.gate_examples import restrict
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
@@ -24,7 +34,10 @@ from harness.rundir.slices import Slice, find_slices
 from harness.stats.bootstrap import number_clusters
 from harness.stats.draws import DrawFamily
 
-ADJUSTED = "p (Holm) of slices: adjusted over all slices and pairs of systems of a metric together"
+ADJUSTED = (
+    "p (Holm) of slices: adjusted over all slices and pairs of systems of a metric "
+    "together"
+)
 """Sentence on the p-values, for notes below tables."""
 
 
@@ -38,9 +51,11 @@ def compare_slices(
     seed: int = 0,
     show: bool = False,
 ) -> list[Comparison]:
-    """Return the comparisons of the systems of a run within each slice, one row per slice, pair and metric.
+    """Return the comparisons of the systems of a run within each slice,
+    one row per slice, pair and metric.
 
-    Those of a run in a directory are kept in its ``comparisons.json``, beside those of all examples.
+    Those of a run in a directory are kept in its ``comparisons.json``, beside those of
+    all examples.
 
     Parameters
     ----------
@@ -67,30 +82,59 @@ def compare_slices(
     jobs = [(pair, name) for pair in compared for name in select_metrics(pair, metrics)]
     slices = _slices(side, frame, columns)
     store = StoredComparisons.of([side.run], draws, seed)
-    keys = {part.name: [f"{row_name(*job)}|{part.name}" for job in jobs] for part in slices}
-    missing = [part for part in slices if any(key not in store.rows for key in keys[part.name])]
+    keys = {
+        part.name: [f"{row_name(*job)}|{part.name}" for job in jobs] for part in slices
+    }
+    missing = [
+        part for part in slices if any(key not in store.rows for key in keys[part.name])
+    ]
     if missing:
-        with bar("comparisons of slices", len(missing) * len(jobs), show=show, unit="tests") as advance, store.adding() as add:
+        with (
+            bar(
+                "comparisons of slices",
+                len(missing) * len(jobs),
+                show=show,
+                unit="tests",
+            ) as advance,
+            store.adding() as add,
+        ):
             for part in missing:
-                for key, row in zip(keys[part.name], _compare(frame, jobs, part, draws, seed)):
+                for key, row in zip(
+                    keys[part.name], _compare(frame, jobs, part, draws, seed)
+                ):
                     add(key, row)
                     advance(1)
-    rows = [replace(store.rows[key], signature=pair.signature(name)) for part in slices for key, (pair, name) in zip(keys[part.name], jobs)]
+    rows = [
+        replace(store.rows[key], signature=pair.signature(name))
+        for part in slices
+        for key, (pair, name) in zip(keys[part.name], jobs)
+    ]
     return adjusted(rows)
 
 
 def _slices(side: ComparedRun, frame: Frame, columns: Sequence[str]) -> list[Slice]:
-    """Return the slices of the examples of a frame, from the metadata of the samples."""
+    """Return the slices of the examples of a frame,
+    from the metadata of the samples.
+    """
     metas: dict[str, Parameters] = {}
     metadata = side.run.samples.metadata
     for system in side.run.samples.systems:
-        metas.update((example, metadata[int(row)]) for example, row in zip(system.examples, system.rows))
+        metas.update(
+            (example, metadata[int(row)])
+            for example, row in zip(system.examples, system.rows)
+        )
     limited = side.run.provenance.spec.get("limit") is not None
-    return find_slices(lambda: (metas[example] for example in frame.examples), columns, limited=limited)
+    return find_slices(
+        lambda: (metas[example] for example in frame.examples), columns, limited=limited
+    )
 
 
-def _compare(frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws: int, seed: int) -> list[Comparison]:
-    """Return the comparisons of pairs and metrics on the examples of one slice, before they are adjusted."""
+def _compare(
+    frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws: int, seed: int
+) -> list[Comparison]:
+    """Return the comparisons of pairs and metrics on the examples of one slice,
+    before they are adjusted.
+    """
     clusters = frame.clusters()
     if clusters is not None:
         clusters = number_clusters(clusters[part.mask])
@@ -98,24 +142,31 @@ def _compare(frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws:
     family = DrawFamily(units, draws, seed)
 
     differing = [pair.size_difference(name) for pair, name in jobs]
-    sides: dict[int, SystemData] = {}  # of one system for all its pairs, whose numbers are then computed once
+    # of one system for all its pairs, whose numbers are then computed once
+    sides: dict[int, SystemData] = {}
     items: list[PairedMetric] = []
     for (pair, name), text in zip(jobs, differing):
         if not text:
             item = frame.item(pair, name)
             narrow = restrict(item, part.mask)
-            a, b = (sides.setdefault(id(whole), data) for whole, data in ((item.a, narrow.a), (item.b, narrow.b)))
+            a, b = (
+                sides.setdefault(id(whole), data)
+                for whole, data in ((item.a, narrow.a), (item.b, narrow.b))
+            )
             items.append(PairedMetric(item.metric, a, b))
     tests = paired_tests(items, family, clusters)
 
-    counts: dict[int, tuple[int, int]] = {}  # by pair: examples that both systems have, and that one of them has
+    # by pair: examples that both systems have, and that one of them has
+    counts: dict[int, tuple[int, int]] = {}
     rows: list[Comparison] = []
     for (pair, name), text in zip(jobs, differing):
         if id(pair) not in counts:
             counts[id(pair)] = _count_examples(frame, pair, part)
         in_both, in_one = counts[id(pair)]
         if text:  # its numbers are those of all examples
-            row = replace(row_without_verdict(pair, name, text), a=None, b=None, n=in_both)
+            row = replace(
+                row_without_verdict(pair, name, text), a=None, b=None, n=in_both
+            )
         else:
             row = comparison_row(pair, name, next(tests))
         rows.append(replace(row, slice=part.name, left_out=in_one - row.n))
@@ -123,7 +174,12 @@ def _compare(frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws:
 
 
 def _count_examples(frame: Frame, pair: Pair, part: Slice) -> tuple[int, int]:
-    """Return the number of examples of a slice that both systems of a pair have, and that at least one of them has."""
+    """Return the number of examples of a slice that both systems of a pair have, and
+    that at least one of them has.
+    """
     names = [example for example, inside in zip(frame.examples, part.mask) if inside]
-    has_a, has_b = (np.array([example in system.row_of for example in names]) for system in (pair.a, pair.b))
+    has_a, has_b = (
+        np.array([example in system.row_of for example in names])
+        for system in (pair.a, pair.b)
+    )
     return int((has_a & has_b).sum()), int((has_a | has_b).sum())

@@ -1,4 +1,5 @@
-"""Check a component against the contract of its kind: a class, a file, the folder of a plugin, or a registered component.
+"""Check a component against the contract of its kind: a class, a file, the folder of a
+plugin, or a registered component.
 
 harness check my_metrics:Words
 harness check trm --kind metrics --set distance=cider
@@ -27,21 +28,38 @@ if TYPE_CHECKING:
     from harness.testing.results import Outcome
     from harness.testing.targets import Target
 
-SIGNS = {"pass": "ok", "fail": "FAIL", "not applicable": "-", "expected failure": "expected"}
+SIGNS = {
+    "pass": "ok",
+    "fail": "FAIL",
+    "not applicable": "-",
+    "expected failure": "expected",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness check``."""
     parser.add_argument(
-        "target", nargs="?", help="package.module:Class, a .yaml or .py file, the folder of a plugin, or a name of 'harness list'"
+        "target",
+        nargs="?",
+        help="package.module:Class, a .yaml or .py file, the folder of a plugin, "
+        "or a name of 'harness list'",
     )
-    add_flag(parser, "--all-builtins", "check every built-in metric, distance and embedding that can be created here")
-    parser.add_argument("--kind", metavar="KIND", help="metrics, distances, embeddings, adapters, readers or tasks")
+    add_flag(
+        parser,
+        "--all-builtins",
+        "check every built-in metric, distance and embedding that can be created here",
+    )
+    parser.add_argument(
+        "--kind",
+        metavar="KIND",
+        help="metrics, distances, embeddings, adapters, readers or tasks",
+    )
     add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
     add_flag(
         parser,
         "--calibrate",
-        "simulate the coverage of a metric's interval and the size of its paired test instead (--json: calibration.json)",
+        "simulate the coverage of a metric's interval and the size of its paired "
+        "test instead (--json: calibration.json)",
     )
     add_list(parser, "--skip", "CHECK", "leave a check out")
     add_common(parser)
@@ -55,29 +73,56 @@ def run(args: argparse.Namespace) -> int:
 
     if args.calibrate:
         return _calibrate(args)
-    components = builtins() if args.all_builtins else targets(str(args.target), args.kind, _params(args.set))
+    components = (
+        builtins()
+        if args.all_builtins
+        else targets(str(args.target), args.kind, _params(args.set))
+    )
     rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
-        skip = args.skip if len(components) == 1 else [name for name in args.skip if name in checks.names]
+        skip = (
+            args.skip
+            if len(components) == 1
+            else [name for name in args.skip if name in checks.names]
+        )
         try:
-            with contextlib.redirect_stdout(io.StringIO()):  # a check reports what a component prints
+            # a check reports what a component prints
+            with contextlib.redirect_stdout(io.StringIO()):
                 subject = subject_of(target.kind, target.component)
                 outcomes = _as_expected(subject, checks.run(subject, skip=skip))
-            if args.all_builtins and isinstance(subject.first_error, HarnessError):  # needs a package or files that are not here
+            # needs a package or files that are not here
+            if args.all_builtins and isinstance(subject.first_error, HarnessError):
                 raise subject.first_error
         except HarnessError as error:
             if len(components) == 1:
                 raise
-            print(f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr)  # other kinds have the name too
+            # other kinds have the name too
+            print(
+                f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr
+            )
             continue
         if not args.json:
-            _print(target, [o for o in outcomes if o.failed or not args.all_builtins], outcomes)
+            _print(
+                target,
+                [o for o in outcomes if o.failed or not args.all_builtins],
+                outcomes,
+            )
         rows.extend(
-            {"kind": target.kind, "target": target.label, "check": o.check, "status": o.status, "reason": o.reason} for o in outcomes
+            {
+                "kind": target.kind,
+                "target": target.label,
+                "check": o.check,
+                "status": o.status,
+                "reason": o.reason,
+            }
+            for o in outcomes
         )
     if not rows:
-        raise HarnessError(f"no component '{args.target}' can be created: choose one with --kind and set its parameters with --set")
+        raise HarnessError(
+            f"no component '{args.target}' can be created: "
+            "choose one with --kind and set its parameters with --set"
+        )
     failed = sum(row["status"] == "fail" for row in rows)
     if args.json:
         print_json({"passed": not failed, "checks": rows})
@@ -85,11 +130,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
-    """Return the outcomes; failures that the class of the component expects (``expected_check_failures``) are no failures."""
+    """Return the outcomes; failures that the class of the component expects
+    (``expected_check_failures``) are no failures.
+    """
     from harness.testing.results import Outcome
 
-    reasons = getattr(getattr(subject, "component", None), "expected_check_failures", {})
-    return [Outcome(o.check, "expected failure", reasons[o.check]) if o.failed and o.check in reasons else o for o in outcomes]
+    reasons = getattr(
+        getattr(subject, "component", None), "expected_check_failures", {}
+    )
+    return [
+        Outcome(o.check, "expected failure", reasons[o.check])
+        if o.failed and o.check in reasons
+        else o
+        for o in outcomes
+    ]
 
 
 def _calibrate(args: argparse.Namespace) -> int:
@@ -101,19 +155,31 @@ def _calibrate(args: argparse.Namespace) -> int:
 
     components = targets(args.target, args.kind or "metrics", _params(args.set))
     if len(components) > 1 or components[0].kind != "metrics":
-        raise HarnessError(f"--calibrate takes one metric; '{args.target}' is {counted(len(components), SINGULAR[components[0].kind])}")
+        raise HarnessError(
+            f"--calibrate takes one metric; '{args.target}' is "
+            f"{counted(len(components), SINGULAR[components[0].kind])}"
+        )
     with contextlib.redirect_stdout(io.StringIO()):
         table = calibrate(subject_of("metrics", components[0].component).component)
     if args.json:
         print_json({"metrics": {table.name: table.to_dict()}})
         return 0
     names = "  ".join(f"{name:>9}" for name in DISTRIBUTIONS)
-    print_folded(f"{table.name}: coverage of the 95 % interval, size of the paired test at .05; {table.repetitions:,} runs each")
+    print_folded(
+        f"{table.name}: coverage of the 95 % interval, "
+        f"size of the paired test at .05; {table.repetitions:,} runs each"
+    )
     print_folded(f"{'n':>5}  {names}    {names}")
     for n, cell in table.sizes.items():
-        shares = ["  ".join(f"{_share(share):>9}" for share in part) for part in (cell.coverage, cell.size)]
+        shares = [
+            "  ".join(f"{_share(share):>9}" for share in part)
+            for part in (cell.coverage, cell.size)
+        ]
         low = any(share is not None and share < LOWEST for share in cell.coverage)
-        print_folded(f"{n:>5}  {shares[0]}    {shares[1]}{'    below .90: no interval' if low else ''}")
+        print_folded(
+            f"{n:>5}  {shares[0]}    "
+            f"{shares[1]}{'    below .90: no interval' if low else ''}"
+        )
     return 0
 
 
@@ -141,6 +207,13 @@ def _print(target: Target, printed: list[Outcome], outcomes: list[Outcome]) -> N
     print_folded(f"{target.label} ({target.kind})")
     width = max((len(outcome.check) for outcome in printed), default=0)
     for outcome in printed:
-        print_folded(f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip())
-    counts = Counter({"pass": "passed", "fail": "failed"}.get(outcome.status, outcome.status) for outcome in outcomes)
-    print_folded(f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n")
+        print_folded(
+            f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip()
+        )
+    counts = Counter(
+        {"pass": "passed", "fail": "failed"}.get(outcome.status, outcome.status)
+        for outcome in outcomes
+    )
+    print_folded(
+        f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n"
+    )

@@ -1,4 +1,5 @@
-"""Print the completion script of a shell: verbs, options, names of tasks and components, files.
+"""Print the completion script of a shell: verbs, options,
+names of tasks and components, files.
 
   harness completion bash > ~/.local/share/bash-completion/completions/harness
   harness completion zsh > ~/.zfunc/_harness                    (a folder of $fpath)
@@ -32,28 +33,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the script; raise :class:`HarnessError` for another shell."""
     if args.shell not in SHELLS:
-        raise HarnessError.of_name("completion: no shell", args.shell, SHELLS, "there are")
+        raise HarnessError.of_name(
+            "completion: no shell", args.shell, SHELLS, "there are"
+        )
     shtab = require("shtab", needed_by="harness completion")
     print(shtab.complete(full_parser(), shell=args.shell))
     return 0
 
 
 def full_parser() -> argparse.ArgumentParser:
-    """Return one parser of all verbs, built-in and of manifests, whose arguments have their completions.
+    """Return one parser of all verbs, built-in and of manifests,
+    whose arguments have their completions.
 
-    A verb that cannot be imported, because a package is missing, completes its name alone.
+    A verb that cannot be imported, because a package is missing, completes its name
+    alone.
     """
     from harness.cli.main import VERBS, commands
 
     parser = argparse.ArgumentParser(prog="harness")
     parser.add_argument("--version", action="store_true", help="print the version")
     parser.add_argument("--debug", action="store_true", help="print tracebacks")
-    parser.add_argument("--no-local-plugins", action="store_true", help="leave out the registry.yaml of the folder")
+    parser.add_argument(
+        "--no-local-plugins",
+        action="store_true",
+        help="leave out the registry.yaml of the folder",
+    )
     verbs = parser.add_subparsers(dest="verb")
     for verb, text in commands().items():
         of_verb = verbs.add_parser(verb, help=text)
         try:
-            module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
+            module = (
+                importlib.import_module(VERBS[verb][0])
+                if verb in VERBS
+                else entry_module("commands", verb)
+            )
             module.add_arguments(of_verb)
         except HarnessError:
             continue
@@ -70,10 +83,14 @@ def _complete(verb: str, action: argparse.Action) -> None:
 
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     names = _names(verb, action.dest)
-    completion = shtab.FILE if metavar in FILES or (verb, action.dest) in WITH_FILES else None
+    completion = (
+        shtab.FILE if metavar in FILES or (verb, action.dest) in WITH_FILES else None
+    )
     completion = shtab.DIRECTORY if metavar in FOLDERS else completion
     if names and completion:
-        completion = _names_and_files(f"_harness_{verb}_{action.dest}".replace("-", "_"), names)
+        completion = _names_and_files(
+            f"_harness_{verb}_{action.dest}".replace("-", "_"), names
+        )
     if completion:
         action.complete = completion  # type: ignore[attr-defined]
     elif names:
@@ -81,11 +98,14 @@ def _complete(verb: str, action: argparse.Action) -> None:
 
 
 def _names_and_files(function: str, names: list[str]) -> dict[str, object]:
-    """Return the completion of an argument that is one of some names or a file, for each shell."""
+    """Return the completion of an argument that is one of some names or a file,
+    for each shell.
+    """
     words = " ".join(names)
     return {
         "preamble": {
-            "bash": f'{function}() {{ compgen -W "{words}" -- "$1"; compgen -f -- "$1"; }}',
+            "bash": f'{function}() {{ compgen -W "{words}" -- "$1"; compgen -f -- "$1"; '
+            f"}}",
             "zsh": f"{function}() {{ compadd -- {words}; _files }}",
         },
         "bash": function,
@@ -103,7 +123,18 @@ def _names(verb: str, argument: str) -> list[str]:
         return [*KINDS]
     if argument == "shell":
         return [*SHELLS]
-    kinds = {"spec": ["tasks"], "name": KINDS, "target": KINDS, "metric": ["metrics"]}.get(argument, [])
+    kinds = {
+        "spec": ["tasks"],
+        "name": KINDS,
+        "target": KINDS,
+        "metric": ["metrics"],
+    }.get(argument, [])
     if verb not in ("run", "validate", "show", "check", "score"):
         return []
-    return sorted({current().bare_name(entry) for kind in kinds for entry in current().entries(kind)})
+    return sorted(
+        {
+            current().bare_name(entry)
+            for kind in kinds
+            for entry in current().entries(kind)
+        }
+    )

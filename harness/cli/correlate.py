@@ -1,8 +1,8 @@
 """Correlation between two groups of metrics over the rows of a table or over runs.
 
-harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5
-harness correlate runs/a runs/b --x 'trm*' --y cider --rows example
-harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 --x '*' --y human_score --rows example
+harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5 harness correlate
+runs/a runs/b --x 'trm*' --y cider --rows example harness correlate judgments.jsonl.gz
+--judgments cider,bleu:n=4 --x '*' --y human_score --rows example
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_overwrite, add_permissions, print_folded, print_json
+from harness.cli.options import (
+    add_common,
+    add_overwrite,
+    add_permissions,
+    print_folded,
+    print_json,
+)
 from harness.errors import HarnessError, counted
 from harness.files.outputs import check_output
 from harness.spec.metric_text import split_metrics
@@ -23,35 +29,84 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness correlate``."""
-    parser.add_argument("source", nargs="+", help="tables (CSV, TSV, Parquet; several are put one below the other), or run directories")
-    parser.add_argument("--x", required=True, metavar="COLUMNS", help="comma-separated columns, patterns, metric names")
-    parser.add_argument("--y", required=True, metavar="COLUMNS", help="columns to correlate x with")
     parser.add_argument(
-        "--rows", choices=["system", "example"], default="system", help="rows of a run: one per model and decoding, or one per example"
+        "source",
+        nargs="+",
+        help="tables (CSV, TSV, Parquet; several are put one below the other), "
+        "or run directories",
     )
-    parser.add_argument("--by", metavar="COLUMN", help="column of groups (default: 'dataset' where there are several); 'none': no groups")
+    parser.add_argument(
+        "--x",
+        required=True,
+        metavar="COLUMNS",
+        help="comma-separated columns, patterns, metric names",
+    )
+    parser.add_argument(
+        "--y", required=True, metavar="COLUMNS", help="columns to correlate x with"
+    )
+    parser.add_argument(
+        "--rows",
+        choices=["system", "example"],
+        default="system",
+        help="rows of a run: one per model and decoding, or one per example",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="COLUMN",
+        help="column of groups (default: 'dataset' where there are several); 'none': "
+        "no groups",
+    )
     parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
     parser.add_argument(
-        "--drop", choices=["published", "never"], default="published",
+        "--drop",
+        choices=["published", "never"],
+        default="published",
         help="published: drop an x column that is constant or infinite in any group",
-    )  # fmt: skip
-    parser.add_argument("--top", type=int, metavar="K", help="print the K best x columns of each y by R² (default: all)")
+    )
     parser.add_argument(
-        "--sort", choices=["r2", "r", "spearman", "kendall", "name"], default="r2",
-        help="order of the x columns of each y: by size, the best first (default: r2), or by name",
-    )  # fmt: skip
-    parser.add_argument("--output", metavar="FILE", help="write all correlations as a table: .csv, .tsv, .json or .parquet")
-    parser.add_argument("--plot", metavar="DIR", help="write best, ranking and, with --baseline, baseline as .png and .svg")
-    parser.add_argument("--baseline", metavar="COLUMN", help="an x column to show beside the best")
+        "--top",
+        type=int,
+        metavar="K",
+        help="print the K best x columns of each y by R² (default: all)",
+    )
     parser.add_argument(
-        "--strata", type=int, nargs="?", const=5, metavar="K",
-        help="split the examples of each system of a run into 1..K strata by a score, and compute all metrics on each stratum",
-    )  # fmt: skip
-    parser.add_argument("--strata-by", metavar="METRIC", help="metric whose scores define the strata")
+        "--sort",
+        choices=["r2", "r", "spearman", "kendall", "name"],
+        default="r2",
+        help="order of the x columns of each y: by size, the best first (default: "
+        "r2), or by name",
+    )
     parser.add_argument(
-        "--judgments", metavar="METRICS",
-        help="read the source as human judgments; the comma-separated metrics become columns",
-    )  # fmt: skip
+        "--output",
+        metavar="FILE",
+        help="write all correlations as a table: .csv, .tsv, .json or .parquet",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="DIR",
+        help="write best, ranking and, with --baseline, baseline as .png and .svg",
+    )
+    parser.add_argument(
+        "--baseline", metavar="COLUMN", help="an x column to show beside the best"
+    )
+    parser.add_argument(
+        "--strata",
+        type=int,
+        nargs="?",
+        const=5,
+        metavar="K",
+        help="split the examples of each system of a run into 1..K strata by a score, "
+        "and compute all metrics on each stratum",
+    )
+    parser.add_argument(
+        "--strata-by", metavar="METRIC", help="metric whose scores define the strata"
+    )
+    parser.add_argument(
+        "--judgments",
+        metavar="METRICS",
+        help="read the source as human judgments; the comma-separated metrics become "
+        "columns",
+    )
     add_overwrite(parser)
     add_permissions(parser)
     add_common(parser)
@@ -66,27 +121,53 @@ def run(args: argparse.Namespace) -> int:
     if args.output:
         check_output(Path(args.output), overwrite=args.overwrite)
     study = harness.correlate(
-        *args.source, x=args.x, y=args.y, rows=args.rows, by=args.by, drop=args.drop, strata=args.strata,
-        groups=[name.strip() for name in args.groups.split(",")] if args.groups else None, strata_by=args.strata_by,
-        judgments=None if args.judgments is None else split_metrics(args.judgments), sort=args.sort,
-    )  # fmt: skip
+        *args.source,
+        x=args.x,
+        y=args.y,
+        rows=args.rows,
+        by=args.by,
+        drop=args.drop,
+        strata=args.strata,
+        groups=[name.strip() for name in args.groups.split(",")]
+        if args.groups
+        else None,
+        strata_by=args.strata_by,
+        judgments=None if args.judgments is None else split_metrics(args.judgments),
+        sort=args.sort,
+    )
     table = study.table
-    baseline = choose(table, args.baseline)[0] if args.baseline and table is not None else None
+    baseline = (
+        choose(table, args.baseline)[0] if args.baseline and table is not None else None
+    )
     files: list[Path] = []
     if args.plot and table is not None:
         from harness.reporting.correlation_files import write_plots
 
-        files = write_plots(study, table, Path(args.plot), by=study.by, baseline=baseline, overwrite=args.overwrite)
+        files = write_plots(
+            study,
+            table,
+            Path(args.plot),
+            by=study.by,
+            baseline=baseline,
+            overwrite=args.overwrite,
+        )
     if args.output:
         from harness.reporting.correlation_files import write_study
 
         files.append(write_study(study, Path(args.output), overwrite=args.overwrite))
     if args.json:
-        print_json({
-            "source": study.source, "by": study.by, "groups": study.groups, "correlations": study.records(args.top),
-            "dropped": study.dropped, "left_out": study.left_out, "files": [str(file) for file in files],
-            "plots": [str(file) for file in files if file.suffix == ".png"],
-        })  # fmt: skip
+        print_json(
+            {
+                "source": study.source,
+                "by": study.by,
+                "groups": study.groups,
+                "correlations": study.records(args.top),
+                "dropped": study.dropped,
+                "left_out": study.left_out,
+                "files": [str(file) for file in files],
+                "plots": [str(file) for file in files if file.suffix == ".png"],
+            }
+        )
     else:
         print_study(study, args.top, baseline)
         for file in files:
@@ -95,31 +176,55 @@ def run(args: argparse.Namespace) -> int:
 
 
 def print_study(study: Study, top: int | None, baseline: str | None = None) -> None:
-    """Print one table per y: its best x columns with pooled coefficients, then R² within each group."""
+    """Print one table per y: its best x columns with pooled coefficients,
+    then R² within each group.
+    """
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.table import Table, p_text
 
     inner = [group for group in study.groups if group != "all"]
     sizes = ", ".join(f"{group} {study.tables[group].n}" for group in study.groups)
-    print_folded(f"{study.source}: {counted(len(study.x), 'column')} against {len(study.y)}; rows: {sizes}")
+    print_folded(
+        f"{study.source}: {counted(len(study.x), 'column')} against {len(study.y)}; "
+        f"rows: {sizes}"
+    )
     if study.left_out:
-        print_folded(f"{counted(study.left_out, 'row')} left out: a selected column is missing there")
+        print_folded(
+            f"{counted(study.left_out, 'row')} left out: "
+            "a selected column is missing there"
+        )
     if study.dropped:
-        print_folded(f"{counted(len(study.dropped), 'column')} dropped: {_count_reasons(list(study.dropped.values()))}")
+        print_folded(
+            f"{counted(len(study.dropped), 'column')} dropped: "
+            f"{_count_reasons(list(study.dropped.values()))}"
+        )
     for y in study.y:
         names = study.best(y, top)
         if baseline is not None and baseline in study.x and baseline not in names:
             names.append(baseline)
         rows = [
             [
-                name, *(_four_digits(row[statistic]) for statistic in ("r2", "r")), p_text(row["p"]),
-                *(_four_digits(row[statistic]) for statistic in ("spearman", "kendall")),
+                name,
+                *(_four_digits(row[statistic]) for statistic in ("r2", "r")),
+                p_text(row["p"]),
+                *(
+                    _four_digits(row[statistic])
+                    for statistic in ("spearman", "kendall")
+                ),
                 *(_four_digits(study.record(name, y, group)["r2"]) for group in inner),
             ]
             for name in names
             for row in [study.record(name, y)]
-        ]  # fmt: skip
-        headers = [y, "R²", "r", "p", "Spearman", "Kendall", *(f"R² {group}" for group in inner)]
+        ]
+        headers = [
+            y,
+            "R²",
+            "r",
+            "p",
+            "Spearman",
+            "Kendall",
+            *(f"R² {group}" for group in inner),
+        ]
         print()
         print_table(Table(headers, rows, "l" + "r" * (len(headers) - 1)))
         if not names:
@@ -131,4 +236,6 @@ def _four_digits(value: float | None) -> str:
 
 
 def _count_reasons(reasons: list[str]) -> str:
-    return ", ".join(f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons))
+    return ", ".join(
+        f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons)
+    )

@@ -1,9 +1,11 @@
-"""Describe a file of captions: how it is read, sizes, lengths, vocabulary, repeated captions, and the agreement of people.
+"""Describe a file of captions: how it is read, sizes, lengths, vocabulary, repeated
+captions, and the agreement of people.
 
   harness describe references.json
   harness describe references.jsonl.gz -m cider --json
 
-Files as for harness score --references. The agreement is the score of one caption of each example, drawn at random, against the others.
+Files as for harness score --references. The agreement is the score of one caption of
+each example, drawn at random, against the others.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ import sys
 import numpy as np
 
 import harness
-from harness.cli.options import add_count, add_json, add_names, add_registry, fold, print_json, terminal_width
+from harness.cli.options import (
+    add_count,
+    add_json,
+    add_names,
+    add_registry,
+    fold,
+    print_json,
+    terminal_width,
+)
 from harness.contracts import EVENTS, Reading
 from harness.errors import InputError, escape_controls
 
@@ -24,9 +34,24 @@ SHOWN_CHARACTERS = 100
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness describe``."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="file of references, or several with references of the same examples")
-    add_names(parser, "-m", "--metric", help="metrics of the agreement (default: those of harness score)")
-    parser.add_argument("--events", choices=EVENTS, help="texts with times: one paragraph of each record, or each an item of its own")
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="file of references, or several with references of the same examples",
+    )
+    add_names(
+        parser,
+        "-m",
+        "--metric",
+        help="metrics of the agreement (default: those of harness score)",
+    )
+    parser.add_argument(
+        "--events",
+        choices=EVENTS,
+        help="texts with times: one paragraph of each record, "
+        "or each an item of its own",
+    )
     add_count(parser, "--seed", "seed of the drawn captions", 0)
     add_json(parser)
     add_registry(parser)
@@ -37,33 +62,83 @@ def run(args: argparse.Namespace) -> int:
     from harness.analysis.description import describe_captions
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.table import Table, heading, interval_text, number
-    from harness.run.file_pair import OPTION_SPELLING, FileOptions, read_described, respell
+    from harness.run.file_pair import (
+        OPTION_SPELLING,
+        FileOptions,
+        read_described,
+        respell,
+    )
 
     try:
-        captions, readings = read_described(args.files, FileOptions(events=args.events or ""))
+        captions, readings = read_described(
+            args.files, FileOptions(events=args.events or "")
+        )
     except InputError as error:
         raise respell(error, OPTION_SPELLING) from error
     if not captions:
         raise InputError("no example has a reference", str(args.files[0]))
     numbers = describe_captions(captions)
-    rng, candidates, others = np.random.default_rng(args.seed), dict[str, str](), dict[str, list[str]]()
+    rng, candidates, others = (
+        np.random.default_rng(args.seed),
+        dict[str, str](),
+        dict[str, list[str]](),
+    )
     for key, references in captions.items():
         texts = [text for text in references if text.strip()]
         if len(texts) > 1:
-            candidates[key], *others[key] = (texts[k] for k in rng.permutation(len(texts)))
+            candidates[key], *others[key] = (
+                texts[k] for k in rng.permutation(len(texts))
+            )
     if args.metric and not candidates:
-        raise InputError("the agreement needs an example with two captions; no example has two", str(args.files[0]))
-    agreement = harness.score(candidates, others, args.metric or None, seed=args.seed) if candidates else {}
+        raise InputError(
+            "the agreement needs an example with two captions; no example has two",
+            str(args.files[0]),
+        )
+    agreement = (
+        harness.score(candidates, others, args.metric or None, seed=args.seed)
+        if candidates
+        else {}
+    )
     if args.json:
-        values = {name: {"value": r.value, "ci95": r.ci95} for name, r in agreement.items()}
-        print_json({"numbers": numbers, "agreement": values, "readings": [reading.to_dict() for reading in readings]})
+        values = {
+            name: {"value": r.value, "ci95": r.ci95} for name, r in agreement.items()
+        }
+        print_json(
+            {
+                "numbers": numbers,
+                "agreement": values,
+                "readings": [reading.to_dict() for reading in readings],
+            }
+        )
         return 0
     for reading in readings:
         print_reading(reading)
-    rows = [[name, f"{value:,}" if isinstance(value, int) else number(value), ""] for name, value in numbers.items()]
-    rows += [[f"agreement, {heading(r.metric, r.higher_is_better)}", number(r.value), interval_text(r.ci95)] for r in agreement.values()]
-    note = f"agreement: one caption of each of {len(candidates):,} examples with two or more against its others"
-    print_table(Table(["", "value", "95 % interval"], rows, "lrr", ", ".join(args.files), [note], groups=frozenset({len(numbers)})))
+    rows = [
+        [name, f"{value:,}" if isinstance(value, int) else number(value), ""]
+        for name, value in numbers.items()
+    ]
+    rows += [
+        [
+            f"agreement, {heading(r.metric, r.higher_is_better)}",
+            number(r.value),
+            interval_text(r.ci95),
+        ]
+        for r in agreement.values()
+    ]
+    note = (
+        f"agreement: one caption of each of {len(candidates):,} examples with two or "
+        "more against its others"
+    )
+    print_table(
+        Table(
+            ["", "value", "95 % interval"],
+            rows,
+            "lrr",
+            ", ".join(args.files),
+            [note],
+            groups=frozenset({len(numbers)}),
+        )
+    )
     return 0
 
 
@@ -72,5 +147,15 @@ def print_reading(reading: Reading) -> None:
     width = terminal_width(sys.stdout)
     print(fold(f"as {reading.role}: {escape_controls(reading.line())}", width))
     for key, texts in reading.examples.items():
-        quoted = ", ".join(repr(text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…") for text in texts) or "none"
+        quoted = (
+            ", ".join(
+                repr(
+                    text
+                    if len(text) <= SHOWN_CHARACTERS
+                    else f"{text[:SHOWN_CHARACTERS]}…"
+                )
+                for text in texts
+            )
+            or "none"
+        )
         print(fold(f"  {key!r}: {escape_controls(quoted)}", width))

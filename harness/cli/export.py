@@ -19,12 +19,28 @@ from harness.cli.options import add_overwrite
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness export``."""
     parser.add_argument("run_folder", metavar="RUN", help="run directory")
-    parser.add_argument("--format", default="lm-eval", metavar="FORMAT", help="format of the files, see above (default: lm-eval)")
-    parser.add_argument("--output", required=True, metavar="DIR", help="folder of the files")
+    parser.add_argument(
+        "--format",
+        default="lm-eval",
+        metavar="FORMAT",
+        help="format of the files, see above (default: lm-eval)",
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="DIR", help="folder of the files"
+    )
     add_overwrite(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print their paths."""
-    print("\n".join(map(str, harness.export(args.run_folder, args.format, args.output, overwrite=args.overwrite))))
+    print(
+        "\n".join(
+            map(
+                str,
+                harness.export(
+                    args.run_folder, args.format, args.output, overwrite=args.overwrite
+                ),
+            )
+        )
+    )
     return 0

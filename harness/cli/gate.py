@@ -1,13 +1,17 @@
-"""Pass or fail a new version of a system against a baseline, for continuous integration.
+"""Pass or fail a new version of a system against a baseline,
+for continuous integration.
 
-  harness gate runs/new --baseline runs/main --metric cider --max-drop 0.01
-  harness gate runs/new --baseline runs/main -m cider --max-drop 1% -m meteor --max-drop 0.005 --slice language
-  harness gate runs/new::small --baseline runs/main::small -m cider --max-drop 0.01 --junit gate.xml --markdown gate.md
+  harness gate runs/new --baseline runs/main --metric cider --max-drop 0.01 harness gate
+  runs/new --baseline runs/main -m cider --max-drop 1% -m meteor --max-drop 0.005
+  --slice language harness gate runs/new::small --baseline runs/main::small -m cider
+  --max-drop 0.01 --junit gate.xml --markdown gate.md
 
-Passed (exit code 0): the one-sided 95 % upper bound of the worsening lies below the margin for every metric and slice. Failed (1): the
-lower bound lies above it for one of them. Undecided: neither; the line says how many examples would decide, and the exit code is that
-of --undecided: 4 for stop (the default), 1 for fail, 0 for pass. Bad input is 2, and so are examples of the baseline that the new
-version lacks, unless --allow-missing.
+Passed (exit code 0): the one-sided 95 % upper bound of the worsening lies below the
+margin for every metric and slice. Failed (1): the lower bound lies above it for one of
+them. Undecided: neither; the line says how many examples would decide, and the exit
+code is that of --undecided: 4 for stop (the default), 1 for fail, 0 for pass. Bad input
+is 2, and so are examples of the baseline that the new version lacks, unless
+--allow-missing.
 """
 
 from __future__ import annotations
@@ -36,18 +40,59 @@ CODES = {"stop": 4, "fail": 1, "pass": 0}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness gate``."""
-    parser.add_argument("new", metavar="RUN", help="run directory of the new version, or RUN::MODEL")
-    parser.add_argument("--baseline", metavar="RUN", required=True, help="run directory of the baseline, or RUN::MODEL")
-    add_names(parser, "-m", "--metric", help="metrics that must not get worse; may be repeated")
-    add_list(parser, "--max-drop", "MARGIN", "largest worsening, 0.01 or 1%% of the baseline; one for all metrics, or one for each")
-    parser.add_argument("--slice", metavar="COLUMN", help="metadata column: each of its values has to pass too")
-    parser.add_argument("--undecided", choices=tuple(CODES), default="stop", help="how an undecided gate ends (default: stop)")
-    add_flag(parser, "--allow-missing", "examples that the new version lacks count as the worst value, or leave a metric undecided")
+    parser.add_argument(
+        "new", metavar="RUN", help="run directory of the new version, or RUN::MODEL"
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        required=True,
+        help="run directory of the baseline, or RUN::MODEL",
+    )
+    add_names(
+        parser,
+        "-m",
+        "--metric",
+        help="metrics that must not get worse; may be repeated",
+    )
+    add_list(
+        parser,
+        "--max-drop",
+        "MARGIN",
+        "largest worsening, 0.01 or 1%% of the baseline; one for all metrics, "
+        "or one for each",
+    )
+    parser.add_argument(
+        "--slice",
+        metavar="COLUMN",
+        help="metadata column: each of its values has to pass too",
+    )
+    parser.add_argument(
+        "--undecided",
+        choices=tuple(CODES),
+        default="stop",
+        help="how an undecided gate ends (default: stop)",
+    )
+    add_flag(
+        parser,
+        "--allow-missing",
+        "examples that the new version lacks count as the worst value, "
+        "or leave a metric undecided",
+    )
     for form in ("junit", "markdown", "page"):
-        parser.add_argument(f"--{form}", metavar="FILE", help=f"also write the result as {'HTML' if form == 'page' else form}")
+        parser.add_argument(
+            f"--{form}",
+            metavar="FILE",
+            help=f"also write the result as {'HTML' if form == 'page' else form}",
+        )
     add_overwrite(parser)
     add_score_options(parser)
-    add_count(parser, "--seed", "seed of the orders of betting, and of resampling for numbers that are no sums", 0)
+    add_count(
+        parser,
+        "--seed",
+        "seed of the orders of betting, and of resampling for numbers that are no sums",
+        0,
+    )
     add_json(parser)
 
 
@@ -66,7 +111,9 @@ def run(args: argparse.Namespace) -> int:
         )
     for path in filter(None, (args.junit, args.markdown, args.page)):
         check_output(Path(path), overwrite=args.overwrite)
-    margins = [Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))]
+    margins = [
+        Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))
+    ]
     result = gate(
         args.new,
         args.baseline,
@@ -76,18 +123,33 @@ def run(args: argparse.Namespace) -> int:
         **score_options(args),
         seed=args.seed,
     )
-    counts_as = f" (counts as {args.undecided})" if result.verdict == "undecided" and args.undecided != "stop" else ""
+    counts_as = (
+        f" (counts as {args.undecided})"
+        if result.verdict == "undecided" and args.undecided != "stop"
+        else ""
+    )
     line = result.sentence + counts_as
     write = {
         args.junit: lambda: junit(result, args.undecided == "fail"),
         args.markdown: lambda: gate_markdown(result, counts_as),
         args.page: lambda: gate_page(result, counts_as),
     }
-    files = ((Path(path), content().encode("utf-8")) for path, content in write.items() if path)
+    files = (
+        (Path(path), content().encode("utf-8"))
+        for path, content in write.items()
+        if path
+    )
     write_outputs(files, overwrite=args.overwrite)
     if args.json:
         rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
-        print_json({"verdict": result.verdict, "line": line, "notes": list(result.notes), "rows": rows})
+        print_json(
+            {
+                "verdict": result.verdict,
+                "line": line,
+                "notes": list(result.notes),
+                "rows": rows,
+            }
+        )
     else:
         print_as(gate_table(result))
         print_folded(line)

@@ -1,4 +1,6 @@
-"""List the registered components of one kind or of all kinds; no component is imported. Metrics are grouped by their question.
+"""List the registered components of one kind or of all kinds; no component is imported.
+
+Metrics are grouped by their question.
 
 harness list
 harness list metrics --json
@@ -22,12 +24,19 @@ OTHER = "Other"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness list``."""
-    parser.add_argument("kind", nargs="?", help="adapters, tasks, readers, metrics, distances, embeddings or forms (of files)")
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        help="adapters, tasks, readers, metrics, distances, "
+        "embeddings or forms (of files)",
+    )
     add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the names by which components are used, with their summaries, and the plugins that cannot be read."""
+    """Print the names by which components are used, with their summaries, and the
+    plugins that cannot be read.
+    """
     from harness.registry import current
     from harness.registry.catalogue import INSTALL
     from harness.registry.component_kinds import KINDS
@@ -38,28 +47,50 @@ def run(args: argparse.Namespace) -> int:
 
         entries = form_entries()
     else:
-        entries = [entry for entry in registry.entries(args.kind) if args.kind or entry.kind in KINDS]
+        entries = [
+            entry
+            for entry in registry.entries(args.kind)
+            if args.kind or entry.kind in KINDS
+        ]
     if args.json:
         rows = [
             {
-                "kind": e.kind, "name": registry.bare_name(e), "full_name": e.full_name, "provider": e.provider,
-                "summary": e.summary, "question": e.question, "extra": e.extra, "level": e.level, "higher_is_better": e.higher_is_better,
-                "aliases": e.aliases, "target": e.target or e.path,
+                "kind": e.kind,
+                "name": registry.bare_name(e),
+                "full_name": e.full_name,
+                "provider": e.provider,
+                "summary": e.summary,
+                "question": e.question,
+                "extra": e.extra,
+                "level": e.level,
+                "higher_is_better": e.higher_is_better,
+                "aliases": e.aliases,
+                "target": e.target or e.path,
             }
             for e in entries
-        ]  # fmt: skip
-        print_json({"entries": rows, "failures": [_fields(f) for f in registry.failures]})
+        ]
+        print_json(
+            {"entries": rows, "failures": [_fields(f) for f in registry.failures]}
+        )
         return 0
     if not entries:
-        print(f"no components are installed: {INSTALL}" if not registry.entries() else "no components of this kind")
+        print(
+            f"no components are installed: {INSTALL}"
+            if not registry.entries()
+            else "no components of this kind"
+        )
     _print_groups(registry, entries)
     for failure in registry.failures:
-        print_folded(f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}")
+        print_folded(
+            f"\nbroken: {failure.provider} ({failure.phase}): {failure.reason}"
+        )
     return 0
 
 
 def _print_groups(registry: Registry, entries: list[Entry]) -> None:
-    """Print names and summaries by kind, and by question where entries of the kind have one."""
+    """Print names and summaries by kind, and by question where entries of the kind have
+    one.
+    """
     names = {entry: registry.bare_name(entry) for entry in entries}
     width = max(map(len, names.values()), default=0)
     for number, kind in enumerate(dict.fromkeys(entry.kind for entry in entries)):
@@ -72,16 +103,33 @@ def _print_groups(registry: Registry, entries: list[Entry]) -> None:
             for entry in of_kind:
                 if entry.question == question:
                     name = names[entry]
-                    note = "" if name == entry.name else f"  ('{entry.name}' has another owner: use this name)"
-                    print_folded(f"  {'  ' * (groups != [''])}{name:<{width}}  {entry.summary}{note}")
+                    note = (
+                        ""
+                        if name == entry.name
+                        else f"  ('{entry.name}' has another owner: use this name)"
+                    )
+                    print_folded(
+                        f"  {'  ' * (groups != [''])}{name:<{width}}  "
+                        f"{entry.summary}{note}"
+                    )
 
 
 def _questions(registry: Registry, entries: list[Entry]) -> list[str]:
-    """Return the questions of some entries in the order of the manifests; the empty one, of entries without one, is the last."""
+    """Return the questions of some entries in the order of the manifests; the empty
+    one, of entries without one, is the last.
+    """
     present = {entry.question for entry in entries}
-    ordered = dict.fromkeys(entry.question for manifest in registry.manifests for entry in manifest.entries)
-    return [question for question in ordered if question and question in present] + [""] * ("" in present)
+    ordered = dict.fromkeys(
+        entry.question for manifest in registry.manifests for entry in manifest.entries
+    )
+    return [question for question in ordered if question and question in present] + [
+        ""
+    ] * ("" in present)
 
 
 def _fields(failure: PluginFailure) -> dict[str, str]:
-    return {"provider": failure.provider, "phase": failure.phase, "reason": failure.reason}
+    return {
+        "provider": failure.provider,
+        "phase": failure.phase,
+        "reason": failure.reason,
+    }

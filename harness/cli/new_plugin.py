@@ -1,4 +1,5 @@
-"""Write the package of a new plugin: entry point, registry.yaml, a small component, a test of its contract, a card.
+"""Write the package of a new plugin: entry point, registry.yaml, a small component, a
+test of its contract, a card.
 
 harness new-plugin my-words --kind metric
 cd my-words && python -m pytest && harness check my_words.metric:MyWords
@@ -11,9 +12,18 @@ import argparse
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness new-plugin``."""
-    parser.add_argument("name", help="name of the plugin: lower-case letters, digits and hyphens")
-    parser.add_argument("--kind", default="metric", metavar="KIND", help="metric (default), distance, embedding, adapter, reader or task")
-    parser.add_argument("--output", metavar="DIR", help="folder of the package (default: ./NAME)")
+    parser.add_argument(
+        "name", help="name of the plugin: lower-case letters, digits and hyphens"
+    )
+    parser.add_argument(
+        "--kind",
+        default="metric",
+        metavar="KIND",
+        help="metric (default), distance, embedding, adapter, reader or task",
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", help="folder of the package (default: ./NAME)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

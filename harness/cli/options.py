@@ -1,4 +1,6 @@
-"""Options of several verbs, the parser of their arguments, and text folded to the width of the terminal."""
+"""Options of several verbs, the parser of their arguments,
+and text folded to the width of the terminal.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,20 @@ _json_stream: TextIO | None = None
 def entry_module(kind: str, name: str) -> ModuleType:
     """Import and return the module of a registered command or trainer.
 
-    Raises :class:`HarnessError` when it cannot be imported, or lacks ``add_arguments`` or ``run``.
+    Raises :class:`HarnessError` when it cannot be imported, or lacks ``add_arguments``
+    or ``run``.
     """
 
     module = current().load_module(kind, name)
-    missing = [item for item in ("add_arguments", "run") if not callable(getattr(module, item, None))]
+    missing = [
+        item
+        for item in ("add_arguments", "run")
+        if not callable(getattr(module, item, None))
+    ]
     if missing and not hasattr(module, "dispatch"):
         raise HarnessError(
-            f"{kind.removesuffix('s')} '{name}': the module {module.__name__} has no function {' and no function '.join(missing)}; "
+            f"{kind.removesuffix('s')} '{name}': the module {module.__name__} has no "
+            f"function {' and no function '.join(missing)}; "
             "a command has add_arguments(parser) and run(args)"
         )
     return module
@@ -51,10 +59,17 @@ def add_flag(parser: Arguments, name: str, help: str) -> None:
 
 def add_overwrite(parser: Arguments) -> None:
     """Add the option ``--overwrite`` of verbs that write files for people."""
-    add_flag(parser, "--overwrite", "replace files that the harness did not write, or that people have changed since")
+    add_flag(
+        parser,
+        "--overwrite",
+        "replace files that the harness did not write, "
+        "or that people have changed since",
+    )
 
 
-def add_count(parser: Arguments, name: str, help: str, default: int | None = None) -> None:
+def add_count(
+    parser: Arguments, name: str, help: str, default: int | None = None
+) -> None:
     """Add an option that is a whole number."""
     parser.add_argument(name, type=int, default=default, metavar="N", help=help)
 
@@ -66,16 +81,35 @@ def add_list(parser: Arguments, name: str, metavar: str, help: str) -> None:
 
 def add_columns(parser: Arguments, name: str, metavar: str, help: str) -> None:
     """Add an option of columns or systems of a file, comma-separated or repeated."""
-    parser.add_argument(name, action="extend", type=_split_commas, default=[], metavar=f"{metavar},...", help=help)
+    parser.add_argument(
+        name,
+        action="extend",
+        type=_split_commas,
+        default=[],
+        metavar=f"{metavar},...",
+        help=help,
+    )
 
 
 def _split_commas(text: str) -> list[str]:
     return [name for name in map(str.strip, text.split(",")) if name]
 
 
-def add_names(parser: Arguments, *names: str, help: str, required: bool = False) -> None:
-    """Add an option of metrics of a run, comma-separated or repeated; commas in brackets belong to a name, as in ``trm(a, b)``."""
-    parser.add_argument(*names, action="extend", type=_split_names, default=None, metavar="NAME,...", help=help, required=required)
+def add_names(
+    parser: Arguments, *names: str, help: str, required: bool = False
+) -> None:
+    """Add an option of metrics of a run, comma-separated or repeated; commas in
+    brackets belong to a name, as in ``trm(a, b)``.
+    """
+    parser.add_argument(
+        *names,
+        action="extend",
+        type=_split_names,
+        default=None,
+        metavar="NAME,...",
+        help=help,
+        required=required,
+    )
 
 
 def _split_names(text: str) -> list[str]:
@@ -90,17 +124,23 @@ def _split_names(text: str) -> list[str]:
 
 
 def add_format(parser: Arguments, help: str) -> None:
-    """Add the option ``--format``; the list of choices in its usage would not fit a narrow terminal."""
+    """Add the option ``--format``; the list of choices in its usage would not fit a
+    narrow terminal.
+    """
     from harness.reporting.formats import format_names
 
     names = format_names()
     text = f"{help}: {', '.join(names)} (default: table)"
-    parser.add_argument("--format", choices=names, default="table", metavar="FORM", help=text)
+    parser.add_argument(
+        "--format", choices=names, default="table", metavar="FORM", help=text
+    )
 
 
 def add_registry(parser: argparse.ArgumentParser) -> None:
     """Add the option ``--registry``."""
-    add_list(parser, "--registry", "FILE", "an additional registry.yaml (may be repeated)")
+    add_list(
+        parser, "--registry", "FILE", "an additional registry.yaml (may be repeated)"
+    )
 
 
 def add_common(parser: argparse.ArgumentParser) -> None:
@@ -110,12 +150,21 @@ def add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def add_permissions(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--allow-secret``, for a verb that creates components from a file."""
-    add_list(parser, "--allow-secret", "NAME", "an environment variable that a file may have read and sent (may be repeated)")
+    """Add the option ``--allow-secret``, for a verb that creates components from a
+    file.
+    """
+    add_list(
+        parser,
+        "--allow-secret",
+        "NAME",
+        "an environment variable that a file may have read and sent (may be repeated)",
+    )
 
 
 def use_registry(args: argparse.Namespace) -> None:
-    """Add the registry files of ``--registry``, for a verb that has it, to the registry of this process."""
+    """Add the registry files of ``--registry``, for a verb that has it,
+    to the registry of this process.
+    """
     if getattr(args, "registry", None):
         use_files(args.registry)
 
@@ -123,16 +172,36 @@ def use_registry(args: argparse.Namespace) -> None:
 def add_scale(parser: argparse.ArgumentParser, *, with_shard: bool = True) -> None:
     """Add the options of executors and shards, which change no digit."""
     group = parser.add_argument_group("scale")
-    group.add_argument("--executor", choices=("local", "process", "ray"), default="local", help="where shards are scored (default: local)")
-    add_count(group, "--workers", "workers of process and ray (default: the number of cores)")
-    group.add_argument("--address", metavar="HOST:PORT", help="an existing Ray cluster (default: one on this machine)")
-    add_count(group, "--shard-size", "examples per shard (default: found from the memory)")
+    group.add_argument(
+        "--executor",
+        choices=("local", "process", "ray"),
+        default="local",
+        help="where shards are scored (default: local)",
+    )
+    add_count(
+        group, "--workers", "workers of process and ray (default: the number of cores)"
+    )
+    group.add_argument(
+        "--address",
+        metavar="HOST:PORT",
+        help="an existing Ray cluster (default: one on this machine)",
+    )
+    add_count(
+        group, "--shard-size", "examples per shard (default: found from the memory)"
+    )
     if with_shard:
-        group.add_argument("--shard", metavar="I/N", help="compute only part I of N; 'rank' takes both from RANK and WORLD_SIZE or SLURM")
+        group.add_argument(
+            "--shard",
+            metavar="I/N",
+            help="compute only part I of N; 'rank' takes both from RANK and "
+            "WORLD_SIZE or SLURM",
+        )
 
 
 def scale_options(args: argparse.Namespace) -> Options:
-    """Return the settings of :func:`add_scale`; raise :class:`InputError` for a value that is not possible."""
+    """Return the settings of :func:`add_scale`;
+    raise :class:`InputError` for a value that is not possible.
+    """
     from harness.run.execute import Options
     from harness.run.executor import ExecutorOptions
     from harness.run.shard_grid import Part
@@ -140,35 +209,76 @@ def scale_options(args: argparse.Namespace) -> Options:
     for name in ("workers", "shard_size"):
         value = getattr(args, name)
         if value is not None and value < 1:
-            raise InputError(f"--{name.replace('_', '-')} is {value}; expected at least 1", value=value)
+            raise InputError(
+                f"--{name.replace('_', '-')} is {value}; expected at least 1",
+                value=value,
+            )
     if args.workers is not None and args.executor == "local":
-        raise InputError("--workers is for --executor process or ray", value=args.workers)
+        raise InputError(
+            "--workers is for --executor process or ray", value=args.workers
+        )
     if args.address is not None and args.executor != "ray":
         raise InputError("--address is for --executor ray", value=args.address)
     text = getattr(args, "shard", None)
-    shard = None if text is None else Part.from_environment() if text == "rank" else Part.parse(text)
-    return Options(ExecutorOptions(args.executor, args.workers, args.address), args.shard_size, shard)
+    shard = (
+        None
+        if text is None
+        else Part.from_environment()
+        if text == "rank"
+        else Part.parse(text)
+    )
+    return Options(
+        ExecutorOptions(args.executor, args.workers, args.address),
+        args.shard_size,
+        shard,
+    )
 
 
 def add_score_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that declare direction and range of the scores of logs."""
     group = parser.add_argument_group("logs of other harnesses")
-    add_list(group, "--lower-is-better", "NAME", "a metric of a log that is a cost; may be repeated")
-    add_list(group, "--higher-is-better", "NAME", "a metric of a log that is none, whatever its name; may be repeated")
-    add_list(group, "--bounds", "LOW,HIGH", "smallest and largest possible score: of all metrics, or NAME=LOW,HIGH; may be repeated")
+    add_list(
+        group,
+        "--lower-is-better",
+        "NAME",
+        "a metric of a log that is a cost; may be repeated",
+    )
+    add_list(
+        group,
+        "--higher-is-better",
+        "NAME",
+        "a metric of a log that is none, whatever its name; may be repeated",
+    )
+    add_list(
+        group,
+        "--bounds",
+        "LOW,HIGH",
+        "smallest and largest possible score: of all metrics, or NAME=LOW,HIGH; "
+        "may be repeated",
+    )
 
 
 def score_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of :func:`harness.compare` that :func:`add_score_options` adds; raise :class:`InputError` for a wrong one."""
+    """Return the arguments of :func:`harness.compare` that :func:`add_score_options`
+    adds; raise :class:`InputError` for a wrong one.
+    """
     from harness.analysis.score_declarations import parse_bounds
 
-    declared = {"lower_is_better": args.lower_is_better, "higher_is_better": args.higher_is_better}
+    declared = {
+        "lower_is_better": args.lower_is_better,
+        "higher_is_better": args.higher_is_better,
+    }
     return {**declared, "bounds": parse_bounds(args.bounds)}
 
 
 def add_all_results(parser: Arguments) -> None:
     """Add the option ``--all`` of a verb that prints a run."""
-    add_flag(parser, "--all", "print every result with its interval, and every view, of a run of many results too")
+    add_flag(
+        parser,
+        "--all",
+        "print every result with its interval, and every view, "
+        "of a run of many results too",
+    )
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -178,7 +288,9 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def json_alone(args: argparse.Namespace) -> Generator[None]:
-    """Context of a verb: with ``--json``, stdout has what :func:`print_json` prints alone; what plugins print goes to stderr."""
+    """Context of a verb: with ``--json``, stdout has what :func:`print_json` prints
+    alone; what plugins print goes to stderr.
+    """
     global _json_stream
     if getattr(args, "json", False) is not True or _json_stream is not None:
         yield
@@ -196,7 +308,9 @@ def print_json(value: object) -> None:
     from harness.rundir.format import to_json
 
     stream = _json_stream or sys.stdout
-    stream.write(json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n")
+    stream.write(
+        json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n"
+    )
 
 
 _COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
@@ -204,8 +318,12 @@ _COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
 
 
 def terminal_width(stream: TextIO | None = None) -> int | None:
-    """Return the characters of a line of the terminal; None where a stream (default: stdout) is none."""
-    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
+    """Return the characters of a line of the terminal;
+    None where a stream (default: stdout) is none.
+    """
+    return (
+        shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
+    )
 
 
 def print_folded(text: str) -> None:
@@ -214,43 +332,72 @@ def print_folded(text: str) -> None:
 
 
 def fold(text: str, width: int | None) -> str:
-    """Return a text whose lines are broken at spaces to a width, None: as it is; what follows stands below the last column of its line.
+    """Return a text whose lines are broken at spaces to a width, None: as it is; what
+    follows stands below the last column of its line.
 
     >>> print(fold("  bleu  n-gram precision with a brevity penalty", 32))
       bleu  n-gram precision with a
             brevity penalty
     """
-    return text if width is None else "\n".join(_fold_line(line, width) for line in text.split("\n"))
+    return (
+        text
+        if width is None
+        else "\n".join(_fold_line(line, width) for line in text.split("\n"))
+    )
 
 
 def _fold_line(line: str, width: int) -> str:
     if len(line) <= width:
         return line
-    start = max((gap.end() for gap in _COLUMN.finditer(line) if gap.end() <= width // 2), default=0)
+    start = max(
+        (gap.end() for gap in _COLUMN.finditer(line) if gap.end() <= width // 2),
+        default=0,
+    )
     indent = " " * start
-    wrapper = textwrap.TextWrapper(width, indent, indent, break_long_words=False, break_on_hyphens=False)
+    wrapper = textwrap.TextWrapper(
+        width, indent, indent, break_long_words=False, break_on_hyphens=False
+    )
     rest = wrapper.wrap(line[start:])
-    return "\n".join([line[:start] + rest[0][start:], *rest[1:]]) if rest else line.rstrip()
+    return (
+        "\n".join([line[:start] + rest[0][start:], *rest[1:]])
+        if rest
+        else line.rstrip()
+    )
 
 
-_CHOICE = re.compile(r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from (?P<choices>.*)\)", re.DOTALL)
+_CHOICE = re.compile(
+    r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from "
+    r"(?P<choices>.*)\)",
+    re.DOTALL,
+)
 _NUMBER = re.compile(r"-\.?\d.*")
 """A value that begins as a negative number does, such as ``-1,1``; no option does."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser of ``harness VERB``. Raises :class:`HarnessError` where argparse prints its usage and exits."""
+    """Argument parser of ``harness VERB``.
+
+    Raises :class:`HarnessError` where argparse prints its usage and exits.
+    """
 
     intermixed = False
-    """True for a verb whose positional arguments may stand between options; ``arguments`` of its namespace has all, in their order."""
+    """True for a verb whose positional arguments may stand between options;
+    ``arguments`` of its namespace has all, in their order.
+    """
 
-    def __init__(self, **options: Any) -> None:  # argparse creates the parsers of subcommands through this signature
+    # argparse creates the parsers of subcommands through this signature
+    def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Formatter, **options})
-        # argparse takes "-1,1" for an option unless its pattern of negative numbers, which it keeps in this attribute, has it.
+        # argparse takes "-1,1" for an option unless its pattern of negative numbers,
+        # which it keeps in this attribute, has it.
         self._negative_number_matcher = _NUMBER
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """Parse arguments; raise :class:`HarnessError` with the nearest option for an unknown one."""
+    def parse_args(
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> Any:  # type: ignore[override]
+        """Parse arguments; raise :class:`HarnessError` with the nearest option for an
+        unknown one.
+        """
         arguments = sys.argv[1:] if args is None else list(args)
         if self._subparsers is None:  # a subcommand has its own options
             self._check_options(arguments)
@@ -261,61 +408,98 @@ class Parser(argparse.ArgumentParser):
         return super().parse_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Raise :class:`HarnessError` with the message of argparse, invalid choices with the nearest one."""
+        """Raise :class:`HarnessError` with the message of argparse,
+        invalid choices with the nearest one.
+        """
         match = _CHOICE.fullmatch(message)
         if match:
             choices = re.findall(r"'([^']*)'", match["choices"])
             hint = did_you_mean(match["value"], choices)
-            message = f"{match['name']}: no '{match['value']}'{hint}; there are {', '.join(choices)}"
+            message = (
+                f"{match['name']}: no '{match['value']}'{hint}; "
+                f"there are {', '.join(choices)}"
+            )
         self._raise(message)
 
     def _check_options(self, arguments: Sequence[str]) -> None:
-        """Raise :class:`HarnessError` for the first unknown option, before argparse reports arguments that it makes missing."""
+        """Raise :class:`HarnessError` for the first unknown option, before argparse
+        reports arguments that it makes missing.
+        """
         options = self._option_string_actions
         for token in arguments:
             if token == "--":
                 return
             name = token.partition("=")[0]
-            if not token.startswith("-") or token == "-" or " " in name or _NUMBER.fullmatch(token):
+            if (
+                not token.startswith("-")
+                or token == "-"
+                or " " in name
+                or _NUMBER.fullmatch(token)
+            ):
                 continue
-            if not (any(option.startswith(name) for option in options) or token[:2] in options):
+            if not (
+                any(option.startswith(name) for option in options)
+                or token[:2] in options
+            ):
                 self._raise(f"no option '{name}'{_suggest(name, options)}")
 
     def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
-        raise HarnessError(f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the options)")
+        raise HarnessError(
+            f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the "
+            "options)"
+        )
 
 
 def _suggest(name: str, options: Collection[str]) -> str:
-    """Return what to type in place of an unknown option: the nearest one, or the key of the spec that it names."""
+    """Return what to type in place of an unknown option: the nearest one,
+    or the key of the spec that it names.
+    """
     alike = _beginning_alike(name, options)
     if len(name) == 2 and alike:
         return f"; did you mean {' or '.join(alike)}?"
     if "--set" in options and not alike:
         from harness.spec.models import Spec
 
-        key = next((key for key in Spec.model_fields if len(name) > 4 and key.startswith(name.lstrip("-"))), None)
+        key = next(
+            (
+                key
+                for key in Spec.model_fields
+                if len(name) > 4 and key.startswith(name.lstrip("-"))
+            ),
+            None,
+        )
         if key:
             return f"; '{key}' is a key of the spec: --set {key}=VALUE"
     return did_you_mean(name, alike or options)
 
 
 def _beginning_alike(name: str, options: Iterable[str]) -> list[str]:
-    """Return the options that begin with the letter of a short ``name``, or with all of a long one but at most its last character.
+    """Return the options that begin with the letter of a short ``name``, or with all of
+    a long one but at most its last character.
 
     At least three letters of a long name are compared.
 
-    >>> _beginning_alike("--refs", ["--references", "--fresh"]), _beginning_alike("-o", ["--output", "--fresh"])
+    >>> (
+    ...     _beginning_alike("--refs", ["--references", "--fresh"]),
+    ...     _beginning_alike("-o", ["--output", "--fresh"]),
+    ... )
     (['--references'], ['--output'])
     """
     is_short = len(name) == 2
     beginning = f"-{name}" if is_short else name[:-1]
-    return [option for option in options if (is_short or len(beginning) > 4) and option.startswith(beginning)]
+    return [
+        option
+        for option in options
+        if (is_short or len(beginning) > 4) and option.startswith(beginning)
+    ]
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=min(110, terminal_width() or 110))
+        super().__init__(
+            prog, max_help_position=28, width=min(110, terminal_width() or 110)
+        )
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return fold(super()._fill_text(text, width, indent), terminal_width())

@@ -1,4 +1,5 @@
-"""Estimate the numbers of candidates, references and examples that reach a given power, from a pilot run.
+"""Estimate the numbers of candidates, references and examples that reach a given power,
+from a pilot run.
 
 harness power runs/pilot
 harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
@@ -7,8 +8,9 @@ harness power runs/pilot --share 0.5 --alpha 0.05
 harness power runs/pilot --compare A B --metric cider --difference 0.02
 harness power runs/judged --compare cider meteor
 
-Sizes beyond the pilot are predicted and marked as extrapolated. --compare is about the test of two systems, or of two metrics of a run of
-judgments: the smallest difference that it detects, and the number of examples for a given difference.
+Sizes beyond the pilot are predicted and marked as extrapolated. --compare is about the
+test of two systems, or of two metrics of a run of judgments: the smallest difference
+that it detects, and the number of examples for a given difference.
 """
 
 from __future__ import annotations
@@ -19,7 +21,14 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import harness
-from harness.cli.options import add_common, add_count, add_names, add_permissions, print_folded, print_json
+from harness.cli.options import (
+    add_common,
+    add_count,
+    add_names,
+    add_permissions,
+    print_folded,
+    print_json,
+)
 from harness.errors import HarnessError, counted
 
 if TYPE_CHECKING:
@@ -28,33 +37,80 @@ if TYPE_CHECKING:
 
 
 MAX_STEPS = 10
-"""Maximum number of sizes that a range of examples is listed with; longer ranges are cut to geometric steps."""
+"""Maximum number of sizes that a range of examples is listed with;
+longer ranges are cut to geometric steps.
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
-    parser.add_argument("--target-p", type=float, metavar="P", help="combined p-value that a run is to reach (default 0.05)")
-    parser.add_argument("--power", type=float, metavar="PROBABILITY", help="probability to reach it (default 0.8; none with --share alone)")
-    parser.add_argument("--share", type=float, metavar="SHARE", help="share of examples with p <= alpha to reach")
-    parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="significance level of the test of one example, for --share")
     parser.add_argument(
-        "--combine", default="fisher-discrete", metavar="NAME",
-        help="combined p: fisher-discrete (default), or harmonic-mean, which is no calibrated p",
-    )  # fmt: skip
-    parser.add_argument("--compare", nargs=2, metavar=("A", "B"), help="the test of two models, or of two metrics of a run of judgments")
-    parser.add_argument(
-        "--difference", type=float, metavar="D", help="with --compare: the number of examples that detects a difference of D"
+        "--target-p",
+        type=float,
+        metavar="P",
+        help="combined p-value that a run is to reach (default 0.05)",
     )
-    add_names(parser, "-m", "--metric", help="only these metrics: names with commas; may be repeated")
     parser.add_argument(
-        "--candidates", metavar="1..10", help="numbers of candidates (default: 1 to the pilot's; more for metrics of sets alone)"
+        "--power",
+        type=float,
+        metavar="PROBABILITY",
+        help="probability to reach it (default 0.8; none with --share alone)",
     )
-    parser.add_argument("--references", metavar="1..5", help="numbers of references (default: the pilot's)")
+    parser.add_argument(
+        "--share",
+        type=float,
+        metavar="SHARE",
+        help="share of examples with p <= alpha to reach",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="significance level of the test of one example, for --share",
+    )
+    parser.add_argument(
+        "--combine",
+        default="fisher-discrete",
+        metavar="NAME",
+        help="combined p: fisher-discrete (default), or harmonic-mean, "
+        "which is no calibrated p",
+    )
+    parser.add_argument(
+        "--compare",
+        nargs=2,
+        metavar=("A", "B"),
+        help="the test of two models, or of two metrics of a run of judgments",
+    )
+    parser.add_argument(
+        "--difference",
+        type=float,
+        metavar="D",
+        help="with --compare: the number of examples that detects a difference of D",
+    )
+    add_names(
+        parser,
+        "-m",
+        "--metric",
+        help="only these metrics: names with commas; may be repeated",
+    )
+    parser.add_argument(
+        "--candidates",
+        metavar="1..10",
+        help="numbers of candidates (default: 1 to the pilot's; "
+        "more for metrics of sets alone)",
+    )
+    parser.add_argument(
+        "--references",
+        metavar="1..5",
+        help="numbers of references (default: the pilot's)",
+    )
     parser.add_argument(
         "--examples",
         metavar="50..1000",
-        help=f"numbers of examples (default: the pilot's); a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
+        help="numbers of examples (default: the pilot's); "
+        f"a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
     )
     add_count(parser, "--repeats", "number of random orders of the captions", 3)
     add_count(parser, "--limit", "only the first N examples of the pilot")
@@ -68,20 +124,36 @@ def run(args: argparse.Namespace) -> int:
     if args.compare:
         return _print_differences(args)
     study = harness.power(
-        args.run, target_p=args.target_p, power=args.power, share=args.share, metrics=args.metric or (), alpha=args.alpha,
-        candidates=_numbers("candidates", args.candidates), references=_numbers("references", args.references),
-        examples=_geometric(_numbers("examples", args.examples)), repeats=args.repeats, seed=args.seed, limit=args.limit,
+        args.run,
+        target_p=args.target_p,
+        power=args.power,
+        share=args.share,
+        metrics=args.metric or (),
+        alpha=args.alpha,
+        candidates=_numbers("candidates", args.candidates),
+        references=_numbers("references", args.references),
+        examples=_geometric(_numbers("examples", args.examples)),
+        repeats=args.repeats,
+        seed=args.seed,
+        limit=args.limit,
         combine=args.combine,
-    )  # fmt: skip
+    )
     if args.json:
-        print_json({"sizes": [asdict(size) for size in study.sizes], "needed": [asdict(item) for item in study.needed]})
+        print_json(
+            {
+                "sizes": [asdict(size) for size in study.sizes],
+                "needed": [asdict(item) for item in study.needed],
+            }
+        )
     else:
         _print(study)
     return 0
 
 
 def _print_differences(args: argparse.Namespace) -> int:
-    """Print the power of the test of two systems, a row per metric and number of examples."""
+    """Print the power of the test of two systems,
+    a row per metric and number of examples.
+    """
     from harness.analysis.difference_power import pilots
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.table import Table, interval_text, number
@@ -92,26 +164,55 @@ def _print_differences(args: argparse.Namespace) -> int:
         raise HarnessError("--difference is of one metric, which --metric names")
     sizes = _geometric(_numbers("examples", args.examples)) or []
     if not (0 < power < 1 and 0 < args.alpha < 1 and min(sizes, default=1) > 0):
-        raise HarnessError("--power and --alpha lie between 0 and 1, and --examples are at least 1")
-    rows = [pilot.difference_power(difference, size, args.alpha, power) for pilot in pilots_of_pair for size in sizes or [pilot.examples]]
-    rows = rows if args.difference else [replace(row, power=None) for row in rows]  # none at the difference that was observed
+        raise HarnessError(
+            "--power and --alpha lie between 0 and 1, and --examples are at least 1"
+        )
+    rows = [
+        pilot.difference_power(difference, size, args.alpha, power)
+        for pilot in pilots_of_pair
+        for size in sizes or [pilot.examples]
+    ]
+    # none at the difference that was observed
+    rows = rows if args.difference else [replace(row, power=None) for row in rows]
     if args.json:
         print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0
     headers = [
-        "metric", "examples", f"detected with power {power:g}", "95 % interval", *(("power", "95 % interval") if args.difference else ()),
-    ]  # fmt: skip
+        "metric",
+        "examples",
+        f"detected with power {power:g}",
+        "95 % interval",
+        *(("power", "95 % interval") if args.difference else ()),
+    ]
     cells = [
-        [row.metric, str(row.examples), *(text for x in (row.detectable, row.power) if x for text in (number(x[0]), interval_text(x[1:])))]
+        [
+            row.metric,
+            str(row.examples),
+            *(
+                text
+                for x in (row.detectable, row.power)
+                if x
+                for text in (number(x[0]), interval_text(x[1:]))
+            ),
+        ]
         for row in rows
     ]
     notes.append(f"two-sided test of one pair at level {args.alpha:g}")
-    print_table(Table(headers, cells, "l" + "r" * (len(headers) - 1), " - ".join(args.compare), notes))
+    print_table(
+        Table(
+            headers,
+            cells,
+            "l" + "r" * (len(headers) - 1),
+            " - ".join(args.compare),
+            notes,
+        )
+    )
     if rows and rows[0].needed:
         needed, low, high = rows[0].needed
         interval = "" if low != low else f" (95 % interval {low:,.0f} to {high:,.0f})"
         print_folded(
-            f"{rows[0].metric}: a difference of {number(difference)} needs about {needed:,.0f} examples{interval} for power {power:g}"
+            f"{rows[0].metric}: a difference of {number(difference)} needs about "
+            f"{needed:,.0f} examples{interval} for power {power:g}"
         )
     return 0
 
@@ -122,18 +223,30 @@ def _numbers(option: str, text: str | None) -> list[int] | None:
     if text is None:
         return None
     try:
-        return [int(item) for item in expand_ranges([item_text.strip() for item_text in text.split(",")])]
+        return [
+            int(item)
+            for item in expand_ranges(
+                [item_text.strip() for item_text in text.split(",")]
+            )
+        ]
     except ValueError:
-        raise HarnessError(f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'") from None
+        raise HarnessError(
+            f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'"
+        ) from None
 
 
 def _geometric(values: list[int] | None) -> list[int] | None:
-    """Return the values, or when there are more than ``MAX_STEPS`` about as many in geometric steps over their range."""
+    """Return the values, or when there are more than ``MAX_STEPS`` about as many in
+    geometric steps over their range.
+    """
     if values is None or len(values) <= MAX_STEPS:
         return values
     low, high = min(values), max(values)
     ratio = high / max(low, 1)
-    picked = {round(max(low, 1) * ratio ** (step / (MAX_STEPS - 1))) for step in range(MAX_STEPS)}
+    picked = {
+        round(max(low, 1) * ratio ** (step / (MAX_STEPS - 1)))
+        for step in range(MAX_STEPS)
+    }
     return sorted({low, *picked})
 
 
@@ -147,24 +260,59 @@ def _print(study: PowerStudy) -> None:
 
 
 def sizes_table(study: PowerStudy) -> Table:
-    """Return a row per size: the p-values and the power that are measured or predicted there."""
+    """Return a row per size: the p-values and the power that are measured or predicted
+    there.
+    """
     from harness.reporting.table import Table, p_text
 
-    headers = ["model", "metric", "n", "m", "examples", "p", "range of p", "power", "95 % interval", "share", "source"]
+    headers = [
+        "model",
+        "metric",
+        "n",
+        "m",
+        "examples",
+        "p",
+        "range of p",
+        "power",
+        "95 % interval",
+        "share",
+        "source",
+    ]
     rows: list[list[str]] = []
     previous = None
     for size in study.sizes:
         labels = [size.model, size.metric]
-        rows.append([
-            *(labels if labels != previous else ["", ""]), str(size.n), str(size.m), str(size.examples),
-            p_text(size.p), f"{p_text(size.p_low)} … {p_text(size.p_high)}",
-            _percent(size.power), f"{_percent(size.power_low)} … {_percent(size.power_high)}", _percent(size.share),
-            "extrapolated" if size.extrapolated else "pilot",
-        ])  # fmt: skip
+        rows.append(
+            [
+                *(labels if labels != previous else ["", ""]),
+                str(size.n),
+                str(size.m),
+                str(size.examples),
+                p_text(size.p),
+                f"{p_text(size.p_low)} … {p_text(size.p_high)}",
+                _percent(size.power),
+                f"{_percent(size.power_low)} … {_percent(size.power_high)}",
+                _percent(size.share),
+                "extrapolated" if size.extrapolated else "pilot",
+            ]
+        )
         previous = labels
-    extrapolated = "; in extrapolated rows 95 % of simulated runs" if any(s.extrapolated for s in study.sizes) else ""
-    note = f"power: probability of a combined p <= {study.target.p:g}; range of p: over repeats{extrapolated}"
-    return Table(headers, rows, "llrrrrrrrrl", notes=[note], secondary=("range of p", "share", "95 % interval"))
+    extrapolated = (
+        "; in extrapolated rows 95 % of simulated runs"
+        if any(s.extrapolated for s in study.sizes)
+        else ""
+    )
+    note = (
+        f"power: probability of a combined p <= {study.target.p:g}; range of p: "
+        f"over repeats{extrapolated}"
+    )
+    return Table(
+        headers,
+        rows,
+        "llrrrrrrrrl",
+        notes=[note],
+        secondary=("range of p", "share", "95 % interval"),
+    )
 
 
 def _percent(value: float) -> str:
@@ -177,15 +325,29 @@ def _percent(value: float) -> str:
 
 
 def _lines(row: Needed, target: PowerTarget) -> Iterator[str]:
-    """Yield the result of one metric and model: one line, and one more for each estimate and note."""
+    """Yield the result of one metric and model: one line,
+    and one more for each estimate and note.
+    """
     goal = goal_text(target)
     head = f"{row.model}, {row.metric}"
     if row.needed:
-        counts = f"{counted(row.needed.n, 'candidate')} and {counted(row.needed.m, 'reference')}"
-        yield f"{head}: {goal} is reached with {counts} ({counted(row.needed.examples, 'example')})"
+        counts = (
+            f"{counted(row.needed.n, 'candidate')} and "
+            f"{counted(row.needed.m, 'reference')}"
+        )
+        yield (
+            f"{head}: {goal} is reached with {counts} "
+            f"({counted(row.needed.examples, 'example')})"
+        )
         return
-    size = f"{counted(row.largest.n, 'candidate')}, {counted(row.largest.m, 'reference')}, {counted(row.largest.examples, 'example')}"
-    figures = f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
+    size = (
+        f"{counted(row.largest.n, 'candidate')}, "
+        f"{counted(row.largest.m, 'reference')}, "
+        f"{counted(row.largest.examples, 'example')}"
+    )
+    figures = (
+        f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
+    )
     yield f"{head}: {goal} is not reached within the pilot ({size}: {figures})"
     for estimate in row.estimates:
         yield f"  {estimate_text(estimate, goal)}"
@@ -201,27 +363,49 @@ def goal_text(target: PowerTarget) -> str:
     ('power 0.8', 'share 0.5')
     """
     goals = [("power", target.power), ("share", target.share)]
-    return " and ".join(f"{name} {value:g}" for name, value in goals if value is not None)
+    return " and ".join(
+        f"{name} {value:g}" for name, value in goals if value is not None
+    )
 
 
 def estimate_text(estimate: Estimate, goal: str) -> str:
     """Return an estimate with its interval and the numbers that are held fixed.
 
     >>> from harness.analysis.power import Estimate
-    >>> estimate_text(Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40), "power 0.8")
+    >>> estimate_text(
+    ...     Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40), "power 0.8"
+    ... )
     '50 more examples (95 % interval 15-360) for power 0.8, with 4 candidates and 5 references (extrapolated)'
     """
-    counts = {"candidates": estimate.n, "references": estimate.m, "examples": estimate.examples}
+    counts = {
+        "candidates": estimate.n,
+        "references": estimate.m,
+        "examples": estimate.examples,
+    }
     start = counts.pop(estimate.axis)
-    fixed = "with " + " and ".join(counted(count, axis[:-1]) for axis, count in counts.items())
-    limit = f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times the pilot's"
+    fixed = "with " + " and ".join(
+        counted(count, axis[:-1]) for axis, count in counts.items()
+    )
+    limit = (
+        f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times "
+        "the pilot's"
+    )
     if estimate.low is None:
         return f"{goal} cannot be reached within {limit}, {fixed} (extrapolated)"
     low = f"{max(0, estimate.low - start):,}"
-    high = f"more than {estimate.limit - start:,}" if estimate.high is None else f"{estimate.high - start:,}"
+    high = (
+        f"more than {estimate.limit - start:,}"
+        if estimate.high is None
+        else f"{estimate.high - start:,}"
+    )
     join = " to " if estimate.high is None else "-"
     if estimate.value is None:
         return (
-            f"{goal} cannot be reached within {limit}, by the best estimate (95 % interval {low}{join}{high} more), {fixed} (extrapolated)"
+            f"{goal} cannot be reached within {limit}, "
+            f"by the best estimate (95 % interval {low}{join}{high} more), "
+            f"{fixed} (extrapolated)"
         )
-    return f"{estimate.value - start:,} more {estimate.axis} (95 % interval {low}{join}{high}) for {goal}, {fixed} (extrapolated)"
+    return (
+        f"{estimate.value - start:,} more {estimate.axis} (95 % interval "
+        f"{low}{join}{high}) for {goal}, {fixed} (extrapolated)"
+    )

@@ -25,7 +25,9 @@ AGAIN = 0.05
 
 
 BLAS_SPIN = "18"
-"""Idle threads of OpenBLAS look for work for 2**18 ticks of the processor's clock, a tenth of a millisecond, before they sleep."""
+"""Idle threads of OpenBLAS look for work for 2**18 ticks of the processor's clock, a
+tenth of a millisecond, before they sleep.
+"""
 
 _MOVES_UP = re.compile(r"(\x1b\[A)+")
 
@@ -36,9 +38,11 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def terminable() -> Generator[None]:
-    """Context in which SIGTERM raises :class:`Terminated` and Ctrl-C KeyboardInterrupt, where the process has no handlers of its own.
+    """Context in which SIGTERM raises :class:`Terminated` and Ctrl-C KeyboardInterrupt,
+    where the process has no handlers of its own.
 
-    Python discards the exception in finalisers and callbacks. A signal that arrives there reaches the process again a moment later.
+    Python discards the exception in finalisers and callbacks. A signal that arrives
+    there reaches the process again a moment later.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -62,7 +66,9 @@ def terminable() -> Generator[None]:
 
 @contextlib.contextmanager
 def _resent_signals() -> Generator[None]:
-    """Context that sends a signal again after a moment where Python discards its exception."""
+    """Context that sends a signal again after a moment where Python discards its
+    exception.
+    """
     hook = sys.unraisablehook
     timers: list[threading.Timer] = []
 
@@ -70,7 +76,11 @@ def _resent_signals() -> Generator[None]:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             hook(unraisable)
             return
-        number = signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT
+        number = (
+            signal.SIGTERM
+            if issubclass(unraisable.exc_type, Terminated)
+            else signal.SIGINT
+        )
         timers.append(threading.Timer(AGAIN, os.kill, (os.getpid(), number)))
         timers[-1].daemon = True
         timers[-1].start()
@@ -95,7 +105,9 @@ class _Lines(logging.Handler):
 
 @contextlib.contextmanager
 def first_use_lines() -> Generator[None]:
-    """Context in which work that is done once (:mod:`harness.files.announcements`) is announced on stderr."""
+    """Context in which work that is done once (:mod:`harness.files.announcements`) is
+    announced on stderr.
+    """
     log, handler = logging.getLogger("harness.first_use"), _Lines(logging.INFO)
     level = log.level
     log.addHandler(handler)
@@ -108,9 +120,11 @@ def first_use_lines() -> Generator[None]:
 
 
 def rest_idle_threads() -> None:
-    """Let idle threads of OpenBLAS sleep after a tenth of a millisecond, unless the environment or a loaded numpy has another time.
+    """Let idle threads of OpenBLAS sleep after a tenth of a millisecond, unless the
+    environment or a loaded numpy has another time.
 
-    By default they look for work for 2**26 ticks after each call and after their start: a fifth of the CPU time of a short command.
+    By default they look for work for 2**26 ticks after each call and after their start:
+    a fifth of the CPU time of a short command.
     """
     if "numpy" not in sys.modules:
         os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", BLAS_SPIN)
@@ -119,7 +133,8 @@ def rest_idle_threads() -> None:
 def silence_libraries() -> None:
     """Leave out what libraries say to programmers, unless the environment asks for it.
 
-    These are the progress bars of Hugging Face's libraries, such as "Loading weights", and warnings of changes in their next versions.
+    These are the progress bars of Hugging Face's libraries, such as "Loading weights",
+    and warnings of changes in their next versions.
     """
     for name in ("HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS"):
         os.environ.setdefault(name, "1")
@@ -128,38 +143,52 @@ def silence_libraries() -> None:
 
 
 def open_streams() -> None:
-    """Make stdout and stderr usable: a closed one discards its text, and no character is refused by their encodings."""
-    for number in range(3):  # a file that were opened as descriptor 1 or 2 would receive what libraries print
+    """Make stdout and stderr usable: a closed one discards its text, and no character
+    is refused by their encodings.
+    """
+    # a file that were opened as descriptor 1 or 2 would receive what libraries print
+    for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             while os.open(os.devnull, os.O_RDWR) < number:
                 pass
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (lives as long as the process)
+    # lives as long as the process
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):  # the latter in the locale POSIX
+        # the latter in the locale POSIX
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in (
+            "strict",
+            "surrogateescape",
+        ):
             stream.reconfigure(errors="backslashreplace")
         if stream.isatty() and not isinstance(stream, TerminalStream):
             setattr(sys, name, TerminalStream(stream))
 
 
 class TerminalStream:
-    """A terminal to which control characters in texts are written as escapes, by whatever code prints them.
+    """A terminal to which control characters in texts are written as escapes, by
+    whatever code prints them.
 
-    Labels, ids and captions are somebody else's: their escape sequences could rewrite what the terminal shows, or its title and
-    clipboard. Rich, which writes sequences of its own, has the stream itself (``terminal``) and texts that are escaped before.
+    Labels, ids and captions are somebody else's: their escape sequences could rewrite
+    what the terminal shows, or its title and clipboard. Rich, which writes sequences of
+    its own, has the stream itself (``terminal``) and texts that are escaped before.
     """
 
     def __init__(self, terminal: TextIO) -> None:
         self.terminal = terminal
 
     def write(self, text: str) -> int:
-        """Write a text; what redraws a bar of tqdm, a return at its start or a move up alone, is left as it is."""
+        """Write a text; what redraws a bar of tqdm,
+        a return at its start or a move up alone, is left as it is.
+        """
         length = len(text)
         if not _MOVES_UP.fullmatch(text):
-            text = "\r" * text.startswith("\r") + escape_controls(text.removeprefix("\r"))
+            text = "\r" * text.startswith("\r") + escape_controls(
+                text.removeprefix("\r")
+            )
         self.terminal.write(text)
         return length
 
@@ -173,7 +202,9 @@ class TerminalStream:
 
 
 def reader_left() -> bool:
-    """Return True when stdout is a pipe that nobody reads any more (``harness ... | head``)."""
+    """Return True when stdout is a pipe that nobody reads any more
+    (``harness ... | head``).
+    """
     try:
         poll = select.poll()
         poll.register(sys.stdout.fileno(), select.POLLERR)
@@ -183,20 +214,26 @@ def reader_left() -> bool:
 
 
 def discard_output() -> None:
-    """Send the rest of stdout nowhere, so that the interpreter does not report it at its end."""
+    """Send the rest of stdout nowhere, so that the interpreter does not report it at
+    its end.
+    """
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
 
 
 def record_bug(error: BaseException) -> str:
-    """Return the path of the log that has the traceback of ``error``: that of its run, or a new file in the temporary folder."""
+    """Return the path of the log that has the traceback of ``error``: that of its run,
+    or a new file in the temporary folder.
+    """
     from harness.files.secrets import redact
 
     log = getattr(error, BUG_LOG, None)
     if log is not None:
         return str(log)
-    with tempfile.NamedTemporaryFile("w", prefix="harness-bug-", suffix=".log", delete=False, encoding="utf-8") as file:
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="harness-bug-", suffix=".log", delete=False, encoding="utf-8"
+    ) as file:
         text = redact("".join(traceback.format_exception(error)))
         file.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     return file.name

@@ -34,19 +34,52 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness run``."""
-    parser.add_argument("spec", help="a YAML file, or the name of a shipped task ('harness list tasks')")
-    parser.add_argument("--output", metavar="DIR", help="run directory (default: runs/TASK)")
+    parser.add_argument(
+        "spec", help="a YAML file, or the name of a shipped task ('harness list tasks')"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", help="run directory (default: runs/TASK)"
+    )
     add_count(parser, "--limit", "use only the first N examples")
     add_count(parser, "--seed", "seed of the run")
     add_list(parser, "--set", "KEY=VALUE", "override a key: decoding.temperature=0.7")
     group = parser.add_mutually_exclusive_group()
-    add_flag(group, "--resume", "continue the run in the output directory; an error if there is none")
+    add_flag(
+        group,
+        "--resume",
+        "continue the run in the output directory; an error if there is none",
+    )
     add_flag(group, "--fresh", "replace the run in the output directory")
-    add_flag(group, "--extend", "change the run in the output directory into this one and compute only what it lacks")
-    add_flag(parser, "--page", "serve a page of the run on this machine while it goes on, and write its report at the end")
-    add_list(parser, "--until", "CONDITION", "stop when decided: 'CIDEr-D: ours > theirs' or 'CIDEr-D ± 0.01' (may be repeated)")
-    add_flag(parser, "--population", "the claims of --until are about the mean of this data set alone")
-    parser.add_argument("--verify", metavar="RESULTS", type=Path, help="compare every number with those of a run directory or results.json")
+    add_flag(
+        group,
+        "--extend",
+        "change the run in the output directory into this one and compute only what "
+        "it lacks",
+    )
+    add_flag(
+        parser,
+        "--page",
+        "serve a page of the run on this machine while it goes on, "
+        "and write its report at the end",
+    )
+    add_list(
+        parser,
+        "--until",
+        "CONDITION",
+        "stop when decided: 'CIDEr-D: ours > theirs' or 'CIDEr-D ± 0.01' (may be "
+        "repeated)",
+    )
+    add_flag(
+        parser,
+        "--population",
+        "the claims of --until are about the mean of this data set alone",
+    )
+    parser.add_argument(
+        "--verify",
+        metavar="RESULTS",
+        type=Path,
+        help="compare every number with those of a run directory or results.json",
+    )
     add_scale(parser)
     add_all_results(parser)
     add_common(parser)
@@ -54,15 +87,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the spec; return 1 when examples failed or numbers differ from those of ``--verify``, 2 when a set could not be read."""
+    """Run the spec; return 1 when examples failed or numbers differ from those of
+    ``--verify``, 2 when a set could not be read.
+    """
     if args.population and not args.until:
         raise HarnessError("--population belongs to --until CONDITION")
     if args.verify and (args.output or args.page or args.shard):
-        raise HarnessError("--verify computes the run anew and keeps nothing: leave out --output, --page and --shard")
+        raise HarnessError(
+            "--verify computes the run anew and keeps nothing: leave out --output, "
+            "--page and --shard"
+        )
     if not args.page:
         return _run(args, scale_options(args))
     if args.shard:
-        raise HarnessError("--page shows a whole run, --shard computes a part; leave one of them out")
+        raise HarnessError(
+            "--page shows a whole run, --shard computes a part; leave one of them out"
+        )
     from harness.reporting.page.live import LivePage
     from harness.run.estimates import Watch
 
@@ -85,15 +125,22 @@ def _write_report(paths: Sequence[Path]) -> Path:
         return harness.report(*paths)[0]
     except InputError as error:
         command = f"harness report {' '.join(map(str, paths))} -o FILE"
-        raise InputError(f"the run is finished, its report is not written: {error.message} ({command})", error.where) from error
+        raise InputError(
+            "the run is finished, its report is not written: "
+            f"{error.message} ({command})",
+            error.where,
+        ) from error
 
 
-def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = None) -> int:
+def _run(
+    args: argparse.Namespace, options: Options, paths: list[Path] | None = None
+) -> int:
     """Run the spec and print its table; add the run directories to ``paths``."""
     from harness import api
     from harness.rundir import verify
 
-    stored = verify.stored_numbers(args.verify) if args.verify else None  # before the run, which may take long
+    # before the run, which may take long
+    stored = verify.stored_numbers(args.verify) if args.verify else None
     skipped_are_absent: list[bool] = []
 
     def report_skipped_set(line: str, absent: bool) -> None:
@@ -101,12 +148,29 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         skipped_are_absent.append(absent)
 
     runs = api.evaluate_all(
-        args.spec, output=Path(args.output) if args.output else None, default_output=None if args.verify else Path("runs"),
-        mode="fresh" if args.fresh else "resume" if args.resume else "extend" if args.extend else "auto", options=options,
-        overrides=args.set, show=not args.json, on_notice=None if args.json else _print_notice,
-        on_absent=report_skipped_set, limit=args.limit, seed=args.seed,
-        **({"until": {"conditions": args.until, "population": args.population}} if args.until else {}),
-    )  # fmt: skip
+        args.spec,
+        output=Path(args.output) if args.output else None,
+        default_output=None if args.verify else Path("runs"),
+        mode="fresh"
+        if args.fresh
+        else "resume"
+        if args.resume
+        else "extend"
+        if args.extend
+        else "auto",
+        options=options,
+        overrides=args.set,
+        show=not args.json,
+        on_notice=None if args.json else _print_notice,
+        on_absent=report_skipped_set,
+        limit=args.limit,
+        seed=args.seed,
+        **(
+            {"until": {"conditions": args.until, "population": args.population}}
+            if args.until
+            else {}
+        ),
+    )
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
     if args.json:
@@ -114,12 +178,22 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
         results = [result for item in runs for result in item.results]
         same: dict[str, object] = {}
         if any(item.provenance.spec.get("same") for item in runs):
-            from harness.analysis.same_run import check_run  # loads the test, which other runs do not need
+            # loads the test, which other runs do not need
+            from harness.analysis.same_run import check_run
 
-            same["same"] = [asdict(result) for item in runs for result in check_run(item)]
+            same["same"] = [
+                asdict(result) for item in runs for result in check_run(item)
+            ]
         slices = [record.to_dict() for item in runs for record in item.slices]
         same |= {"slices": slices} if slices else {}
-        print_json({"runs": [str(item.path) for item in runs], "results": results, "failed": failed, **same})
+        print_json(
+            {
+                "runs": [str(item.path) for item in runs],
+                "results": results,
+                "failed": failed,
+                **same,
+            }
+        )
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
     else:
@@ -127,10 +201,26 @@ def _run(args: argparse.Namespace, options: Options, paths: list[Path] | None = 
 
         print_runs(runs, all_results=args.all)
     if stored is not None:
-        lines = list(verify.describe_differences(stored, verify.numbers_by_name(r for item in runs for r in (*item.records, *item.slices))))
-        lines.append(f"{len(lines)} numbers differ from {args.verify}" if lines else f"identical: {len(stored)} numbers of {args.verify}")
-        print(escape_controls("\n".join(lines)), file=sys.stderr if args.json else sys.stdout)
-    is_failure = any(item.failed for item in runs) or (stored is not None and len(lines) > 1)
+        lines = list(
+            verify.describe_differences(
+                stored,
+                verify.numbers_by_name(
+                    r for item in runs for r in (*item.records, *item.slices)
+                ),
+            )
+        )
+        lines.append(
+            f"{len(lines)} numbers differ from {args.verify}"
+            if lines
+            else f"identical: {len(stored)} numbers of {args.verify}"
+        )
+        print(
+            escape_controls("\n".join(lines)),
+            file=sys.stderr if args.json else sys.stdout,
+        )
+    is_failure = any(item.failed for item in runs) or (
+        stored is not None and len(lines) > 1
+    )
     return int(is_failure) if all(skipped_are_absent) else 2
 
 
@@ -140,6 +230,9 @@ def _print_notice(notice: str, variant: str) -> None:
     from rich.text import Text
 
     console = Console(file=getattr(sys.stderr, "terminal", None), stderr=True)
-    title, text = (Text(escape_controls(" ".join(words.split()))) for words in (variant or "notice", notice))
+    title, text = (
+        Text(escape_controls(" ".join(words.split())))
+        for words in (variant or "notice", notice)
+    )
     console.print(Panel(text, title=title, style="bold yellow", expand=False))
     sys.stderr.flush()

@@ -1,4 +1,5 @@
-"""Test whether two sources write the same distribution: two endpoints, quantisations, versions, prompts.
+"""Test whether two sources write the same distribution: two endpoints,
+quantisations, versions, prompts.
 
   harness same A.jsonl B.jsonl                  files of answers, several per prompt, in every form that harness score reads
   harness same RUN::MODEL_A RUN::MODEL_B        two models of finished runs
@@ -6,9 +7,10 @@
   harness same A.jsonl B.jsonl --until          batch by batch of one answer per prompt, until the evidence is enough
   harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
 
-Labels of the answers are permuted within each prompt. The test assumes that the answers to a prompt are independent and that both
-sources were asked in turn. Exit codes: 1 different; 4 not shown, with a power below .8 against one answer in ten replaced; 2 wrong input,
-and a night that no number of relabelings serves; 0 otherwise.
+Labels of the answers are permuted within each prompt. The test assumes that the answers
+to a prompt are independent and that both sources were asked in turn. Exit codes: 1
+different; 4 not shown, with a power below .8 against one answer in ten replaced; 2
+wrong input, and a night that no number of relabelings serves; 0 otherwise.
 """
 
 from __future__ import annotations
@@ -20,7 +22,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_common, add_count, add_flag, add_list, add_overwrite, print_folded, print_json
+from harness.cli.options import (
+    add_common,
+    add_count,
+    add_flag,
+    add_list,
+    add_overwrite,
+    print_folded,
+    print_json,
+)
 from harness.errors import HarnessError
 from harness.files.outputs import check_output
 
@@ -32,32 +42,84 @@ UNDECIDED, ENOUGH = 4, 0.8
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness same``."""
-    parser.add_argument("sources", nargs="+", metavar="FILE", help="files of answers, run directories, or RUN::MODEL")
-    parser.add_argument("--id", default="", metavar="COLUMN", help="column of the ids of prompts; null: match records by position")
-    parser.add_argument("--column", default="", metavar="COLUMN", help="column of the answers")
-    add_list(parser, "--label", "NAME", "name of a source; one per file, in their order")
-    add_list(
-        parser, "--kernel", "NAME", "compare with this kernel or METRIC:PARAMETER=VALUE and shifts; may be repeated (default: strings)"
-    )
-    parser.add_argument("--margin", type=float, metavar="X", help="largest MMD² that counts as equivalent")
-    parser.add_argument("--alpha", type=float, default=0.05, metavar="P", help="level of the test (%(default)s)")
-    add_count(parser, "--nights", "the series has N checks, which spend the level in equal parts: P / N each")
-    add_count(parser, "--night", "number of this check in its series; without --nights it has no end, and the level is P 6 / (π² N²)")
     parser.add_argument(
-        "--until", type=int, nargs="?", const=1, metavar="N",
-        help="read the answers in batches of N per prompt (default 1) and stop as soon as a difference is shown",
-    )  # fmt: skip
-    add_flag(parser, "--plan", "print the power of checks by numbers of prompts and answers, from the answers of one source")
+        "sources",
+        nargs="+",
+        metavar="FILE",
+        help="files of answers, run directories, or RUN::MODEL",
+    )
+    parser.add_argument(
+        "--id",
+        default="",
+        metavar="COLUMN",
+        help="column of the ids of prompts; null: match records by position",
+    )
+    parser.add_argument(
+        "--column", default="", metavar="COLUMN", help="column of the answers"
+    )
+    add_list(
+        parser, "--label", "NAME", "name of a source; one per file, in their order"
+    )
+    add_list(
+        parser,
+        "--kernel",
+        "NAME",
+        "compare with this kernel or METRIC:PARAMETER=VALUE and shifts; "
+        "may be repeated (default: strings)",
+    )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="X",
+        help="largest MMD² that counts as equivalent",
+    )
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=0.05,
+        metavar="P",
+        help="level of the test (%(default)s)",
+    )
+    add_count(
+        parser,
+        "--nights",
+        "the series has N checks, which spend the level in equal parts: P / N each",
+    )
+    add_count(
+        parser,
+        "--night",
+        "number of this check in its series; without --nights it has no end, "
+        "and the level is P 6 / (π² N²)",
+    )
+    parser.add_argument(
+        "--until",
+        type=int,
+        nargs="?",
+        const=1,
+        metavar="N",
+        help="read the answers in batches of N per prompt (default 1) "
+        "and stop as soon as a difference is shown",
+    )
+    add_flag(
+        parser,
+        "--plan",
+        "print the power of checks by numbers of prompts and answers, "
+        "from the answers of one source",
+    )
     add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
     add_count(parser, "--seed", "seed of the random relabelings", 0)
-    add_count(parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2)
+    add_count(
+        parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2
+    )
     parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
     add_overwrite(parser)
     add_common(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the result; return 1 for a difference, 4 where nothing is shown and the power is low."""
+    """Print the result; return 1 for a difference,
+    4 where nothing is shown and the power is low.
+    """
     from harness.analysis.answer_kernels import KERNELS
     from harness.analysis.metric_kernels import metric_kernel
     from harness.analysis.same import Settings, compare_all, smallest_p_of
@@ -66,27 +128,42 @@ def run(args: argparse.Namespace) -> int:
     kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
         if name not in KERNELS and metric_kernel(name) and args.until:
-            raise HarnessError(f"same: --until follows {', '.join(KERNELS)}; found the metric '{name}'", value=name)
+            raise HarnessError(
+                f"same: --until follows {', '.join(KERNELS)}; "
+                f"found the metric '{name}'",
+                value=name,
+            )
     for name in ("night", "nights", "until", "draws"):
         if (value := getattr(args, name)) is not None and value < 1:
-            raise HarnessError(f"same: --{name} is {value}; expected at least 1", value=value)
+            raise HarnessError(
+                f"same: --{name} is {value}; expected at least 1", value=value
+            )
     if not 0 < args.alpha < 1:
-        raise HarnessError(f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1", value=args.alpha)
+        raise HarnessError(
+            f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1",
+            value=args.alpha,
+        )
     if args.output:
         check_output(Path(args.output), overwrite=args.overwrite)
     series = NightSeries(args.night, args.nights)
     series.check()
-    settings = Settings(kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin)
+    settings = Settings(
+        kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin
+    )
     sources = read_sources(args)
     if args.plan:
         return _plan(sources, settings, args)
     if len(sources) < 2:
-        raise HarnessError("same: one source; expected at least two: harness same A.jsonl B.jsonl")
+        raise HarnessError(
+            "same: one source; expected at least two: harness same A.jsonl B.jsonl"
+        )
     if args.until:
         return _until(sources, settings, args)
     if args.night or args.nights:
         pairs = list(itertools.combinations(sources, 2))
-        series.check_level(args.alpha, max(smallest_p_of(a, b) for a, b in pairs), kernels, len(pairs))
+        series.check_level(
+            args.alpha, max(smallest_p_of(a, b) for a, b in pairs), kernels, len(pairs)
+        )
     results = compare_all(sources, settings)
     if args.output:
         from harness.reporting.page.same import write_page
@@ -102,7 +179,9 @@ def run(args: argparse.Namespace) -> int:
 
             print_table(matrix_table(results))
         for result in results:
-            for line in report_lines(result, settings, args.prompts if len(results) == 1 else 0):
+            for line in report_lines(
+                result, settings, args.prompts if len(results) == 1 else 0
+            ):
                 print_folded(line)
         if args.output:
             print(f"wrote {args.output}")
@@ -113,7 +192,14 @@ def exit_code(results: Sequence[SourceComparison]) -> int:
     """Return the exit code of some comparisons."""
     if any(result.verdict == "different" for result in results):
         return 1
-    return UNDECIDED if any(result.verdict == "not shown" and (result.power or 0) < ENOUGH for result in results) else 0
+    return (
+        UNDECIDED
+        if any(
+            result.verdict == "not shown" and (result.power or 0) < ENOUGH
+            for result in results
+        )
+        else 0
+    )
 
 
 def read_sources(args: argparse.Namespace) -> list[Source]:
@@ -121,31 +207,55 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     from harness.analysis.pairs import ComparedRun
     from harness.analysis.same import Source
     from harness.analysis.same_run import sources_of_run
-    from harness.run.file_pair import FileOptions, file_labels, read_answers, read_prompts
+    from harness.run.file_pair import (
+        FileOptions,
+        file_labels,
+        read_answers,
+        read_prompts,
+    )
     from harness.run.metric_plan import unique
 
-    options = FileOptions(None if args.id == "null" else args.id, (args.column,) if args.column else ())
-    files = [text for text in args.sources if not Path(text.partition("::")[0]).is_dir()]
+    options = FileOptions(
+        None if args.id == "null" else args.id, (args.column,) if args.column else ()
+    )
+    files = [
+        text for text in args.sources if not Path(text.partition("::")[0]).is_dir()
+    ]
     names = iter(file_labels(files) if files else ())
     sources: list[Source] = []
     for text in args.sources:
         if text in files:
-            sources.append(Source(next(names), read_answers(text, options), read_prompts(text, options), kind="file"))
+            sources.append(
+                Source(
+                    next(names),
+                    read_answers(text, options),
+                    read_prompts(text, options),
+                    kind="file",
+                )
+            )
             continue
         sources += sources_of_run(ComparedRun.open(text))
     labels = args.label or unique([source.label for source in sources])
     if len(labels) != len(sources):
-        raise HarnessError(f"same: {len(labels)} labels for {len(sources)} sources; expected one each")
+        raise HarnessError(
+            f"same: {len(labels)} labels for {len(sources)} sources; expected one each"
+        )
     return [replace(source, label=label) for label, source in zip(labels, sources)]
 
 
-def _plan(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
-    """Print the smallest checks that find each change; a second source is a change itself."""
+def _plan(
+    sources: Sequence[Source], settings: Settings, args: argparse.Namespace
+) -> int:
+    """Print the smallest checks that find each change;
+    a second source is a change itself.
+    """
     from harness.analysis.same_plan import plan
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.same_tables import plan_table
 
-    designs = list(plan(sources[0], settings, sources[1] if len(sources) > 1 else None, ENOUGH))
+    designs = list(
+        plan(sources[0], settings, sources[1] if len(sources) > 1 else None, ENOUGH)
+    )
     if args.json:
         print_json([asdict(design) for design in designs])
     else:
@@ -153,8 +263,12 @@ def _plan(sources: Sequence[Source], settings: Settings, args: argparse.Namespac
     return 0
 
 
-def _until(sources: Sequence[Source], settings: Settings, args: argparse.Namespace) -> int:
-    """Print the evidence after each batch of two sources; return 1 for a difference, 4 where the answers do not suffice."""
+def _until(
+    sources: Sequence[Source], settings: Settings, args: argparse.Namespace
+) -> int:
+    """Print the evidence after each batch of two sources; return 1 for a difference, 4
+    where the answers do not suffice.
+    """
     from harness.analysis.same import common_prompts
     from harness.analysis.same_until import follow
 
@@ -164,13 +278,21 @@ def _until(sources: Sequence[Source], settings: Settings, args: argparse.Namespa
     batches = list(follow(prompts, args.until, settings))
     different = batches[-1].e >= 1 / settings.alpha
     if args.json:
-        print_json({"different": different, "batches": [asdict(batch) for batch in batches], "notes": notes})
+        print_json(
+            {
+                "different": different,
+                "batches": [asdict(batch) for batch in batches],
+                "notes": notes,
+            }
+        )
     else:
         for number, batch in enumerate(batches, 1):
             print(f"batch {number}: {batch.answers:,} answers, e {batch.e:.3g}")
         verdict = "different" if different else "a difference is not shown"
         print_folded(
-            f"{sources[0].label} and {sources[1].label}: {verdict} at level {settings.alpha:.3g} (e of {1 / settings.alpha:.3g} needed)"
+            f"{sources[0].label} and {sources[1].label}: "
+            f"{verdict} at level {settings.alpha:.3g} (e of {1 / settings.alpha:.3g} "
+            "needed)"
         )
         for note in notes:
             print_folded(f"  note: {note}")

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness show``."""
-    parser.add_argument("name", help="a name of 'harness list', or KIND/NAME for a name that several kinds have")
+    parser.add_argument(
+        "name",
+        help="a name of 'harness list', or KIND/NAME for a name that several kinds "
+        "have",
+    )
     add_common(parser)
 
 
@@ -39,9 +43,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def find_entries(registry: Registry, text: str) -> list[Entry]:
-    """Return the entries that ``NAME`` or ``KIND/NAME`` reaches, at most one per kind, as a spec would find them.
+    """Return the entries that ``NAME`` or ``KIND/NAME`` reaches, at most one per kind,
+    as a spec would find them.
 
-    Raises :class:`UnknownName` with the nearest name when there is none, :class:`HarnessError` when two plugins share the name.
+    Raises :class:`UnknownName` with the nearest name when there is none,
+    :class:`HarnessError` when two plugins share the name.
     """
     from harness.registry.component_kinds import KINDS
 
@@ -52,9 +58,13 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
         forms = form_entries()
         found = [entry for entry in forms if bare_name in (entry.name, entry.full_name)]
         if not found:
-            raise UnknownName.of_name("there is no form called", bare_name, [entry.name for entry in forms])
+            raise UnknownName.of_name(
+                "there is no form called", bare_name, [entry.name for entry in forms]
+            )
         return found[:1]
-    kinds, name = ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
+    kinds, name = (
+        ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
+    )
     entries: list[Entry] = []
     for kind in kinds:
         if registry.match_entries(kind, name):
@@ -66,18 +76,26 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
 
 
 def card(entry: Entry) -> Values:
-    """Return the catalogue entry of a component with its docstring and parameters, as JSON-compatible values.
+    """Return the catalogue entry of a component with its docstring and parameters,
+    as JSON-compatible values.
 
-    Docstring and parameters of a component of a local registry are read from its source, which is not imported. For a component that
-    cannot be imported or read, ``not_available`` gives the reason.
+    Docstring and parameters of a component of a local registry are read from its
+    source, which is not imported. For a component that cannot be imported or read,
+    ``not_available`` gives the reason.
     """
     from harness.registry.local_code import describe
 
     values: Values = {
-        "name": current().bare_name(entry), "kind": entry.kind, "provider": entry.provider, "summary": entry.summary,
-        "target": entry.target or entry.path, "extra": entry.extra, "level": entry.level,
-        "higher_is_better": entry.higher_is_better, "aliases": list(entry.aliases),
-    }  # fmt: skip
+        "name": current().bare_name(entry),
+        "kind": entry.kind,
+        "provider": entry.provider,
+        "summary": entry.summary,
+        "target": entry.target or entry.path,
+        "extra": entry.extra,
+        "level": entry.level,
+        "higher_is_better": entry.higher_is_better,
+        "aliases": list(entry.aliases),
+    }
     if not entry.target:
         return {**values, "text": entry.file.read_text(encoding="utf-8")}
     try:
@@ -92,29 +110,55 @@ def card(entry: Entry) -> Values:
     except HarnessError as error:
         return {**values, "not_available": str(error)}
     defaults = {
-        name: ("(required)" if p.default is inspect.Parameter.empty else repr(p.default)) for name, p in parameters(factory).items()
+        name: (
+            "(required)" if p.default is inspect.Parameter.empty else repr(p.default)
+        )
+        for name, p in parameters(factory).items()
     }
-    choices = {name: list(names) for name, hint in type_hints(factory).items() if (names := literal_names(hint)) and name in defaults}
-    return {**values, "text": inspect.getdoc(factory) or "", "parameters": defaults, "choices": choices}
+    choices = {
+        name: list(names)
+        for name, hint in type_hints(factory).items()
+        if (names := literal_names(hint)) and name in defaults
+    }
+    return {
+        **values,
+        "text": inspect.getdoc(factory) or "",
+        "parameters": defaults,
+        "choices": choices,
+    }
 
 
 def _text(values: Values) -> str:
-    direction = {True: ", higher is better", False: ", lower is better", None: ""}[values["higher_is_better"]]
+    direction = {True: ", higher is better", False: ", lower is better", None: ""}[
+        values["higher_is_better"]
+    ]
     level = f", level {values['level']}" if values["level"] else ""
-    lines = [f"{values['name']} ({values['kind'][:-1]} of {values['provider']}{level}{direction})"]
+    lines = [
+        f"{values['name']} ({values['kind'][:-1]} of "
+        f"{values['provider']}{level}{direction})"
+    ]
     lines += [f"  {values['summary']}"] if values["summary"] else []
     lines += [f"  {values['target']}"]
     if values["extra"] and values["provider"] == "harness":
         lines += [f"  needs: pip install 'caption-harness[{values['extra']}]'"]
     lines += [f"  aliases: {', '.join(values['aliases'])}"] if values["aliases"] else []
-    lines += [f"  not available here: {values['not_available']}"] if "not_available" in values else []
+    lines += (
+        [f"  not available here: {values['not_available']}"]
+        if "not_available" in values
+        else []
+    )
     if values.get("parameters"):
         lines += ["", "parameters:"]
         for name, default in values["parameters"].items():
             names = values.get("choices", {}).get(name, ())
-            lines.append(f"  {name} = {default}" + (f"  ({', '.join(names)})" if names else ""))
+            lines.append(
+                f"  {name} = {default}" + (f"  ({', '.join(names)})" if names else "")
+            )
     if values.get("text"):
-        lines += ["", plain(values["text"]) if "parameters" in values else values["text"]]
+        lines += [
+            "",
+            plain(values["text"]) if "parameters" in values else values["text"],
+        ]
     return "\n".join(lines)
 
 

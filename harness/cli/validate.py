@@ -1,5 +1,5 @@
-"""Check syntax, keys, values, names and parameters of a spec, its data and their images, and estimate its cost; nothing is generated or
-scored.
+"""Check syntax, keys, values, names and parameters of a spec, its data and their
+images, and estimate its cost; nothing is generated or scored.
 
 harness validate spec.yaml
 harness validate coco --set models.0=human      # a shipped task, with a key changed
@@ -12,7 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.options import add_common, add_list, add_permissions, print_folded, print_json
+from harness.cli.options import (
+    add_common,
+    add_list,
+    add_permissions,
+    print_folded,
+    print_json,
+)
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 from harness.files.yaml_source import Located
@@ -40,11 +46,18 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for row in rows:
         variant = f" ({row['variant']})" if row["variant"] else ""
-        print_folded(f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}")
+        print_folded(
+            f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}"
+        )
         if "statistics" in row:
-            print_folded(f"  statistics: {', '.join(row['statistics'])}\n  files: {row['missing'] or 'there'}")
+            print_folded(
+                f"  statistics: {', '.join(row['statistics'])}\n  files: "
+                f"{row['missing'] or 'there'}"
+            )
         else:
-            print_folded(f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}")
+            print_folded(
+                f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}"
+            )
         print_folded(f"  metrics: {', '.join(row['metrics'])}")
         if "estimate" in row:
             print_folded(f"  cost: {row['estimate']['text']}")
@@ -54,14 +67,20 @@ def run(args: argparse.Namespace) -> int:
 def _row(plan: TaskPlan) -> Values:
     """Return the printed values of a plan."""
     row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
-    row = {**row, **plan.describe(), "metrics": [metric.label for metric in plan.metrics]}
+    row = {
+        **row,
+        **plan.describe(),
+        "metrics": [metric.label for metric in plan.metrics],
+    }
     return {**row, "estimate": _estimate(plan)} if not plan.absence else row
 
 
 def _estimate(plan: TaskPlan) -> Values:
-    """Return the estimate of time and memory of a run on its data set, read here; its text says so where data of elsewhere cannot be read.
+    """Return the estimate of time and memory of a run on its data set, read here; its
+    text says so where data of elsewhere cannot be read.
 
-    Raises :class:`InputError` for local data that cannot be read as the spec says, and for media that are not there.
+    Raises :class:`InputError` for local data that cannot be read as the spec says, and
+    for media that are not there.
     """
     from harness.run.execute import read_examples
     from harness.run.media_check import require_files
@@ -83,11 +102,19 @@ def _estimate(plan: TaskPlan) -> Values:
     if isinstance(plan, Plan) and examples is not None:
         require_files(plan, examples)
     cost = check()
-    return {"text": f"{counted(count, 'example')}, {cost}", "seconds": cost.seconds, "bytes": cost.bytes}
+    return {
+        "text": f"{counted(count, 'example')}, {cost}",
+        "seconds": cost.seconds,
+        "bytes": cost.bytes,
+    }
 
 
 def _is_mistake(plan: Plan, error: HarnessError) -> bool:
-    """Return True for an error of data that are here, or of a parameter that says what of the data is read."""
+    """Return True for an error of data that are here,
+    or of a parameter that says what of the data is read.
+    """
     values = (value for _, value in Located(plan.spec.dataset.params).walk())
     is_local = any(isinstance(value, str) and Path(value).exists() for value in values)
-    return isinstance(error, InputError) and (is_local or error.parameter in ("split", "columns"))
+    return isinstance(error, InputError) and (
+        is_local or error.parameter in ("split", "columns")
+    )

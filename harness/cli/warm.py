@@ -1,4 +1,6 @@
-"""Do the first-use work of the built-in metrics now, such as building METEOR's lexicon. Later runs start at once.
+"""Do the first-use work of the built-in metrics now, such as building METEOR's lexicon.
+
+Later runs start at once.
 
 harness warm
 harness warm tasks/coco.yaml              # only what the metrics of a spec need
@@ -19,7 +21,12 @@ NOTED_SECONDS = 0.5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness warm``."""
-    parser.add_argument("spec", nargs="?", help="a YAML file, the name of a shipped task, or a metric (default: all built-in metrics)")
+    parser.add_argument(
+        "spec",
+        nargs="?",
+        help="a YAML file, the name of a shipped task, or a metric (default: "
+        "all built-in metrics)",
+    )
     add_flag(parser, "--quiet", "print nothing")
     add_permissions(parser)
     add_registry(parser)
@@ -36,16 +43,26 @@ def run(args: argparse.Namespace) -> int:
     started = time.perf_counter()
     if not args.spec:
         plans = built_in_metrics()
-    elif args.spec in {entry.name for entry in current().entries("metrics")} and not Path(args.spec).is_file():
+    elif (
+        args.spec in {entry.name for entry in current().entries("metrics")}
+        and not Path(args.spec).is_file()
+    ):
         plans = fetched_plans(args.spec)
     else:
-        plans = caption_plans([plan for item in load_specs(args.spec) for plan in planned_metrics(item)])
+        plans = caption_plans(
+            [plan for item in load_specs(args.spec) for plan in planned_metrics(item)]
+        )
     ready = 0
     for label, seconds, reason in warm(plans):
         ready += not reason
-        noted = bool(args.spec) if reason else seconds > NOTED_SECONDS  # a metric of no spec may lack what it reads
+        # a metric of no spec may lack what it reads
+        noted = bool(args.spec) if reason else seconds > NOTED_SECONDS
         if not args.quiet and noted:
-            print(f"  {label:<24} {reason or f'{seconds:6.1f} s'}", file=sys.stderr, flush=True)
+            print(
+                f"  {label:<24} {reason or f'{seconds:6.1f} s'}",
+                file=sys.stderr,
+                flush=True,
+            )
     if not args.quiet:
         print(f"{ready} metrics are ready after {time.perf_counter() - started:.1f} s")
     return 0

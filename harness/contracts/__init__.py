@@ -1,7 +1,9 @@
-"""Contracts: data classes that flow through a run, and protocols that metrics, distances, embeddings, adapters and readers meet.
+"""Contracts: data classes that flow through a run, and protocols that metrics,
+distances, embeddings, adapters and readers meet.
 
-In: nothing of the engine. Out: the types that every other package and every plugin imports with
-``from harness.contracts import ...``. A name is imported on first use, so that reading manifests does not import numpy.
+In: nothing of the engine. Out: the types that every other package and every plugin
+imports with ``from harness.contracts import ...``. A name is imported on first use, so
+that reading manifests does not import numpy.
 """
 
 # ruff: noqa: F403  (type checkers read the modules; a program imports from them by name, on first use)
@@ -23,27 +25,35 @@ if TYPE_CHECKING:
     from harness.contracts.sums import *
 
 _NAMES = {
-    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance fitted_fields has_corpus_state signature_with_parameters",
+    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance fitted_fields "
+    "has_corpus_state signature_with_parameters",
     "data": (
-        "Batch Candidates CaptionSet Decoding Example Failure Generation JudgedCaption JudgedItem JudgedPair Judgments Level "
+        "Batch Candidates CaptionSet Decoding Example Failure Generation "
+        "JudgedCaption JudgedItem JudgedPair Judgments Level "
         "PositionedBatch TaskView TokenScores"
     ),
     "features": "Distance Embedding EncodesSets Features",
     "metrics": (
-        "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains Explanation Fetches ForgetsTexts HasConstants "
-        "HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta ScoresCandidates State "
+        "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains "
+        "Explanation Fetches ForgetsTexts HasConstants "
+        "HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval "
+        "Permutes ReadsMeta ScoresCandidates State "
         "TokenScoreMetric Warms cost_of merge_states"
     ),
     "models": (
-        "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia Prepares Reader Scorer StoreResult Timed needs_whole_task"
+        "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia "
+        "Prepares Reader Scorer StoreResult Timed needs_whole_task"
     ),
-    "objects": "Objects Statistics example_scores is_defined join_statistics place_statistics",
+    "objects": "Objects Statistics example_scores is_defined join_statistics "
+    "place_statistics",
     "parameters": "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values",
     "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",
 }
 """Names of each module."""
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULE_OF = {
+    name: module for module, names in _NAMES.items() for name in names.split()
+}
 __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
 REMOVED = {
@@ -53,7 +63,8 @@ REMOVED = {
     "HasColumnNames": "set MetricSpec.column_names",
     "HasDetails": "it is Details",
     "HasInterval": "it is OwnInterval",
-    "HoldsFixed": "set MetricSpec.held_fixed; a distance or embedding has the attribute held_fixed",
+    "HoldsFixed": "set MetricSpec.held_fixed; a distance or embedding has the attribute "
+    "held_fixed",
     "Jackknifes": "it is OwnInterval, with left_out",
     "ListsParameters": "annotate the parameter as a Sequence",
     "Resamples": "it is HasTokenIntervals",
@@ -69,10 +80,15 @@ REMOVED = {
 def __getattr__(name: str) -> Any:
     """Import a name on first use."""
     if name in _MODULE_OF:
-        globals()[name] = value = getattr(importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}"), name)
+        globals()[name] = value = getattr(
+            importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}"), name
+        )
         return value
     if name in REMOVED:
-        raise ImportError(f"harness.contracts has no '{name}' any more: {REMOVED[name]} (docs/plugins.md)")
+        raise ImportError(
+            f"harness.contracts has no '{name}' any more: "
+            f"{REMOVED[name]} (docs/plugins.md)"
+        )
     raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")
 
 

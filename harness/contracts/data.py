@@ -1,7 +1,8 @@
 """Data that flows through a run, as frozen dataclasses.
 
-Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` references, ``N = n + m`` texts of an example
-(candidates first), ``L`` predicted tokens of one reference.
+Arrays name their axes: ``B`` examples of one batch, ``n`` candidates, ``m`` references,
+``N = n + m`` texts of an example (candidates first), ``L`` predicted tokens of one
+reference.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import numpy as np
 from harness.contracts.parameters import Parameters, Values
 
 Level = Literal["item", "set", "corpus", "model"]
-"""The unit that a metric judges: one example, one set of candidates, a corpus, or a model by its token scores."""
+"""The unit that a metric judges: one example, one set of candidates, a corpus, or a
+model by its token scores.
+"""
 Candidates = tuple[str, ...]
 """Captions that one model generated for one example under one decoding (n >= 1)."""
 
@@ -36,13 +39,16 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """Teacher-forced token scores of one reference: one entry per predicted token, END included, START excluded."""
+    """Teacher-forced token scores of one reference: one entry per predicted token, END
+    included, START excluded.
+    """
 
     log_probs: np.ndarray
     """Natural log-probability of each token, shape (L,), under the unmodified model."""
     ranks: np.ndarray
-    """Rank of each token, shape (L,): 0 for the arg-max, else the number of entries with a higher probability plus the number of
-    equal entries with a smaller index."""
+    """Rank of each token, shape (L,): 0 for the arg-max, else the number of entries
+    with a higher probability plus the number of equal entries with a smaller index.
+    """
     tokens: tuple[str, ...] = ()
     likelihood: Literal["exact", "pseudo"] = "exact"
 
@@ -52,7 +58,9 @@ class Decoding:
     """Decoding settings. Filters apply in the order temperature, top-k, top-p."""
 
     strategy: str = "greedy"
-    """greedy | beam | diverse-beam | sample | nucleus | a strategy of the adapter's own (listed on its card)."""
+    """greedy | beam | diverse-beam | sample | nucleus | a strategy of the adapter's own
+    (listed on its card).
+    """
     temperature: float = 1.0
     top_p: float | None = None
     top_k: int | None = None
@@ -67,37 +75,52 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """Candidates of one example with optional further values. An adapter may return it in place of bare :data:`Candidates`."""
+    """Candidates of one example with optional further values.
+
+    An adapter may return it in place of bare :data:`Candidates`.
+    """
 
     candidates: Candidates
     references: tuple[str, ...] | None = None
-    """References that remain for scoring, where the adapter removed some (held-out humans)."""
+    """References that remain for scoring, where the adapter removed some (held-out
+    humans).
+    """
     log_probs: tuple[float, ...] | None = None
-    """Sum of the token log-probabilities of each candidate under the unmodified model."""
+    """Sum of the token log-probabilities of each candidate under the unmodified model.
+    """
     lengths: tuple[int, ...] | None = None
     """Number of tokens of each candidate, END included."""
     stop_reasons: tuple[str, ...] | None = None
     """``stop`` or ``length`` for each candidate."""
     held_out: tuple[int, ...] | None = None
-    """Positions of the example's references that the adapter removed; a cut of the references then keeps those of the other models."""
+    """Positions of the example's references that the adapter removed; a cut of the
+    references then keeps those of the other models.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Result of an adapter for an example that it could not process. The run continues, lists the example and exits with 1."""
+    """Result of an adapter for an example that it could not process.
+
+    The run continues, lists the example and exits with 1.
+    """
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class TaskView:
-    """View of the whole task that an adapter gets before captions are generated (:class:`~harness.contracts.Prepares`)."""
+    """View of the whole task that an adapter gets before captions are generated
+    (:class:`~harness.contracts.Prepares`).
+    """
 
     examples: Sequence[Example]
     """All examples of the run, in order."""
     decoding: Decoding
     partial: bool = False
-    """True when the run takes only the first examples of its data set; entries for other examples are then no mistake."""
+    """True when the run takes only the first examples of its data set; entries for
+    other examples are then no mistake.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +137,9 @@ class CaptionSet:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Caption sets of one (n, m) shape, with their texts interned in a :class:`~harness.contracts.Features`."""
+    """Caption sets of one (n, m) shape, with their texts interned in a
+    :class:`~harness.contracts.Features`.
+    """
 
     sets: tuple[CaptionSet, ...]
     text_ids: np.ndarray
@@ -122,7 +147,8 @@ class Batch:
     n: int
     m: int
     parent: Batch | None = None
-    """A larger batch of the same examples of which this batch is a subset of columns."""
+    """A larger batch of the same examples of which this batch is a subset of columns.
+    """
     columns: np.ndarray | None = None
     """Columns of the parent, shape (n + m,)."""
 
@@ -178,13 +204,17 @@ class JudgedCaption:
     """The captions (n >= 1); one for nearly all judgment sets."""
     system: str = ""
     ratings: tuple[float, ...] = ()
-    """Ratings by the raters; one number where the file has a mean; empty where captions are judged in pairs only."""
+    """Ratings by the raters; one number where the file has a mean; empty where captions
+    are judged in pairs only.
+    """
     own_references: tuple[int, ...] = ()
     """Positions of the item's references that are this caption."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     """Further human scores by column."""
     meta: Parameters = field(default_factory=Values)
-    """Fields of the record that are not used otherwise, such as ``kind`` and ``category``."""
+    """Fields of the record that are not used otherwise,
+    such as ``kind`` and ``category``.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +225,16 @@ class JudgedPair:
     """Position of the first caption in :attr:`Judgments.captions`."""
     second: int
     votes: tuple[float, ...]
-    """Vote of each person, or their sum: positive for the first caption, negative for the second, 0 for a tie, NaN for none."""
+    """Vote of each person, or their sum: positive for the first caption, negative for
+    the second, 0 for a tie, NaN for none.
+    """
     meta: Parameters = field(default_factory=Values)
 
     @property
     def preference(self) -> float:
-        """The sum of the votes: positive where people prefer the first caption, negative for the second, 0 for a tie."""
+        """The sum of the votes: positive where people prefer the first caption,
+        negative for the second, 0 for a tie.
+        """
         return math.fsum(vote for vote in self.votes if not math.isnan(vote))
 
 

@@ -1,4 +1,6 @@
-"""Objects of a corpus metric: one per example, held as arrays of all examples, so that shards are stored and joined as arrays."""
+"""Objects of a corpus metric: one per example, held as arrays of all examples, so that
+shards are stored and joined as arrays.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,23 @@ import numpy as np
 from harness.errors import HarnessError
 
 ARRAY, JSON = "", "{}"
-"""Names of the column of objects that are one array each, and of objects that are stored as JSON."""
+"""Names of the column of objects that are one array each,
+and of objects that are stored as JSON.
+"""
 _COLUMN, _COUNT = "objects.", "counts."
 """Prefixes of the names under which columns and counts are stored."""
 
 
 @dataclass(frozen=True, eq=False)
 class Objects(Sequence[Any]):
-    """Objects of B examples. An index gives one object; an array of indices or a mask gives the objects of these examples.
+    """Objects of B examples.
 
-    An object is an array, a mapping from names to arrays, or a JSON value (numbers, texts, lists, mappings with texts as keys, such as
-    counts of n-grams). Arrays of a name may differ in length between examples, not in the shape behind the first axis.
+    An index gives one object; an array of indices or a mask gives the objects of these
+    examples.
+
+    An object is an array, a mapping from names to arrays, or a JSON value (numbers,
+    texts, lists, mappings with texts as keys, such as counts of n-grams). Arrays of a
+    name may differ in length between examples, not in the shape behind the first axis.
     """
 
     columns: Mapping[str, np.ndarray]
@@ -37,7 +45,8 @@ class Objects(Sequence[Any]):
     def of(cls, objects: Sequence[object], metric: str) -> Objects:
         """Return the objects of a batch, None for an undefined example.
 
-        Raises :class:`HarnessError`, which names the metric, for an object that is neither an array, a mapping of arrays nor JSON.
+        Raises :class:`HarnessError`, which names the metric, for an object that is
+        neither an array, a mapping of arrays nor JSON.
         """
         defined = np.array([item is not None for item in objects], dtype=bool)
         encoded = [{} if item is None else _to_arrays(item, metric) for item in objects]
@@ -46,8 +55,15 @@ class Objects(Sequence[Any]):
         counts: dict[str, np.ndarray] = {}
         for name in names:
             present = [arrays.get(name) for arrays in encoded]
-            columns[name] = _concatenate([array for array in present if array is not None], name, f"metric '{metric}'")
-            counts[name] = np.array([0 if array is None else len(array) for array in present], dtype=np.int64)
+            columns[name] = _concatenate(
+                [array for array in present if array is not None],
+                name,
+                f"metric '{metric}'",
+            )
+            counts[name] = np.array(
+                [0 if array is None else len(array) for array in present],
+                dtype=np.int64,
+            )
         return cls(columns, counts, defined)
 
     @classmethod
@@ -61,12 +77,19 @@ class Objects(Sequence[Any]):
         for name in names:  # a shard of undefined examples alone has no column
             present = [shard.columns[name] for shard in shards if name in shard.columns]
             columns[name] = _concatenate(present, name, "a metric")
-            counts[name] = np.concatenate([shard.counts.get(name, np.zeros(len(shard), np.int64)) for shard in shards])
+            counts[name] = np.concatenate(
+                [
+                    shard.counts.get(name, np.zeros(len(shard), np.int64))
+                    for shard in shards
+                ]
+            )
         return cls(columns, counts, np.concatenate([shard.defined for shard in shards]))
 
     # ------------------------------------------------------------------ columns
     def values(self, name: str = ARRAY) -> np.ndarray:
-        """Return the values of a name, those of all examples one after the other, shape (T, ...)."""
+        """Return the values of a name, those of all examples one after the other,
+        shape (T, ...).
+        """
         return self.columns[name]
 
     def owners(self, name: str = ARRAY) -> np.ndarray:
@@ -74,12 +97,16 @@ class Objects(Sequence[Any]):
         return np.repeat(np.arange(len(self)), self.counts[name])
 
     def starts(self, name: str = ARRAY) -> np.ndarray:
-        """Return the position of the first value of each example among the values of a name, shape (B,)."""
+        """Return the position of the first value of each example among the values of a
+        name, shape (B,).
+        """
         return self._starts[name]
 
     @cached_property
     def _starts(self) -> dict[str, np.ndarray]:
-        return {name: np.cumsum(counts) - counts for name, counts in self.counts.items()}
+        return {
+            name: np.cumsum(counts) - counts for name, counts in self.counts.items()
+        }
 
     # ------------------------------------------------------------------ objects
     def __len__(self) -> int:
@@ -92,7 +119,9 @@ class Objects(Sequence[Any]):
     def __getitem__(self, index: slice | np.ndarray) -> Objects: ...
 
     def __getitem__(self, index: int | slice | np.ndarray) -> Any:
-        """Return the object of an example, None where it is undefined; or the objects of several examples."""
+        """Return the object of an example, None where it is undefined;
+        or the objects of several examples.
+        """
         if isinstance(index, (int, np.integer)):
             return self._object(range(len(self))[index])
         examples = np.arange(len(self))[index]
@@ -100,9 +129,14 @@ class Objects(Sequence[Any]):
         counts: dict[str, np.ndarray] = {}
         for name, values in self.columns.items():
             lengths = self.counts[name][examples]
-            # The values of example k lie from starts[k] on; a running number, set back to 0 at each example, counts through them.
-            running = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-            columns[name] = values[np.repeat(self._starts[name][examples], lengths) + running]
+            # The values of example k lie from starts[k] on; a running number, set back
+            # to 0 at each example, counts through them.
+            running = np.arange(int(lengths.sum())) - np.repeat(
+                np.cumsum(lengths) - lengths, lengths
+            )
+            columns[name] = values[
+                np.repeat(self._starts[name][examples], lengths) + running
+            ]
             counts[name] = lengths
         return Objects(columns, counts, self.defined[examples])
 
@@ -128,7 +162,11 @@ class Objects(Sequence[Any]):
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Objects:
         """Return the content of :meth:`to_arrays`."""
         columns, counts = (
-            {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+            {
+                name.removeprefix(prefix): values
+                for name, values in arrays.items()
+                if name.startswith(prefix)
+            }
             for prefix in (_COLUMN, _COUNT)
         )
         return cls(columns, counts, arrays["defined"])
@@ -136,25 +174,40 @@ class Objects(Sequence[Any]):
 
 def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
     """Return an object as arrays by name."""
-    values_by_name: Mapping[str, Any] = cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
-    if not values_by_name or not all(isinstance(value, np.ndarray) for value in values_by_name.values()):
+    values_by_name: Mapping[str, Any] = (
+        cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
+    )
+    if not values_by_name or not all(
+        isinstance(value, np.ndarray) for value in values_by_name.values()
+    ):
         return {JSON: _json_bytes(item, metric)}
-    arrays: dict[str, np.ndarray] = {name: np.atleast_1d(value) for name, value in values_by_name.items()}
-    wrong = next((array.dtype for array in arrays.values() if array.dtype.kind not in "biufcU"), None)
+    arrays: dict[str, np.ndarray] = {
+        name: np.atleast_1d(value) for name, value in values_by_name.items()
+    }
+    wrong = next(
+        (array.dtype for array in arrays.values() if array.dtype.kind not in "biufcU"),
+        None,
+    )
     if wrong is not None:
-        raise HarnessError(f"metric '{metric}' collects an array of {wrong}; expected numbers, booleans or texts")
+        raise HarnessError(
+            f"metric '{metric}' collects an array of {wrong}; expected numbers, "
+            "booleans or texts"
+        )
     return arrays
 
 
 def _json_bytes(item: Any, metric: str) -> np.ndarray:
     try:
         text = json.dumps(item, allow_nan=False)
-        is_unchanged = json.loads(text) == item  # JSON turns tuples into lists, and keys that are numbers into texts
+        # JSON turns tuples into lists, and keys that are numbers into texts
+        is_unchanged = json.loads(text) == item
     except (TypeError, ValueError):
         is_unchanged, text = False, ""
     if not is_unchanged:
         raise HarnessError(
-            f"metric '{metric}' collects {item!r:.60}; expected per example an array, a mapping from names to arrays, or what JSON "
+            f"metric '{metric}' collects {item!r:.60}; "
+            "expected per example an array, a mapping from names to arrays, "
+            "or what JSON "
             "gives back unchanged (texts, numbers, lists, mappings with texts as keys)"
         )
     return np.frombuffer(text.encode(), dtype=np.uint8)
@@ -165,13 +218,17 @@ def _concatenate(arrays: Sequence[np.ndarray], name: str, owner: str) -> np.ndar
     if len(shapes) > 1:
         label = f" '{name}'" if name else ""
         raise HarnessError(
-            f"{owner} collects arrays{label} of the shapes {' and '.join(map(str, shapes))} behind the first axis; expected one shape"
+            f"{owner} collects arrays{label} of the shapes "
+            f"{' and '.join(map(str, shapes))} behind the first axis; "
+            "expected one shape"
         )
     return np.concatenate(arrays)
 
 
 Statistics = np.ndarray | Objects
-"""Statistics that a metric keeps of B examples: float64 rows (B, d), NaN in column 0 where an example is undefined, or :class:`Objects`."""
+"""Statistics that a metric keeps of B examples: float64 rows (B, d), NaN in column 0
+where an example is undefined, or :class:`Objects`.
+"""
 
 
 def is_defined(stats: Statistics) -> np.ndarray:
@@ -182,33 +239,48 @@ def is_defined(stats: Statistics) -> np.ndarray:
 
 
 def example_scores(metric: Any, stats: Statistics) -> np.ndarray:
-    """Return the score of each example by a metric, shape (B,), NaN where it is undefined."""
+    """Return the score of each example by a metric, shape (B,),
+    NaN where it is undefined.
+    """
     scores, defined = np.full(len(stats), np.nan), is_defined(stats)
     if defined.any():
         scores[defined] = metric.per_example(stats[defined])
     return scores
 
 
-def place_statistics(blocks: Sequence[tuple[np.ndarray, Statistics]], total: int) -> Statistics:
+def place_statistics(
+    blocks: Sequence[tuple[np.ndarray, Statistics]], total: int
+) -> Statistics:
     """Return the statistics of ``total`` examples from those of blocks.
 
     Parameters
     ----------
     blocks : sequence of (ndarray, Statistics)
-        Positions of the examples of a block, shape (b,), and their statistics. Rows that are shorter than others are filled up with
-        NaN; examples that are in no block are undefined.
+        Positions of the examples of a block, shape (b,), and their statistics. Rows
+        that are shorter than others are filled up with NaN; examples that are in no
+        block are undefined.
     total : int
         Number of examples.
     """
     if any(isinstance(stats, Objects) for _, stats in blocks):
-        joined = Objects.join([stats for _, stats in blocks if isinstance(stats, Objects)])
+        joined = Objects.join(
+            [stats for _, stats in blocks if isinstance(stats, Objects)]
+        )
         block_of = np.concatenate([positions for positions, _ in blocks])
         missing = np.setdiff1d(np.arange(total), block_of)
         nothing = {name: np.zeros(len(missing), np.int64) for name in joined.counts}
-        empty = Objects({name: values[:0] for name, values in joined.columns.items()}, nothing, np.zeros(len(missing), dtype=bool))
-        return Objects.join([joined, empty])[np.argsort(np.concatenate([block_of, missing]), kind="stable")]
+        empty = Objects(
+            {name: values[:0] for name, values in joined.columns.items()},
+            nothing,
+            np.zeros(len(missing), dtype=bool),
+        )
+        return Objects.join([joined, empty])[
+            np.argsort(np.concatenate([block_of, missing]), kind="stable")
+        ]
     arrays = [(positions, np.asarray(stats)) for positions, stats in blocks]
-    out = np.full((total, max((rows.shape[1] for _, rows in arrays), default=1)), np.nan)
+    out = np.full(
+        (total, max((rows.shape[1] for _, rows in arrays), default=1)), np.nan
+    )
     for positions, rows in arrays:
         out[positions, : rows.shape[1]] = rows
     return out
@@ -218,5 +290,8 @@ def join_statistics(shards: Sequence[Statistics]) -> Statistics:
     """Return the statistics of shards as one, in their order."""
     if len(shards) == 1:
         return shards[0]
-    positions = np.split(np.arange(sum(map(len, shards))), np.cumsum([len(shard) for shard in shards])[:-1])
+    positions = np.split(
+        np.arange(sum(map(len, shards))),
+        np.cumsum([len(shard) for shard in shards])[:-1],
+    )
     return place_statistics(list(zip(positions, shards)), sum(map(len, shards)))

@@ -1,7 +1,9 @@
-"""Parameters of components: annotated types, and checks of names and values; imports nothing heavy.
+"""Parameters of components: annotated types, and checks of names and values;
+imports nothing heavy.
 
-A constructor whose parameters have the types of this module needs no checks of its own: the registry checks them before it creates
-a component, and the decorator :func:`check_arguments` does where a program calls the constructor.
+A constructor whose parameters have the types of this module needs no checks of its own:
+the registry checks them before it creates a component, and the decorator
+:func:`check_arguments` does where a program calls the constructor.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class PathMark:
 
 
 PathParam = Annotated[str, PathMark]
-"""Annotation of a constructor parameter that is a path: a relative one in a spec is resolved beside the spec file.
+"""Annotation of a constructor parameter that is a path: a relative one in a spec is
+resolved beside the spec file.
 
 >>> def __init__(self, checkpoint: PathParam, vocabulary: PathParam | None = None) -> None: ...
 """
@@ -44,7 +47,9 @@ PathLike = Annotated[str | Path, PathMark]
 
 
 class KeyMark:
-    """Marker of constructor parameters that name the environment variable of a key, which is sent to a server."""
+    """Marker of constructor parameters that name the environment variable of a key,
+    which is sent to a server.
+    """
 
 
 class CodeMark:
@@ -52,11 +57,15 @@ class CodeMark:
 
 
 KeyVariable = Annotated[str, KeyMark]
-"""Annotation of a constructor parameter that names the environment variable of a key: a file needs the user's permission for it."""
+"""Annotation of a constructor parameter that names the environment variable of a key: a
+file needs the user's permission for it.
+"""
 RunsCode = Annotated[bool, CodeMark]
-"""Annotation of a switch that has code run: a file needs the user's permission for it."""
+"""Annotation of a switch that has code run: a file needs the user's permission for it.
+"""
 CodePath = Annotated[str, PathMark, CodeMark]
-"""Annotation of a path of code that is run: a file needs the user's permission for it."""
+"""Annotation of a path of code that is run: a file needs the user's permission for it.
+"""
 
 
 class MayBeInfinite:
@@ -78,10 +87,20 @@ Share = Annotated[float, Ge(0), Le(1)]
 ProperShare = Annotated[float, Ge(0), Lt(1)]
 """A number of at least 0 and below 1."""
 
-PLAIN_TYPES: dict[type, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+PLAIN_TYPES: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+}
 """Plain types and their descriptions in messages."""
 _EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
-_PLURALS: dict[type, str] = {bool: "true or false", int: "whole numbers", float: "numbers", str: "texts"}
+_PLURALS: dict[type, str] = {
+    bool: "true or false",
+    int: "whole numbers",
+    float: "numbers",
+    str: "texts",
+}
 
 
 _LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool]]] = {
@@ -90,7 +109,9 @@ _LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool]]] = {
     Le: ("at most", operator.le),
     Lt: ("below", operator.lt),
 }
-"""Mark of a bound -> its words in messages, and the comparison that a value within it fulfils."""
+"""Mark of a bound -> its words in messages, and the comparison that a value within it
+fulfils.
+"""
 
 
 def _limit(bound: Ge | Gt | Le | Lt) -> Any:
@@ -108,7 +129,9 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _ListOf(_Kind):
-    """A list or tuple, with the plain types, literals and ``...`` (anything) that its items may be."""
+    """A list or tuple, with the plain types,
+    literals and ``...`` (anything) that its items may be.
+    """
 
     items: tuple[Any, ...]
 
@@ -116,10 +139,14 @@ class _ListOf(_Kind):
         return f"a list of {' or '.join(map(_plural, self.items))}"
 
     def holds(self, value: Any) -> bool:
-        """Return True for an iterable, unless it is a list or tuple with another item."""
+        """Return True for an iterable, unless it is a list or tuple with another
+        item.
+        """
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
             return False
-        items = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+        items = (
+            cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
+        )
         return all(_fits(item, self.items) for item in items)
 
 
@@ -131,13 +158,16 @@ class _MapOf(_Kind):
     values: tuple[Any, ...]
 
     def __str__(self) -> str:
-        keys, values = (" or ".join(map(_plural, items)) for items in (self.keys, self.values))
+        keys, values = (
+            " or ".join(map(_plural, items)) for items in (self.keys, self.values)
+        )
         return f"a mapping of {keys} to {values}"
 
     def holds(self, value: Any) -> bool:
         """Return True for a mapping whose keys and values are of these kinds."""
         return isinstance(value, Mapping) and all(
-            _fits(key, self.keys) and _fits(item, self.values) for key, item in cast("Mapping[object, object]", value).items()
+            _fits(key, self.keys) and _fits(item, self.values)
+            for key, item in cast("Mapping[object, object]", value).items()
         )
 
 
@@ -155,14 +185,19 @@ class _Limited(_Kind):
             case (Ge(), Le()):
                 return f"{text} from {self.bounds[0].ge} to {self.bounds[1].le}"
             case _:
-                limits = [f"{_LIMITS[type(bound)][0]} {_limit(bound)}" for bound in self.bounds]
+                limits = [
+                    f"{_LIMITS[type(bound)][0]} {_limit(bound)}"
+                    for bound in self.bounds
+                ]
                 return f"{text} {' and '.join(limits)}"
 
     def holds(self, value: Any) -> bool:
         """Return True for a value of the kind within the bounds."""
         if not _fits(value, (self.kind,)) or (not self.infinite and math.isinf(value)):
             return False
-        return all(_LIMITS[type(bound)][1](value, _limit(bound)) for bound in self.bounds)
+        return all(
+            _LIMITS[type(bound)][1](value, _limit(bound)) for bound in self.bounds
+        )
 
 
 def _plural(item: Any) -> str:
@@ -177,13 +212,23 @@ def _plural(item: Any) -> str:
 def parameters(factory: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the constructor parameters by name, without ``self`` and catch-alls."""
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return {name: p for name, p in inspect.signature(factory).parameters.items() if p.kind in kinds}
+    return {
+        name: p
+        for name, p in inspect.signature(factory).parameters.items()
+        if p.kind in kinds
+    }
 
 
 def list_parameters(factory: Callable[..., object]) -> set[str]:
-    """Return the parameters of a constructor that accept lists, or mappings, and no single value: by annotation or default."""
+    """Return the parameters of a constructor that accept lists, or mappings, and no
+    single value: by annotation or default.
+    """
     hints = type_hints(factory)
-    names = {name for name, hint in hints.items() if name != "return" and _accepts_lists_alone(hint)}
+    names = {
+        name
+        for name, hint in hints.items()
+        if name != "return" and _accepts_lists_alone(hint)
+    }
     parameters = inspect.signature(factory).parameters.values()
     return names | {p.name for p in parameters if isinstance(p.default, (list, tuple))}
 
@@ -193,32 +238,47 @@ def _accepts_lists_alone(hint: object) -> bool:
     if origin is Annotated:
         return _accepts_lists_alone(arguments[0])
     if origin in (Union, UnionType):
-        kinds = [item for item in arguments if item is not NoneType and typing.get_origin(item) not in (dict, Mapping)]
+        kinds = [
+            item
+            for item in arguments
+            if item is not NoneType and typing.get_origin(item) not in (dict, Mapping)
+        ]
         return bool(kinds) and all(map(_accepts_lists_alone, kinds))
     return origin in (list, tuple, Sequence, Collection)
 
 
 @functools.cache
 def type_hints(factory: Callable[..., object]) -> Parameters:
-    """Return the type hints of the constructor, ``Annotated`` included, without those that cannot be evaluated."""
+    """Return the type hints of the constructor, ``Annotated`` included, without those
+    that cannot be evaluated.
+    """
     function = factory.__init__ if inspect.isclass(factory) else factory
     try:
         return typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # a name imported for type checkers alone: evaluate one by one
+    except (NameError, TypeError, AttributeError):
+        # a name imported for type checkers alone: evaluate one by one
         function = inspect.unwrap(function)
         hints: Values = {}
         for name, hint in getattr(function, "__annotations__", {}).items():
             try:
-                hints[name] = eval(hint, getattr(function, "__globals__", {})) if isinstance(hint, str) else hint
+                hints[name] = (
+                    eval(hint, getattr(function, "__globals__", {}))
+                    if isinstance(hint, str)
+                    else hint
+                )
             except (NameError, TypeError, AttributeError):
                 continue
         return hints
 
 
 def literal_names(hint: object) -> tuple[str, ...]:
-    """Return the names among which a parameter chooses, those of a ``Literal``; none for a parameter that also takes other values.
+    """Return the names among which a parameter chooses, those of a ``Literal``; none
+    for a parameter that also takes other values.
 
-    >>> literal_names(Literal["ptb", "none"] | None), literal_names(float | Literal["inf"])
+    >>> (
+    ...     literal_names(Literal["ptb", "none"] | None),
+    ...     literal_names(float | Literal["inf"]),
+    ... )
     (('ptb', 'none'), ())
     """
     accepted = [item for item in _plain(hint) if item is not None]
@@ -226,12 +286,16 @@ def literal_names(hint: object) -> tuple[str, ...]:
 
 
 def path_parameters(factory: Callable[..., object]) -> set[str]:
-    """Return the names of the parameters that are annotated with :data:`~harness.contracts.PathParam`."""
+    """Return the names of the parameters that are annotated with
+    :data:`~harness.contracts.PathParam`.
+    """
     return _marked_parameters(factory, PathMark)
 
 
 def guarded_parameters(factory: Callable[..., object]) -> dict[str, str]:
-    """Return the parameters for which a file needs the user's permission -> ``"key"`` or ``"code"``."""
+    """Return the parameters for which a file needs the user's permission -> ``"key"``
+    or ``"code"``.
+    """
     keys = dict.fromkeys(_marked_parameters(factory, KeyMark), "key")
     return keys | dict.fromkeys(_marked_parameters(factory, CodeMark), "code")
 
@@ -246,8 +310,11 @@ def _has_mark(hint: Any, mark: type) -> bool:
     return any(_has_mark(part, mark) for part in typing.get_args(hint))
 
 
-def check_parameters(component: str, factory: Callable[..., object], params: Parameters) -> None:
-    """Raise :class:`UnknownName` or :class:`InputError` for parameters that do not fit the constructor.
+def check_parameters(
+    component: str, factory: Callable[..., object], params: Parameters
+) -> None:
+    """Raise :class:`UnknownName` or :class:`InputError` for parameters that do not fit
+    the constructor.
 
     Parameters
     ----------
@@ -259,14 +326,25 @@ def check_parameters(component: str, factory: Callable[..., object], params: Par
         Parameters of the spec.
     """
     accepted = parameters(factory)
-    catch_all = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in inspect.signature(factory).parameters.values())
+    catch_all = any(
+        p.kind is inspect.Parameter.VAR_KEYWORD
+        for p in inspect.signature(factory).parameters.values()
+    )
     for name in params:
         if name not in accepted and not catch_all:
             text = f"{component} has no parameter"
-            raise UnknownName.of_name(text, name, accepted, "parameters are:", parameter=name)
-    missing = [name for name, p in accepted.items() if p.default is inspect.Parameter.empty and name not in params]
+            raise UnknownName.of_name(
+                text, name, accepted, "parameters are:", parameter=name
+            )
+    missing = [
+        name
+        for name, p in accepted.items()
+        if p.default is inspect.Parameter.empty and name not in params
+    ]
     if missing:
-        raise InputError(f"{component} needs the parameter '{missing[0]}'", parameter=missing[0])
+        raise InputError(
+            f"{component} needs the parameter '{missing[0]}'", parameter=missing[0]
+        )
     hints: Parameters = type_hints(factory) if params else {}
     for name, value in params.items():
         if name in hints:
@@ -277,7 +355,8 @@ Checked = TypeVar("Checked", bound=Callable[..., Any])
 
 
 def check_arguments(function: Checked) -> Checked:
-    """Decorate a constructor or function: values that do not fit their types raise :class:`InputError`, with the name of the class.
+    """Decorate a constructor or function: values that do not fit their types raise
+    :class:`InputError`, with the name of the class.
 
     >>> class Coverage:
     ...     @check_arguments
@@ -295,7 +374,10 @@ def check_arguments(function: Checked) -> Checked:
         hints, values = type_hints(function), signature.bind(*args, **kwargs).arguments
         owner = type(values["self"]).__name__ if "self" in values else function.__name__
         for name, value in values.items():
-            if name in hints and signature.parameters[name].kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            if name in hints and signature.parameters[name].kind not in (
+                Parameter.VAR_POSITIONAL,
+                Parameter.VAR_KEYWORD,
+            ):
                 _check_type(owner, name, value, hints[name])
         return function(*args, **kwargs)
 
@@ -303,28 +385,49 @@ def check_arguments(function: Checked) -> Checked:
 
 
 def check_fields(owner: str, instance: object) -> None:
-    """Raise :class:`InputError` for fields of a dataclass that do not fit their types, to be called in ``__post_init__``."""
-    for name, hint in typing.get_type_hints(type(instance), include_extras=True).items():
+    """Raise :class:`InputError` for fields of a dataclass that do not fit their types,
+    to be called in ``__post_init__``.
+    """
+    for name, hint in typing.get_type_hints(
+        type(instance), include_extras=True
+    ).items():
         _check_type(owner, name, getattr(instance, name), hint)
 
 
 def _check_type(component: str, name: str, value: object, hint: Any) -> None:
-    """Raise :class:`InputError` when the hint consists of plain types alone and the value has none of them."""
+    """Raise :class:`InputError` when the hint consists of plain types alone and the
+    value has none of them.
+    """
     accepted = tuple(_plain(hint))
     if ... in accepted or _fits(value, accepted):
         return
-    literals = [str(item) for item in accepted if not isinstance(item, (type, _Kind, NoneType))]
-    kinds = [PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item) for item in accepted if isinstance(item, (type, _Kind))]
+    literals = [
+        str(item) for item in accepted if not isinstance(item, (type, _Kind, NoneType))
+    ]
+    kinds = [
+        PLAIN_TYPES[item] if item in PLAIN_TYPES else str(item)
+        for item in accepted
+        if isinstance(item, (type, _Kind))
+    ]
     expected = [*literals, *kinds, *(["null"] if None in accepted else [])]
     # YAML reads 1e-3 as text.
-    hint = " (in YAML write 1.0e-3, not 1e-3)" if isinstance(value, str) and _EXPONENT.fullmatch(value) else ""
+    hint = (
+        " (in YAML write 1.0e-3, not 1e-3)"
+        if isinstance(value, str) and _EXPONENT.fullmatch(value)
+        else ""
+    )
     choices = ", ".join(expected[:-1]) + " or " * (len(expected) > 1) + expected[-1]
-    message = f"{component}: {name} is {value!r:.80}; expected {choices}{did_you_mean(str(value), literals)}{hint}"
+    message = (
+        f"{component}: {name} is {value!r:.80}; expected "
+        f"{choices}{did_you_mean(str(value), literals)}{hint}"
+    )
     raise InputError(message, parameter=name, value=value)
 
 
 def _plain(hint: Any) -> Iterator[Any]:
-    """Yield the plain types, lists and literal values of a hint, None for an optional one, ``...`` for anything else."""
+    """Yield the plain types, lists and literal values of a hint, None for an optional
+    one, ``...`` for anything else.
+    """
     origin = typing.get_origin(hint)
     if origin is Literal:
         yield from typing.get_args(hint)
@@ -334,9 +437,16 @@ def _plain(hint: Any) -> Iterator[Any]:
     elif origin is typing.Annotated:
         kind, *marks = typing.get_args(hint)
         bounds = tuple(mark for mark in marks if isinstance(mark, (Ge, Gt, Le, Lt)))
-        yield from [_Limited(kind, bounds, MayBeInfinite in marks)] if bounds else _plain(kind)
+        yield from (
+            [_Limited(kind, bounds, MayBeInfinite in marks)] if bounds else _plain(kind)
+        )
     elif origin in (list, tuple, Sequence):
-        items = tuple(item for part in typing.get_args(hint) if part is not Ellipsis for item in _plain(part))
+        items = tuple(
+            item
+            for part in typing.get_args(hint)
+            if part is not Ellipsis
+            for item in _plain(part)
+        )
         yield ... if ... in items else _ListOf(items)
     elif origin is Mapping:
         keys, values = (tuple(_plain(part)) for part in typing.get_args(hint))

@@ -24,7 +24,9 @@ KEYS = "(keys)"
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read: its form, columns and numbers, what was left out, and what was chosen among alternatives."""
+    """How a file was read: its form, columns and numbers, what was left out, and what
+    was chosen among alternatives.
+    """
 
     path: str
     role: Role
@@ -47,33 +49,57 @@ class Reading:
     """Columns that could hold captions by their names, and were not taken."""
     remarks: tuple[str, ...] = ()
     """How ids were matched where they are not equal, as phrases."""
-    examples: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    examples: Mapping[str, Sequence[str]] = field(
+        default_factory=dict[str, Sequence[str]]
+    )
     """The first items: id -> captions as they were understood."""
 
     def line(self) -> str:
         """Return the reading in one line."""
         noun = "reference" if self.role == "references" else "caption"
-        ids = "position" if self.id is None else "key" if self.id == KEYS else f"'{self.id}'"
+        ids = (
+            "position"
+            if self.id is None
+            else "key"
+            if self.id == KEYS
+            else f"'{self.id}'"
+        )
         ids += f" (not {_names(self.other_ids)})" if self.other_ids else ""
         columns = f", {noun}s in {_names(self.columns)}" if self.columns else ""
         columns += f" (not {_names(self.other_columns)})" if self.other_columns else ""
-        out = f"{self.path}: read as {self.form}, ids by {ids}{columns}: {counted(self.items, 'item')}, {counted(self.texts, noun)}"
-        left_out = ", ".join(f"{what} ({number:,})" for what, number in self.left_out.items())
-        return "; ".join([out, *self.remarks, *([f"left out: {left_out}"] if left_out else [])])
+        out = (
+            f"{self.path}: read as {self.form}, ids by {ids}{columns}: "
+            f"{counted(self.items, 'item')}, {counted(self.texts, noun)}"
+        )
+        left_out = ", ".join(
+            f"{what} ({number:,})" for what, number in self.left_out.items()
+        )
+        return "; ".join(
+            [out, *self.remarks, *([f"left out: {left_out}"] if left_out else [])]
+        )
 
     @property
     def decided(self) -> bool:
         """True where something was chosen among alternatives or left out."""
-        return bool(self.other_ids or self.other_columns or self.remarks or self.left_out)
+        return bool(
+            self.other_ids or self.other_columns or self.remarks or self.left_out
+        )
 
     def to_dict(self) -> Values:
         """Return the fields as JSON values."""
         values: Values = asdict(self)
-        return {name: list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {
+            name: list(cast("tuple[str, ...]", value))
+            if isinstance(value, tuple)
+            else value
+            for name, value in values.items()
+        }
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:5]) + (", ..." if len(names) > 5 else "")
+    return ", ".join(f"'{name}'" for name in names[:5]) + (
+        ", ..." if len(names) > 5 else ""
+    )
 
 
 @runtime_checkable
@@ -81,7 +107,9 @@ class ShowsReadings(Protocol):
     """A reader or an adapter that says how it read its files."""
 
     def readings(self) -> Sequence[Reading]:
-        """Return one reading per file, after the files were read (a reader: iterated; an adapter: prepared)."""
+        """Return one reading per file, after the files were read (a reader: iterated;
+        an adapter: prepared).
+        """
         ...
 
 
@@ -90,9 +118,11 @@ class ListsIds(Protocol):
     """A reader or an adapter of files whose ids may be in one of several columns."""
 
     def id_columns(self) -> Mapping[str, Sequence[str]] | None:
-        """Return the columns that can hold the ids, in order of preference, with the id of each record.
+        """Return the columns that can hold the ids, in order of preference,
+        with the id of each record.
 
-        Columns of other names where none has a usual name of ids; None where there is nothing to choose: the column is given, or is the
-        only one, or the ids are no column.
+        Columns of other names where none has a usual name of ids; None where there is
+        nothing to choose: the column is given, or is the only one, or the ids are no
+        column.
         """
         ...

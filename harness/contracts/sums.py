@@ -1,4 +1,6 @@
-"""Weighted sums of columns with digits that depend on the numbers alone, not on how a processor adds them."""
+"""Weighted sums of columns with digits that depend on the numbers alone,
+not on how a processor adds them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import numpy as np
 DIGITS = 53
 """Binary digits of a float64."""
 PRODUCT = 1 << 18
-"""Most multiplications of a product: BLAS begins threads above it, which cost more than they save."""
+"""Most multiplications of a product: BLAS begins threads above it,
+which cost more than they save.
+"""
 TILE = 64
 """Most rows and columns of a product."""
 LARGEST_MEAN = 8
@@ -15,24 +19,29 @@ LARGEST_MEAN = 8
 
 
 def weighted_sums(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return ``weights @ columns``, float64, shape (W, K), with equal digits on every processor.
+    """Return ``weights @ columns``, float64, shape (W, K),
+    with equal digits on every processor.
 
-    A matrix product of BLAS adds in an order that depends on the processor, on the number of threads, and on the columns that are
-    multiplied together. Here each column is split into two addends, multiples of a power of two that is large enough for every weighted
-    sum of them to be exact. Exact sums have one value in any order, and the result is their sum, rounded once.
+    A matrix product of BLAS adds in an order that depends on the processor, on the
+    number of threads, and on the columns that are multiplied together. Here each column
+    is split into two addends, multiples of a power of two that is large enough for
+    every weighted sum of them to be exact. Exact sums have one value in any order, and
+    the result is their sum, rounded once.
 
     Parameters
     ----------
     weights : ndarray
-        Whole numbers, shape (W, B): bootstrap counts, ones and zeros, or signs. The absolute values of a row sum to at most
-        :data:`LARGEST_MEAN` times B.
+        Whole numbers, shape (W, B): bootstrap counts, ones and zeros, or signs. The
+        absolute values of a row sum to at most :data:`LARGEST_MEAN` times B.
     columns : ndarray
-        Shape (B, K). Parts of a value below 2^-57 times the largest of its column (for B up to 10^6) are left out.
+        Shape (B, K). Parts of a value below 2^-57 times the largest of its column (for
+        B up to 10^6) are left out.
 
     References
     ----------
-    Rump, Ogita & Oishi (2008), *Accurate Floating-Point Summation Part I*, SIAM J. Sci. Comput. 31(1): extraction of leading parts;
-    Demmel & Nguyen (2013), *Fast Reproducible Floating-Point Summation*, ARITH 21.
+    Rump, Ogita & Oishi (2008), *Accurate Floating-Point Summation Part I*, SIAM J. Sci.
+    Comput. 31(1): extraction of leading parts; Demmel & Nguyen (2013), *Fast
+    Reproducible Floating-Point Summation*, ARITH 21.
 
     Examples
     --------
@@ -43,20 +52,25 @@ def weighted_sums(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def weighted_means(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the weighted means (W,) of values (B,) under weights (W, B) as of :func:`weighted_sums`; NaN where all weights are 0."""
+    """Return the weighted means (W,) of values (B,) under weights (W, B) as of
+    :func:`weighted_sums`; NaN where all weights are 0.
+    """
     with np.errstate(invalid="ignore"):
         return weighted_sums(weights, values[:, None])[:, 0] / weights.sum(axis=1)
 
 
 class SplitColumns:
-    """Columns (B, K) split once for the weighted sums of several blocks of weights, as of :func:`weighted_sums`."""
+    """Columns (B, K) split once for the weighted sums of several blocks of weights, as
+    of :func:`weighted_sums`.
+    """
 
     def __init__(self, columns: np.ndarray) -> None:
         columns = np.asarray(columns, dtype=np.float64)
         self.width = columns.shape[1]
         self.finite = np.asarray(np.isfinite(columns).all(axis=0))
         self.undefined = columns[:, ~self.finite]
-        # With |x| < 2^e and row sums of weights below 2^s, multiples of 2^(e + s - 53) have sums of at most 53 digits.
+        # With |x| < 2^e and row sums of weights below 2^s, multiples of 2^(e + s - 53)
+        # have sums of at most 53 digits.
         _, growth = np.frexp(float(LARGEST_MEAN * max(1, len(columns))))
         leading, rest = _split(columns[:, self.finite], int(growth))
         trailing, _ = _split(rest, int(growth))
@@ -66,7 +80,9 @@ class SplitColumns:
         self.addends = np.concatenate([leading, trailing[:, self.fractional]], axis=1)
 
     def weighted_sums(self, weights: np.ndarray) -> np.ndarray:
-        """Return the sums for weights (W, B), shape (W, K); columns with NaN or infinities have such sums in any order."""
+        """Return the sums for weights (W, B), shape (W, K); columns with NaN or
+        infinities have such sums in any order.
+        """
         sums = np.empty((len(weights), self.width))
         products = _product(np.asarray(weights), self.addends)
         leading = products[:, : len(self.fractional)]
@@ -74,12 +90,16 @@ class SplitColumns:
         sums[:, self.finite] = leading
         if self.undefined.shape[1]:
             with np.errstate(invalid="ignore"):
-                sums[:, ~self.finite] = np.asarray(weights, dtype=np.float64) @ self.undefined
+                sums[:, ~self.finite] = (
+                    np.asarray(weights, dtype=np.float64) @ self.undefined
+                )
         return sums
 
 
 def _product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return ``weights @ columns``, float64, where all sums are exact: they are added up from small products."""
+    """Return ``weights @ columns``, float64, where all sums are exact:
+    they are added up from small products.
+    """
     sums = np.zeros((len(weights), columns.shape[1]))
     height = PRODUCT // (TILE * max(1, min(TILE, columns.shape[1])))
     for row in range(0, len(weights), TILE):
@@ -87,14 +107,20 @@ def _product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
         for column in range(0, columns.shape[1], TILE):
             total = sums[row : row + TILE, column : column + TILE]
             for example in range(0, len(columns), height):
-                total += rows[:, example : example + height] @ columns[example : example + height, column : column + TILE]
+                total += (
+                    rows[:, example : example + height]
+                    @ columns[example : example + height, column : column + TILE]
+                )
     return sums
 
 
 def _split(columns: np.ndarray, growth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return columns (B, K) rounded so that sums of 2^growth of their values are exact, and the exact rest."""
+    """Return columns (B, K) rounded so that sums of 2^growth of their values are exact,
+    and the exact rest.
+    """
     _, exponent = np.frexp(np.abs(columns).max(axis=0, initial=0.0))
-    # Numbers cannot be finer than 2^-1074: the unit stays above it, where all sums are exact anyway.
+    # Numbers cannot be finer than 2^-1074: the unit stays above it, where all sums are
+    # exact anyway.
     unit = np.ldexp(1.0, np.maximum(exponent + growth - DIGITS, -1074))
     leading = np.rint(columns / unit) * unit
     return leading, columns - leading

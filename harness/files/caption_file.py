@@ -29,18 +29,35 @@ class ReadingCounter:
             yield example
 
     def reading(
-        self, path: Path, form: str, id: str | None, columns: tuple[str, ...] = (), *, left_out: Mapping[str, int] | None = None,
-        other_ids: tuple[str, ...] = (), other_columns: tuple[str, ...] = (),
-    ) -> Reading:  # fmt: skip
+        self,
+        path: Path,
+        form: str,
+        id: str | None,
+        columns: tuple[str, ...] = (),
+        *,
+        left_out: Mapping[str, int] | None = None,
+        other_ids: tuple[str, ...] = (),
+        other_columns: tuple[str, ...] = (),
+    ) -> Reading:
         """Return the reading of a file of references whose examples were counted."""
         return Reading(
-            str(path), "references", form, id, columns, self.items, self.texts, dict(left_out or {}),
-            other_ids=other_ids, other_columns=other_columns, examples=dict(self.first),
-        )  # fmt: skip
+            str(path),
+            "references",
+            form,
+            id,
+            columns,
+            self.items,
+            self.texts,
+            dict(left_out or {}),
+            other_ids=other_ids,
+            other_columns=other_columns,
+            examples=dict(self.first),
+        )
 
 
 class CaptionFile:
-    """Base class: parameters and fingerprint that readers of one file share; a subclass defines ``__iter__``.
+    """Base class: parameters and fingerprint that readers of one file share;
+    a subclass defines ``__iter__``.
 
     Parameters
     ----------
@@ -56,7 +73,8 @@ class CaptionFile:
     Raises
     ------
     InputError
-        When there is no such file (parameter ``path``) or ``limit_references`` is not a count.
+        When there is no such file (parameter ``path``) or ``limit_references`` is not a
+        count.
     """
 
     name: ClassVar[str] = "unnamed"
@@ -66,7 +84,12 @@ class CaptionFile:
 
     @check_arguments
     def __init__(
-        self, *, path: PathParam, media_root: str | None = None, limit_references: Count | None = None, allow_empty: bool = False
+        self,
+        *,
+        path: PathParam,
+        media_root: str | None = None,
+        limit_references: Count | None = None,
+        allow_empty: bool = False,
     ) -> None:
         self.path = self.locate(path)
         self.media_root = media_root
@@ -80,13 +103,21 @@ class CaptionFile:
         return [] if self.reading is None else [self.reading]
 
     def locate(self, path: PathParam) -> Path:
-        """Return the path of an existing file; raise :class:`InputError` for another one."""
+        """Return the path of an existing file;
+        raise :class:`InputError` for another one.
+        """
         return files.existing(path, self.what)
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""
-        return {"limit_references": self.limit_references, "allow_empty": self.allow_empty, "media": self.media_root}
+        return {
+            "limit_references": self.limit_references,
+            "allow_empty": self.allow_empty,
+            "media": self.media_root,
+        }
 
     def fingerprint(self) -> str:
-        """Return the reader's name and a hash of the file's bytes and of :meth:`parameters`."""
+        """Return the reader's name and a hash of the file's bytes and of
+        :meth:`parameters`.
+        """
         return files.fingerprint(self.name, [self.path], self.parameters())

@@ -1,4 +1,6 @@
-"""Checks of single values in users' records (texts, captions, ids, counts), and texts per example from Python values."""
+"""Checks of single values in users' records (texts, captions, ids, counts), and texts
+per example from Python values.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ def check_text(value: YamlValue, location: str, *, what: str = "caption") -> str
     if "\0" in value:
         raise InputError(f"the {what} holds the character NUL: {value!r:.80}", location)
     if not value.isascii() and _SURROGATE.search(value):
-        raise InputError(f"the {what} holds an unpaired surrogate, half of a character: {value!r:.80}", location)
+        raise InputError(
+            f"the {what} holds an unpaired surrogate, half of a character: "
+            f"{value!r:.80}",
+            location,
+        )
     return value
 
 
@@ -56,19 +62,30 @@ def count_words(text: str) -> int:
     return text.count(" ") + 1
 
 
-def caption(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> str:
-    """Return one caption unchanged; raise :class:`InputError` as :func:`check_text`, and for a blank one unless allowed."""
+def caption(
+    value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False
+) -> str:
+    """Return one caption unchanged; raise :class:`InputError` as :func:`check_text`,
+    and for a blank one unless allowed.
+    """
     text = check_text(value, location, what=what)
     if not allow_empty and not text.strip():
-        raise InputError(f"empty {what} {text!r} (allow_empty: true keeps it)", location)
+        raise InputError(
+            f"empty {what} {text!r} (allow_empty: true keeps it)", location
+        )
     return text
 
 
-def captions(value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False) -> tuple[str, ...]:
-    """Return the captions of a string, an object with its caption (:func:`text_field`), or a list of these.
+def captions(
+    value: YamlValue, location: str, *, what: str = "caption", allow_empty: bool = False
+) -> tuple[str, ...]:
+    """Return the captions of a string, an object with its caption (:func:`text_field`),
+    or a list of these.
 
-    A string that holds a list of texts, as pandas and the csv module write one into a cell, is read as that list. Raises
-    :class:`InputError` for a value that :func:`caption` refuses, and for a string that begins and ends as a list and is none.
+    A string that holds a list of texts, as pandas and the csv module write one into a
+    cell, is read as that list. Raises :class:`InputError` for a value that
+    :func:`caption` refuses, and for a string that begins and ends as a list and is
+    none.
 
     >>> captions(["a dog", {"raw": "a cat"}], "here")
     ('a dog', 'a cat')
@@ -82,11 +99,15 @@ def captions(value: YamlValue, location: str, *, what: str = "caption", allow_em
         items = texts
     else:
         items = value if isinstance(value, (list, tuple)) else [value]
-    return tuple(caption(_inner(item), location, what=what, allow_empty=allow_empty) for item in items)
+    return tuple(
+        caption(_inner(item), location, what=what, allow_empty=allow_empty)
+        for item in items
+    )
 
 
 def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] | None:
-    """Return the texts of a list in Python's or JSON's form; None for a text that begins or ends otherwise.
+    """Return the texts of a list in Python's or JSON's form; None for a text that
+    begins or ends otherwise.
 
     Raises
     ------
@@ -95,23 +116,34 @@ def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] 
     """
     if not _LIST_ENDS.fullmatch(text):
         return None
-    # Python joins strings without a comma between them, as NumPy prints an array, into one: such a text is refused.
+    # Python joins strings without a comma between them, as NumPy prints an array, into
+    # one: such a text is refused.
     if _LIST.fullmatch(text):
         for read in (json.loads, ast.literal_eval):
             with suppress(ValueError, SyntaxError):
                 return read(text.strip())
-    raise InputError(f'the {what} {text!r:.80} is no list of texts; expected ["a dog", "the dog"]', location)
+    raise InputError(
+        f'the {what} {text!r:.80} is no list of texts; expected ["a dog", "the dog"]',
+        location,
+    )
 
 
 def text_field(item: YamlValue) -> str | None:
-    """Return the field of an object that holds its caption, such as ``caption`` of annotations; None for anything else.
+    """Return the field of an object that holds its caption, such as ``caption`` of
+    annotations; None for anything else.
 
     ``caption`` and ``raw`` name one whatever they hold.
     """
     if not isinstance(item, Mapping):
         return None
-    named = (name for name in ("caption", "raw", "sentence", "text") if isinstance(item.get(name), str))
-    return next(named, None) or next((name for name in ("caption", "raw") if name in item), None)
+    named = (
+        name
+        for name in ("caption", "raw", "sentence", "text")
+        if isinstance(item.get(name), str)
+    )
+    return next(named, None) or next(
+        (name for name in ("caption", "raw") if name in item), None
+    )
 
 
 def _inner(item: YamlValue) -> YamlValue:
@@ -124,8 +156,9 @@ def _inner(item: YamlValue) -> YamlValue:
 def identity(value: YamlValue, location: str, column: str) -> str:
     """Return an id as text.
 
-    Accepts text, integers, and floats with integer values (Parquet and JSON tables store integers beside gaps as floats).
-    Raises :class:`InputError` that names ``column`` for other values and for an empty id.
+    Accepts text, integers, and floats with integer values (Parquet and JSON tables
+    store integers beside gaps as floats). Raises :class:`InputError` that names
+    ``column`` for other values and for an empty id.
 
     >>> identity(7.0, "here", "image_id")
     '7'
@@ -133,7 +166,10 @@ def identity(value: YamlValue, location: str, column: str) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise InputError(f"'{column}' is {kind(value)}; expected an id (a whole number or text)", location)
+        raise InputError(
+            f"'{column}' is {kind(value)}; expected an id (a whole number or text)",
+            location,
+        )
     text = str(value)
     if not text:
         raise InputError(f"'{column}' is empty; expected an id", location)
@@ -147,7 +183,9 @@ def quote_list(ids: Iterable[object], limit: int = 3) -> str:
     "'1', '2', '3', ..."
     """
     names = list(ids)
-    return ", ".join(f"'{name}'" for name in names[:limit]) + (", ..." if len(names) > limit else "")
+    return ", ".join(f"'{name}'" for name in names[:limit]) + (
+        ", ..." if len(names) > limit else ""
+    )
 
 
 def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
@@ -156,15 +194,17 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     Parameters
     ----------
     value : sequence
-        One list of texts per example, or one text per example. A text may be an object with the key ``caption``. Arrays, Series and
-        columns of data sets are sequences too.
+        One list of texts per example, or one text per example. A text may be an object
+        with the key ``caption``. Arrays, Series and columns of data sets are sequences
+        too.
     name : str
         ``candidates`` or ``references``, for messages.
 
     Raises
     ------
     InputError
-        With the place of a value that is neither, of an empty list, and of texts beside lists.
+        With the place of a value that is neither, of an empty list, and of texts beside
+        lists.
 
     Examples
     --------
@@ -175,20 +215,39 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     """
     items = _sequence(value, name, "with one list of texts, or one text, per example")
     single = [_is_text(item) for item in items]
-    absent = [k for k, item in enumerate(items) if item is None or isinstance(item, (int, float))]
+    absent = [
+        k
+        for k, item in enumerate(items)
+        if item is None or isinstance(item, (int, float))
+    ]
     if absent:
-        raise InputError(f"expected a text or a list of texts; found {items[absent[0]]!r}", f"{name}: example {absent[0]}")
+        raise InputError(
+            f"expected a text or a list of texts; found {items[absent[0]]!r}",
+            f"{name}: example {absent[0]}",
+        )
     if any(single) and not all(single):
         first = single.index(not single[0])
         kinds = ("a text", "a list") if single[0] else ("a list", "a text")
-        raise InputError(f"is {kinds[1]}, example 0 is {kinds[0]}; expected one kind", f"{name}: example {first}")
+        raise InputError(
+            f"is {kinds[1]}, example 0 is {kinds[0]}; expected one kind",
+            f"{name}: example {first}",
+        )
     return [texts_of(item, f"{name}: example {k}") for k, item in enumerate(items)]
 
 
 def texts_of(value: object, location: str) -> tuple[str, ...]:
-    """Return the texts of one example: a text, or a list of texts; raise :class:`InputError` with ``location`` for anything else."""
-    if isinstance(value, (list, tuple)) and value and all(type(text) is str for text in cast("Sequence[object]", value)):
-        return tuple(check_text(text, location) for text in cast("Sequence[str]", value))  # the usual case
+    """Return the texts of one example: a text, or a list of texts; raise
+    :class:`InputError` with ``location`` for anything else.
+    """
+    if (
+        isinstance(value, (list, tuple))
+        and value
+        and all(type(text) is str for text in cast("Sequence[object]", value))
+    ):
+        # the usual case
+        return tuple(
+            check_text(text, location) for text in cast("Sequence[str]", value)
+        )
     texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
     if isinstance(value, str):  # a column of a table that was written and read again
         texts = parse_list(value, location) or texts
@@ -202,7 +261,9 @@ def _is_text(value: object) -> bool:
 
 
 def _sequence(value: object, location: str, content: str) -> list[object]:
-    usual = isinstance(value, Sequence) or (isinstance(value, Sized) and isinstance(value, Iterable))
+    usual = isinstance(value, Sequence) or (
+        isinstance(value, Sized) and isinstance(value, Iterable)
+    )
     if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not usual:
         raise InputError(f"expected a list {content}; found {value!r:.60}", location)
     return list(cast("Iterable[object]", value))
@@ -218,40 +279,63 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
     """
     ids = {str(key): value for key, value in values.items()}
     if len(ids) < len(values):
-        twice = [key for key in values if not isinstance(key, str) and str(key) in values]
-        raise InputError(f"{counted(len(twice), 'id', 'occurs/occur')} as a number and as a text: {quote_list(twice)}", name)
+        twice = [
+            key for key in values if not isinstance(key, str) and str(key) in values
+        ]
+        raise InputError(
+            f"{counted(len(twice), 'id', 'occurs/occur')} as a number and as a text: "
+            f"{quote_list(twice)}",
+            name,
+        )
     return ids
 
 
 def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]:
-    """Return id -> name where one of both is the file name of the other, or has its number at the end, without leading zeros.
+    """Return id -> name where one of both is the file name of the other, or has its
+    number at the end, without leading zeros.
 
     Empty unless all that either side has is matched, and every match is the only one.
 
-    >>> match_file_names(["val2014/COCO_val2014_000000391895.jpg", "60623.jpg"], ["391895", "60623", "7"])
+    >>> match_file_names(
+    ...     ["val2014/COCO_val2014_000000391895.jpg", "60623.jpg"],
+    ...     ["391895", "60623", "7"],
+    ... )
     {'val2014/COCO_val2014_000000391895.jpg': '391895', '60623.jpg': '60623'}
     """
     left, right = list(ids), list(names)
     for reduced in (_stem, _number):
-        keys, targets = {reduced(item): item for item in left}, {reduced(item): item for item in right}
+        keys, targets = (
+            {reduced(item): item for item in left},
+            {reduced(item): item for item in right},
+        )
         common = keys.keys() & targets.keys()
-        if len(keys) == len(left) and len(targets) == len(right) and common and len(common) in (len(keys), len(targets)):
+        if (
+            len(keys) == len(left)
+            and len(targets) == len(right)
+            and common
+            and len(common) in (len(keys), len(targets))
+        ):
             return {item: targets.get(key, item) for key, item in keys.items()}
     return {}
 
 
 def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
-    """Return how many ids are alike a name by :func:`match_file_names`, though not all are.
+    """Return how many ids are alike a name by :func:`match_file_names`,
+    though not all are.
 
     >>> count_alike(["1.jpg", "2.jpg", "x.jpg"], ["1", "2", "3"])
     2
     """
     left, right = list(ids), list(names)
-    return max(len({reduced(item) for item in left} & {reduced(item) for item in right}) for reduced in (_stem, _number))
+    return max(
+        len({reduced(item) for item in left} & {reduced(item) for item in right})
+        for reduced in (_stem, _number)
+    )
 
 
 def name_keys(name: str) -> tuple[str, str]:
-    """Return what :func:`match_file_names` compares of an id: the name of a file, and the number at its end.
+    """Return what :func:`match_file_names` compares of an id: the name of a file,
+    and the number at its end.
 
     >>> name_keys("val2014/COCO_val2014_000000391895.jpg")
     ('COCO_val2014_000000391895', '391895')
@@ -260,12 +344,15 @@ def name_keys(name: str) -> tuple[str, str]:
 
 
 def _stem(name: str) -> str:
-    """Return the name of a file without its folder and ending, and a whole number without its decimals; any other text as it is.
+    """Return the name of a file without its folder and ending, and a whole number
+    without its decimals; any other text as it is.
 
-    Blanks around it and the signs of a text in a spreadsheet (``="42"``) are no part of it.
+    Blanks around it and the signs of a text in a spreadsheet (``="42"``) are no part of
+    it.
     """
     name = name.strip("\"'= \t")
-    if name.endswith(".0") and name[:-2].isdigit():  # a column of numbers with gaps, as pandas writes it
+    # a column of numbers with gaps, as pandas writes it
+    if name.endswith(".0") and name[:-2].isdigit():
         return name[:-2]
     return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
 
@@ -275,20 +362,27 @@ def _number(name: str) -> str:
 
 
 def matched_ids(
-    candidates: Mapping[str, object], references: Mapping[str, object], *, allow_missing: bool, allow_unknown: bool
+    candidates: Mapping[str, object],
+    references: Mapping[str, object],
+    *,
+    allow_missing: bool,
+    allow_unknown: bool,
 ) -> list[str]:
     """Return the ids of two mappings to score, in the order of the references.
 
-    Raises :class:`InputError` for ids without references and ids without candidates, unless they are allowed.
+    Raises :class:`InputError` for ids without references and ids without candidates,
+    unless they are allowed.
     """
     unknown = [key for key in candidates if key not in references]
     missing = [key for key in references if key not in candidates]
     if unknown and not allow_unknown:
         raise InputError(
-            f"{counted(len(unknown), 'id', 'has/have')} no references: {quote_list(unknown)} (allow_unknown: true ignores them)"
+            f"{counted(len(unknown), 'id', 'has/have')} no references: "
+            f"{quote_list(unknown)} (allow_unknown: true ignores them)"
         )
     if missing and not allow_missing:
         raise InputError(
-            f"{counted(len(missing), 'id', 'has/have')} no candidates: {quote_list(missing)} (allow_missing: true scores the others)"
+            f"{counted(len(missing), 'id', 'has/have')} no candidates: "
+            f"{quote_list(missing)} (allow_missing: true scores the others)"
         )
     return [key for key in references if key in candidates]

@@ -1,7 +1,9 @@
-"""Checksums of a file or folder of the cache, by which later processes see that it is damaged.
+"""Checksums of a file or folder of the cache,
+by which later processes see that it is damaged.
 
-The list is ``checksums.crc32`` inside a folder and ``NAME.crc32`` beside a file. Each line is a CRC-32, eight hexadecimal digits, a blank
-and a path within the folder, or the name of the file.
+The list is ``checksums.crc32`` inside a folder and ``NAME.crc32`` beside a file. Each
+line is a CRC-32, eight hexadecimal digits, a blank and a path within the folder, or the
+name of the file.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ def list_of(place: Path) -> Path:
 def record_checksums(place: Path) -> None:
     """Write the list of a file, or of all files in a folder."""
     path = list_of(place)
-    lines = [f"{_checksum(file)} {file.relative_to(path.parent).as_posix()}\n" for file in _files(place)]
+    lines = [
+        f"{_checksum(file)} {file.relative_to(path.parent).as_posix()}\n"
+        for file in _files(place)
+    ]
     temporary = path.with_name(temporary_name(path.name))
     try:
         temporary.write_text("".join(lines), encoding="utf-8", errors="surrogateescape")
@@ -34,7 +39,8 @@ def record_checksums(place: Path) -> None:
 
 
 def find_damage(place: Path) -> Path | None:
-    """Return a file that is not as it was recorded, or the list where it cannot be read; None where every file is whole.
+    """Return a file that is not as it was recorded, or the list where it cannot be
+    read; None where every file is whole.
 
     Raises
     ------
@@ -63,7 +69,9 @@ def _files(place: Path) -> list[Path]:
     """Return a file itself, or the files of a folder at any depth without its list."""
     if not place.is_dir():
         return [place]
-    return sorted(file for file in place.rglob("*") if file.is_file() and file != place / LIST)
+    return sorted(
+        file for file in place.rglob("*") if file.is_file() and file != place / LIST
+    )
 
 
 def _checksum(path: Path) -> str:

@@ -1,6 +1,8 @@
-"""Data sets of the ``datasets`` library: from the hub by name, from ``save_to_disk`` folders, from files.
+"""Data sets of the ``datasets`` library: from the hub by name,
+from ``save_to_disk`` folders, from files.
 
-A split may have slices in every case: ``test[:100]``, ``train[10%:20%]``, ``train+validation[:50]``.
+A split may have slices in every case: ``test[:100]``, ``train[10%:20%]``,
+``train+validation[:50]``.
 """
 
 from __future__ import annotations
@@ -20,13 +22,24 @@ from harness.errors import InputError, require
 from harness.files.user_path import nearest_beside, user_path
 
 Dataset = Any
-"""A data set or a part of one, of the package datasets, which is imported when it is used."""
+"""A data set or a part of one, of the package datasets,
+which is imported when it is used.
+"""
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """Form of the name of a data set of the hub."""
-BUILDERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".csv": "csv", ".tsv": "csv", ".arrow": "arrow"}
+BUILDERS = {
+    ".parquet": "parquet",
+    ".json": "json",
+    ".jsonl": "json",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".arrow": "arrow",
+}
 """Suffix of a file -> builder of the library that reads it."""
-_PART = re.compile(r"\s*([^\[\]+\s]+)\s*(\[[^\[\]+]*\](?:\((?:closest|pct1_dropremainder)\))?)?\s*")
+_PART = re.compile(
+    r"\s*([^\[\]+\s]+)\s*(\[[^\[\]+]*\](?:\((?:closest|pct1_dropremainder)\))?)?\s*"
+)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -34,7 +47,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 class DatasetSource:
     """One split of a data set, by name or path.
 
-    Raises :class:`InputError` for a path that is neither a file, a folder nor a name of the hub.
+    Raises :class:`InputError` for a path that is neither a file, a folder nor a name of
+    the hub.
     """
 
     path: str
@@ -46,11 +60,16 @@ class DatasetSource:
     """Branch, tag or commit of a data set of the hub."""
     streaming: bool = False
     reachable: bool = field(default=True, compare=False)
-    """False where the hub did not answer: the cache of the library is read without further requests."""
+    """False where the hub did not answer: the cache of the library is read without
+    further requests.
+    """
 
     def __post_init__(self) -> None:
         if self.local is None and not HUB_NAME.fullmatch(self.path):
-            raise self.error(f"no such file or folder{self._nearest()}, and not the name of a dataset (owner/name)")
+            raise self.error(
+                f"no such file or folder{self._nearest()}, "
+                "and not the name of a dataset (owner/name)"
+            )
 
     @property
     def local(self) -> Path | None:
@@ -60,26 +79,40 @@ class DatasetSource:
 
     # ------------------------------------------------------------------ revision
     def pin(self) -> DatasetSource:
-        """Return the source with the commit of the hub as its revision; unchanged for files, commits, and without network.
+        """Return the source with the commit of the hub as its revision; unchanged for
+        files, commits, and without network.
 
-        Raises :class:`InputError` for a data set that the hub does not have or does not show.
+        Raises :class:`InputError` for a data set that the hub does not have or does not
+        show.
         """
-        if self.local is not None or _COMMIT.fullmatch(self.revision or "") or is_offline():
+        if (
+            self.local is not None
+            or _COMMIT.fullmatch(self.revision or "")
+            or is_offline()
+        ):
             return self
-        hub = require("huggingface_hub", extra="datasets", needed_by="a data set of the hub")
+        hub = require(
+            "huggingface_hub", extra="datasets", needed_by="a data set of the hub"
+        )
         try:
-            commit = hub.HfApi().dataset_info(self.path, revision=self.revision, timeout=30.0).sha
+            commit = (
+                hub.HfApi()
+                .dataset_info(self.path, revision=self.revision, timeout=30.0)
+                .sha
+            )
         except Exception as error:
             if not _is_connection_error(error):
                 raise self._hub_error(error) from error
-            return replace(self, reachable=False)  # the cache of the library may have it; loading says so if not
+            # the cache of the library may have it; loading says so if not
+            return replace(self, reachable=False)
         return replace(self, revision=commit) if commit else self
 
     # ------------------------------------------------------------------ loading
     def load(self) -> Dataset:
         """Return the ``Dataset`` of the split, or the ``IterableDataset`` of a stream.
 
-        Raises :class:`InputError` for a data set that the library cannot load, and for an unknown split.
+        Raises :class:`InputError` for a data set that the library cannot load, and for
+        an unknown split.
         """
         datasets = require("datasets", extra="datasets", needed_by="the reader 'hf'")
         try:
@@ -87,12 +120,15 @@ class DatasetSource:
                 loaded = self._load(datasets)
         except InputError:
             raise
-        except Exception as error:  # the library raises what its readers, pyarrow and its HTTP client raise
+        except Exception as error:
+            # the library raises what its readers, pyarrow and its HTTP client raise
             raise self._load_error(error) from error
         return self._select_split(datasets, loaded)
 
     def rows(self, dataset: Iterable[Dataset]) -> Iterator[Dataset]:
-        """Yield the rows of a loaded data set; raise :class:`InputError` for a file of it that cannot be read."""
+        """Yield the rows of a loaded data set;
+        raise :class:`InputError` for a file of it that cannot be read.
+        """
         try:
             yield from dataset
         except Exception as error:  # a stream reads its files here
@@ -105,12 +141,26 @@ class DatasetSource:
             loaded = datasets.load_from_disk(str(local))
             if not isinstance(loaded, dict):
                 loaded = {str(loaded.split or "train"): loaded}
-            return {name: split.to_iterable_dataset() if self.streaming else split for name, split in loaded.items()}
+            return {
+                name: split.to_iterable_dataset() if self.streaming else split
+                for name, split in loaded.items()
+            }
         if local is not None and local.is_file():
-            return datasets.load_dataset(_builder(local, self), data_files=str(local), streaming=self.streaming)
-        # The library fetches only the split that it is called with. A stream takes no slices there.
-        split = self.split if not self.streaming or "[" not in (self.split or "") else None
-        return datasets.load_dataset(str(local or self.path), self.config, split=split, revision=self.revision, streaming=self.streaming)
+            return datasets.load_dataset(
+                _builder(local, self), data_files=str(local), streaming=self.streaming
+            )
+        # The library fetches only the split that it is called with. A stream takes no
+        # slices there.
+        split = (
+            self.split if not self.streaming or "[" not in (self.split or "") else None
+        )
+        return datasets.load_dataset(
+            str(local or self.path),
+            self.config,
+            split=split,
+            revision=self.revision,
+            streaming=self.streaming,
+        )
 
     def _select_split(self, datasets: ModuleType, loaded: Dataset) -> Dataset:
         """Return the split of what the library returned."""
@@ -120,8 +170,15 @@ class DatasetSource:
         if self.split is None and len(names) == 1:
             return next(iter(loaded.values()))
         if self.split is None:
-            raise self.error(f"has several splits; expected the parameter 'split' with one of {', '.join(names)}", "split")
-        slices = [_slice_split(loaded, datasets, name, text, self) for name, text in self._parts(names)]
+            raise self.error(
+                "has several splits; expected the parameter 'split' with one of "
+                f"{', '.join(names)}",
+                "split",
+            )
+        slices = [
+            _slice_split(loaded, datasets, name, text, self)
+            for name, text in self._parts(names)
+        ]
         return slices[0] if len(slices) == 1 else datasets.concatenate_datasets(slices)
 
     def _parts(self, names: Iterable[str]) -> list[tuple[str, str]]:
@@ -130,51 +187,84 @@ class DatasetSource:
         for text in (self.split or "").split("+"):
             match = _PART.fullmatch(text)
             if match is None:
-                message = f"split '{self.split}' cannot be read; expected NAME, NAME[from:to] or NAME+NAME"
+                message = (
+                    f"split '{self.split}' cannot be read; expected NAME, "
+                    "NAME[from:to] or NAME+NAME"
+                )
                 raise self.error(message, "split")
             name = match[1]
             if name not in names:
-                raise InputError.of_name("no split", name, names, "found", self.path, parameter="split")
+                raise InputError.of_name(
+                    "no split", name, names, "found", self.path, parameter="split"
+                )
             slices.append((name, text.strip()))
         return slices
 
     def error(self, message: str, parameter: str = "path") -> InputError:
-        """Return the error of a parameter of the source: ``path``, ``split`` or ``revision``."""
-        return InputError(message, self.path, parameter=parameter, value=getattr(self, parameter))
+        """Return the error of a parameter of the source: ``path``,
+        ``split`` or ``revision``.
+        """
+        return InputError(
+            message, self.path, parameter=parameter, value=getattr(self, parameter)
+        )
 
     # ------------------------------------------------------------------ errors
     def _load_error(self, error: Exception) -> InputError:
         if self.local is not None:
-            return InputError(f"the datasets library cannot load it: {_reason(error)}", self.path)
-        if not self.reachable and (_is_connection_error(error) or isinstance(error, FileNotFoundError)):
+            return InputError(
+                f"the datasets library cannot load it: {_reason(error)}", self.path
+            )
+        if not self.reachable and (
+            _is_connection_error(error) or isinstance(error, FileNotFoundError)
+        ):
             hint = self._nearest().removeprefix("; ")
             return InputError(
-                f"no such file or folder{f' ({hint})' if hint else ''}, the hub cannot be reached, and the data set is not in the "
+                f"no such file or folder{f' ({hint})' if hint else ''}, "
+                "the hub cannot be reached, and the data set is not in the "
                 f"cache. Without network, fetch it before: {self.fetch_command()}",
                 self.path,
             )
-        if is_offline() and (_is_connection_error(error) or isinstance(error, FileNotFoundError)):
-            return InputError(f"is not in the cache, and HF_HUB_OFFLINE is set. {self.fetch_hint()}", self.path)
+        if is_offline() and (
+            _is_connection_error(error) or isinstance(error, FileNotFoundError)
+        ):
+            return InputError(
+                f"is not in the cache, and HF_HUB_OFFLINE is set. {self.fetch_hint()}",
+                self.path,
+            )
         if _is_connection_error(error):
             return InputError(
-                f"the hub cannot be reached, and the data set is not in the cache ({_reason(error)[:200]}). Without network, "
+                "the hub cannot be reached, and the data set is not in the cache "
+                f"({_reason(error)[:200]}). Without network, "
                 f"fetch it before: {self.fetch_command()}",
                 self.path,
             )
         return self._hub_error(error)
 
     def _hub_error(self, error: Exception) -> InputError:
-        """Return the error of a data set that the hub does not have or does not show."""
-        names = {type(item).__name__ for item in (error, error.__cause__) if item is not None}
+        """Return the error of a data set that the hub does not have or does not
+        show.
+        """
+        names = {
+            type(item).__name__ for item in (error, error.__cause__) if item is not None
+        }
         text = _reason(error)
         page = f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/datasets/{self.path}"
         if "GatedRepoError" in names or "gated dataset" in text:
-            message = f"is a gated data set of the hub: accept its terms on {page}, then log in with 'hf auth login' or set HF_TOKEN"
+            message = (
+                f"is a gated data set of the hub: accept its terms on {page}, "
+                "then log in with 'hf auth login' or set HF_TOKEN"
+            )
         elif "RevisionNotFoundError" in names:
-            message = f"has no revision '{self.revision}' on the hub; expected a branch, a tag or a commit of {page}"
+            message = (
+                f"has no revision '{self.revision}' on the hub; expected a branch, "
+                f"a tag or a commit of {page}"
+            )
             return self.error(message, "revision")
         elif names & {"RepositoryNotFoundError", "DatasetNotFoundError"}:
-            message = "the hub has no such data set, or it is private: check the name, or log in with 'hf auth login' (or HF_TOKEN)"
+            message = (
+                "the hub has no such data set, or it is private: check the name, "
+                "or log in with 'hf auth login' (or HF_TOKEN)"
+            )
         else:
             message = f"the datasets library cannot load it: {text}"
         return self.error(message)
@@ -185,28 +275,46 @@ class DatasetSource:
         return f"; did you mean '{name}'?" if name else ""
 
     def fetch_hint(self) -> str:
-        """Return the sentence that says how to fetch the data set while there is a network."""
+        """Return the sentence that says how to fetch the data set while there is a
+        network.
+        """
         return f"Fetch it before, with network: {self.fetch_command()}"
 
     def fetch_command(self) -> str:
-        """Return the shell command that puts the data set into the cache of the library."""
+        """Return the shell command that puts the data set into the cache of the
+        library.
+        """
         options = [f"'{self.path}'"]
         options += [f"'{self.config}'"] if self.config else []
         options += [f"revision='{self.revision}'"] if self.revision else []
-        return f'HF_HUB_OFFLINE=0 python -c "import datasets; datasets.load_dataset({", ".join(options)})"'
+        return (
+            'HF_HUB_OFFLINE=0 python -c "import datasets; '
+            f'datasets.load_dataset({", ".join(options)})"'
+        )
 
 
 def loaded_commit(dataset: Dataset) -> str | None:
-    """Return the commit of the hub from which a loaded ``Dataset`` was prepared, by the folder of its cache; None if unknown."""
-    files = [Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()]
-    commits = {file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)}
+    """Return the commit of the hub from which a loaded ``Dataset`` was prepared, by the
+    folder of its cache; None if unknown.
+    """
+    files = [
+        Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()
+    ]
+    commits = {
+        file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)
+    }
     return commits.pop() if len(commits) == 1 else None
 
 
 @contextmanager
 def _without_requests() -> Generator[None]:
-    """Context in which the libraries read their caches alone, as with ``HF_HUB_OFFLINE``: no request that is repeated for a minute."""
-    configs: list[Dataset] = [importlib.import_module(name) for name in ("datasets.config", "huggingface_hub.constants")]
+    """Context in which the libraries read their caches alone, as with
+    ``HF_HUB_OFFLINE``: no request that is repeated for a minute.
+    """
+    configs: list[Dataset] = [
+        importlib.import_module(name)
+        for name in ("datasets.config", "huggingface_hub.constants")
+    ]
     before = [config.HF_HUB_OFFLINE for config in configs]
     try:
         for config in configs:
@@ -218,7 +326,9 @@ def _without_requests() -> Generator[None]:
 
 
 def is_offline() -> bool:
-    """Return True when ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` forbids requests to the hub."""
+    """Return True when ``HF_HUB_OFFLINE`` or ``HF_DATASETS_OFFLINE`` forbids requests
+    to the hub.
+    """
     datasets = require("datasets", extra="datasets", needed_by="a data set of the hub")
     return bool(datasets.config.HF_HUB_OFFLINE)
 
@@ -231,11 +341,20 @@ def has_saved_state(folder: Path) -> bool:
 def _builder(file: Path, source: DatasetSource) -> str:
     plain = file.with_suffix("") if file.suffix == ".gz" else file
     if plain.suffix not in BUILDERS:
-        raise source.error(f"the name has the unknown suffix '{plain.suffix}'; expected {', '.join(BUILDERS)}")
+        raise source.error(
+            f"the name has the unknown suffix '{plain.suffix}'; "
+            f"expected {', '.join(BUILDERS)}"
+        )
     return BUILDERS[plain.suffix]
 
 
-def _slice_split(loaded: Mapping[str, Dataset], datasets: ModuleType, name: str, text: str, source: DatasetSource) -> Dataset:
+def _slice_split(
+    loaded: Mapping[str, Dataset],
+    datasets: ModuleType,
+    name: str,
+    text: str,
+    source: DatasetSource,
+) -> Dataset:
     """Return the rows of one part of a split, such as ``train[10:20]``."""
     dataset = loaded[name]
     if "[" not in text:
@@ -247,14 +366,18 @@ def _slice_split(loaded: Mapping[str, Dataset], datasets: ModuleType, name: str,
         raise source.error(f"split '{text}': {_reason(error)}", "split") from error
     if source.streaming:
         dataset = dataset.skip(piece.from_) if piece.from_ else dataset
-        return dataset if piece.to == sys.maxsize else dataset.take(piece.to - piece.from_)
+        return (
+            dataset if piece.to == sys.maxsize else dataset.take(piece.to - piece.from_)
+        )
     return dataset.select(range(piece.from_, max(piece.from_, piece.to)))
 
 
 def _rows(dataset: Dataset, name: str, text: str) -> int:
-    """Return the number of rows of a data set, or of a stream where the slice does not need it.
+    """Return the number of rows of a data set,
+    or of a stream where the slice does not need it.
 
-    Raises ``ValueError`` for a slice of a stream that counts from the end and whose length is not known.
+    Raises ``ValueError`` for a slice of a stream that counts from the end and whose
+    length is not known.
     """
     if hasattr(dataset, "num_rows"):
         return int(dataset.num_rows)
@@ -262,23 +385,39 @@ def _rows(dataset: Dataset, name: str, text: str) -> int:
     if name in splits and splits[name].num_examples:
         return int(splits[name].num_examples)
     if "%" in text or "-" in text:
-        raise ValueError("the length of the stream is not known; give the rows as [from:to], or streaming: false")
+        raise ValueError(
+            "the length of the stream is not known; give the rows as [from:to], "
+            "or streaming: false"
+        )
     return sys.maxsize
 
 
 def _is_connection_error(error: BaseException) -> bool:
-    """Return True for an error, or a cause of one, that says that there is no connection."""
-    names = {"OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ReadTimeout", "LocalEntryNotFoundError"}
+    """Return True for an error, or a cause of one,
+    that says that there is no connection.
+    """
+    names = {
+        "OfflineModeIsEnabled",
+        "ConnectError",
+        "ConnectTimeout",
+        "ReadTimeout",
+        "LocalEntryNotFoundError",
+    }
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, (ConnectionError, TimeoutError)) or type(seen).__name__ in names:
+        if (
+            isinstance(seen, (ConnectionError, TimeoutError))
+            or type(seen).__name__ in names
+        ):
             return True
         seen = seen.__cause__
     return False
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first lines of an error and of its cause, where the library often puts the reason."""
+    """Return the first lines of an error and of its cause,
+    where the library often puts the reason.
+    """
     reasons = list[str]()
     for cause in (error, error.__cause__):
         lines = str(cause).strip().splitlines() if cause is not None else []

@@ -1,7 +1,9 @@
 """Cells of tab-separated lines, which some programs quote and others do not.
 
-pandas and the csv module write a cell that holds a quotation mark, a tab or the end of a line in quotation marks, and double those inside.
-Files of captions are as often written by joining texts with tabs: a caption that begins with a quotation mark is itself there.
+pandas and the csv module write a cell that holds a quotation mark, a tab or the end of
+a line in quotation marks, and double those inside. Files of captions are as often
+written by joining texts with tabs: a caption that begins with a quotation mark is
+itself there.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ MOST_LINES = 1000
 
 
 def unquoted(cell: str) -> str:
-    """Return the text of a cell: one in quotation marks with those inside doubled is quoted, any other is the text itself.
+    """Return the text of a cell: one in quotation marks with those inside doubled is
+    quoted, any other is the text itself.
 
     >>> unquoted('"a ""red"" bus"'), unquoted('"Hello", it says')
     ('a "red" bus', '"Hello", it says')
@@ -28,11 +31,15 @@ def unquoted(cell: str) -> str:
     return cell
 
 
-def tab_separated_cells(lines: Iterator[tuple[int, str]], width: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number and the cells of each row of a tab-separated table; blank lines are left out.
+def tab_separated_cells(
+    lines: Iterator[tuple[int, str]], width: int
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each row of a tab-separated table;
+    blank lines are left out.
 
-    A quoted cell may hold tabs and ends of lines. It is taken for one only where the lines by themselves are no rows of the table: a
-    caption that begins with a quotation mark never takes the following row with it.
+    A quoted cell may hold tabs and ends of lines. It is taken for one only where the
+    lines by themselves are no rows of the table: a caption that begins with a quotation
+    mark never takes the following row with it.
 
     Parameters
     ----------
@@ -41,7 +48,8 @@ def tab_separated_cells(lines: Iterator[tuple[int, str]], width: int) -> Iterato
     width : int
         Number of cells of the header.
     """
-    waiting: list[tuple[int, str]] = []  # lines that were looked at in vain, in reverse order
+    # lines that were looked at in vain, in reverse order
+    waiting: list[tuple[int, str]] = []
 
     def next_line() -> tuple[int, str] | None:
         return waiting.pop() if waiting else next(lines, None)
@@ -62,13 +70,22 @@ def tab_separated_cells(lines: Iterator[tuple[int, str]], width: int) -> Iterato
             yield number, cells
             continue
 
-        # Tabs or ends of lines within a quoted cell, or text that begins with a quotation mark: the next line decides.
+        # Tabs or ends of lines within a quoted cell, or text that begins with a
+        # quotation mark: the next line decides.
         row = _quoted_row(text, width) if len(cells) != width else None
         taken: list[tuple[int, str]] = []
         joined = line
-        while row is None and len(taken) < MOST_LINES and (following := next_line()) is not None:
+        while (
+            row is None
+            and len(taken) < MOST_LINES
+            and (following := next_line()) is not None
+        ):
             taken.append(following)
-            if len(cells) == width and len(taken) == 1 and following[1].count("\t") == width - 1:
+            if (
+                len(cells) == width
+                and len(taken) == 1
+                and following[1].count("\t") == width - 1
+            ):
                 break
             joined += following[1]
             row = _quoted_row(joined.rstrip("\r\n"), width)
@@ -83,9 +100,13 @@ def _is_open(cell: str) -> bool:
 
 
 def _quoted_row(text: str, width: int) -> Sequence[str] | None:
-    """Return the cells of a row as the csv module reads it; None where that is no row of this width."""
+    """Return the cells of a row as the csv module reads it;
+    None where that is no row of this width.
+    """
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True))
+        rows = list(
+            csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
+        )
     except csv.Error:
         return None
     return rows[0] if len(rows) == 1 and len(rows[0]) == width else None

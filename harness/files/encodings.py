@@ -10,21 +10,36 @@ from harness.files.streams import BoundedGzip
 
 SAMPLE_BYTES = 1 << 22
 """Number of bytes of a file that its encoding is guessed from."""
-_BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-_USUAL_LETTERS = frozenset("àáâãäåæçèéêëìíîïñòóôõöøùúûüßœÀÁÂÄÅÆÇÈÉÊËÍÎÑÓÔÖØÚÜ‘’“”–—…•°£€")
-"""Characters beyond ASCII that captions of western languages hold; those of another encoding rarely are among them."""
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+_USUAL_LETTERS = frozenset(
+    "àáâãäåæçèéêëìíîïñòóôõöøùúûüßœÀÁÂÄÅÆÇÈÉÊËÍÎÑÓÔÖØÚÜ‘’“”–—…•°£€"
+)
+"""Characters beyond ASCII that captions of western languages hold; those of another
+encoding rarely are among them.
+"""
 _EAST_ASIAN = (
     ("SHIFT_JIS", "[\u3040-\u30ff]", 0.2),
     ("EUC-KR", "[\uac00-\ud7a3]", 0.8),
     ("GB18030", "[\u4e00-\u9fff\u3000-\u303f\uff00-\uff5e]", 0.9),
 )
-"""Encodings of two bytes, with a kind of character and its least share among those beyond ASCII."""
+"""Encodings of two bytes, with a kind of character and its least share among those
+beyond ASCII.
+"""
 
 
 def guess_encoding(data: bytes) -> str:
-    """Return the name of the likely encoding of bytes that are not UTF-8, as the program ``iconv`` knows it.
+    """Return the name of the likely encoding of bytes that are not UTF-8, as the
+    program ``iconv`` knows it.
 
-    >>> guess_encoding("a café".encode("cp1252")), guess_encoding("a dog".encode("utf-16"))
+    >>> (
+    ...     guess_encoding("a café".encode("cp1252")),
+    ...     guess_encoding("a dog".encode("utf-16")),
+    ... )
     ('CP1252', 'UTF-16')
     """
     for mark, name in _BYTE_ORDER_MARKS.items():
@@ -38,16 +53,23 @@ def guess_encoding(data: bytes) -> str:
     for name, characters, share in _EAST_ASIAN:
         text = _decoded(data, name)
         wide = re.findall(r"[^\x00-\x7f]", text or "")
-        if text is not None and len(re.findall(characters, text)) >= share * max(1, len(wide)) and len(wide) > 0.05 * len(text):
+        if (
+            text is not None
+            and len(re.findall(characters, text)) >= share * max(1, len(wide))
+            and len(wide) > 0.05 * len(text)
+        ):
             return name
     windows, mac = _decoded(data, "cp1252"), _decoded(data, "mac_roman")
-    if mac is not None and _usual_letters(mac) > _usual_letters(windows or data.decode("latin-1")):
+    if mac is not None and _usual_letters(mac) > _usual_letters(
+        windows or data.decode("latin-1")
+    ):
         return "MACINTOSH"
     return "ISO-8859-1" if windows is None else "CP1252"
 
 
 def encoding_hint(path: str | Path) -> str:
-    """Return the likely encoding of a file of text that is not UTF-8 and the command that converts it, in parentheses.
+    """Return the likely encoding of a file of text that is not UTF-8 and the command
+    that converts it, in parentheses.
 
     Empty where there is no such file.
     """
@@ -66,12 +88,18 @@ def encoding_hint(path: str | Path) -> str:
         with file.open("rb") as raw:
             data = raw.read(SAMPLE_BYTES)
     encoding = guess_encoding(data)
-    command = f"{unpack} {name} | iconv -f {encoding} -t UTF-8 > NEW" if unpack else f"iconv -f {encoding} -t UTF-8 {name} > NEW"
+    command = (
+        f"{unpack} {name} | iconv -f {encoding} -t UTF-8 > NEW"
+        if unpack
+        else f"iconv -f {encoding} -t UTF-8 {name} > NEW"
+    )
     return f" ({encoding}; convert it: {command})"
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
-    """Return bytes as text, None where they are not in an encoding; a last character that was cut off is left out."""
+    """Return bytes as text, None where they are not in an encoding; a last character
+    that was cut off is left out.
+    """
     for end in (len(data), len(data) - 1):
         try:
             return data[:end].decode(encoding)

@@ -1,4 +1,6 @@
-"""Captions of the parts of a video or a sound: texts with times, which are not alternative captions of one thing."""
+"""Captions of the parts of a video or a sound: texts with times, which are not
+alternative captions of one thing.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,17 @@ from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
 TIME_COLUMNS = ("timestamps", "timestamp", "segments", "segment", "times", "time_spans")
-"""Usual names of the times of events, beside their texts or in an object with a text."""
+"""Usual names of the times of events, beside their texts or in an object with a text.
+"""
 _STARTS = ("start", "start_time", "begin")
 _ENDS = ("end", "end_time", "stop")
 
 
-def resolve_events(rows: Iterable[Record], id_column: str | None, captions: str, events: Events | None) -> Iterator[Record]:
-    """Yield records whose lists of texts with times are one text, or one record per text.
+def resolve_events(
+    rows: Iterable[Record], id_column: str | None, captions: str, events: Events | None
+) -> Iterator[Record]:
+    """Yield records whose lists of texts with times are one text,
+    or one record per text.
 
     Parameters
     ----------
@@ -28,12 +34,14 @@ def resolve_events(rows: Iterable[Record], id_column: str | None, captions: str,
     captions : str
         Column of the captions.
     events : {"paragraph", "separate"} or None
-        ``paragraph`` joins the texts of a record by blanks; ``separate`` makes each an item ``ID#1``, ``ID#2``, ...
+        ``paragraph`` joins the texts of a record by blanks; ``separate`` makes each an
+        item ``ID#1``, ``ID#2``, ...
 
     Raises
     ------
     InputError
-        For a record with several texts with times where ``events`` is None, and for another number of times than of texts.
+        For a record with several texts with times where ``events`` is None, and for
+        another number of times than of texts.
     """
     for row in rows:
         spans = _find_spans(row.fields, captions)
@@ -43,16 +51,29 @@ def resolve_events(rows: Iterable[Record], id_column: str | None, captions: str,
         texts = get_field(row.fields, captions)
         assert isinstance(texts, (list, tuple))
         if len(texts) != len(spans):
-            raise InputError(f"'{captions}' has {len(texts)} texts and {len(spans)} times; expected as many times as texts", row.where)
+            raise InputError(
+                f"'{captions}' has {len(texts)} texts and {len(spans)} times; "
+                "expected as many times as texts",
+                row.where,
+            )
         if events is None and len(texts) > 1:
             raise InputError(
-                f"'{captions}' holds {len(texts)} texts with times: captions of parts, not of one thing (events: paragraph joins them to "
+                f"'{captions}' holds {len(texts)} texts with times: "
+                "captions of parts, not of one thing (events: "
+                "paragraph joins them to "
                 "one text; events: separate makes each an item of its own)",
-                row.where, parameter="events",
-            )  # fmt: skip
+                row.where,
+                parameter="events",
+            )
         values = [_text_of(item) for item in texts]
         if events != "separate":
-            yield Record(row.where, {**row.fields, captions: " ".join(str(value).strip() for value in values)})
+            yield Record(
+                row.where,
+                {
+                    **row.fields,
+                    captions: " ".join(str(value).strip() for value in values),
+                },
+            )
             continue
         for number, (value, span) in enumerate(zip(values, spans), 1):
             fields = {**row.fields, captions: value, "start": span[0], "end": span[1]}
@@ -61,7 +82,9 @@ def resolve_events(rows: Iterable[Record], id_column: str | None, captions: str,
             yield Record(row.where, fields)
 
 
-def _find_spans(fields: Parameters, captions: str) -> Sequence[tuple[YamlValue, YamlValue]] | None:
+def _find_spans(
+    fields: Parameters, captions: str
+) -> Sequence[tuple[YamlValue, YamlValue]] | None:
     """Return the times of the texts of a record; None where they have none."""
     value = fields.get(captions)
     if not isinstance(value, (list, tuple)) or not value:
@@ -80,7 +103,11 @@ def _find_spans(fields: Parameters, captions: str) -> Sequence[tuple[YamlValue, 
 def _span(value: YamlValue) -> tuple[YamlValue, YamlValue] | None:
     if isinstance(value, Mapping):
         return _span_of_object(value)
-    pair = isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(item, (int, float)) for item in value)
+    pair = (
+        isinstance(value, (list, tuple))
+        and len(value) == 2
+        and all(isinstance(item, (int, float)) for item in value)
+    )
     return (value[0], value[1]) if pair else None
 
 
@@ -105,5 +132,9 @@ def has_times(fields: Parameters) -> bool:
     if find_name(TIME_COLUMNS, fields) is not None:
         return True
     return any(
-        isinstance(value, list) and value and isinstance(value[0], Mapping) and _span_of_object(value[0]) for value in fields.values()
+        isinstance(value, list)
+        and value
+        and isinstance(value[0], Mapping)
+        and _span_of_object(value[0])
+        for value in fields.values()
     )

@@ -35,13 +35,17 @@ class _Group:
 class RowReader:
     """Examples from the rows of a table.
 
-    A row holds all references of an example (in a list or in several columns), or one of them; then the rows of one id
-    make one example, in the order of the first row of each id. References that a field marks as not to be scored
-    (:func:`~harness.files.marks.find_mark`) are left out, and so is an example without others.
+    A row holds all references of an example (in a list or in several columns), or one
+    of them; then the rows of one id make one example, in the order of the first row of
+    each id. References that a field marks as not to be scored
+    (:func:`~harness.files.marks.find_mark`) are left out, and so is an example without
+    others.
     """
 
     columns: Columns
-    """Columns to read; the other fields of a row go to ``Example.meta``, except ``candidates``."""
+    """Columns to read; the other fields of a row go to ``Example.meta``,
+    except ``candidates``.
+    """
     allow_empty: bool = False
     """Accept empty references."""
     limit_references: int | None = None
@@ -49,17 +53,22 @@ class RowReader:
     media_root: str | None = None
     """Folder put before the media names."""
     consecutive: bool = False
-    """Yield an example as soon as the next id begins (streams); the rows of one id must be adjacent."""
+    """Yield an example as soon as the next id begins (streams);
+    the rows of one id must be adjacent.
+    """
     absent: bool = False
-    """A blank text is no reference; an example may then have none (files of which each has some references)."""
+    """A blank text is no reference; an example may then have none (files of which each
+    has some references).
+    """
     left_out: Counter[str] = field(default_factory=Counter[str])
     """What is not read -> its number, filled while the rows are read."""
 
     def examples(self, rows: Iterable[Record]) -> Iterator[Example]:
-        """Yield the examples of the rows; one whose row holds all its references at once, unless an earlier one waits for more rows.
+        """Yield the examples of the rows; one whose row holds all its references at
+        once, unless an earlier one waits for more rows.
 
-        Raises :class:`InputError` with the record at fault for duplicate ids, examples without references, and invalid
-        ids or captions.
+        Raises :class:`InputError` with the record at fault for duplicate ids, examples
+        without references, and invalid ids or captions.
         """
         groups: dict[str, _Group] = {}
         finished: set[str] = set()
@@ -67,21 +76,34 @@ class RowReader:
         """Place and hash of the references of the examples that did not wait, by id."""
         for number, row in enumerate(rows):
             columns = self.columns
-            key = str(number) if columns.id is None else identity(get_field(row.fields, columns.id), row.where, columns.id)
-            # A stream cannot be kept: the rows of an id are complete when the next id begins. An id that comes again later would
-            # give two examples, hence `finished`.
+            key = (
+                str(number)
+                if columns.id is None
+                else identity(get_field(row.fields, columns.id), row.where, columns.id)
+            )
+            # A stream cannot be kept: the rows of an id are complete when the next id
+            # begins. An id that comes again later would give two examples, hence
+            # `finished`.
             if self.consecutive and groups and key not in groups:
                 finished.update(groups)
                 yield from self._make_examples(groups)
                 groups = {}
             if key in finished:
-                raise InputError(f"the id '{key}' recurs after other ids; in a stream the rows of one id must be adjacent", row.where)
+                raise InputError(
+                    f"the id '{key}' recurs after other ids; "
+                    "in a stream the rows of one id must be adjacent",
+                    row.where,
+                )
             if key in yielded:
                 self._check_repeated(key, row, *yielded[key])
                 continue
             self._add(groups, key, row)
             # A split without rows is found at the end: then nothing is yielded before.
-            if not (self.consecutive or columns.split) and len(groups) == 1 and not groups[key].single:
+            if (
+                not (self.consecutive or columns.split)
+                and len(groups) == 1
+                and not groups[key].single
+            ):
                 yielded[key] = row.where, hash(tuple(groups[key].references))
                 yield from self._make_examples(groups)
                 groups.clear()
@@ -96,30 +118,55 @@ class RowReader:
             group.references.extend(references)
             group.kept = group.kept or kept
         else:
-            self._check_repeated(key, row, group.location, hash(tuple(group.references)))
+            self._check_repeated(
+                key, row, group.location, hash(tuple(group.references))
+            )
 
     def _check_repeated(self, key: str, row: Record, first: str, content: int) -> None:
-        """Count a record with the list of references that its id has already; raise :class:`InputError` for any other one."""
+        """Count a record with the list of references that its id has already; raise
+        :class:`InputError` for any other one.
+        """
         references, single, _ = self._references(row)
         if single or hash(tuple(references)) != content:
-            raise InputError(f"the id '{key}' occurs twice (first in {first})", row.where)
+            raise InputError(
+                f"the id '{key}' occurs twice (first in {first})", row.where
+            )
         self.left_out["records that repeat the references of their id"] += 1
 
     def _references(self, row: Record) -> tuple[list[str], bool, bool]:
-        """Return the references of a row, whether it holds one caption of an example that may have more, and whether any is kept."""
+        """Return the references of a row, whether it holds one caption of an example
+        that may have more, and whether any is kept.
+        """
         first, others = self.columns.captions[0], self.columns.captions[1:]
         value = get_field(row.fields, first)
         single = not others and not isinstance(value, (list, tuple))
         if value is None and not others:
-            raise InputError(f"'{first}' is missing or null; expected captions", row.where)
+            raise InputError(
+                f"'{first}' is missing or null; expected captions", row.where
+            )
         mark = find_mark(row.fields)
         if mark is not None:
-            self.left_out[f"references marked {mark}"] += len(value) if isinstance(value, (list, tuple)) else 1
+            self.left_out[f"references marked {mark}"] += (
+                len(value) if isinstance(value, (list, tuple)) else 1
+            )
             return [], single, False
-        if isinstance(value, str) and not others and not self.absent:  # most rows: this is done for each of a million
-            return list(captions(value, row.where, what="reference", allow_empty=self.allow_empty)), True, True
+        # most rows: this is done for each of a million
+        if isinstance(value, str) and not others and not self.absent:
+            return (
+                list(
+                    captions(
+                        value, row.where, what="reference", allow_empty=self.allow_empty
+                    )
+                ),
+                True,
+                True,
+            )
         # One caption per column: a null or an empty cell is an absent caption.
-        values = [value, *(get_field(row.fields, name) for name in others)] if others else [value]
+        values = (
+            [value, *(get_field(row.fields, name) for name in others)]
+            if others
+            else [value]
+        )
         if others or self.absent:
             values = self._drop_absent(values)
         dropped = 0
@@ -128,35 +175,57 @@ class RowReader:
             texts = item if isinstance(item, str) else self._kept_texts(row, item)
             if isinstance(item, (list, tuple)):
                 dropped += len(item) - len(texts)
-            references.extend(captions(texts, row.where, what="reference", allow_empty=self.allow_empty))
+            references.extend(
+                captions(
+                    texts, row.where, what="reference", allow_empty=self.allow_empty
+                )
+            )
         return references, single, not dropped or bool(references)
 
     def _drop_absent(self, values: Sequence[YamlValue]) -> list[YamlValue]:
-        """Return the values of the columns of a row without those that hold no reference."""
+        """Return the values of the columns of a row without those that hold no
+        reference.
+        """
         filled = [value for value in values if value is not None]
         if self.allow_empty and not self.absent:
             return filled
-        texts = [value for value in filled if not (isinstance(value, str) and not value.strip())]
+        texts = [
+            value
+            for value in filled
+            if not (isinstance(value, str) and not value.strip())
+        ]
         if self.absent and len(texts) < len(filled):
             self.left_out["empty lines"] += len(filled) - len(texts)
         return texts
 
     def _kept_texts(self, row: Record, value: YamlValue) -> YamlValue:
-        """Return a list of texts without those that are marked as not to be scored; any other value as it is."""
+        """Return a list of texts without those that are marked as not to be scored;
+        any other value as it is.
+        """
         marked = Counter[str]()
         kept = keep_unmarked(row.fields, value, marked)
         for mark, number in marked.items():
             self.left_out[f"references marked {mark}"] += number
         return kept
 
-    def _group(self, row: Record, references: list[str], single: bool, kept: bool) -> _Group:
+    def _group(
+        self, row: Record, references: list[str], single: bool, kept: bool
+    ) -> _Group:
         columns, fields = self.columns, row.fields
         media = fields.get(columns.media) if columns.media else None
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue
             source = "\n".join(map(str, source))
         meta = {name: value for name, value in fields.items() if name not in self._used}
-        return _Group(row.where, references, single, kept, with_root(media, self.media_root), source, meta)
+        return _Group(
+            row.where,
+            references,
+            single,
+            kept,
+            with_root(media, self.media_root),
+            source,
+            meta,
+        )
 
     @cached_property
     def _used(self) -> frozenset[str]:
@@ -170,20 +239,25 @@ class RowReader:
                 self.left_out["items without other references"] += 1
                 continue
             if not group.references and not self.absent:
-                raise InputError(f"the example '{key}' has no references", group.location)
+                raise InputError(
+                    f"the example '{key}' has no references", group.location
+                )
             references = tuple(group.references[: self.limit_references])
             yield Example(key, references, group.media, group.source, group.meta)
 
 
 def with_root(media: YamlValue, root: str | None) -> str | None:
-    """Return a media name with the folder before it, unless it is a whole path; None when the value is not a name.
+    """Return a media name with the folder before it, unless it is a whole path; None
+    when the value is not a name.
 
     >>> with_root("1.jpg", "images/")
     'images/1.jpg'
     """
     if not isinstance(media, str) or not media:
         return None
-    return f"{root.rstrip('/')}/{media}" if root and not media.startswith("/") else media
+    return (
+        f"{root.rstrip('/')}/{media}" if root and not media.startswith("/") else media
+    )
 
 
 def examples_by_image(
@@ -194,7 +268,8 @@ def examples_by_image(
     noun: str,
     limit_references: int | None,
 ) -> Iterator[Example]:
-    """Yield the examples of a file that lists images and captions separately, in the order of the images.
+    """Yield the examples of a file that lists images and captions separately,
+    in the order of the images.
 
     Parameters
     ----------
@@ -217,6 +292,10 @@ def examples_by_image(
     bare_images = [key for key in images if not references.get(key)]
     if bare_images:
         verb = "has" if len(bare_images) == 1 else "have"
-        raise InputError(f"{len(bare_images)} of {len(images)} {noun}s {verb} no references: {quote_list(bare_images)}", location)
+        raise InputError(
+            f"{len(bare_images)} of {len(images)} {noun}s {verb} no references: "
+            f"{quote_list(bare_images)}",
+            location,
+        )
     for key, (media, meta) in images.items():
         yield Example(key, tuple(references[key][:limit_references]), media, None, meta)

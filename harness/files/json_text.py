@@ -26,8 +26,9 @@ def parse_json(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        The text is not JSON, not in its encoding, or nested more than :data:`MAX_LEVELS` levels deep. Functions that descend into the
-        value need no bound of their own.
+        The text is not JSON, not in its encoding, or nested more than
+        :data:`MAX_LEVELS` levels deep. Functions that descend into the value need no
+        bound of their own.
 
     Examples
     --------
@@ -38,20 +39,27 @@ def parse_json(text: str | bytes) -> Any:
     ...
     ValueError: nested more than 100 levels deep
     """
-    # Python's own limit of recursion is too high for functions that descend into the value with several frames per level. Few texts
-    # have that many brackets at all: counting them costs less than walking through every value.
+    # Python's own limit of recursion is too high for functions that descend into the
+    # value with several frames per level. Few texts have that many brackets at all:
+    # counting them costs less than walking through every value.
     try:
         value = json.loads(text)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
-    brackets = sum(map(text.count, "[{")) if isinstance(text, str) else sum(map(text.count, b"[{"))
+    brackets = (
+        sum(map(text.count, "[{"))
+        if isinstance(text, str)
+        else sum(map(text.count, b"[{"))
+    )
     if brackets > MAX_LEVELS and _is_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
 
 
 def parse_row(text: object, checksum: object) -> Mapping[str, Any] | None:
-    """Return the JSON object of a stored row; None where it is damaged: another checksum, or no JSON object."""
+    """Return the JSON object of a stored row; None where it is damaged: another
+    checksum, or no JSON object.
+    """
     if isinstance(text, bytes) and zlib.crc32(text) == checksum:
         with suppress(ValueError):
             row = parse_json(text)

@@ -1,4 +1,6 @@
-"""Fields of a reference that say that it is not to be scored, such as ``is_rejected`` of VizWiz."""
+"""Fields of a reference that say that it is not to be scored,
+such as ``is_rejected`` of VizWiz.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,13 @@ _FALSE = frozenset(("isvalid", "valid"))
 
 
 def find_mark(fields: Parameters) -> str | None:
-    """Return the field that excludes a reference, as ``NAME`` or ``NAME: false``; None for a reference to be scored.
+    """Return the field that excludes a reference, as ``NAME`` or ``NAME: false``; None
+    for a reference to be scored.
 
-    >>> find_mark({"caption": "a dog", "is_rejected": True}), find_mark({"caption": "a dog", "Valid": "false"})
+    >>> (
+    ...     find_mark({"caption": "a dog", "is_rejected": True}),
+    ...     find_mark({"caption": "a dog", "Valid": "false"}),
+    ... )
     ('is_rejected', 'Valid: false')
     >>> find_mark({"caption": "a dog", "is_rejected": 0, "rejected": "a cat"}) is None
     True
@@ -28,10 +34,14 @@ def find_mark(fields: Parameters) -> str | None:
     return None
 
 
-def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) -> YamlValue:
-    """Return a list of references without those that are marked; any other value as it is.
+def keep_unmarked(
+    fields: Parameters, value: YamlValue, left_out: Counter[str]
+) -> YamlValue:
+    """Return a list of references without those that are marked;
+    any other value as it is.
 
-    A mark is a field of a reference that is an object, or stands at its place in a list of marks as long as the list of references.
+    A mark is a field of a reference that is an object, or stands at its place in a list
+    of marks as long as the list of references.
 
     Parameters
     ----------
@@ -45,7 +55,12 @@ def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) 
     Examples
     --------
     >>> left_out = Counter()
-    >>> keep_unmarked({"is_rejected": [False, True]}, ["a dog", "too dark"], left_out), dict(left_out)
+    >>> (
+    ...     keep_unmarked(
+    ...         {"is_rejected": [False, True]}, ["a dog", "too dark"], left_out
+    ...     ),
+    ...     dict(left_out),
+    ... )
     (['a dog'], {'is_rejected': 1})
     """
     if not isinstance(value, (list, tuple)) or not value:
@@ -60,7 +75,14 @@ def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) 
     kept: list[YamlValue] = []
     for place, item in enumerate(value):
         mark = find_mark(item) if isinstance(item, Mapping) else None
-        mark = mark or next((found for name, of_true, marks in lists if (found := _excludes(name, of_true, marks[place]))), None)
+        mark = mark or next(
+            (
+                found
+                for name, of_true, marks in lists
+                if (found := _excludes(name, of_true, marks[place]))
+            ),
+            None,
+        )
         if mark is None:
             kept.append(item)
         else:
@@ -70,9 +92,16 @@ def keep_unmarked(fields: Parameters, value: YamlValue, left_out: Counter[str]) 
 
 @lru_cache(maxsize=1024)  # most records of a file have the same names
 def _marks_among(names: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
-    """Return the names of marks, and whether true excludes a reference: first those of which it does."""
+    """Return the names of marks, and whether true excludes a reference:
+    first those of which it does.
+    """
     named = [(name, normalise(name)) for name in names]
-    return tuple((name, of_true) for of_true, shorts in ((True, _TRUE), (False, _FALSE)) for name, short in named if short in shorts)
+    return tuple(
+        (name, of_true)
+        for of_true, shorts in ((True, _TRUE), (False, _FALSE))
+        for name, short in named
+        if short in shorts
+    )
 
 
 def _excludes(name: str, of_true: bool, value: YamlValue) -> str | None:
@@ -83,6 +112,21 @@ def _excludes(name: str, of_true: bool, value: YamlValue) -> str | None:
 
 
 def _truth(value: YamlValue) -> bool | None:
-    """Return the truth of a flag, which tables write as a text or a number; None for any other value."""
-    texts = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
-    return None if isinstance(value, (list, tuple, Mapping)) else texts.get(str(value).strip().lower())
+    """Return the truth of a flag, which tables write as a text or a number;
+    None for any other value.
+    """
+    texts = {
+        "true": True,
+        "1": True,
+        "1.0": True,
+        "yes": True,
+        "false": False,
+        "0": False,
+        "0.0": False,
+        "no": False,
+    }
+    return (
+        None
+        if isinstance(value, (list, tuple, Mapping))
+        else texts.get(str(value).strip().lower())
+    )

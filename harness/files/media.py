@@ -1,8 +1,11 @@
-"""Images, videos and sound of examples: files, and cells of data sets that are read when something opens them.
+"""Images, videos and sound of examples: files, and cells of data sets that are read
+when something opens them.
 
-``Example.media`` is a text. It names a file (relative to a folder that the adapter is given, or a path), a file of the hub
-(``hf://...``), or a cell of a data set (:class:`MediaCell`). Nothing is read or decoded until :func:`open_media` or
-:func:`media_file` is called with the text; both work in any process, because the text says where the cell is.
+``Example.media`` is a text. It names a file (relative to a folder that the adapter is
+given, or a path), a file of the hub (``hf://...``), or a cell of a data set
+(:class:`MediaCell`). Nothing is read or decoded until :func:`open_media` or
+:func:`media_file` is called with the text; both work in any process, because the text
+says where the cell is.
 """
 
 from __future__ import annotations
@@ -30,10 +33,21 @@ _opened: dict[DatasetSource, Any] = {}
 """Data sets of which cells were read in this process: memory-mapped tables."""
 _MAX_OPENED = 8
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"\x89PNG", ".png"), (0, b"\xff\xd8\xff", ".jpg"), (0, b"GIF8", ".gif"), (8, b"WEBP", ".webp"),
-    (8, b"WAVE", ".wav"), (0, b"fLaC", ".flac"), (0, b"OggS", ".ogg"), (0, b"ID3", ".mp3"), (0, b"\xff\xfb", ".mp3"),
-    (4, b"ftyp", ".mp4"), (0, b"\x1aE\xdf\xa3", ".webm"), (8, b"AVI ", ".avi"), (0, b"BM", ".bmp"), (0, b"II*\0", ".tif"),
-)  # fmt: skip
+    (0, b"\x89PNG", ".png"),
+    (0, b"\xff\xd8\xff", ".jpg"),
+    (0, b"GIF8", ".gif"),
+    (8, b"WEBP", ".webp"),
+    (8, b"WAVE", ".wav"),
+    (0, b"fLaC", ".flac"),
+    (0, b"OggS", ".ogg"),
+    (0, b"ID3", ".mp3"),
+    (0, b"\xff\xfb", ".mp3"),
+    (4, b"ftyp", ".mp4"),
+    (0, b"\x1aE\xdf\xa3", ".webm"),
+    (8, b"AVI ", ".avi"),
+    (0, b"BM", ".bmp"),
+    (0, b"II*\0", ".tif"),
+)
 
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]")
 """Bytes that headers of media have, and no text has that begins as one of them."""
@@ -41,29 +55,46 @@ _OTHER_FORMATS = re.compile(
     rb"(?s)MM\0\*|\0\0\0\x0cjP|\xff[\x0a\xf1-\xf3\xf9\xfa]|P[56]\s|.{4}(moov|mdat|wide|free)|FLV|\0\0\x01[\xba\xb3]|G@|0&\xb2u|"
     rb".{8}AIFF|#!AMR|\.snd|caff"
 )
-"""Further formats: TIFF, JPEG 2000 and XL, AAC and MP3, PNM, QuickTime, FLV, MPEG, WMV, AIFF, AMR, AU, CAF."""
+"""Further formats: TIFF, JPEG 2000 and XL, AAC and MP3, PNM, QuickTime, FLV, MPEG,
+WMV, AIFF, AMR, AU, CAF.
+"""
 
 
-def check_media(examples: Iterable[Example], names: Iterable[object]) -> Iterator[Example]:
-    """Yield the examples of a data set, which says by their media which files are opened, and often sent to a server.
+def check_media(
+    examples: Iterable[Example], names: Iterable[object]
+) -> Iterator[Example]:
+    """Yield the examples of a data set, which says by their media which files are
+    opened, and often sent to a server.
 
     Parameters
     ----------
     examples : iterable of Example
         The examples.
     names : iterable
-        Values of the parameters of the data set, and the folders of models and metrics. Media lie in them and beside the files among
-        them, or in the caches of the harness and of the hub; values that are no path are ignored.
+        Values of the parameters of the data set, and the folders of models and metrics.
+        Media lie in them and beside the files among them, or in the caches of the
+        harness and of the hub; values that are no path are ignored.
 
     Raises
     ------
     InputError
-        For a file outside of these folders, links resolved, and for a cell of another data set. A relative name without a file is that
-        of a file in the folder of an adapter, which :func:`media_file` checks.
+        For a file outside of these folders, links resolved, and for a cell of another
+        data set. A relative name without a file is that of a file in the folder of an
+        adapter, which :func:`media_file` checks.
     """
     texts = {name for name in names if isinstance(name, str)}
-    folders = [name if os.path.isdir(name) else os.path.dirname(name) or "." for name in texts if os.path.exists(name)]
-    folders += filter(None, (os.environ.get(name) for name in ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE")))
+    folders = [
+        name if os.path.isdir(name) else os.path.dirname(name) or "."
+        for name in texts
+        if os.path.exists(name)
+    ]
+    folders += filter(
+        None,
+        (
+            os.environ.get(name)
+            for name in ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE")
+        ),
+    )
     folders += [str(cache_folder("media")), os.path.expanduser("~/.cache/huggingface")]
     roots = tuple({os.path.join(os.path.realpath(folder), "") for folder in folders})
 
@@ -71,14 +102,19 @@ def check_media(examples: Iterable[Example], names: Iterable[object]) -> Iterato
         cell = MediaCell.parse(media)
         if cell is not None or _HUB.match(media):
             return cell is None or cell.source.path in texts
-        if not os.path.isabs(media) and ".." not in Path(media).parts and not os.path.lexists(media):
+        if (
+            not os.path.isabs(media)
+            and ".." not in Path(media).parts
+            and not os.path.lexists(media)
+        ):
             return "\0" not in media
         return "\0" not in media and os.path.realpath(media).startswith(roots)
 
     for example in examples:
         if example.media is not None and not is_inside(example.media):
             raise InputError(
-                f"the media {media_label(example.media)} lies outside of the folders of the data set; "
+                f"the media {media_label(example.media)} lies outside of the folders "
+                "of the data set; "
                 "where it belongs to the data: media_root: FOLDER",
                 f"example '{example.id}'",
                 value=example.media,
@@ -87,7 +123,9 @@ def check_media(examples: Iterable[Example], names: Iterable[object]) -> Iterato
 
 
 def require_media(head: bytes, label: str) -> None:
-    """Raise :class:`InputError` for a file whose first bytes are those of no image, video or sound."""
+    """Raise :class:`InputError` for a file whose first bytes are those of no image,
+    video or sound.
+    """
     is_media = suffix_of(head) or _OTHER_FORMATS.match(head)
     if not is_media or not _NO_TEXT.search(head[:32]):
         raise InputError("is no image, video or sound by its content", label)
@@ -102,13 +140,21 @@ class MediaCell:
     row: int
     """Row in the split of the source, from 0."""
     name: str
-    """File name of the content, for messages and for feature files that are found by name."""
+    """File name of the content, for messages and for feature files that are found by
+    name.
+    """
 
     @property
     def text(self) -> str:
-        """The cell as a text for ``Example.media``; its last part, after a slash, is the file name."""
+        """The cell as a text for ``Example.media``; its last part, after a slash,
+        is the file name.
+        """
         source = self.source
-        values = {"config": source.config, "split": source.split, "revision": source.revision}
+        values = {
+            "config": source.config,
+            "split": source.split,
+            "revision": source.revision,
+        }
         query = {name: value for name, value in values.items() if value is not None}
         location = urlencode({**query, "column": self.column, "row": self.row})
         return f"{_SCHEME}{quote(source.path, safe='')}?{location}/{self.name.replace('/', '_')}"
@@ -123,17 +169,26 @@ class MediaCell:
         values = dict(parse_qsl(query))
         if "column" not in values or not values.get("row", "").isdecimal():
             return None
-        source = DatasetSource(unquote(path), values.get("config"), values.get("split"), values.get("revision"))
+        source = DatasetSource(
+            unquote(path),
+            values.get("config"),
+            values.get("split"),
+            values.get("revision"),
+        )
         return cls(source, values["column"], int(values["row"]), name)
 
     def read(self) -> bytes:
-        """Return the encoded content; raise :class:`InputError` for a cell that the data set does not have."""
+        """Return the encoded content; raise :class:`InputError` for a cell that the
+        data set does not have.
+        """
         dataset = _opened.get(self.source)
         if dataset is None:
             dataset = self.source.load()
             keep_open(self.source, dataset)
         if self.column not in dataset.column_names or self.row >= len(dataset):
-            raise InputError(f"no row {self.row} of the column '{self.column}'", self.source.path)
+            raise InputError(
+                f"no row {self.row} of the column '{self.column}'", self.source.path
+            )
         cell = dataset.with_format("arrow")[self.row].column(self.column)[0].as_py()
         return encoded_content(cell, f"{self.source.path}: row {self.row + 1}")
 
@@ -147,7 +202,8 @@ def keep_open(source: DatasetSource, dataset: Any) -> None:
 
 
 def encoded_content(cell: Any, location: str) -> bytes:
-    """Return the bytes of a media cell as the library stores it, ``{"bytes": ..., "path": ...}``.
+    """Return the bytes of a media cell as the library stores it,
+    ``{"bytes": ..., "path": ...}``.
 
     Raises :class:`InputError` for an empty cell, and for a path without file.
     """
@@ -161,7 +217,9 @@ def encoded_content(cell: Any, location: str) -> bytes:
         with open_media(str(path)) as file:
             return file.read()
     except OSError as error:
-        raise InputError(f"the file cannot be read ({error.strerror or error})", str(path)) from error
+        raise InputError(
+            f"the file cannot be read ({error.strerror or error})", str(path)
+        ) from error
 
 
 def open_media(media: str, folder: Path | None = None) -> IO[bytes]:
@@ -170,7 +228,8 @@ def open_media(media: str, folder: Path | None = None) -> IO[bytes]:
     Parameters
     ----------
     media : str
-        ``Example.media``: a file name, a path, ``hf://...``, or the text of a :class:`MediaCell`.
+        ``Example.media``: a file name, a path, ``hf://...``, or the text of a
+        :class:`MediaCell`.
     folder : Path, optional
         Folder of file names; a cell and a file of the hub do not need it.
 
@@ -196,39 +255,55 @@ def open_media(media: str, folder: Path | None = None) -> IO[bytes]:
 
 
 def media_file(media: str, folder: Path | None = None) -> Path:
-    """Return a path for libraries that read files; the content of a cell is written to the cache once.
+    """Return a path for libraries that read files;
+    the content of a cell is written to the cache once.
 
-    Raises as :func:`open_media`; the path of a plain file name is returned without a look at the file.
+    Raises as :func:`open_media`; the path of a plain file name is returned without a
+    look at the file.
     """
     if is_file_name(media):
         path = _joined(folder, media) if folder is not None else Path(media)
-        if folder is not None and not os.path.isabs(media) and not path.resolve().is_relative_to(folder.resolve()):
-            raise InputError(f"leads out of the folder {folder}, to {path.resolve()}", str(path))
+        if (
+            folder is not None
+            and not os.path.isabs(media)
+            and not path.resolve().is_relative_to(folder.resolve())
+        ):
+            raise InputError(
+                f"leads out of the folder {folder}, to {path.resolve()}", str(path)
+            )
         return path
     with open_media(media) as file:
         return store_media(file.read(), media.rpartition("/")[2])
 
 
 def _joined(folder: Path, media: str) -> Path:
-    """Return the file of a name below a folder; where there is none, and the name begins with the folder or its last parts, as
-    ``media_root`` puts them before it, the folder is not joined twice."""
+    """Return the file of a name below a folder; where there is none, and the name
+    begins with the folder or its last parts, as ``media_root`` puts them before it, the
+    folder is not joined twice.
+    """
     path = folder / media
     if path.exists() or os.path.isabs(media):
         return path
     own, parts = folder.parts, Path(media).parts
     for count in range(min(len(own), len(parts) - 1), 0, -1):
-        if own[-count:] == parts[:count] and (inside := folder.joinpath(*parts[count:])).exists():
+        if (
+            own[-count:] == parts[:count]
+            and (inside := folder.joinpath(*parts[count:])).exists()
+        ):
             return inside
     return path
 
 
 def is_file_name(media: str) -> bool:
-    """Return True for the name or path of a file; False for a cell of a data set and a file of the hub."""
+    """Return True for the name or path of a file;
+    False for a cell of a data set and a file of the hub.
+    """
     return MediaCell.parse(media) is None and not _HUB.match(media)
 
 
 def store_media(content: bytes, name: str) -> Path:
-    """Return the file of the cache with this content; it is written, under a name of its hash, where it is not there.
+    """Return the file of the cache with this content; it is written, under a name of
+    its hash, where it is not there.
 
     Raises :class:`HarnessError` for a cache that cannot be written.
     """
@@ -250,23 +325,37 @@ def store_media(content: bytes, name: str) -> Path:
             raise
     except OSError as error:
         raise HarnessError(
-            f"the cache of media cannot be written ({error.strerror or error}): set HARNESS_CACHE to a folder with space", str(folder)
+            f"the cache of media cannot be written ({error.strerror or error}): "
+            "set HARNESS_CACHE to a folder with space",
+            str(folder),
         ) from error
     return path
 
 
 def suffix_of(content: bytes) -> str:
-    """Return the usual suffix of a media format by its first bytes; empty for an unknown one.
+    """Return the usual suffix of a media format by its first bytes;
+    empty for an unknown one.
 
     >>> suffix_of(b"RIFF....WAVEfmt ")
     '.wav'
     """
-    return next((suffix for at, magic, suffix in _SIGNATURES if content[at : at + len(magic)] == magic), "")
+    return next(
+        (
+            suffix
+            for at, magic, suffix in _SIGNATURES
+            if content[at : at + len(magic)] == magic
+        ),
+        "",
+    )
 
 
 def media_label(media: str, folder: Path | None = None) -> str:
-    """Return a media name for messages: the path of a file, or the row of a data set."""
+    """Return a media name for messages: the path of a file,
+    or the row of a data set.
+    """
     cell = MediaCell.parse(media)
     if cell is not None:
         return f"{cell.source.path}: row {cell.row + 1}, {cell.column} {cell.name}"
-    return str(folder / media if folder is not None and not _HUB.match(media) else media)
+    return str(
+        folder / media if folder is not None and not _HUB.match(media) else media
+    )

@@ -9,10 +9,12 @@ SPARE = 16 << 20
 
 
 def require_memory(size: int = 0) -> None:
-    """Raise :class:`MemoryError` unless the process can get ``size`` and :data:`SPARE` more bytes.
+    """Raise :class:`MemoryError` unless the process can get ``size`` and :data:`SPARE`
+    more bytes.
 
-    Arrow's writers end the process where an allocation fails, and CPython waits for ever for a thread that finds no memory while it
-    starts. The memory is mapped and given back without being written to, which takes microseconds.
+    Arrow's writers end the process where an allocation fails, and CPython waits for
+    ever for a thread that finds no memory while it starts. The memory is mapped and
+    given back without being written to, which takes microseconds.
 
     Parameters
     ----------

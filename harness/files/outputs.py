@@ -1,8 +1,11 @@
-"""Files that verbs write for people: one that is there already is replaced only where it is unchanged since a verb wrote it.
+"""Files that verbs write for people: one that is there already is replaced only where
+it is unchanged since a verb wrote it.
 
-The file :data:`OUTPUTS` in the folder of the outputs has a line ``SHA256  NAME`` for every content that was written under a name. A file
-whose content has no line there was written, filled in or changed by somebody else. The line comes before the file, so that the same
-command goes on after a kill between the two; lines are only appended, each in one call, so that several processes may write into a folder.
+The file :data:`OUTPUTS` in the folder of the outputs has a line ``SHA256  NAME`` for
+every content that was written under a name. A file whose content has no line there was
+written, filled in or changed by somebody else. The line comes before the file, so that
+the same command goes on after a kill between the two; lines are only appended, each in
+one call, so that several processes may write into a folder.
 """
 
 from __future__ import annotations
@@ -46,22 +49,29 @@ def is_unchanged_output(path: Path, folder: Path | None = None) -> bool:
 
 
 def check_output(path: Path, *, overwrite: bool, folder: Path | None = None) -> None:
-    """Raise :class:`InputError` where a verb may not write a file; parameters as for :func:`write_output`."""
+    """Raise :class:`InputError` where a verb may not write a file;
+    parameters as for :func:`write_output`.
+    """
     if not os.path.lexists(path):
         return
     if path.is_dir():
         raise InputError("is a folder; expected the name of a file", str(path))
     if path.exists() and not path.is_file():
-        raise InputError("is a device or a pipe; expected the name of a file", str(path))
+        raise InputError(
+            "is a device or a pipe; expected the name of a file", str(path)
+        )
     if not overwrite and not is_unchanged_output(path, folder):
         raise InputError(
-            "is there already, and was not written by the harness, or was changed since; give another name, or --overwrite (in Python "
+            "is there already, and was not written by the harness, "
+            "or was changed since; give another name, or --overwrite (in Python "
             "overwrite=True) to replace it",
             str(path),
         )
 
 
-def write_output(path: Path, data: bytes, *, overwrite: bool, folder: Path | None = None) -> Path:
+def write_output(
+    path: Path, data: bytes, *, overwrite: bool, folder: Path | None = None
+) -> Path:
     """Write the output of a verb whole or not at all, and return its path.
 
     Parameters
@@ -78,32 +88,46 @@ def write_output(path: Path, data: bytes, *, overwrite: bool, folder: Path | Non
     Raises
     ------
     InputError
-        A file of other content is there that is no unchanged output, and ``overwrite`` is False; or the name is no file's.
+        A file of other content is there that is no unchanged output, and ``overwrite``
+        is False; or the name is no file's.
     """
     has_content = path.is_file() and not path.is_symlink() and path.read_bytes() == data
     if not has_content:
         check_output(path, overwrite=overwrite, folder=folder)
-    _record(_line(hashlib.sha256(data).hexdigest(), path, folder), folder or path.parent)
+    _record(
+        _line(hashlib.sha256(data).hexdigest(), path, folder), folder or path.parent
+    )
     if not has_content:
         with whole_file(path) as file:
             file.write(data)
     return path
 
 
-def write_outputs(files: Iterable[tuple[Path, bytes]], *, overwrite: bool, folder: Path | None = None) -> list[Path]:
-    """Write files as they come, each by :func:`write_output`, and return their paths."""
-    return [write_output(path, data, overwrite=overwrite, folder=folder) for path, data in files]
+def write_outputs(
+    files: Iterable[tuple[Path, bytes]], *, overwrite: bool, folder: Path | None = None
+) -> list[Path]:
+    """Write files as they come, each by :func:`write_output`,
+    and return their paths.
+    """
+    return [
+        write_output(path, data, overwrite=overwrite, folder=folder)
+        for path, data in files
+    ]
 
 
 def _line(digest: str, path: Path, folder: Path | None) -> bytes:
-    """Return the line of the record for a content and the name of a file within the folder of the record."""
+    """Return the line of the record for a content and the name of a file within the
+    folder of the record.
+    """
     name = path.name if folder is None else path.relative_to(folder).as_posix()
     escaped = os.fsencode(name).replace(b"\\", b"\\\\").replace(b"\n", b"\\n")
     return digest.encode() + b"  " + escaped
 
 
 def _read_record(folder: Path) -> set[bytes]:
-    """Return the lines of the record in a folder; other lines than those of outputs do not disturb."""
+    """Return the lines of the record in a folder;
+    other lines than those of outputs do not disturb.
+    """
     try:
         with os.fdopen(_open_record(folder, os.O_RDONLY), "rb") as file:
             return set(file.read().split(b"\n"))
@@ -114,7 +138,14 @@ def _read_record(folder: Path) -> set[bytes]:
 def _record(line: bytes, folder: Path) -> None:
     """Append a line to the record in a folder, which is created when missing."""
     folder.mkdir(parents=True, exist_ok=True)
-    with name_file(folder / OUTPUTS), os.fdopen(_open_record(folder, os.O_RDWR | os.O_APPEND | os.O_CREAT), "rb+", buffering=0) as file:
+    with (
+        name_file(folder / OUTPUTS),
+        os.fdopen(
+            _open_record(folder, os.O_RDWR | os.O_APPEND | os.O_CREAT),
+            "rb+",
+            buffering=0,
+        ) as file,
+    ):
         content = file.read()
         if line in content.split(b"\n"):
             return
@@ -131,9 +162,17 @@ def _open_record(folder: Path, flags: int) -> int:
         descriptor = os.open(path, flags | _OPEN, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise InputError("is no plain file; remove it: it records what the harness wrote into the folder", str(path)) from None
+            raise InputError(
+                "is no plain file; remove it: it records what the harness wrote into "
+                "the folder",
+                str(path),
+            ) from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InputError("is no plain file; remove it: it records what the harness wrote into the folder", str(path))
+        raise InputError(
+            "is no plain file; remove it: it records what the harness wrote into the "
+            "folder",
+            str(path),
+        )
     return descriptor

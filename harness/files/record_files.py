@@ -1,4 +1,6 @@
-"""Records of files with columns in any usual form: tables, Parquet, JSON Lines, JSON lists, and JSON objects that hold records."""
+"""Records of files with columns in any usual form: tables, Parquet, JSON Lines, JSON
+lists, and JSON objects that hold records.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,16 @@ from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.columns import FILE_ID_COLUMNS
 from harness.files.forms import WRAPPERS, read_lines, single_object
-from harness.files.records import Record, delimited_rows, existing, first_byte, is_parquet, is_table_file, list_items, records
+from harness.files.records import (
+    Record,
+    delimited_rows,
+    existing,
+    first_byte,
+    is_parquet,
+    is_table_file,
+    list_items,
+    records,
+)
 from harness.files.yaml_source import YamlValue
 
 KEY = "key"
@@ -24,24 +35,31 @@ SCORES = ".score"
 def read_records(path: str | Path, what: str) -> Iterator[Record]:
     """Yield the records of a file, described as ``what`` in messages.
 
-    CSV, TSV and files of scores are recognised by their name, everything else by its content. Raises :class:`InputError` with the place
-    of a mistake.
+    CSV, TSV and files of scores are recognised by their name, everything else by its
+    content. Raises :class:`InputError` with the place of a mistake.
     """
     file = existing(path, what)
     if file.suffix.lower() == ".parquet" and not is_parquet(file):
-        raise InputError("not readable as Parquet: it does not begin with PAR1", str(path))
+        raise InputError(
+            "not readable as Parquet: it does not begin with PAR1", str(path)
+        )
     if file.suffix == SCORES:
         yield from read_score_lines(file)
     elif is_table_file(file):
         yield from delimited_rows(file)
-    elif not is_parquet(file) and first_byte(file) == b"{" and (value := single_object(file)) is not None:
+    elif (
+        not is_parquet(file)
+        and first_byte(file) == b"{"
+        and (value := single_object(file)) is not None
+    ):
         yield from records_of_object(value, str(path))
     else:
         yield from records(file)
 
 
 def read_score_lines(path: Path) -> Iterator[Record]:
-    """Yield the lines ``[DOMAIN] SYSTEM SCORE`` of a file of scores; the id of a score is its number among those of its system.
+    """Yield the lines ``[DOMAIN] SYSTEM SCORE`` of a file of scores; the id of a score
+    is its number among those of its system.
 
     The word None is no score.
     """
@@ -49,28 +67,57 @@ def read_score_lines(path: Path) -> Iterator[Record]:
     for number, line in read_lines(path):
         words = line.split()
         if len(words) not in (2, 3):
-            raise InputError(f"found {len(words)} words; expected [DOMAIN] SYSTEM SCORE", f"{path}:{number}")
+            raise InputError(
+                f"found {len(words)} words; expected [DOMAIN] SYSTEM SCORE",
+                f"{path}:{number}",
+            )
         *domain, system, score = words
         counts[system] = counts.get(system, 0) + 1
-        fields = {"id": str(counts[system]), "system": system, "score": None if score == "None" else score}
-        yield Record(f"{path}:{number}", {**fields, "domain": domain[0]} if domain else fields)
+        fields = {
+            "id": str(counts[system]),
+            "system": system,
+            "score": None if score == "None" else score,
+        }
+        yield Record(
+            f"{path}:{number}", {**fields, "domain": domain[0]} if domain else fields
+        )
 
 
 def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
-    """Yield the records that a JSON object holds: a list under a usual key, an object or list per key, or the object itself.
+    """Yield the records that a JSON object holds: a list under a usual key, an object
+    or list per key, or the object itself.
 
-    >>> [record.fields for record in records_of_object({"x": {"n": 1}, "y": {"n": 2}}, "here")]
+    >>> [
+    ...     record.fields
+    ...     for record in records_of_object({"x": {"n": 1}, "y": {"n": 2}}, "here")
+    ... ]
     [{'key': 'x', 'n': 1}, {'key': 'y', 'n': 2}]
-    >>> [record.fields for record in records_of_object({"HC": [{"n": 1}], "MM": [{"n": 2}]}, "here")]
+    >>> [
+    ...     record.fields
+    ...     for record in records_of_object(
+    ...         {"HC": [{"n": 1}], "MM": [{"n": 2}]}, "here"
+    ...     )
+    ... ]
     [{'group': 'HC', 'n': 1}, {'group': 'MM', 'n': 2}]
     """
-    wrapper = next((name for name in WRAPPERS["references"] if isinstance(value.get(name), list) and holds_records(value[name])), None)
+    wrapper = next(
+        (
+            name
+            for name in WRAPPERS["references"]
+            if isinstance(value.get(name), list) and holds_records(value[name])
+        ),
+        None,
+    )
     if wrapper is not None and not any(name in value for name in FILE_ID_COLUMNS):
         yield from list_items(value[wrapper], f"{location}: {wrapper}")
     elif holds_records(value):
         for name, item in value.items():
-            yield Record(f"{location}: '{name}'", {KEY: name, **cast("Parameters", item)})
-    elif value and all(isinstance(item, list) and holds_records(item) for item in value.values()):
+            yield Record(
+                f"{location}: '{name}'", {KEY: name, **cast("Parameters", item)}
+            )
+    elif value and all(
+        isinstance(item, list) and holds_records(item) for item in value.values()
+    ):
         for name, items in value.items():
             for record in list_items(items, f"{location}: '{name}'"):
                 yield Record(record.where, {GROUP: name, **record.fields})
@@ -79,6 +126,12 @@ def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
 
 
 def holds_records(value: YamlValue) -> bool:
-    """Return True for a list or an object that holds nothing but objects, and at least one."""
+    """Return True for a list or an object that holds nothing but objects,
+    and at least one.
+    """
     items = list(value.values()) if isinstance(value, Mapping) else value
-    return isinstance(items, list) and bool(items) and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", items))
+    return (
+        isinstance(items, list)
+        and bool(items)
+        and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", items))
+    )

@@ -1,4 +1,6 @@
-"""Texts and ids of rows that a program passes: dictionaries, rows of a data set, data frames and labelled series."""
+"""Texts and ids of rows that a program passes: dictionaries, rows of a data set, data
+frames and labelled series.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,18 @@ MOST_COLUMNS = 1000
 
 
 def rows_of(value: object) -> list[Parameters] | None:
-    """Return the rows of a data frame, or of a sequence of mappings of which one has more than a caption; None for anything else."""
+    """Return the rows of a data frame, or of a sequence of mappings of which one has
+    more than a caption; None for anything else.
+    """
     records = frame_records(value)
     if records is None:
         records = _records_of_columns(value)
     if records is None:
-        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+        if (
+            isinstance(value, (str, bytes, Mapping))
+            or not hasattr(value, "__len__")
+            or not hasattr(value, "__iter__")
+        ):
             return None
         records = list(cast("Sequence[Any]", value))
         if not records or not all(isinstance(item, Mapping) for item in records):
@@ -48,38 +56,62 @@ def rows_of(value: object) -> list[Parameters] | None:
 
 
 def _records_of_columns(value: object) -> list[Parameters] | None:
-    """Return the rows of a mapping column -> list of values, as slices of a data set are; None for anything else.
+    """Return the rows of a mapping column -> list of values, as slices of a data set
+    are; None for anything else.
 
-    A mapping of ids to captions has no key with a usual name of captions beside one of ids.
+    A mapping of ids to captions has no key with a usual name of captions beside one of
+    ids.
     """
-    if not isinstance(value, Mapping) or not 1 < len(value) <= MOST_COLUMNS or not all(isinstance(name, str) for name in value):
+    if (
+        not isinstance(value, Mapping)
+        or not 1 < len(value) <= MOST_COLUMNS
+        or not all(isinstance(name, str) for name in value)
+    ):
         return None
     columns = cast("Mapping[str, Any]", value)
-    if not all(isinstance(cell, (list, tuple)) for cell in columns.values()) or len(set(map(len, columns.values()))) != 1:
+    if (
+        not all(isinstance(cell, (list, tuple)) for cell in columns.values())
+        or len(set(map(len, columns.values()))) != 1
+    ):
         return None
-    named = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns) and find_name(FILE_ID_COLUMNS, columns)
-    return [dict(zip(columns, row)) for row in zip(*columns.values())] if named else None
+    named = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns) and find_name(
+        FILE_ID_COLUMNS, columns
+    )
+    return (
+        [dict(zip(columns, row)) for row in zip(*columns.values())] if named else None
+    )
 
 
 def texts_of_rows(rows: Sequence[Parameters], role: Role) -> list[object]:
-    """Return the captions of each row, from the columns of a role; raise :class:`InputError` where there are none.
+    """Return the captions of each row, from the columns of a role; raise
+    :class:`InputError` where there are none.
 
-    References that a field marks as not to be scored (:func:`~harness.files.marks.find_mark`) are left out, with a note; a row
-    without others has None.
+    References that a field marks as not to be scored
+    (:func:`~harness.files.marks.find_mark`) are left out, with a note; a row without
+    others has None.
     """
     found = find_caption_columns(rows[:HEAD], role)
     if found is None:
         names = quote_list(rows[0], MOST_NAMES) or "none"
-        raise InputError(f"no column of {role}; found {names}; pass the texts: [row['NAME'] for row in rows]", role)
+        raise InputError(
+            f"no column of {role}; found {names}; pass the texts: "
+            "[row['NAME'] for row in rows]",
+            role,
+        )
     if len(found.names) == 1:
         texts: list[Any] = [row.get(found.names[0]) for row in rows]
     else:
-        texts = [[row[name] for name in found.names if row.get(name) not in (None, "")] for row in rows]
+        texts = [
+            [row[name] for name in found.names if row.get(name) not in (None, "")]
+            for row in rows
+        ]
     return _without_marked(rows, texts) if role == "references" else texts
 
 
 def _without_marked(rows: Sequence[Parameters], texts: Sequence[Any]) -> list[object]:
-    """Return the references of each row without marked ones, None where no other is there."""
+    """Return the references of each row without marked ones,
+    None where no other is there.
+    """
     left_out = Counter[str]()
     kept: list[object] = []
     for row, value in zip(rows, texts, strict=True):
@@ -89,17 +121,22 @@ def _without_marked(rows: Sequence[Parameters], texts: Sequence[Any]) -> list[ob
             kept.append(None)
             continue
         others = keep_unmarked(row, value, left_out)
-        kept.append(None if value and isinstance(others, list) and not others else others)
+        kept.append(
+            None if value and isinstance(others, list) and not others else others
+        )
     for mark, number in left_out.items():
         _log.warning("note: references: left out: %s marked %s", f"{number:,}", mark)
     return kept
 
 
-def match_rows(candidates: Sequence[Parameters], references: Sequence[Parameters]) -> tuple[list[str], list[str]] | None:
-    """Return the ids of the rows of both sides by columns that agree; None where the rows are paired by position.
+def match_rows(
+    candidates: Sequence[Parameters], references: Sequence[Parameters]
+) -> tuple[list[str], list[str]] | None:
+    """Return the ids of the rows of both sides by columns that agree; None where the
+    rows are paired by position.
 
-    Columns are chosen as for files: by their names and values, which may be names of files. Of columns that do not agree one that both
-    sides have is taken.
+    Columns are chosen as for files: by their names and values, which may be names of
+    files. Of columns that do not agree one that both sides have is taken.
 
     Raises :class:`InputError` for two columns that pair the rows differently.
     """
@@ -108,7 +145,12 @@ def match_rows(candidates: Sequence[Parameters], references: Sequence[Parameters
         name = choose_example_column(others, [columns]) or next(iter(others))
         examples = list(dict.fromkeys(others[name]))
         fields = others if len(examples) == len(references) else {}
-        choice = choose_ids(columns, examples, {key: ids for key, ids in fields.items() if key != name}, "candidates")
+        choice = choose_ids(
+            columns,
+            examples,
+            {key: ids for key, ids in fields.items() if key != name},
+            "candidates",
+        )
         if choice.fits:
             return list(choice.ids), others[name]
     for name in columns:
@@ -119,19 +161,41 @@ def match_rows(candidates: Sequence[Parameters], references: Sequence[Parameters
 
 
 def _ids_by_column(rows: Sequence[Parameters]) -> dict[str, list[str]]:
-    """Return the columns that have an id in every row -> id of each row, in order of preference."""
-    names = [name for name in id_columns(rows[0], FILE_ID_COLUMNS) if all(is_id(row.get(name)) for row in rows)]
-    return {name: [identity(row[name], f"row {k + 1}", name) for k, row in enumerate(rows)] for name in names}
+    """Return the columns that have an id in every row -> id of each row,
+    in order of preference.
+    """
+    names = [
+        name
+        for name in id_columns(rows[0], FILE_ID_COLUMNS)
+        if all(is_id(row.get(name)) for row in rows)
+    ]
+    return {
+        name: [identity(row[name], f"row {k + 1}", name) for k, row in enumerate(rows)]
+        for name in names
+    }
 
 
 def group_by_id(ids: Sequence[str], texts: Sequence[object]) -> dict[str, object]:
-    """Return the texts of each id: the value of its only row, or those of its rows together; rows with None have none."""
+    """Return the texts of each id: the value of its only row, or those of its rows
+    together; rows with None have none.
+    """
     out: dict[str, list[object]] = {}
     for key, value in zip(ids, texts, strict=True):
         if value is not None:  # a reference that is left out
             out.setdefault(key, []).append(value)
-    return {key: values[0] if len(values) == 1 else _flatten(values) for key, values in out.items()}
+    return {
+        key: values[0] if len(values) == 1 else _flatten(values)
+        for key, values in out.items()
+    }
 
 
 def _flatten(values: Sequence[object]) -> list[object]:
-    return [text for value in values for text in (cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value])]
+    return [
+        text
+        for value in values
+        for text in (
+            cast("Sequence[object]", value)
+            if isinstance(value, (list, tuple))
+            else [value]
+        )
+    ]

@@ -1,4 +1,6 @@
-"""Input that may be damaged or whose size is not known before it is read: gzip streams, lines, archives, pipes, binary formats."""
+"""Input that may be damaged or whose size is not known before it is read: gzip streams,
+lines, archives, pipes, binary formats.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +33,31 @@ MAX_LINE = 256 << 20
 
 
 class BoundedGzip(gzip.GzipFile):
-    """Gzip file for reading that raises :class:`InputError` as soon as its content is :data:`MAX_RATIO` times as large as what was read."""
+    """Gzip file for reading that raises :class:`InputError` as soon as its content is
+    :data:`MAX_RATIO` times as large as what was read.
+    """
 
     def read(self, size: int | None = -1) -> bytes:
         """Return up to ``size`` bytes of the content, all by default."""
         if size is None or size < 0:
             return b"".join(iter(lambda: self.read(1 << 20), b""))
         data = super().read(size)
-        if self.tell() > max(UNCHECKED_BYTES, MAX_RATIO * os.lseek(self.fileno(), 0, os.SEEK_CUR)):
-            raise InputError(f"the gzip file expands to more than {MAX_RATIO} times its size; if that is right, gunzip it", str(self.name))
+        if self.tell() > max(
+            UNCHECKED_BYTES, MAX_RATIO * os.lseek(self.fileno(), 0, os.SEEK_CUR)
+        ):
+            raise InputError(
+                f"the gzip file expands to more than {MAX_RATIO} times its size; "
+                "if that is right, gunzip it",
+                str(self.name),
+            )
         return data
 
 
 class BoundedZstandard(io.RawIOBase):
     """Zstandard file for reading, bounded as :class:`BoundedGzip`.
 
-    Raises :class:`InputError` for content that is :data:`MAX_RATIO` times as large as what was read, and for a broken stream.
+    Raises :class:`InputError` for content that is :data:`MAX_RATIO` times as large as
+    what was read, and for a broken stream.
     """
 
     def __init__(self, path: Path) -> None:
@@ -62,14 +73,22 @@ class BoundedZstandard(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read up to the size of a buffer into it, and return the number of bytes; 0 at the end."""
+        """Read up to the size of a buffer into it, and return the number of bytes;
+        0 at the end.
+        """
         try:
             data = self._stream.read(len(buffer))
         except OSError as error:
-            raise InputError(f"the zst file is broken or cut off: {error}", str(self._path)) from error
+            raise InputError(
+                f"the zst file is broken or cut off: {error}", str(self._path)
+            ) from error
         self._size += len(data)
         if self._size > max(UNCHECKED_BYTES, MAX_RATIO * self._file.tell()):
-            raise InputError(f"the zst file expands to more than {MAX_RATIO} times its size; if that is right, unzstd it", str(self._path))
+            raise InputError(
+                f"the zst file expands to more than {MAX_RATIO} times its size; "
+                "if that is right, unzstd it",
+                str(self._path),
+            )
         buffer[: len(data)] = data
         return len(data)
 
@@ -80,27 +99,40 @@ class BoundedZstandard(io.RawIOBase):
 
 
 def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
-    """Return the lines of a file from 1, with their ends; raise :class:`InputError` for one of more than :data:`MAX_LINE`."""
+    """Return the lines of a file from 1, with their ends; raise :class:`InputError` for
+    one of more than :data:`MAX_LINE`.
+    """
     numbers = count(1)
 
     def read_line() -> AnyStr:
         number, line = next(numbers), file.readline(MAX_LINE + 1)
         if len(line) > MAX_LINE:
-            raise InputError(f"the line is longer than {MAX_LINE >> 20} MiB; expected one record per line", f"{location}:{number}")
+            raise InputError(
+                f"the line is longer than {MAX_LINE >> 20} MiB; "
+                "expected one record per line",
+                f"{location}:{number}",
+            )
         return line
 
     return enumerate(iter(read_line, file.read(0)), 1)
 
 
 def check_expansion(archive: zipfile.ZipFile) -> None:
-    """Raise ValueError for an archive of arrays that is large and :data:`MAX_RATIO` times as large as on disk."""
-    size, packed = (sum(getattr(item, name) for item in archive.infolist()) for name in ("file_size", "compress_size"))
+    """Raise ValueError for an archive of arrays that is large and :data:`MAX_RATIO`
+    times as large as on disk.
+    """
+    size, packed = (
+        sum(getattr(item, name) for item in archive.infolist())
+        for name in ("file_size", "compress_size")
+    )
     if size > max(UNCHECKED_ARRAY_BYTES, MAX_RATIO * packed):
         raise ValueError(f"{packed:,} bytes expand to {size:,}")
 
 
 class SpooledPath(type(Path())):
-    """Path of a pipe whose content was copied to a temporary file: it has the name of the pipe, and opens the copy."""
+    """Path of a pipe whose content was copied to a temporary file: it has the name of
+    the pipe, and opens the copy.
+    """
 
     content: IO[bytes] | None = None
     """The temporary file, which lives as long as a path of it."""
@@ -110,7 +142,9 @@ class SpooledPath(type(Path())):
 
 
 class PartPath(type(Path())):
-    """Path of a part of a file, written ``FILE#PART``: it has the name with the part, and opens the file."""
+    """Path of a part of a file, written ``FILE#PART``:
+    it has the name with the part, and opens the file.
+    """
 
     whole: Path | None = None
     """Path of the file."""
@@ -129,37 +163,60 @@ class PartPath(type(Path())):
 
 
 _spooled: dict[tuple[int, int], IO[bytes]] = {}
-"""Copies of the pipes that have no name of their own (``/dev/stdin``, ``<(...)``), by device and inode: several components read them."""
+"""Copies of the pipes that have no name of their own (``/dev/stdin``, ``<(...)``), by
+device and inode: several components read them.
+"""
 
 
 def spool_pipe(pipe: Path) -> Path:
-    """Return a path that opens a copy of the content of a pipe, which is read to its end; raise :class:`InputError` where that fails."""
+    """Return a path that opens a copy of the content of a pipe, which is read to its
+    end; raise :class:`InputError` where that fails.
+    """
     path, status = SpooledPath(pipe), pipe.stat()
     key = status.st_dev, status.st_ino
     path.content = _spooled.get(key)
     if path.content is None:
         try:
-            path.content = tempfile.NamedTemporaryFile(prefix="harness-pipe-")  # noqa: SIM115  (closed with the path)
+            # closed with the path
+            path.content = tempfile.NamedTemporaryFile(prefix="harness-pipe-")  # noqa: SIM115
             with pipe.open("rb") as file:
                 shutil.copyfileobj(file, path.content)
             path.content.flush()
         except OSError as error:
-            raise InputError(f"cannot be read as a pipe: {error.strerror or error}", str(pipe)) from error
+            raise InputError(
+                f"cannot be read as a pipe: {error.strerror or error}", str(pipe)
+            ) from error
         if not os.path.exists(os.path.realpath(pipe)):
             _spooled[key] = path.content
     return path
 
 
 DAMAGED = (
-    OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, AssertionError, RuntimeError, SystemError,
-    struct.error, zlib.error, zipfile.BadZipFile, pickle.UnpicklingError, tokenize.TokenError,
-)  # fmt: skip
-"""Errors that libraries raise for a truncated file, another kind of file, or a header that does not fit the content."""
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    SystemError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    pickle.UnpicklingError,
+    tokenize.TokenError,
+)
+"""Errors that libraries raise for a truncated file, another kind of file, or a header
+that does not fit the content.
+"""
 
 
 @contextlib.contextmanager
 def readable(path: Path, noun: str) -> Generator[None]:
-    """Context in which a library reads a file: its errors are raised as :class:`InputError` with the path.
+    """Context in which a library reads a file: its errors are raised as
+    :class:`InputError` with the path.
 
     Parameters
     ----------
@@ -177,7 +234,10 @@ def readable(path: Path, noun: str) -> Generator[None]:
         yield
     except MemoryError as error:
         size = path.stat().st_size if path.is_file() else 0
-        text = f"asks for more memory than there is ({size:,} bytes on disk{_first_line(error)}); not a complete {noun}?"
+        text = (
+            f"asks for more memory than there is ({size:,} bytes on "
+            f"disk{_first_line(error)}); not a complete {noun}?"
+        )
         raise InputError(text, str(path)) from error
     except DAMAGED as error:
         raise InputError(f"not a complete {noun}{_reason(error)}", str(path)) from error
@@ -189,5 +249,7 @@ def _first_line(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of a message in parentheses; the name of the error where it has none."""
+    """Return the first line of a message in parentheses;
+    the name of the error where it has none.
+    """
     return f" ({_first_line(error).removeprefix('; ') or type(error).__name__})"

@@ -1,4 +1,6 @@
-"""Data frames and series of other libraries, recognised by their methods: none of these libraries is imported."""
+"""Data frames and series of other libraries, recognised by their methods:
+none of these libraries is imported.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from harness.files.yaml_source import YamlValue
 
 
 def frame_records(value: object) -> list[Parameters] | None:
-    """Return the rows of a data frame of pandas or polars as mappings; None for anything else.
+    """Return the rows of a data frame of pandas or polars as mappings;
+    None for anything else.
 
-    The labels of the rows of pandas are a column where they have a name, as after ``set_index``.
+    The labels of the rows of pandas are a column where they have a name, as after
+    ``set_index``.
     """
     library = type(value).__module__.partition(".")[0]
     if type(value).__name__ != "DataFrame" or library not in ("pandas", "polars"):
@@ -21,14 +25,19 @@ def frame_records(value: object) -> list[Parameters] | None:
     frame = cast(Any, value)
     if library == "polars":
         return frame.to_dicts()
-    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    named = [
+        name
+        for name in frame.index.names
+        if name is not None and name not in frame.columns
+    ]
     if named and len(named) == frame.index.nlevels:
         frame = frame.reset_index()
     return frame.to_dict("records")
 
 
 def plain_value(value: Any) -> YamlValue:
-    """Return a cell without the types of other libraries: an array as a list, NaN and other marks of an absent cell as None.
+    """Return a cell without the types of other libraries: an array as a list, NaN and
+    other marks of an absent cell as None.
 
     >>> plain_value(float("nan")) is None
     True
@@ -41,14 +50,20 @@ def plain_value(value: Any) -> YamlValue:
 
 
 def row_labels(value: object) -> list[object] | None:
-    """Return the labels of the rows of a series or a data frame of pandas; None for anything else."""
-    if type(value).__name__ not in ("Series", "DataFrame") or type(value).__module__.partition(".")[0] != "pandas":
+    """Return the labels of the rows of a series or a data frame of pandas;
+    None for anything else.
+    """
+    if (
+        type(value).__name__ not in ("Series", "DataFrame")
+        or type(value).__module__.partition(".")[0] != "pandas"
+    ):
         return None
     return cast(Any, value).index.tolist()
 
 
 def order_of_labels(candidates: object, references: object) -> list[int] | None:
-    """Return the place of the references of each candidate where both sides have labels in another order; else None.
+    """Return the place of the references of each candidate where both sides have labels
+    in another order; else None.
 
     Raises
     ------
@@ -58,10 +73,15 @@ def order_of_labels(candidates: object, references: object) -> list[int] | None:
     labels, others = row_labels(candidates), row_labels(references)
     if labels is None or others is None or labels == others:
         return None
-    if len(set(labels)) == len(labels) and len(set(others)) == len(others) and set(labels) == set(others):
+    if (
+        len(set(labels)) == len(labels)
+        and len(set(others)) == len(others)
+        and set(labels) == set(others)
+    ):
         place = {label: k for k, label in enumerate(others)}
         return [place[label] for label in labels]
     raise InputError(
-        f"the labels of candidates and references differ: {quote_list(labels)} and {quote_list(others)}; expected the same labels "
+        "the labels of candidates and references differ: "
+        f"{quote_list(labels)} and {quote_list(others)}; expected the same labels "
         "(candidates.tolist() and references.tolist() are paired by position)"
     )

@@ -1,4 +1,6 @@
-"""Paths as users write them, and the folder of the harness for files that can be made again."""
+"""Paths as users write them, and the folder of the harness for files that can be made
+again.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ from harness.errors import HarnessError, nearest_name
 
 
 def user_path(path: str | Path) -> Path:
-    """Return a path with a leading ``~`` or ``~name`` replaced by the home folder; that of an unknown user stays as it is.
+    """Return a path with a leading ``~`` or ``~name`` replaced by the home folder; that
+    of an unknown user stays as it is.
 
-    ``Path.expanduser`` raises RuntimeError there, and ValueError for a name with a null byte.
+    ``Path.expanduser`` raises RuntimeError there, and ValueError for a name with a null
+    byte.
     """
     try:
         return Path(os.path.expanduser(path))
@@ -20,7 +24,9 @@ def user_path(path: str | Path) -> Path:
 
 
 def nearest_beside(path: str | Path) -> str | None:
-    """Return the name of the file or folder in the folder of a path that is nearest to its own; None where there is none."""
+    """Return the name of the file or folder in the folder of a path that is nearest to
+    its own; None where there is none.
+    """
     path_text = user_path(path)
     try:
         return nearest_name(path_text.name, sorted(os.listdir(path_text.parent)))
@@ -29,10 +35,12 @@ def nearest_beside(path: str | Path) -> str | None:
 
 
 def cache_folder(kind: str) -> Path:
-    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...); it need not exist.
+    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...);
+    it need not exist.
 
-    The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``. Raises
-    :class:`~harness.errors.HarnessError` for a user without a home folder.
+    The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else
+    ``~/.cache/harness``. Raises :class:`~harness.errors.HarnessError` for a user
+    without a home folder.
     """
     try:
         if base := os.environ.get("HARNESS_CACHE"):
@@ -40,4 +48,6 @@ def cache_folder(kind: str) -> Path:
         base = os.environ.get("XDG_CACHE_HOME")
         return (Path(base) if base else Path.home() / ".cache") / "harness" / kind
     except RuntimeError as error:
-        raise HarnessError(f"no folder for caches ({error}): set HARNESS_CACHE to a writable folder") from error
+        raise HarnessError(
+            f"no folder for caches ({error}): set HARNESS_CACHE to a writable folder"
+        ) from error

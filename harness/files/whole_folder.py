@@ -1,7 +1,9 @@
-"""Files and folders that are written whole or not at all: under a temporary name beside their own, ``.NAME.PROCESS.tmp``.
+"""Files and folders that are written whole or not at all: under a temporary name beside
+their own, ``.NAME.PROCESS.tmp``.
 
-Their writer holds a lock on them (``flock``), which the system releases when the process ends, however it ends. What a killed process left
-is removed by the next writer of the name, once no process of the number exists and the lock is free.
+Their writer holds a lock on them (``flock``), which the system releases when the
+process ends, however it ends. What a killed process left is removed by the next writer
+of the name, once no process of the number exists and the lock is free.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def temporary_name(name: str) -> str:
 
 
 def is_left_over(entry: str, names: Iterable[str]) -> bool:
-    """Return True for the temporary name of one of some names whose process has ended."""
+    """Return True for the temporary name of one of some names whose process has
+    ended.
+    """
     match = _TEMPORARY.fullmatch(entry)
     if match is None or match["name"] not in names:
         return False
@@ -42,7 +46,9 @@ def is_left_over(entry: str, names: Iterable[str]) -> bool:
 
 
 def remove_left_overs(folder: Path, names: Iterable[str]) -> None:
-    """Remove what processes that were killed left of these names in a folder, links without what they point to."""
+    """Remove what processes that were killed left of these names in a folder, links
+    without what they point to.
+    """
     wanted = set(names)
     with suppress(FileNotFoundError):
         for entry in os.listdir(folder):
@@ -51,10 +57,13 @@ def remove_left_overs(folder: Path, names: Iterable[str]) -> None:
 
 
 def _remove_unless_held(path: Path) -> None:
-    """Remove a left-over file or folder, unless a process of another machine holds its lock."""
+    """Remove a left-over file or folder, unless a process of another machine holds its
+    lock.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # a link, or no permission to read: it is no file that a writer holds
+    except OSError:
+        # a link, or no permission to read: it is no file that a writer holds
         _remove(path)
         return
     try:
@@ -65,9 +74,11 @@ def _remove_unless_held(path: Path) -> None:
 
 
 def hold_temporary(descriptor: int) -> bool:
-    """Lock an open file or folder until it is closed; return False where another process holds it.
+    """Lock an open file or folder until it is closed;
+    return False where another process holds it.
 
-    On a file system without locks nothing is held: the number of the process in the name alone tells.
+    On a file system without locks nothing is held: the number of the process in the
+    name alone tells.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,7 +91,9 @@ def hold_temporary(descriptor: int) -> bool:
 
 @contextmanager
 def name_file(path: Path) -> Generator[None]:
-    """Context whose system errors, such as a full disk, name a file: those of an open file name none, those of a rename a temporary one."""
+    """Context whose system errors, such as a full disk, name a file: those of an open
+    file name none, those of a rename a temporary one.
+    """
     try:
         yield
     except OSError as error:
@@ -91,7 +104,8 @@ def name_file(path: Path) -> Generator[None]:
 
 @contextmanager
 def whole_file(path: Path) -> Generator[BinaryIO]:
-    """Yield a new file that takes the place of ``path`` when the block ends without an error; a link of that name is replaced.
+    """Yield a new file that takes the place of ``path`` when the block ends without an
+    error; a link of that name is replaced.
 
     A kill or a full disk leaves ``path`` as it was before. System errors name ``path``.
     """
@@ -113,13 +127,16 @@ def whole_file(path: Path) -> Generator[BinaryIO]:
 
 @contextmanager
 def temporary_folder(path: Path) -> Generator[Path]:
-    """Yield a new folder beside ``path`` under its temporary name, and remove it at the end where it still is.
+    """Yield a new folder beside ``path`` under its temporary name,
+    and remove it at the end where it still is.
 
-    What killed processes left under such names is removed before. The folder of ``path`` must be there.
+    What killed processes left under such names is removed before. The folder of
+    ``path`` must be there.
     """
     remove_left_overs(path.parent, {path.name})
     folder = path.with_name(temporary_name(path.name))
-    if os.path.lexists(folder):  # of a killed process that had the number of this one, as in containers
+    # of a killed process that had the number of this one, as in containers
+    if os.path.lexists(folder):
         _remove_unless_held(folder)
     folder.mkdir()
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -134,10 +151,12 @@ def temporary_folder(path: Path) -> Generator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Generator[Path]:
-    """Yield a new folder that takes the place of ``path`` when the block ends without an error.
+    """Yield a new folder that takes the place of ``path`` when the block ends without
+    an error.
 
-    A kill or a power cut at any point leaves ``path`` as it was before or as it is after, so that the same command can be given again;
-    between the two renames that replace a folder which holds files it may be missing.
+    A kill or a power cut at any point leaves ``path`` as it was before or as it is
+    after, so that the same command can be given again; between the two renames that
+    replace a folder which holds files it may be missing.
     """
     target = path.absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +176,9 @@ def whole_folder(path: Path) -> Generator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the content of all files in a folder, and all names in it, to disk; system errors name the file."""
+    """Flush the content of all files in a folder, and all names in it, to disk;
+    system errors name the file.
+    """
     for parent, _, names in os.walk(folder, topdown=False):
         for path in (Path(parent, name) for name in names):
             with name_file(path), open(path, "rb") as file:
@@ -166,7 +187,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync_names(folder: Path) -> None:
-    """Flush the names in a folder to disk, so that a rename in it is not lost; a folder that may be passed and not read is left alone."""
+    """Flush the names in a folder to disk, so that a rename in it is not lost; a folder
+    that may be passed and not read is left alone.
+    """
     with suppress(PermissionError), name_file(folder):
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -37,7 +37,9 @@ class Located:
     locations: dict[Key, tuple[str, int]] = field(default_factory=dict)
     """Path of keys and list indices -> (file, line counted from 1)."""
     replaced: frozenset[str] = frozenset()
-    """Top-level keys whose value is another than that of the file that holds the other keys."""
+    """Top-level keys whose value is another than that of the file that holds the other
+    keys.
+    """
     dropped: frozenset[str] = frozenset()
     """Top-level keys of which items are left out by a condition."""
 
@@ -47,37 +49,63 @@ class Located:
         return f"{name}:{line}" if line else name
 
     def place(self, key: Key) -> tuple[str, int]:
-        """Return file and line of a path, or of its nearest ancestor that has one; line 0 means that there is none."""
+        """Return file and line of a path, or of its nearest ancestor that has one; line
+        0 means that there is none.
+        """
         for length in range(len(key), -1, -1):
             location = self.locations.get(tuple(key[:length]))
             if location is not None:
                 return location
         return "spec", 0
 
-    def put(self, key: Key, value: YamlValue, locations: dict[Key, tuple[str, int]]) -> None:
-        """Replace the top-level entry ``key[0]`` and its places; ``locations`` are relative to ``key``."""
+    def put(
+        self, key: Key, value: YamlValue, locations: dict[Key, tuple[str, int]]
+    ) -> None:
+        """Replace the top-level entry ``key[0]`` and its places;
+        ``locations`` are relative to ``key``.
+        """
         assert len(key) == 1
         self.data[key[0]] = value
-        self.locations = {path: location for path, location in self.locations.items() if path[:1] != key}
-        self.locations.update({key + path: location for path, location in locations.items()})
+        self.locations = {
+            path: location
+            for path, location in self.locations.items()
+            if path[:1] != key
+        }
+        self.locations.update(
+            {key + path: location for path, location in locations.items()}
+        )
 
     def walk(self) -> Iterator[tuple[Key, YamlValue]]:
-        """Yield all values at any depth with their keys, each mapping and list before its items."""
+        """Yield all values at any depth with their keys,
+        each mapping and list before its items.
+        """
         waiting: list[tuple[Key, YamlValue]] = [((), self.data)]
         while waiting:
             key, value = waiting.pop()
             yield key, value
             if isinstance(value, dict):
-                waiting += [((*key, name), item) for name, item in cast("dict[Any, YamlValue]", value).items()]
+                waiting += [
+                    ((*key, name), item)
+                    for name, item in cast("dict[Any, YamlValue]", value).items()
+                ]
             elif isinstance(value, list):
-                waiting += [((*key, index), item) for index, item in enumerate(cast("list[YamlValue]", value))]
+                waiting += [
+                    ((*key, index), item)
+                    for index, item in enumerate(cast("list[YamlValue]", value))
+                ]
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
         """Return the places at and below ``key``, relative to it."""
-        return {path[len(key) :]: location for path, location in self.locations.items() if path[: len(key)] == key}
+        return {
+            path[len(key) :]: location
+            for path, location in self.locations.items()
+            if path[: len(key)] == key
+        }
 
 
-def load(path: Path, display_name: str | None = None, *, compiled: bool = False) -> Located:
+def load(
+    path: Path, display_name: str | None = None, *, compiled: bool = False
+) -> Located:
     """Return the data of a YAML file with its places, read by the safe loader.
 
     Parameters
@@ -87,20 +115,23 @@ def load(path: Path, display_name: str | None = None, *, compiled: bool = False)
     display_name : str, optional
         Name of the file in places and messages; ``path`` by default.
     compiled : bool, default False
-        Parse with libyaml, ten times as fast, and again without it where libyaml refuses the text, for the message.
+        Parse with libyaml, ten times as fast, and again without it where libyaml
+        refuses the text, for the message.
 
     Raises
     ------
     InputError
-        For a missing file, invalid YAML (with the line), a key that occurs twice in one mapping, or aliases that make more than
-        :data:`MAX_NODES` values.
+        For a missing file, invalid YAML (with the line), a key that occurs twice in one
+        mapping, or aliases that make more than :data:`MAX_NODES` values.
     """
     name = display_name or str(path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise InputError(f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name)
+            raise InputError(
+                f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name
+            )
         text = data.decode("utf-8")
     except FileNotFoundError:
         raise InputError("no such YAML file", name) from None
@@ -112,7 +143,9 @@ def load(path: Path, display_name: str | None = None, *, compiled: bool = False)
 
 
 def loads(text: str, name: str, *, compiled: bool = False) -> Located:
-    """Return the data of a YAML text with its places; ``name`` stands for the file. Raises as :func:`load`.
+    """Return the data of a YAML text with its places; ``name`` stands for the file.
+
+    Raises as :func:`load`.
 
     >>> source = loads("task: coco\\ndataset: {reader: jsonl}", "spec.yaml")
     >>> source.data["dataset"], source.where(("dataset", "reader"))
@@ -125,36 +158,55 @@ def loads(text: str, name: str, *, compiled: bool = False) -> Located:
 
 
 def _locate(text: str, name: str, kind: Any) -> Located:
-    """Return the data of a YAML text as a class of loaders of PyYAML reads it; raises as :func:`load`."""
+    """Return the data of a YAML text as a class of loaders of PyYAML reads it;
+    raises as :func:`load`.
+    """
     try:
         loader: Loader = kind(text)
     except yaml.YAMLError as error:
-        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
+        raise InputError(
+            f"not valid YAML: {' '.join(str(error).split())}", name
+        ) from None
     try:
         node = loader.get_single_node()
         if node is not None and _depth(node) > MAX_DEPTH:
             raise RecursionError
         if node is not None and _size(node, {}) > MAX_NODES:
-            raise InputError(f"aliases (*name) make more than {MAX_NODES:,} values", name)
+            raise InputError(
+                f"aliases (*name) make more than {MAX_NODES:,} values", name
+            )
         located = Located(None)
-        located.data = _build(loader, node, (), name, located.locations) if node is not None else {}
+        located.data = (
+            _build(loader, node, (), name, located.locations)
+            if node is not None
+            else {}
+        )
         return located
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
-        raise InputError(f"not valid YAML: {error.problem or error.context}", f"{name}{line}") from None
+        raise InputError(
+            f"not valid YAML: {error.problem or error.context}", f"{name}{line}"
+        ) from None
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", name) from None
-    except (ValueError, OverflowError) as error:  # a number or date that Python cannot represent
-        raise InputError(f"not valid YAML: {' '.join(str(error).split())}", name) from None
+    except (ValueError, OverflowError) as error:
+        # a number or date that Python cannot represent
+        raise InputError(
+            f"not valid YAML: {' '.join(str(error).split())}", name
+        ) from None
     except RecursionError:
-        raise InputError("a value holds itself, or is nested too deeply", name) from None
+        raise InputError(
+            "a value holds itself, or is nested too deeply", name
+        ) from None
     finally:
         loader.dispose()
 
 
 def _compiled_reads(text: str) -> bool:
-    """Return True where libyaml is there and reads a text of few levels; its composer has no bound of its own."""
+    """Return True where libyaml is there and reads a text of few levels;
+    its composer has no bound of its own.
+    """
     if not hasattr(yaml, "CSafeLoader"):
         return False
     depth = 0
@@ -172,7 +224,8 @@ def _compiled_reads(text: str) -> bool:
 
 
 def parse_value(text: str) -> YamlValue:
-    """Return the value of a short YAML text, None for an empty one; raises as :func:`load`.
+    """Return the value of a short YAML text, None for an empty one;
+    raises as :func:`load`.
 
     >>> parse_value("[1, two]"), parse_value("")
     ([1, 'two'], None)
@@ -181,7 +234,9 @@ def parse_value(text: str) -> YamlValue:
 
 
 def _depth(node: yaml.Node) -> int:
-    """Return the number of levels below a node, at most one more than :data:`MAX_DEPTH`."""
+    """Return the number of levels below a node,
+    at most one more than :data:`MAX_DEPTH`.
+    """
     level, depth = [node], 0
     while level and depth <= MAX_DEPTH:
         depth += 1
@@ -193,11 +248,17 @@ def _depth(node: yaml.Node) -> int:
 def _children(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.SequenceNode):
         return node.value
-    return [item for pair in node.value for item in pair] if isinstance(node, yaml.MappingNode) else []
+    return (
+        [item for pair in node.value for item in pair]
+        if isinstance(node, yaml.MappingNode)
+        else []
+    )
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
-    """Return the number of nodes at and below a node, aliases written out; raise RecursionError for a node in itself."""
+    """Return the number of nodes at and below a node, aliases written out; raise
+    RecursionError for a node in itself.
+    """
     if id(node) in sizes:
         if not sizes[id(node)]:
             raise RecursionError
@@ -207,8 +268,16 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     return sizes[id(node)]
 
 
-def _build(loader: Loader, node: yaml.Node, key: Key, name: str, locations: dict[Key, tuple[str, int]]) -> YamlValue:
-    """Return the data of a node and add the places at and below ``key`` to ``locations``."""
+def _build(
+    loader: Loader,
+    node: yaml.Node,
+    key: Key,
+    name: str,
+    locations: dict[Key, tuple[str, int]],
+) -> YamlValue:
+    """Return the data of a node and add the places at and below ``key`` to
+    ``locations``.
+    """
     locations.setdefault(key, (name, node.start_mark.line + 1))
     if isinstance(node, yaml.MappingNode):
         loader.flatten_mapping(node)
@@ -216,18 +285,34 @@ def _build(loader: Loader, node: yaml.Node, key: Key, name: str, locations: dict
         for key_node, value_node in node.value:
             label = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
             if not isinstance(label, (str, int, float, bool)):
-                raise InputError(f"a key must be text, a number or a boolean; found {label!r}", f"{name}:{key_node.start_mark.line + 1}")
+                raise InputError(
+                    f"a key must be text, a number or a boolean; found {label!r}",
+                    f"{name}:{key_node.start_mark.line + 1}",
+                )
             if label in mapping:
-                raise InputError(f"the key '{label}' is given twice", f"{name}:{key_node.start_mark.line + 1}")
+                raise InputError(
+                    f"the key '{label}' is given twice",
+                    f"{name}:{key_node.start_mark.line + 1}",
+                )
             below = (*key, label)
             locations[below] = (name, key_node.start_mark.line + 1)
             mapping[label] = _build(loader, value_node, below, name, locations)
         return mapping
     if isinstance(node, yaml.SequenceNode):
-        return [_build(loader, child, (*key, index), name, locations) for index, child in enumerate(node.value)]
-    if isinstance(node, yaml.ScalarNode) and node.style is None and _BASE_60.fullmatch(node.value):
+        return [
+            _build(loader, child, (*key, index), name, locations)
+            for index, child in enumerate(node.value)
+        ]
+    if (
+        isinstance(node, yaml.ScalarNode)
+        and node.style is None
+        and _BASE_60.fullmatch(node.value)
+    ):
         value = loader.construct_object(node)  # type: ignore[no-untyped-call]
         if not isinstance(value, str):
-            text = f"YAML reads {node.value} as {value} (base 60); write '{node.value}' in quotes for a text, or the number"
+            text = (
+                f"YAML reads {node.value} as {value} (base 60); "
+                f"write '{node.value}' in quotes for a text, or the number"
+            )
             raise InputError(text, f"{name}:{node.start_mark.line + 1}")
     return loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]

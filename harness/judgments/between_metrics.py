@@ -1,4 +1,6 @@
-"""Tests between the metrics of a task on its headline: exchange of scores, tests of Pearson's r, Holm's correction, clusters."""
+"""Tests between the metrics of a task on its headline: exchange of scores, tests of
+Pearson's r, Holm's correction, clusters.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +13,44 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import LINEAR, PairCredit, agree_by_rows, correlate_groups, positions_in_grouping
+from harness.judgments.agreement import (
+    LINEAR,
+    PairCredit,
+    agree_by_rows,
+    correlate_groups,
+    positions_in_grouping,
+)
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
-from harness.judgments.system_agreement import SystemPairs, points_of_metric, read_human_scores, system_names, system_positions
+from harness.judgments.system_agreement import (
+    SystemPairs,
+    points_of_metric,
+    read_human_scores,
+    system_names,
+    system_positions,
+)
 from harness.spec.judgment_models import PAIR_STATISTICS, SYSTEM_STATISTICS
 from harness.stats import jackknife
 from harness.stats.correlation import across_systems
-from harness.stats.metric_tests import MOST_LEVELS, MOST_SKIPPED, KendallOfScores, clusters, permute_credit, permute_scores, williams
+from harness.stats.metric_tests import (
+    MOST_LEVELS,
+    MOST_SKIPPED,
+    KendallOfScores,
+    clusters,
+    permute_credit,
+    permute_scores,
+    williams,
+)
 from harness.stats.multiplicity import holm
 from harness.stats.weighted_correlation import Pearson
 
 EXCHANGES = {"item": "perm_input", "record": "perm_both", "system": "perm_sys"}
 """Unit of the exchange -> key of the test."""
 JACKKNIFE = "jackknife_input"
-"""Key of the test over items of tau-b, which divides by the ties of a metric: exchanged ties make the exchange of items too liberal
-between metrics of which one has ties (``python -m benchmarks.metric_tests``)."""
+"""Key of the test over items of tau-b, which divides by the ties of a metric: exchanged
+ties make the exchange of items too liberal between metrics of which one has ties
+(``python -m benchmarks.metric_tests``).
+"""
 
 
 @dataclass(frozen=True)
@@ -34,19 +58,29 @@ class MetricTests:
     """Tests between k metrics on one statistic and group."""
 
     ranks: tuple[int | None, ...]
-    """Rank of each metric's significance cluster, 1 for the best; None where it is not ranked."""
+    """Rank of each metric's significance cluster, 1 for the best;
+    None where it is not ranked.
+    """
     p_values: np.ndarray
-    """Holm-corrected p-values of the exchange test, shape (k, k), NaN where undefined."""
+    """Holm-corrected p-values of the exchange test, shape (k, k), NaN where undefined.
+    """
     raw: np.ndarray
     """Uncorrected p-values, shape (k, k)."""
     exchange: str = EXCHANGES["item"]
     """Key of the test."""
-    of_pearson: dict[tuple[int, int], Values] = field(default_factory=dict[tuple[int, int], Values])
-    """Pair of metrics -> ``t``, p and Holm-corrected p of Williams' test or of the jackknife on Pearson's r of all rows."""
+    of_pearson: dict[tuple[int, int], Values] = field(
+        default_factory=dict[tuple[int, int], Values]
+    )
+    """Pair of metrics -> ``t``, p and Holm-corrected p of Williams' test or of the
+    jackknife on Pearson's r of all rows.
+    """
 
 
 def compare_metrics(
-    rows: JudgmentRows, metrics: Sequence[MetricScores], values: Sequence[float], skipped: Sequence[float] | None = None
+    rows: JudgmentRows,
+    metrics: Sequence[MetricScores],
+    values: Sequence[float],
+    skipped: Sequence[float] | None = None,
 ) -> MetricTests:
     """Return the tests between metrics on the headline of a task.
 
@@ -65,105 +99,207 @@ def compare_metrics(
     """
     spec = rows.spec
     k = len(metrics)
-    pairs = [(i, j) for i, j in combinations(range(k), 2) if not np.isnan([values[i], values[j]]).any()]
-    draws = max(spec.tests.draws, int(1.1 * len(pairs) / spec.tests.level)) if spec.tests.draws else 0
+    pairs = [
+        (i, j)
+        for i, j in combinations(range(k), 2)
+        if not np.isnan([values[i], values[j]]).any()
+    ]
+    draws = (
+        max(spec.tests.draws, int(1.1 * len(pairs) / spec.tests.level))
+        if spec.tests.draws
+        else 0
+    )
     compare = _comparison(rows, metrics)
     p = [compare(i, j, draws) if draws else float("nan") for i, j in pairs]
     raw, corrected = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for (i, j), value, adjusted in zip(pairs, p, holm(p).tolist()):
         raw[i, j] = raw[j, i] = value
         corrected[i, j] = corrected[j, i] = adjusted
-    ranked = [value if share <= MOST_SKIPPED and draws else np.nan for value, share in zip(values, skipped or [0.0] * k)]
+    ranked = [
+        value if share <= MOST_SKIPPED and draws else np.nan
+        for value, share in zip(values, skipped or [0.0] * k)
+    ]
     ranks = clusters(ranked, corrected, spec.tests.level)
     key = JACKKNIFE if _is_jackknifed(rows) else EXCHANGES[spec.tests.unit]
-    return MetricTests(tuple(ranks), corrected, raw, key, _of_pearson(rows, metrics, pairs))
+    return MetricTests(
+        tuple(ranks), corrected, raw, key, _of_pearson(rows, metrics, pairs)
+    )
 
 
 def _is_jackknifed(rows: JudgmentRows) -> bool:
-    """Return True where the headline is tested by leaving out items, see :data:`JACKKNIFE`."""
+    """Return True where the headline is tested by leaving out items,
+    see :data:`JACKKNIFE`.
+    """
     statistic = rows.spec.statistics[0]
-    return statistic == "kendall_b" and rows.spec.tests.unit == "item" and rows.spec.grouping_of(statistic) == "none"
+    return (
+        statistic == "kendall_b"
+        and rows.spec.tests.unit == "item"
+        and rows.spec.grouping_of(statistic) == "none"
+    )
 
 
-def _without_items(rows: JudgmentRows, statistic: str, group: str, scores: np.ndarray, usable: np.ndarray) -> np.ndarray:
-    """Return the correlation of scores (n,) with people on the rows of a mask (n,), under each of the weights of the jackknife."""
+def _without_items(
+    rows: JudgmentRows,
+    statistic: str,
+    group: str,
+    scores: np.ndarray,
+    usable: np.ndarray,
+) -> np.ndarray:
+    """Return the correlation of scores (n,) with people on the rows of a mask (n,),
+    under each of the weights of the jackknife.
+    """
     rated, values = rows.rated, list[np.ndarray]()
-    items, position = np.unique(rows.item_ranks[rated.item[usable]], return_inverse=True)
+    items, position = np.unique(
+        rows.item_ranks[rated.item[usable]], return_inverse=True
+    )
     weights = jackknife.weights_without_items(len(items))
     for name in _groups_of(rows, group):
         mask = usable & ((rated.groups == name) | (name == ALL))
-        values.append(agree_by_rows(rows, statistic, scores[mask], rated.human[mask])(weights[:, position[mask[usable]]]))
+        values.append(
+            agree_by_rows(rows, statistic, scores[mask], rated.human[mask])(
+                weights[:, position[mask[usable]]]
+            )
+        )
     return np.mean(values, axis=0)
 
 
 def _groups_of(rows: JudgmentRows, group: str) -> list[str]:
     """Return the groups over which the headline of a group is the mean."""
-    return [name for name in rows.group_names if name not in (ALL, MEAN)] if group == MEAN else [group]
+    return (
+        [name for name in rows.group_names if name not in (ALL, MEAN)]
+        if group == MEAN
+        else [group]
+    )
 
 
-def _comparison(rows: JudgmentRows, metrics: Sequence[MetricScores]) -> Callable[[int, int, int], float]:
-    """Return the test of two metrics, given by their positions, with a number of draws."""
+def _comparison(
+    rows: JudgmentRows, metrics: Sequence[MetricScores]
+) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics, given by their positions,
+    with a number of draws.
+    """
     statistic, group = rows.spec.headline
     seed, unit = rows.spec.seed, rows.spec.tests.unit
     if statistic in PAIR_STATISTICS or not rows.has_ratings:
         if unit == "system":
-            raise InputError("tests: {unit: system} exchanges the rated captions of a system; judged are pairs", rows.judgments.source)
-        clusters_of_pairs = rows.item_ranks[rows.pairs.item] if unit == "item" else np.arange(len(rows.pairs.item))
+            raise InputError(
+                "tests: {unit: system} exchanges the rated captions of a system; "
+                "judged are pairs",
+                rows.judgments.source,
+            )
+        clusters_of_pairs = (
+            rows.item_ranks[rows.pairs.item]
+            if unit == "item"
+            else np.arange(len(rows.pairs.item))
+        )
         if statistic not in PAIR_STATISTICS:
             return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
         credits = [_weighted_credit(rows, metric, group) for metric in metrics]
-        return lambda i, j, draws: permute_credit(credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed)
+        return lambda i, j, draws: permute_credit(
+            credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed
+        )
     rated = rows.rated
     units = {
-        "item": lambda: rows.item_ranks[rated.item], "record": lambda: rows.distinct[rated.caption],
+        "item": lambda: rows.item_ranks[rated.item],
+        "record": lambda: rows.distinct[rated.caption],
         "system": lambda: system_positions(rows, system_names(rows)),
-    }[unit]()  # fmt: skip
-    scores_of = [(metric.scores if statistic in LINEAR else metric.settled).mean(axis=1)[rated.caption] for metric in metrics]
+    }[unit]()
+    scores_of = [
+        (metric.scores if statistic in LINEAR else metric.settled).mean(axis=1)[
+            rated.caption
+        ]
+        for metric in metrics
+    ]
 
     @cache
     def without_items(k: int, usable: bytes) -> np.ndarray:
-        return _without_items(rows, statistic, group, scores_of[k], np.frombuffer(usable, dtype=bool))
+        return _without_items(
+            rows, statistic, group, scores_of[k], np.frombuffer(usable, dtype=bool)
+        )
 
     def compare(i: int, j: int, draws: int) -> float:
         a, b = scores_of[i], scores_of[j]
         usable = ~(np.isnan(a) | np.isnan(b))
         if usable.sum() < 2:
             return float("nan")
-        if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:  # exchanges the coefficients of items
-            within = [correlate_groups(statistic, scores[usable], rated.human[usable], rated.item[usable], rows.items) for scores in (a, b)]
-            return permute_credit(within[0], within[1], rows.item_ranks, draws=draws, seed=seed)
+        # exchanges the coefficients of items
+        if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:
+            within = [
+                correlate_groups(
+                    statistic,
+                    scores[usable],
+                    rated.human[usable],
+                    rated.item[usable],
+                    rows.items,
+                )
+                for scores in (a, b)
+            ]
+            return permute_credit(
+                within[0], within[1], rows.item_ranks, draws=draws, seed=seed
+            )
         if _is_jackknifed(rows):
-            return jackknife.t_test(without_items(i, usable.tobytes()) - without_items(j, usable.tobytes()))[1]
+            return jackknife.t_test(
+                without_items(i, usable.tobytes()) - without_items(j, usable.tobytes())
+            )[1]
         of_scores = _of_scores(rows, statistic, group, usable)
-        return permute_scores(of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed)
+        return permute_scores(
+            of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed
+        )
 
     return compare
 
 
-def _comparison_of_strengths(rows: JudgmentRows, metrics: Sequence[MetricScores], unit: np.ndarray) -> Callable[[int, int, int], float]:
-    """Return the test of two metrics on the strengths of systems: points of pairs with the units (P,) are exchanged."""
-    games, points = SystemPairs.of(rows), [points_of_metric(rows, metric) for metric in metrics]
+def _comparison_of_strengths(
+    rows: JudgmentRows, metrics: Sequence[MetricScores], unit: np.ndarray
+) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics on the strengths of systems: points of pairs with
+    the units (P,) are exchanged.
+    """
+    games, points = (
+        SystemPairs.of(rows),
+        [points_of_metric(rows, metric) for metric in metrics],
+    )
     human = (1 + np.sign(rows.pairs.human)) / 2
     kind = rows.spec.statistics[0]
-    kind = "accuracy" if kind == "soft_pairwise_accuracy" else kind.removesuffix("_system")
+    kind = (
+        "accuracy" if kind == "soft_pairwise_accuracy" else kind.removesuffix("_system")
+    )
 
     def compare(i: int, j: int, draws: int) -> float:
         usable = ~(np.isnan(points[i]) | np.isnan(points[j]))
-        of_usable = replace(games, first=games.first[usable], second=games.second[usable])
+        of_usable = replace(
+            games, first=games.first[usable], second=games.second[usable]
+        )
         ones = np.ones((1, int(usable.sum())))
         of_people = of_usable.strengths(human[usable], ones)
 
         def of_points(drawn: np.ndarray) -> np.ndarray:
-            return across_systems(np.repeat(of_people, len(drawn), axis=0), of_usable.strengths(drawn, ones), kind)
+            return across_systems(
+                np.repeat(of_people, len(drawn), axis=0),
+                of_usable.strengths(drawn, ones),
+                kind,
+            )
 
         seed = rows.spec.seed
-        return permute_scores(of_points, points[i][usable], points[j][usable], unit=unit[usable], draws=draws, seed=seed, standardised=True)
+        return permute_scores(
+            of_points,
+            points[i][usable],
+            points[j][usable],
+            unit=unit[usable],
+            draws=draws,
+            seed=seed,
+            standardised=True,
+        )
 
     return compare
 
 
-def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np.ndarray:
-    """Return the credits (P,) with weights under which their sum is the headline accuracy."""
+def _weighted_credit(
+    rows: JudgmentRows, metric: MetricScores, group: str
+) -> np.ndarray:
+    """Return the credits (P,) with weights under which their sum is the headline
+    accuracy.
+    """
     credit = PairCredit.of(rows, metric)
     out, names = np.full(len(credit.credit), np.nan), _groups_of(rows, group)
     for name in names:
@@ -172,42 +308,71 @@ def _weighted_credit(rows: JudgmentRows, metric: MetricScores, group: str) -> np
     return out
 
 
-def _of_scores(rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _of_scores(
+    rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
     """Return the headline statistic as a map from scores (W, rows) to values (W,)."""
     if group == MEAN:
         groups = rows.rated.groups
-        by_group = [(groups[usable] == name, _one_group(rows, statistic, usable & (groups == name))) for name in _groups_of(rows, group)]
-        return lambda scores: np.mean([statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0)
+        by_group = [
+            (
+                groups[usable] == name,
+                _one_group(rows, statistic, usable & (groups == name)),
+            )
+            for name in _groups_of(rows, group)
+        ]
+        return lambda scores: np.mean(
+            [statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0
+        )
     return _one_group(rows, statistic, usable)
 
 
-def _one_group(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+def _one_group(
+    rows: JudgmentRows, statistic: str, usable: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
     human = rows.rated.human[usable]
     if rows.spec.grouping_of(statistic) != "none":
         positions, groups = positions_in_grouping(rows, statistic)
 
         def mean_over_groups(scores: np.ndarray) -> float:
-            of_groups = correlate_groups(statistic, scores, human, positions[usable], groups)
-            return float("nan") if np.isnan(of_groups).all() else float(np.nanmean(of_groups))
+            of_groups = correlate_groups(
+                statistic, scores, human, positions[usable], groups
+            )
+            return (
+                float("nan")
+                if np.isnan(of_groups).all()
+                else float(np.nanmean(of_groups))
+            )
 
         return lambda scores: np.array([mean_over_groups(row) for row in scores])
     ones = np.ones((1, len(human)))
-    if statistic in ("kendall_b", "kendall_c") and len(human) and len(np.unique(human)) <= MOST_LEVELS:
+    if (
+        statistic in ("kendall_b", "kendall_c")
+        and len(human)
+        and len(np.unique(human)) <= MOST_LEVELS
+    ):
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
     if statistic in SYSTEM_STATISTICS:
         return _of_systems(rows, statistic, usable)
-    return lambda scores: np.array([agree_by_rows(rows, statistic, row, human)(ones)[0] for row in scores])
+    return lambda scores: np.array(
+        [agree_by_rows(rows, statistic, row, human)(ones)[0] for row in scores]
+    )
 
 
-def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the agreement of the systems' mean scores with their human scores; soft pairwise accuracy is tested by its hard form."""
+def _of_systems(
+    rows: JudgmentRows, statistic: str, usable: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the agreement of the systems' mean scores with their human scores; soft
+    pairwise accuracy is tested by its hard form.
+    """
     names = system_names(rows)
     system = system_positions(rows, names)[usable]
     member = (system[None, :] == np.arange(len(names))[:, None]).astype(np.float64)
     counts = member.sum(axis=1)
 
     def average(scores: np.ndarray) -> np.ndarray:
-        # Sums of whole scores are exact in every order, so that equal means are ties on every processor.
+        # Sums of whole scores are exact in every order, so that equal means are ties on
+        # every processor.
         with np.errstate(invalid="ignore"):  # a system without a row has no mean
             return scores @ member.T / counts
 
@@ -215,11 +380,19 @@ def _of_systems(rows: JudgmentRows, statistic: str, usable: np.ndarray) -> Calla
     of_file = None if soft else read_human_scores(rows, names)
     human = average(rows.rated.human[usable]) if of_file is None else np.array(of_file)
     kind = "accuracy" if soft else statistic.removesuffix("_system")
-    return lambda scores: across_systems(np.repeat(human[None], len(scores), axis=0), average(scores), kind)
+    return lambda scores: across_systems(
+        np.repeat(human[None], len(scores), axis=0), average(scores), kind
+    )
 
 
-def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Values]:
-    """Return the tests of a task with Pearson's r: Williams' test of one row per item, else the delete-one-item jackknife."""
+def _of_pearson(
+    rows: JudgmentRows,
+    metrics: Sequence[MetricScores],
+    pairs: Sequence[tuple[int, int]],
+) -> dict[tuple[int, int], Values]:
+    """Return the tests of a task with Pearson's r: Williams' test of one row per item,
+    else the delete-one-item jackknife.
+    """
     if "pearson" not in rows.spec.statistics or rows.spec.grouping != "none":
         return {}
     rated = rows.rated
@@ -230,11 +403,23 @@ def _of_pearson(rows: JudgmentRows, metrics: Sequence[MetricScores], pairs: Sequ
         usable = ~(np.isnan(a) | np.isnan(b))
         if name == "williams":
             ones = np.ones((1, int(usable.sum())))
-            r = [float(Pearson(x[usable], y[usable])(ones)[0]) for x, y in ((a, rated.human), (b, rated.human), (a, b))]
+            r = [
+                float(Pearson(x[usable], y[usable])(ones)[0])
+                for x, y in ((a, rated.human), (b, rated.human), (a, b))
+            ]
             t, p = williams(r[0], r[1], r[2], ones.size)
         else:
-            t, p = jackknife.t_test(np.subtract(*(_without_items(rows, "pearson", ALL, scores, usable) for scores in (a, b))))
+            t, p = jackknife.t_test(
+                np.subtract(
+                    *(
+                        _without_items(rows, "pearson", ALL, scores, usable)
+                        for scores in (a, b)
+                    )
+                )
+            )
         out[i, j] = {f"{name}_t": t, name: p}
-    for entry, adjusted in zip(out.values(), holm([entry[name] for entry in out.values()]).tolist()):
+    for entry, adjusted in zip(
+        out.values(), holm([entry[name] for entry in out.values()]).tolist()
+    ):
         entry[f"{name}_holm"] = adjusted
     return out

@@ -20,9 +20,25 @@ from harness.judgments.layouts import gather_columns, is_segment_file, read_segm
 from harness.spec.judgment_models import JudgmentSource
 
 ITEM_COLUMNS = (
-    "id", "image_id", "video_id", "audio_id", "item", "item_id", "sample_id", "seg_id", "file_name", "image_path", "index",
-    "imgid", "img_id", "image", "img", "video", "audio", "key",
-)  # fmt: skip
+    "id",
+    "image_id",
+    "video_id",
+    "audio_id",
+    "item",
+    "item_id",
+    "sample_id",
+    "seg_id",
+    "file_name",
+    "image_path",
+    "index",
+    "imgid",
+    "img_id",
+    "image",
+    "img",
+    "video",
+    "audio",
+    "key",
+)
 REFERENCE_COLUMNS = ("references", "reference", "refs", "ground_truth", "captions")
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "image_path", "video_path")
 MATCH = "match"
@@ -39,37 +55,58 @@ class Collection:
     judged: list[JudgedCaption] = field(default_factory=list[JudgedCaption])
     pairs: list[JudgedPair] = field(default_factory=list[JudgedPair])
     strangers: int = 0
-    """Number of captions that meet ``{column: value}`` and are not among the references of their item."""
+    """Number of captions that meet ``{column:
+    value}`` and are not among the references of their item.
+    """
     _positions: dict[str, int] = field(default_factory=dict[str, int])
-    _of_text: dict[tuple[int, str, tuple[str, ...]], int] = field(default_factory=dict[tuple[int, str, tuple[str, ...]], int])
+    _of_text: dict[tuple[int, str, tuple[str, ...]], int] = field(
+        default_factory=dict[tuple[int, str, tuple[str, ...]], int]
+    )
     _places: list[str] = field(default_factory=list[str])
     _table: dict[str, tuple[str, ...]] | None = None
     _names: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
 
     def records(self) -> Iterator[Record]:
-        """Yield the records that ``where`` selects; raise :class:`InputError` when there are none."""
+        """Yield the records that ``where`` selects;
+        raise :class:`InputError` when there are none.
+        """
         count = 0
         for path in self.source.paths or [None]:
             self._names.clear()
-            read = read_segments(path) if path and is_segment_file(path) else rows([path] if path else [], self.source.hf)
+            read = (
+                read_segments(path)
+                if path and is_segment_file(path)
+                else rows([path] if path else [], self.source.hf)
+            )
             for record in read:
                 if self._is_selected(record.fields):
                     count += 1
                     yield gather_columns(record, self.source.columns)
         if not count:
-            condition = ", ".join(f"{name}: {value}" for name, value in self.source.where.items())
-            raise InputError(f"holds no judgments{f' with {condition}' if condition else ''}", self.place)
+            condition = ", ".join(
+                f"{name}: {value}" for name, value in self.source.where.items()
+            )
+            raise InputError(
+                f"holds no judgments{f' with {condition}' if condition else ''}",
+                self.place,
+            )
 
     def _is_selected(self, fields: Parameters) -> bool:
-        """Return True for a record that has the values of ``where``, and none of those of ``without``."""
+        """Return True for a record that has the values of ``where``,
+        and none of those of ``without``.
+        """
         source = self.source
-        unwanted = ((name, value) for name, values in source.without.items() for value in values)
-        return all(same(lookup(fields, name), value) for name, value in source.where.items()) and not any(
-            same(lookup(fields, name), value) for name, value in unwanted
+        unwanted = (
+            (name, value) for name, values in source.without.items() for value in values
         )
+        return all(
+            same(lookup(fields, name), value) for name, value in source.where.items()
+        ) and not any(same(lookup(fields, name), value) for name, value in unwanted)
 
     def records_of_items(self) -> Iterator[tuple[Record, int]]:
-        """Yield the records with the positions of their items, without those of items beyond the limit."""
+        """Yield the records with the positions of their items,
+        without those of items beyond the limit.
+        """
         for number, record in enumerate(self.records()):
             item = self.item(record, number)
             if item is not None:
@@ -78,21 +115,33 @@ class Collection:
     @property
     def place(self) -> str:
         """The files, for messages."""
-        return ", ".join(self.source.paths) or (self.source.hf.name if self.source.hf else "")
+        return ", ".join(self.source.paths) or (
+            self.source.hf.name if self.source.hf else ""
+        )
 
-    def name(self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True) -> str | None:
+    def name(
+        self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True
+    ) -> str | None:
         """Return the column of a role, found once in each file by its first record."""
         if role not in self._names:
             name = getattr(self.source.columns, role)
-            self._names[role] = column(name, usual, first, role.replace("_", " "), needed=needed)
+            self._names[role] = column(
+                name, usual, first, role.replace("_", " "), needed=needed
+            )
         return self._names[role]
 
     def item(self, record: Record, number: int) -> int | None:
-        """Return the position of the record's item, new or seen before; None for an item beyond the limit.
+        """Return the position of the record's item, new or seen before;
+        None for an item beyond the limit.
 
-        Raises :class:`InputError` for an item without references and for references that differ from those seen before.
+        Raises :class:`InputError` for an item without references and for references
+        that differ from those seen before.
         """
-        usual = [name for name in ITEM_COLUMNS if isinstance(record.fields.get(name), (str, int, float))]
+        usual = [
+            name
+            for name in ITEM_COLUMNS
+            if isinstance(record.fields.get(name), (str, int, float))
+        ]
         name = self.name("item", usual, record, needed=False)
         value = lookup(record.fields, name) if name else None
         key = str(number) if name is None else identity(value, record.where, name)
@@ -103,9 +152,15 @@ class Collection:
             position = self._positions[key] = len(self.items)
             self.items.append(self._new(key, record))
             self._places.append(record.where)
-        elif self._table is None and self._references(record, key) != self.items[position].references:
+        elif (
+            self._table is None
+            and self._references(record, key) != self.items[position].references
+        ):
             first = self._places[position]
-            raise InputError(f"the references of the item '{key}' differ from those in {first}", record.where)
+            raise InputError(
+                f"the references of the item '{key}' differ from those in {first}",
+                record.where,
+            )
         return position
 
     def _new(self, key: str, record: Record) -> JudgedItem:
@@ -116,28 +171,56 @@ class Collection:
         source = self.name("source", (), record, needed=False)
         text = lookup(record.fields, source) if source else None
         path = lookup(record.fields, media) if media else None
-        return JudgedItem(key, references, with_root(path, self.source.media_root), None if text is None else str(text))
+        return JudgedItem(
+            key,
+            references,
+            with_root(path, self.source.media_root),
+            None if text is None else str(text),
+        )
 
     def _references(self, record: Record, key: str) -> tuple[str, ...]:
-        """Return the references of a record; none where the file has no column of them."""
+        """Return the references of a record;
+        none where the file has no column of them.
+        """
         table = self.source.references
         if table is not None:
             if self._table is None:
                 self._table = self._read_references()
             name = column(table.key, (), record, "key", needed=False)
-            key = identity(lookup(record.fields, name), record.where, name) if name else key
+            key = (
+                identity(lookup(record.fields, name), record.where, name)
+                if name
+                else key
+            )
             if key not in self._table:
-                raise InputError(f"the item '{key}' has no references in {table.path}", record.where)
+                raise InputError(
+                    f"the item '{key}' has no references in {table.path}", record.where
+                )
             return self._table[key]
         columns = self.source.columns
-        listed = "captions" if self.source.form in ("best-worst", "ranking") else columns.captions
-        used = {name.split(".")[0] for name in (columns.caption, columns.first, columns.second, listed) if name}
-        name = self.name("references", [name for name in REFERENCE_COLUMNS if name not in used], record, needed=False)
+        listed = (
+            "captions"
+            if self.source.form in ("best-worst", "ranking")
+            else columns.captions
+        )
+        used = {
+            name.split(".")[0]
+            for name in (columns.caption, columns.first, columns.second, listed)
+            if name
+        }
+        name = self.name(
+            "references",
+            [name for name in REFERENCE_COLUMNS if name not in used],
+            record,
+            needed=False,
+        )
         if name is None:
             return ()
         value = lookup(record.fields, name)
         if value is None:
-            raise InputError(f"the item '{key}' has no references: '{name}' is missing", record.where)
+            raise InputError(
+                f"the item '{key}' has no references: '{name}' is missing", record.where
+            )
         return captions(value, record.where, what="reference")
 
     def _read_references(self) -> dict[str, tuple[str, ...]]:
@@ -149,7 +232,9 @@ class Collection:
             name = column(table.references, REFERENCE_COLUMNS, record, "references")
             key = identity(lookup(record.fields, str(item)), record.where, str(item))
             value = lookup(record.fields, str(name))
-            texts = () if value is None else captions(value, record.where, what="reference")
+            texts = (
+                () if value is None else captions(value, record.where, what="reference")
+            )
             out[key] = out.get(key, ()) + texts
         return out
 
@@ -162,42 +247,66 @@ class Collection:
             raise InputError(f"'{role}' is an empty list; expected a caption", location)
         return texts
 
-    def own(self, texts: tuple[str, ...], item: int, fields: Parameters, mark: YamlValue, location: str) -> tuple[int, ...]:
+    def own(
+        self,
+        texts: tuple[str, ...],
+        item: int,
+        fields: Parameters,
+        mark: YamlValue,
+        location: str,
+    ) -> tuple[int, ...]:
         """Return the positions of the item's references that the caption is.
 
-        A caption in a column of marks must be among the references; one that meets ``{column: value}`` may be absent, and is counted.
+        A caption in a column of marks must be among the references; one that meets
+        ``{column: value}`` may be absent, and is counted.
         """
         references = self.items[item].references
         if mark == MATCH:
             return equal_references(texts[0], references)
         if not is_marked(fields, mark):
             return ()
-        if not isinstance(mark, str):  # {column: value} says that a person wrote it, not that it is in the file
+        # {column: value} says that a person wrote it, not that it is in the file
+        if not isinstance(mark, str):
             position = similar_reference(texts[0], references)
             self.strangers += position is None
             return () if position is None else (position,)
         return (marked_reference(texts[0], references, location),)
 
     def add(self, caption: JudgedCaption) -> int:
-        """Add a caption and return its position; raise :class:`InputError` for a system whose name is no Unicode text."""
-        check_text(caption.system, f"judged caption {len(self.judged) + 1}", what="system")
-        if self.source.raters == "each":  # a record per vote: the votes of one caption stand together
+        """Add a caption and return its position; raise :class:`InputError` for a system
+        whose name is no Unicode text.
+        """
+        check_text(
+            caption.system, f"judged caption {len(self.judged) + 1}", what="system"
+        )
+        # a record per vote: the votes of one caption stand together
+        if self.source.raters == "each":
             key = (caption.item, caption.system, caption.texts)
             position = self._of_text.setdefault(key, len(self.judged))
             if position < len(self.judged):
                 first = self.judged[position]
-                self.judged[position] = replace(first, ratings=first.ratings + caption.ratings)
+                self.judged[position] = replace(
+                    first, ratings=first.ratings + caption.ratings
+                )
                 return position
         self.judged.append(caption)
         return len(self.judged) - 1
 
-    def prefer(self, first: JudgedCaption, second: JudgedCaption, votes: tuple[float, ...], meta: Values) -> None:
+    def prefer(
+        self,
+        first: JudgedCaption,
+        second: JudgedCaption,
+        votes: tuple[float, ...],
+        meta: Values,
+    ) -> None:
         """Add two captions and the votes between them."""
         self.pairs.append(JudgedPair(self.add(first), self.add(second), votes, meta))
 
 
 SIMILAR = 0.9
-"""Smallest similarity of a caption to the reference that it is, when case, spaces and punctuation are removed."""
+"""Smallest similarity of a caption to the reference that it is, when case,
+spaces and punctuation are removed.
+"""
 
 
 def plain(text: str) -> str:
@@ -210,27 +319,39 @@ def plain(text: str) -> str:
 
 
 def marked_reference(caption: str, references: Sequence[str], location: str) -> int:
-    """Return the position of the reference most similar to a caption that is marked as a reference.
+    """Return the position of the reference most similar to a caption that is marked as
+    a reference.
 
-    Raises :class:`InputError` when no reference has a similarity of at least :data:`SIMILAR`.
+    Raises :class:`InputError` when no reference has a similarity of at least
+    :data:`SIMILAR`.
     """
     position = similar_reference(caption, references)
     if position is None:
-        raise InputError(f"the caption {caption!r:.60} is marked as a reference, but no reference is similar to it", location)
+        raise InputError(
+            f"the caption {caption!r:.60} is marked as a reference, "
+            "but no reference is similar to it",
+            location,
+        )
     return position
 
 
 def similar_reference(caption: str, references: Sequence[str]) -> int | None:
-    """Return the position of the reference most similar to a caption; None when none has a similarity of :data:`SIMILAR`."""
+    """Return the position of the reference most similar to a caption; None when none
+    has a similarity of :data:`SIMILAR`.
+    """
     if caption in references:
         return references.index(caption)
     text = plain(caption)
-    ratios = [difflib.SequenceMatcher(None, text, plain(reference)).ratio() for reference in references]
+    ratios = [
+        difflib.SequenceMatcher(None, text, plain(reference)).ratio()
+        for reference in references
+    ]
     return ratios.index(max(ratios)) if max(ratios, default=0) >= SIMILAR else None
 
 
 def equal_references(caption: str, references: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of all references that equal a caption character by character.
+    """Return the positions of all references that equal a caption character by
+    character.
 
     >>> equal_references("a", ["a", "b", "a"])
     (0, 2)

@@ -1,4 +1,6 @@
-"""Records of judgment files in any of the usual formats, and the values of their fields."""
+"""Records of judgment files in any of the usual formats,
+and the values of their fields.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,11 @@ from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 
 
-def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> Iterator[Record]:
-    """Yield the records of files, one file after the other, or of a Hugging Face data set.
+def rows(
+    paths: Sequence[str | Path], hf: HuggingFaceSource | None = None
+) -> Iterator[Record]:
+    """Yield the records of files, one file after the other,
+    or of a Hugging Face data set.
 
     Raises :class:`InputError` with the place of a mistake.
     """
@@ -30,7 +35,9 @@ def rows(paths: Sequence[str | Path], hf: HuggingFaceSource | None = None) -> It
 
 
 def lookup(fields: Parameters, path: str) -> YamlValue:
-    """Return the value at a path such as ``a.b.*.c``; None where a step is missing. ``*`` collects from every item of a list.
+    """Return the value at a path such as ``a.b.*.c``; None where a step is missing.
+
+    ``*`` collects from every item of a list.
 
     >>> lookup({"votes": [{"grade": 1}, {"grade": 3}]}, "votes.*.grade")
     [1, 3]
@@ -45,29 +52,53 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
                 return None
             tail = ".".join(steps[depth + 1 :])
             items = cast("Sequence[YamlValue]", here)
-            return [lookup(cast("Parameters", item), tail) if tail and isinstance(item, Mapping) else item for item in items]
+            return [
+                lookup(cast("Parameters", item), tail)
+                if tail and isinstance(item, Mapping)
+                else item
+                for item in items
+            ]
         if isinstance(here, Mapping):
             here = cast("Mapping[str, YamlValue]", here).get(step)
-        elif isinstance(here, (list, tuple)) and step.isdigit() and int(step) < len(cast("Sequence[YamlValue]", here)):
+        elif (
+            isinstance(here, (list, tuple))
+            and step.isdigit()
+            and int(step) < len(cast("Sequence[YamlValue]", here))
+        ):
             here = cast("Sequence[YamlValue]", here)[int(step)]
         else:
             return None
     return here
 
 
-def column(path: str | None, usual: Sequence[str], first: Record, role: str, *, needed: bool = True) -> str | None:
-    """Return the column of a role: the given one, else the first usual name that the first record has.
+def column(
+    path: str | None,
+    usual: Sequence[str],
+    first: Record,
+    role: str,
+    *,
+    needed: bool = True,
+) -> str | None:
+    """Return the column of a role: the given one,
+    else the first usual name that the first record has.
 
-    Raises :class:`InputError` with the nearest column when the given one is missing, or when none is found and one is needed.
+    Raises :class:`InputError` with the nearest column when the given one is missing, or
+    when none is found and one is needed.
     """
     present = list(first.fields)
     if path is not None:
         if path not in present and path.split(".")[0] not in present:
-            raise InputError.of_name("no column", path, present, "the record has", first.where)
+            raise InputError.of_name(
+                "no column", path, present, "the record has", first.where
+            )
         return path
     name = next((name for name in usual if name in present), None)
     if name is None and needed:
-        raise InputError(f"no column for the {role}; the record has {', '.join(present)} (name it with judgments.columns)", first.where)
+        raise InputError(
+            f"no column for the {role}; the record has {', '.join(present)} (name it "
+            "with judgments.columns)",
+            first.where,
+        )
     return name
 
 
@@ -75,7 +106,8 @@ _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
 def number(value: YamlValue) -> float | None:
-    """Return a number, a number in a text, or 1 and 0 for true and false; None for anything else and for NaN.
+    """Return a number, a number in a text, or 1 and 0 for true and false; None for
+    anything else and for NaN.
 
     >>> number("3.5"), number(True), number("x")
     (3.5, 1.0, None)
@@ -92,39 +124,65 @@ def number(value: YamlValue) -> float | None:
 
 
 def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
-    """Return the ratings of a score: one number, or one per rater of a list without its gaps.
+    """Return the ratings of a score: one number,
+    or one per rater of a list without its gaps.
 
     Raises :class:`InputError` when there is no rating, or a value is no number.
     """
-    values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
+    values = (
+        cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else [value]
+    )
     present = [item for item in values if item is not None and item != ""]
     if not present:
-        text = "missing" if value is None else "an empty text" if value == "" else kind(value)
-        raise InputError(f"'{name}' is {text}; expected a human score or a list of the raters' scores", location)
+        text = (
+            "missing"
+            if value is None
+            else "an empty text"
+            if value == ""
+            else kind(value)
+        )
+        raise InputError(
+            f"'{name}' is {text}; expected a human score or a list of the raters' "
+            "scores",
+            location,
+        )
     numbers = [number(item) for item in present]
     if None in numbers:
         wrong = present[numbers.index(None)]
-        raise InputError(f"'{name}' holds {wrong!r:.40}; expected a finite number, true or false", location)
+        raise InputError(
+            f"'{name}' holds {wrong!r:.40}; expected a finite number, true or false",
+            location,
+        )
     return tuple(cast("list[float]", numbers))
 
 
-def votes_of_mean(mean: Sequence[float], raters: int, location: str, name: str) -> tuple[float, ...]:
-    """Return the whole-number votes, as close to each other as possible, that have the given mean.
+def votes_of_mean(
+    mean: Sequence[float], raters: int, location: str, name: str
+) -> tuple[float, ...]:
+    """Return the whole-number votes, as close to each other as possible,
+    that have the given mean.
 
-    Raises :class:`InputError` when the mean of so many whole numbers cannot be that value (up to its printed digits).
+    Raises :class:`InputError` when the mean of so many whole numbers cannot be that
+    value (up to its printed digits).
 
     >>> votes_of_mean((2.667,), 3, "here", "score")
     (2.0, 3.0, 3.0)
     """
     total = round(mean[0] * raters)
     if len(mean) != 1 or abs(total - mean[0] * raters) > 0.01 * raters:
-        raise InputError(f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; expected a mean of {raters} votes", location)
+        raise InputError(
+            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; "
+            f"expected a mean of {raters} votes",
+            location,
+        )
     low, higher = divmod(total, raters)
     return (float(low),) * (raters - higher) + (float(low + 1),) * higher
 
 
 def is_marked(fields: Parameters, mark: str | Parameters | None) -> bool:
-    """Return True for a record with a true value in the column ``mark``, or with every ``{column: value}`` of it."""
+    """Return True for a record with a true value in the column ``mark``, or with every
+    ``{column: value}`` of it.
+    """
     if mark is None:
         return False
     if isinstance(mark, str):
@@ -145,10 +203,16 @@ def same(value: YamlValue, expected: YamlValue) -> bool:
 
 
 def scalars(fields: Parameters, used: Sequence[str | None]) -> Values:
-    """Return the fields of a record that are short texts, numbers or flags and are not used otherwise."""
+    """Return the fields of a record that are short texts,
+    numbers or flags and are not used otherwise.
+    """
     heads = {name.split(".")[0] for name in used if name}
     return {
         name: value
         for name, value in fields.items()
-        if name not in heads and (isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= 80))
+        if name not in heads
+        and (
+            isinstance(value, (int, float))
+            or (isinstance(value, str) and len(value) <= 80)
+        )
     }

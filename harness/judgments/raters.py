@@ -1,4 +1,6 @@
-"""People against people: one person's ratings as if they were scores of a metric, and judges as raters."""
+"""People against people: one person's ratings as if they were scores of a metric,
+and judges as raters.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,33 @@ from harness.contracts import Judgments, Values
 from harness.judgments.agreement import agreements, mean_of
 from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores
 from harness.judgments.rows import JudgmentRows
-from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS
+from harness.spec.judgment_models import (
+    LABEL_STATISTICS,
+    PAIR_STATISTICS,
+    SYSTEM_STATISTICS,
+)
 from harness.stats.alternative_annotator import judge_against_people
 
 ONE_PERSON = "one person against the others"
 """Label of the row of people."""
 
 
-def ratings_of_people(rows: JudgmentRows, *, of_pairs: bool = False) -> np.ndarray | None:
-    """Return the ratings of m people, shape (captions, m), NaN where there is none; None for a set without ratings of its raters.
+def ratings_of_people(
+    rows: JudgmentRows, *, of_pairs: bool = False
+) -> np.ndarray | None:
+    """Return the ratings of m people, shape (captions, m), NaN where there is none;
+    None for a set without ratings of its raters.
 
-    A person is a position in the ratings of a caption, or in the votes of a pair, shape (P, m). Ratings that are sorted everywhere, and
-    votes that were reconstructed from a mean, name no person.
+    A person is a position in the ratings of a caption, or in the votes of a pair, shape
+    (P, m). Ratings that are sorted everywhere, and votes that were reconstructed from a
+    mean, name no person.
     """
     judgments = rows.judgments
-    ratings = [pair.votes for pair in judgments.pairs] if of_pairs else [caption.ratings for caption in judgments.captions]
+    ratings = (
+        [pair.votes for pair in judgments.pairs]
+        if of_pairs
+        else [caption.ratings for caption in judgments.captions]
+    )
     if rows.spec.judgments.mean_of is not None or max(map(len, ratings), default=0) < 2:
         return None
     table = np.array(list(zip_longest(*ratings, fillvalue=np.nan))).T
@@ -35,12 +49,15 @@ def ratings_of_people(rows: JudgmentRows, *, of_pairs: bool = False) -> np.ndarr
 
 
 def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement]:
-    """Return group -> mean agreement of each person with the others, who stand in for all people; empty where it cannot be formed.
+    """Return group -> mean agreement of each person with the others, who stand in for
+    all people; empty where it cannot be formed.
 
-    One rating of every caption with several (one vote of every pair) is left out of the human score and scored as that of a metric, for
-    each person in turn.
+    One rating of every caption with several (one vote of every pair) is left out of the
+    human score and scored as that of a metric, for each person in turn.
     """
-    of_pairs = bool(rows.judgments.pairs) and (statistic in PAIR_STATISTICS or not rows.has_ratings)
+    of_pairs = bool(rows.judgments.pairs) and (
+        statistic in PAIR_STATISTICS or not rows.has_ratings
+    )
     table = ratings_of_people(rows, of_pairs=of_pairs)
     if table is None or (statistic in SYSTEM_STATISTICS and rows.judgments.systems):
         return {}
@@ -52,32 +69,65 @@ def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement
             return {}
         several = np.isfinite(table).sum(axis=1) > 1
         own = np.where(several, table[:, person], np.nan)[:, None]
-        scores = MetricScores(np.full((len(rows.judgments.captions), 1), np.nan), of_pairs=own) if of_pairs else MetricScores(sign * own)
+        scores = (
+            MetricScores(
+                np.full((len(rows.judgments.captions), 1), np.nan), of_pairs=own
+            )
+            if of_pairs
+            else MetricScores(sign * own)
+        )
         of_people.append(agreements(others, scores, statistic))
-    return {group: _mean_of_people([of_person[group] for of_person in of_people], rows.items) for group in of_people[0]}
+    return {
+        group: _mean_of_people(
+            [of_person[group] for of_person in of_people], rows.items
+        )
+        for group in of_people[0]
+    }
 
 
 def _leave_out(judgments: Judgments, person: int) -> Judgments:
-    """Return the judgments without one rating of each caption, and one vote of each pair, that has it and another one."""
+    """Return the judgments without one rating of each caption, and one vote of each
+    pair, that has it and another one.
+    """
 
     def others(values: tuple[float, ...]) -> tuple[float, ...]:
         return values[:person] + values[person + 1 :] if len(values) > 1 else values
 
-    captions = [replace(caption, ratings=others(caption.ratings)) for caption in judgments.captions]
-    return replace(judgments, captions=captions, pairs=[replace(pair, votes=others(pair.votes)) for pair in judgments.pairs])
+    captions = [
+        replace(caption, ratings=others(caption.ratings))
+        for caption in judgments.captions
+    ]
+    return replace(
+        judgments,
+        captions=captions,
+        pairs=[replace(pair, votes=others(pair.votes)) for pair in judgments.pairs],
+    )
 
 
 def _mean_of_people(of_people: Sequence[Agreement], items: int) -> Agreement:
-    """Return the mean over the people whose agreement is defined, with the counts of the first of them."""
+    """Return the mean over the people whose agreement is defined,
+    with the counts of the first of them.
+    """
     ones = np.ones((1, items))
-    defined = [agreement for agreement in of_people if not np.isnan(agreement.reduce(ones)[0])]
+    defined = [
+        agreement for agreement in of_people if not np.isnan(agreement.reduce(ones)[0])
+    ]
     first, *_ = used = defined or of_people
-    details: Values = {name: first.details[name] for name in COUNTS if name in first.details}
-    return replace(first, reduce=mean_of([agreement.reduce for agreement in used]), details={**details, "people": len(defined)})
+    details: Values = {
+        name: first.details[name] for name in COUNTS if name in first.details
+    }
+    return replace(
+        first,
+        reduce=mean_of([agreement.reduce for agreement in used]),
+        details={**details, "people": len(defined)},
+    )
 
 
-def judge_as_person(rows: JudgmentRows, scores: np.ndarray, bounds: tuple[float, float] | None) -> Values:
-    """Return the result of the alternative annotator test of a metric; empty where the task does not ask for it.
+def judge_as_person(
+    rows: JudgmentRows, scores: np.ndarray, bounds: tuple[float, float] | None
+) -> Values:
+    """Return the result of the alternative annotator test of a metric; empty where the
+    task does not ask for it.
 
     Parameters
     ----------
@@ -86,19 +136,35 @@ def judge_as_person(rows: JudgmentRows, scores: np.ndarray, bounds: tuple[float,
     scores : ndarray
         Scores as the metric gives them, shape (captions,), NaN where undefined.
     bounds : tuple of float, optional
-        Worst and best score. Scores within finite bounds are mapped to the scale of the ratings, others are taken as they are.
+        Worst and best score. Scores within finite bounds are mapped to the scale of the
+        ratings, others are taken as they are.
     """
     test, table = rows.spec.tests.alternative, ratings_of_people(rows)
     if test is None or table is None:
         return {}
     levels = np.unique(table[~np.isnan(table)])
     range_of_ratings = (float(levels[0]), float(levels[-1]))
-    low, high = test.scale or (range_of_ratings if rows.spec.judgments.higher_is_better else range_of_ratings[::-1])
+    low, high = test.scale or (
+        range_of_ratings
+        if rows.spec.judgments.higher_is_better
+        else range_of_ratings[::-1]
+    )
     if bounds is not None and np.isfinite(bounds).all():
         scores = low + (scores - bounds[0]) / (bounds[1] - bounds[0]) * (high - low)
     if test.alignment == "accuracy":
         nearest = np.abs(np.nan_to_num(scores)[:, None] - levels).argmin(axis=1)
         scores = np.where(np.isnan(scores), np.nan, levels[nearest])
-    result = judge_against_people(scores, table, epsilon=test.epsilon, level=rows.spec.tests.level, alignment=test.alignment)
-    values = {"winning_rate": result.winning_rate, "advantage": result.advantage, "epsilon": test.epsilon, "p": list(result.p_values)}
+    result = judge_against_people(
+        scores,
+        table,
+        epsilon=test.epsilon,
+        level=rows.spec.tests.level,
+        alignment=test.alignment,
+    )
+    values = {
+        "winning_rate": result.winning_rate,
+        "advantage": result.advantage,
+        "epsilon": test.epsilon,
+        "p": list(result.p_values),
+    }
     return {"alternative": values if result.p_values else {}}

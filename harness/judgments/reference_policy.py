@@ -1,4 +1,6 @@
-"""References with which each judged caption is scored: own reference removed, a sample in several draws, rotation, or all."""
+"""References with which each judged caption is scored: own reference removed, a sample
+in several draws, rotation, or all.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,15 @@ class ScoringSets:
 
     sets: tuple[CaptionSet, ...]
     index: np.ndarray
-    """Positions of a caption's sets, shape (captions, draws, rotations); -1 where a caption has fewer rotations."""
+    """Positions of a caption's sets, shape (captions, draws, rotations); -1 where a
+    caption has fewer rotations.
+    """
     corpora: tuple[Corpus, ...]
     """Corpora of consecutive sets, which together hold every set once."""
 
     def scores(self, per_set: np.ndarray) -> np.ndarray:
-        """Return the score of each caption in each draw, the mean over rotations, shape (captions, draws).
+        """Return the score of each caption in each draw, the mean over rotations,
+        shape (captions, draws).
 
         ``per_set`` has shape (sets,), NaN where undefined.
         """
@@ -46,17 +51,35 @@ class ScoringSets:
 
 
 def rival_sets(judgments: Judgments) -> ScoringSets:
-    """Return a set for each pair, with the second caption in place of the references; the index has shape (P, 1, 1)."""
+    """Return a set for each pair, with the second caption in place of the references;
+    the index has shape (P, 1, 1).
+    """
     captions, items = judgments.captions, judgments.items
-    texts = [(captions[pair.first].item, captions[pair.first].texts, captions[pair.second].texts) for pair in judgments.pairs]
+    texts = [
+        (
+            captions[pair.first].item,
+            captions[pair.first].texts,
+            captions[pair.second].texts,
+        )
+        for pair in judgments.pairs
+    ]
     position = {key: k for k, key in enumerate(dict.fromkeys(texts))}
-    sets = tuple(CaptionSet(items[k].id, first, second, items[k].media, items[k].source) for k, first, second in position)
+    sets = tuple(
+        CaptionSet(items[k].id, first, second, items[k].media, items[k].source)
+        for k, first, second in position
+    )
     index = np.array([position[key] for key in texts])[:, None, None]
-    return ScoringSets(sets, index, (Corpus(0, len(sets), [item.references for item in sets]),))
+    return ScoringSets(
+        sets, index, (Corpus(0, len(sets), [item.references for item in sets]),)
+    )
 
 
 def scoring_sets(
-    judgments: Judgments, policy: ReferencePolicy, seed: int, by: str = "category", columns: Sequence[str] = ()
+    judgments: Judgments,
+    policy: ReferencePolicy,
+    seed: int,
+    by: str = "category",
+    columns: Sequence[str] = (),
 ) -> ScoringSets:
     """Return the caption sets of all judged captions under a reference policy.
 
@@ -67,16 +90,19 @@ def scoring_sets(
     policy : ReferencePolicy
         The policy.
     seed : int
-        Seed of the samples. A sample depends on the seed, the draw and the item, not on the other items.
+        Seed of the samples. A sample depends on the seed, the draw and the item, not on
+        the other items.
     by : str
         Column of the categories by which ``policy.own`` chooses, when it is a mapping.
     columns : sequence of str
-        Columns that tell captions of one text apart, beside their references; ``system`` is one.
+        Columns that tell captions of one text apart, beside their references;
+        ``system`` is one.
 
     Raises
     ------
     InputError
-        No reference is left for a caption, or a category has no entry in ``policy.own``.
+        No reference is left for a caption, or a category has no entry in
+        ``policy.own``.
     """
     removed = list(_list_removed_references(judgments, policy, by))
     ordinals = _ordinals(judgments) if policy.sample is not None else [0] * len(removed)
@@ -84,40 +110,70 @@ def scoring_sets(
     positions: dict[tuple[object, ...], int] = {}
     sets: list[CaptionSet] = []
     index: list[list[list[int]]] = []
-    for caption, left_out, ordinal, corpus in zip(judgments.captions, removed, ordinals, corpus_of):
+    for caption, left_out, ordinal, corpus in zip(
+        judgments.captions, removed, ordinals, corpus_of
+    ):
         item = judgments.items[caption.item]
         meta = {**caption.meta, "item": item.id, "system": caption.system}
         remaining = tuple(k for k in range(len(item.references)) if k not in left_out)
         if not remaining and item.references:
             raise InputError(
-                f"no reference is left for the caption {caption.texts[0]!r:.60} of the item '{item.id}' "
+                f"no reference is left for the caption {caption.texts[0]!r:.60} of "
+                f"the item '{item.id}' "
                 "(references: {own: keep} keeps its own)",
                 judgments.source,
             )
         draws: list[list[int]] = []
         for draw in range(policy.draws):
-            positions_of_draw = _sample_positions(remaining, policy.sample, (seed, draw, zlib.crc32(item.id.encode()), ordinal))
+            positions_of_draw = _sample_positions(
+                remaining,
+                policy.sample,
+                (seed, draw, zlib.crc32(item.id.encode()), ordinal),
+            )
             rotations: list[int] = []
             for rotation in _rotations(positions_of_draw, policy.rotate):
-                key = (corpus, caption.item, caption.texts, rotation, *(meta.get(name) for name in columns))
+                key = (
+                    corpus,
+                    caption.item,
+                    caption.texts,
+                    rotation,
+                    *(meta.get(name) for name in columns),
+                )
                 if key not in positions:
                     positions[key] = len(sets)
                     references = tuple(item.references[k] for k in rotation)
                     name = f"{item.id}/{caption.system}" if caption.system else item.id
-                    sets.append(CaptionSet(name, caption.texts, references, item.media, item.source, meta))
+                    sets.append(
+                        CaptionSet(
+                            name,
+                            caption.texts,
+                            references,
+                            item.media,
+                            item.source,
+                            meta,
+                        )
+                    )
                 rotations.append(positions[key])
             draws.append(rotations)
         index.append(draws)
     array = _pad_rotations(index)
     # The sets of a corpus stand together, in the order of their captions.
-    order = np.argsort(np.array([corpus for corpus, *_ in positions], dtype=np.int64), kind="stable")
+    order = np.argsort(
+        np.array([corpus for corpus, *_ in positions], dtype=np.int64), kind="stable"
+    )
     rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
     sets, array = [sets[int(k)] for k in order], rank[array]
-    return ScoringSets(tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of))
+    return ScoringSets(
+        tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of)
+    )
 
 
 def _corpora(
-    judgments: Judgments, policy: ReferencePolicy, sets: Sequence[CaptionSet], index: np.ndarray, corpus_of: Sequence[int]
+    judgments: Judgments,
+    policy: ReferencePolicy,
+    sets: Sequence[CaptionSet],
+    index: np.ndarray,
+    corpus_of: Sequence[int],
 ) -> tuple[Corpus, ...]:
     if policy.corpus == "items":
         return (Corpus(0, len(sets), [item.references for item in judgments.items]),)
@@ -125,42 +181,66 @@ def _corpora(
     for number in sorted(set(corpus_of)):
         members = index[np.asarray(corpus_of) == number].ravel()
         members = members[members >= 0]
-        corpora.append(Corpus(int(members.min()), int(members.max()) + 1, [sets[int(k)].references for k in members]))
+        corpora.append(
+            Corpus(
+                int(members.min()),
+                int(members.max()) + 1,
+                [sets[int(k)].references for k in members],
+            )
+        )
     return tuple(corpora)
 
 
-def _corpus_numbers(judgments: Judgments, policy: ReferencePolicy, by: str) -> list[int]:
-    """Return the number of the corpus of each caption; 0 for all unless the policy lists categories."""
+def _corpus_numbers(
+    judgments: Judgments, policy: ReferencePolicy, by: str
+) -> list[int]:
+    """Return the number of the corpus of each caption;
+    0 for all unless the policy lists categories.
+    """
     out = [0] * len(judgments.captions)
     if isinstance(policy.corpus, str):
         return out
-    numbers = {category: 2 * k for k, names in enumerate(policy.corpus) for category in names}
+    numbers = {
+        category: 2 * k for k, names in enumerate(policy.corpus) for category in names
+    }
     for pair in judgments.pairs:
         category = str(pair.meta.get(by, ""))
         if category not in numbers:
             raise InputError(
-                f"references.corpus has no list with {by} '{category}'; found {', '.join(numbers)}", judgments.source,
+                f"references.corpus has no list with {by} '{category}'; "
+                f"found {', '.join(numbers)}",
+                judgments.source,
                 value=category,
-            )  # fmt: skip
+            )
         out[pair.first], out[pair.second] = numbers[category], numbers[category] + 1
     return out
 
 
 def _pad_rotations(index: Sequence[Sequence[Sequence[int]]]) -> np.ndarray:
     width = max((len(rotations) for draws in index for rotations in draws), default=1)
-    padded = [[[*rotations, *[-1] * (width - len(rotations))] for rotations in draws] for draws in index]
+    padded = [
+        [[*rotations, *[-1] * (width - len(rotations))] for rotations in draws]
+        for draws in index
+    ]
     return np.asarray(padded, dtype=np.int64)
 
 
-def _sample_positions(positions: tuple[int, ...], count: int | None, key: Sequence[int]) -> tuple[int, ...]:
+def _sample_positions(
+    positions: tuple[int, ...], count: int | None, key: Sequence[int]
+) -> tuple[int, ...]:
     if count is None or count >= len(positions):
         return positions
-    sample = np.random.default_rng(list(key)).choice(len(positions), size=count, replace=False)
+    sample = np.random.default_rng(list(key)).choice(
+        len(positions), size=count, replace=False
+    )
     return tuple(positions[int(k)] for k in np.sort(sample))
 
 
-def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[int, ...]]:
-    """Yield the selections of ``count`` positions, each without as many consecutive ones as there are too many.
+def _rotations(
+    positions: tuple[int, ...], count: int | None
+) -> Iterator[tuple[int, ...]]:
+    """Yield the selections of ``count`` positions, each without as many consecutive
+    ones as there are too many.
 
     >>> list(_rotations((0, 1, 2), 2))
     [(1, 2), (0, 2), (0, 1)]
@@ -175,18 +255,26 @@ def _rotations(positions: tuple[int, ...], count: int | None) -> Iterator[tuple[
     else:
         for start in range(size):
             left_out = {(start + k) % size for k in range(size - count)}
-            yield tuple(position for k, position in enumerate(positions) if k not in left_out)
+            yield tuple(
+                position for k, position in enumerate(positions) if k not in left_out
+            )
 
 
 # --------------------------------------------------------------------------- own references
-def _list_removed_references(judgments: Judgments, policy: ReferencePolicy, by: str) -> Iterator[frozenset[int]]:
+def _list_removed_references(
+    judgments: Judgments, policy: ReferencePolicy, by: str
+) -> Iterator[frozenset[int]]:
     """Yield for each caption the positions of the references that are removed."""
     of_item: list[set[int]] = [set() for _ in judgments.items]
     for caption in judgments.captions:
         of_item[caption.item].update(caption.own_references)
     of_pair, meta = _of_pairs(judgments)
     for position, caption in enumerate(judgments.captions):
-        rule = policy.own if isinstance(policy.own, str) else _choice(policy, meta[position], by, judgments.source)
+        rule = (
+            policy.own
+            if isinstance(policy.own, str)
+            else _choice(policy, meta[position], by, judgments.source)
+        )
         if rule == "item":
             yield frozenset(of_item[caption.item])
         elif rule == "pair":
@@ -196,11 +284,16 @@ def _list_removed_references(judgments: Judgments, policy: ReferencePolicy, by: 
 
 
 def _of_pairs(judgments: Judgments) -> tuple[list[set[int]], list[Parameters]]:
-    """Return for each caption its own references and those of the captions it is paired with, and the fields of its category."""
+    """Return for each caption its own references and those of the captions it is paired
+    with, and the fields of its category.
+    """
     references = [set(caption.own_references) for caption in judgments.captions]
     meta: list[Parameters] = [caption.meta for caption in judgments.captions]
     for pair in judgments.pairs:
-        positions = {*judgments.captions[pair.first].own_references, *judgments.captions[pair.second].own_references}
+        positions = {
+            *judgments.captions[pair.first].own_references,
+            *judgments.captions[pair.second].own_references,
+        }
         for position in (pair.first, pair.second):
             references[position] |= positions
             meta[position] = pair.meta
@@ -211,12 +304,19 @@ def _choice(policy: ReferencePolicy, meta: Parameters, by: str, location: str) -
     assert not isinstance(policy.own, str)
     category = str(meta.get(by, ""))
     if category not in policy.own:
-        raise InputError(f"references.own has no entry for {by} '{category}'; found {', '.join(policy.own)}", location, value=category)
+        raise InputError(
+            f"references.own has no entry for {by} '{category}'; "
+            f"found {', '.join(policy.own)}",
+            location,
+            value=category,
+        )
     return policy.own[category]
 
 
 def _ordinals(judgments: Judgments) -> list[int]:
-    """Return for each caption the number of its pair among the pairs of its item; 0 for captions that are rated alone."""
+    """Return for each caption the number of its pair among the pairs of its item; 0 for
+    captions that are rated alone.
+    """
     out = [0] * len(judgments.captions)
     seen: dict[int, int] = {}
     single = len(judgments.pairs) * 2 == len(judgments.captions)

@@ -10,7 +10,14 @@ import numpy as np
 
 from harness.contracts import Judgments, Parameters, Values
 from harness.errors import InputError, did_you_mean
-from harness.spec.judgment_models import LABEL_STATISTICS, PAIR_STATISTICS, SYSTEM_STATISTICS, GroupsSpec, JudgmentSpec, looks_like_number
+from harness.spec.judgment_models import (
+    LABEL_STATISTICS,
+    PAIR_STATISTICS,
+    SYSTEM_STATISTICS,
+    GroupsSpec,
+    JudgmentSpec,
+    looks_like_number,
+)
 from harness.stats.name_order import ranks_of_names
 from harness.stats.weighted_correlation import pairs_within
 
@@ -47,12 +54,19 @@ class PairRows:
 
 
 def distinct_captions(judgments: Judgments) -> np.ndarray:
-    """Return the number of the distinct caption (item, system and texts) that each judged caption is, shape (captions,).
+    """Return the number of the distinct caption (item, system and texts) that each
+    judged caption is, shape (captions,).
 
     Files with one record per rating hold a caption several times.
     """
     numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault((c.item, c.system, c.texts), len(numbers)) for c in judgments.captions], dtype=np.int64)
+    return np.array(
+        [
+            numbers.setdefault((c.item, c.system, c.texts), len(numbers))
+            for c in judgments.captions
+        ],
+        dtype=np.int64,
+    )
 
 
 @dataclass(frozen=True)
@@ -69,7 +83,9 @@ class JudgmentRows:
 
     @cached_property
     def item_ranks(self) -> np.ndarray:
-        """Rank of each item in the order of the ids, in which items are resampled and exchanged, shape (items,)."""
+        """Rank of each item in the order of the ids, in which items are resampled and
+        exchanged, shape (items,).
+        """
         return ranks_of_names([item.id for item in self.judgments.items])
 
     @property
@@ -83,18 +99,26 @@ class JudgmentRows:
         return distinct_captions(self.judgments)
 
     def counts(self, captions: np.ndarray, ratings: np.ndarray | None = None) -> Values:
-        """Return the numbers of items, of distinct captions and of ratings of rows with the captions of positions (n,)."""
+        """Return the numbers of items, of distinct captions and of ratings of rows with
+        the captions of positions (n,).
+        """
         items = {self.judgments.captions[int(k)].item for k in captions}
-        counts: Values = {"items": len(items), "captions": len(np.unique(self.distinct[captions]))}
+        counts: Values = {
+            "items": len(items),
+            "captions": len(np.unique(self.distinct[captions])),
+        }
         return counts if ratings is None else {**counts, "ratings": int(ratings.sum())}
 
     @cached_property
     def rated(self) -> RatedRows:
-        """Rated captions; raises :class:`InputError` when the captions have no ratings."""
+        """Rated captions; raises :class:`InputError` when the captions have no
+        ratings.
+        """
         captions = self.judgments.captions
         if not self.has_ratings:
             raise InputError(
-                f"the captions have no ratings, which {self.spec.statistics[0]} needs; pairs have the statistic accuracy",
+                f"the captions have no ratings, which {self.spec.statistics[0]} "
+                "needs; pairs have the statistic accuracy",
                 self.judgments.source,
             )
         per_rater = self.spec.judgments.raters == "each"
@@ -102,13 +126,23 @@ class JudgmentRows:
         rows = [
             (position, sign * rating)
             for position, caption in enumerate(captions)
-            for rating in (caption.ratings if per_rater else (float(np.mean(caption.ratings)),))
+            for rating in (
+                caption.ratings if per_rater else (float(np.mean(caption.ratings)),)
+            )
         ]
         caption = np.array([position for position, _ in rows], dtype=np.int64)
         items = np.array([item.item for item in captions], dtype=np.int64)[caption]
         labels = self._labels([item.meta for item in captions])
-        ratings = np.array([1 if per_rater else len(item.ratings) for item in captions])[caption]
-        return RatedRows(caption, np.array([value for _, value in rows]), items, labels[caption], ratings)
+        ratings = np.array(
+            [1 if per_rater else len(item.ratings) for item in captions]
+        )[caption]
+        return RatedRows(
+            caption,
+            np.array([value for _, value in rows]),
+            items,
+            labels[caption],
+            ratings,
+        )
 
     @cached_property
     def pairs(self) -> PairRows:
@@ -118,22 +152,35 @@ class JudgmentRows:
             first = np.array([pair.first for pair in pairs], dtype=np.int64)
             second = np.array([pair.second for pair in pairs], dtype=np.int64)
             human = np.array([pair.preference for pair in pairs], dtype=np.float64)
-            items = np.array([self.judgments.captions[pair.first].item for pair in pairs], dtype=np.int64)
-            return PairRows(first, second, human, items, self._labels([pair.meta for pair in pairs]))
+            items = np.array(
+                [self.judgments.captions[pair.first].item for pair in pairs],
+                dtype=np.int64,
+            )
+            return PairRows(
+                first, second, human, items, self._labels([pair.meta for pair in pairs])
+            )
         rated = self.rated
         i, j = pairs_within(rated.item)
         keep = rated.caption[i] != rated.caption[j]
         i, j = i[keep], j[keep]
         human = rated.human[i] - rated.human[j]
-        return PairRows(rated.caption[i], rated.caption[j], human, rated.item[i], rated.groups[i])
+        return PairRows(
+            rated.caption[i], rated.caption[j], human, rated.item[i], rated.groups[i]
+        )
 
     @cached_property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the groups: ``all``, each group in order of appearance, and their ``mean``."""
+        """Names of the groups: ``all``, each group in order of appearance,
+        and their ``mean``.
+        """
         if self.spec.groups is None:
             return (ALL,)
-        pairs_only = not self.has_ratings or all(name in PAIR_STATISTICS for name in self.spec.statistics)
-        names = list(dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist()))
+        pairs_only = not self.has_ratings or all(
+            name in PAIR_STATISTICS for name in self.spec.statistics
+        )
+        names = list(
+            dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist())
+        )
         ordered = [name for name in self.spec.groups.labels.values() if name in names]
         return (ALL, *dict.fromkeys([*ordered, *names]), MEAN)
 
@@ -147,40 +194,74 @@ class JudgmentRows:
             others = sorted({name for meta in metas for name in meta} - {groups.by})
             hint = did_you_mean(groups.by, others)
             raise InputError(
-                f"a judgment has no '{groups.by}' to group by{hint}; it has {', '.join(metas[absent]) or 'no fields'}",
-                self.judgments.source, value=groups.by,
-            )  # fmt: skip
-        names = {value: _label(value, groups, self.judgments.source) for value in set(values)}
+                f"a judgment has no '{groups.by}' to group by{hint}; "
+                f"it has {', '.join(metas[absent]) or 'no fields'}",
+                self.judgments.source,
+                value=groups.by,
+            )
+        names = {
+            value: _label(value, groups, self.judgments.source) for value in set(values)
+        }
         return np.array([names[value] for value in values])
 
     def check(self) -> None:
-        """Raise :class:`InputError` for judgments that no metric can agree with (constant scores, ties everywhere) and for groups
-        without names."""
+        """Raise :class:`InputError` for judgments that no metric can agree with
+        (constant scores, ties everywhere) and for groups without names.
+        """
         _ = self.group_names
         for name in self.spec.statistics:
-            if name in PAIR_STATISTICS or (name in SYSTEM_STATISTICS and not self.has_ratings):
+            if name in PAIR_STATISTICS or (
+                name in SYSTEM_STATISTICS and not self.has_ratings
+            ):
                 if not len(self.pairs.human):
-                    raise InputError("no item has two judged captions; accuracy needs pairs", self.judgments.source)
+                    raise InputError(
+                        "no item has two judged captions; accuracy needs pairs",
+                        self.judgments.source,
+                    )
                 if not self.pairs.human.any():
-                    raise InputError("every pair is a tie: no preference to agree with", self.judgments.source)
+                    raise InputError(
+                        "every pair is a tie: no preference to agree with",
+                        self.judgments.source,
+                    )
                 continue
             human = self.rated.human
             if (human == human[0]).all():
-                raise InputError(f"all {len(human)} human scores are {abs(human[0]):g}: {name} is undefined", self.judgments.source)
+                raise InputError(
+                    f"all {len(human)} human scores are {abs(human[0]):g}: "
+                    f"{name} is undefined",
+                    self.judgments.source,
+                )
             if name in LABEL_STATISTICS and len(np.unique(human)) > 2:
-                raise InputError(f"{name} needs labels of two values; the human scores have {len(np.unique(human))}", self.judgments.source)
+                raise InputError(
+                    f"{name} needs labels of two values; "
+                    f"the human scores have {len(np.unique(human))}",
+                    self.judgments.source,
+                )
 
 
 def _label(value: object, groups: GroupsSpec, location: str) -> str:
-    """Return the name of a group; raise :class:`InputError` for a number without a name and for a label without an entry."""
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """Return the name of a group; raise :class:`InputError` for a number without a name
+    and for a label without an entry.
+    """
+    text = (
+        str(int(value))
+        if isinstance(value, float) and value.is_integer()
+        else str(value)
+    )
     if groups.labels:
         if text not in groups.labels:
-            raise InputError(f"groups.labels has no name for {groups.by} '{text}'; found {', '.join(groups.labels)}", location, value=text)
+            raise InputError(
+                f"groups.labels has no name for {groups.by} '{text}'; "
+                f"found {', '.join(groups.labels)}",
+                location,
+                value=text,
+            )
         return groups.labels[text]
     if looks_like_number(text):
         raise InputError(
-            f"the groups of '{groups.by}' are numbers ('{text}'); name them with groups: {{by: {groups.by}, labels: {{{text}: NAME}}}}",
-            location, value=text,
-        )  # fmt: skip
+            f"the groups of '{groups.by}' are numbers ('{text}'); "
+            f"name them with groups: {{by: {groups.by}, labels: {{{text}: NAME}}}}",
+            location,
+            value=text,
+        )
     return text

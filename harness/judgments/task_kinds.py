@@ -1,4 +1,6 @@
-"""Tasks of both kinds, planned and executed: models on a data set, or metrics on human judgments."""
+"""Tasks of both kinds, planned and executed: models on a data set,
+or metrics on human judgments.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +31,28 @@ if TYPE_CHECKING:
 
 
 def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
-    """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for what does not fit together."""
+    """Return the plan of a spec; raise :class:`InputError` with ``file:line`` for what
+    does not fit together.
+    """
     if isinstance(loaded, LoadedJudgments):
-        from harness.judgments.plan import make_judgment_plan  # captions are scored without it
+        # captions are scored without it
+        from harness.judgments.plan import make_judgment_plan
 
         return make_judgment_plan(loaded)
     return make_plan(loaded)
 
 
-def execute_task(plan: TaskPlan, *, output: Path | None, mode: Mode, show: bool, options: Options | None) -> Run:
-    """Execute a plan and return the finished run; arguments as for :func:`harness.run.execute.execute`."""
+def execute_task(
+    plan: TaskPlan,
+    *,
+    output: Path | None,
+    mode: Mode,
+    show: bool,
+    options: Options | None,
+) -> Run:
+    """Execute a plan and return the finished run; arguments as for
+    :func:`harness.run.execute.execute`.
+    """
     with log_bugs(output):
         if isinstance(plan, Plan):
             return execute(plan, output=output, mode=mode, show=show, options=options)
@@ -58,22 +72,35 @@ def execute_tasks(
     on_notice: Callable[[str, str], None] | None = None,
     on_absent: Callable[[str, bool], None] | None = None,
 ) -> list[Run]:
-    """Execute one plan, or the plans of a suite, and return their runs; arguments as for :func:`harness.api.evaluate_all`.
+    """Execute one plan, or the plans of a suite, and return their runs; arguments as
+    for :func:`harness.api.evaluate_all`.
 
-    Judgment sets of a suite whose files are not there or cannot be read are reported and skipped.
+    Judgment sets of a suite whose files are not there or cannot be read are reported
+    and skipped.
 
     Raises :class:`InputError` where nothing is left.
     """
     judged = [plan for plan in plans if plan.kind]
     if judged and len(judged) < len(plans):
         models = next(plan for plan in plans if not plan.kind)
-        raise HarnessError("a suite holds tasks of judgments alone, or none", value=models.spec.task)
+        raise HarnessError(
+            "a suite holds tasks of judgments alone, or none", value=models.spec.task
+        )
     several = len(plans) > 1
-    # All sets are read before the first one is scored: a mistake in the last one would end a run of hours.
-    left_out = {plan.spec.task: line for plan in plans if (line := plan.obstacle if several else plan.absence)}
+    # All sets are read before the first one is scored: a mistake in the last one would
+    # end a run of hours.
+    left_out = {
+        plan.spec.task: line
+        for plan in plans
+        if (line := plan.obstacle if several else plan.absence)
+    }
     if len(left_out) == len(plans):
         line = next(iter(left_out.values()))
-        raise InputError(f"no set of the suite can be read; the first one: {line}" if several else line)
+        raise InputError(
+            f"no set of the suite can be read; the first one: {line}"
+            if several
+            else line
+        )
     folders = [_folder(plan, several, output, default_output) for plan in plans]
     suite = folders[0].parent if judged and several and folders[0] is not None else None
     if suite is not None and (suite / MANIFEST).exists():
@@ -87,26 +114,50 @@ def execute_tasks(
             continue
         if plan.spec.notice and on_notice:
             on_notice(plan.spec.notice, plan.spec.variant)
-        runs.append(execute_task(plan, output=folder, mode=mode, show=show, options=options))
+        runs.append(
+            execute_task(plan, output=folder, mode=mode, show=show, options=options)
+        )
     if suite is not None:
-        write_suite(suite, [Path(plan.spec.task).name for plan in plans if plan.spec.task not in left_out], left_out)
+        write_suite(
+            suite,
+            [
+                Path(plan.spec.task).name
+                for plan in plans
+                if plan.spec.task not in left_out
+            ],
+            left_out,
+        )
     return runs
 
 
-def _folder(plan: TaskPlan, several: bool, output: Path | None, default_output: Path | None) -> Path | None:
-    """Return the run directory of a plan: the output, or a folder below it or the default one; None: nothing is written."""
+def _folder(
+    plan: TaskPlan, several: bool, output: Path | None, default_output: Path | None
+) -> Path | None:
+    """Return the run directory of a plan: the output, or a folder below it or the
+    default one; None: nothing is written.
+    """
     name = Path(plan.spec.task).name
     if output is not None:
         return output / (name if plan.kind else plan.spec.task) if several else output
     if default_output is None or not plan.kind:
         return default_output and default_output / name
-    return default_output / plan.kind / name if several else default_output / plan.spec.task
+    return (
+        default_output / plan.kind / name
+        if several
+        else default_output / plan.spec.task
+    )
 
 
 def rescore(
-    run: str | Path, metrics: Sequence[str], *, show: bool = False, options: Options | None = None, allow_secrets: Sequence[str] = ()
+    run: str | Path,
+    metrics: Sequence[str],
+    *,
+    show: bool = False,
+    options: Options | None = None,
+    allow_secrets: Sequence[str] = (),
 ) -> Run:
-    """Add metrics to a finished run and return it; captions and statistics that the run has are read.
+    """Add metrics to a finished run and return it;
+    captions and statistics that the run has are read.
 
     A run that has all the metrics is returned as it is.
 
@@ -132,14 +183,20 @@ def rescore(
     spec = dict(finished.provenance.spec)
     present: list[object] = list(spec.get("metrics", []))
     names = [name for text in metrics for name in split_metrics(text)]
-    added = [item for item in (_as_spec(parse_metric(name)) for name in names) if item not in present]
+    added = [
+        item
+        for item in (_as_spec(parse_metric(name)) for name in names)
+        if item not in present
+    ]
     if not added:
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished
     require_components(finished)
     with allow(allow_secrets):
         plan = plan_task(load_written_spec({**spec, "metrics": [*present, *added]}))
-    return execute_task(plan, output=finished.path, mode="extend", show=show, options=options)
+    return execute_task(
+        plan, output=finished.path, mode="extend", show=show, options=options
+    )
 
 
 def _as_spec(metric: Values) -> object:

@@ -1,4 +1,5 @@
 """Language models on servers. In: requests. Out: replies, and their store on disk.
 
-Adapters and metrics that ask a model use :mod:`harness.llm.client` and :mod:`harness.llm.store`.
+Adapters and metrics that ask a model use :mod:`harness.llm.client` and
+:mod:`harness.llm.store`.
 """

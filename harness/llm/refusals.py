@@ -1,4 +1,6 @@
-"""Replies of a server that refuses a request: the text of the error, and whether it concerns this request alone or all of them."""
+"""Replies of a server that refuses a request: the text of the error, and whether it
+concerns this request alone or all of them.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from harness.contracts.parameters import Parameters
 from harness.files.json_text import parse_json
 
 _UNSUPPORTED = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown (?:field|param|argument|name)|extra (?:fields|inputs)|not permitted|"
+    r"unsupported|not support|unrecogni[sz]ed|unknown "
+    r"(?:field|param|argument|name)|extra (?:fields|inputs)|not permitted|"
     r"unexpected (?:field|param|keyword)|not allowed|no longer accept",
     re.IGNORECASE,
 )
@@ -37,7 +40,9 @@ class Refusal:
 
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], content: bytes) -> Refusal:
-        """Return the refusal of a reply; its body is JSON in one of the usual forms, or text."""
+        """Return the refusal of a reply; its body is JSON in one of the usual forms,
+        or text.
+        """
         text = content[:4096].decode("utf-8", "replace").strip()
         try:
             value = parse_json(content)
@@ -47,12 +52,21 @@ class Refusal:
         if not isinstance(error, dict):
             return cls(status, headers, _first_line(str(error)))
         detail = error.get("detail")
-        if isinstance(detail, list) and detail and isinstance(detail[0], dict):  # FastAPI: a list of fields
+        # FastAPI: a list of fields
+        if isinstance(detail, list) and detail and isinstance(detail[0], dict):
             path = detail[0].get("loc")
             name = str(path[-1]) if isinstance(path, list) and path else None
-            return cls(status, headers, _first_line(str(detail[0].get("msg", ""))), name)
+            return cls(
+                status, headers, _first_line(str(detail[0].get("msg", ""))), name
+            )
         message = _first_line(str(error.get("message") or detail or text))
-        return cls(status, headers, message, error.get("param") or None, str(error.get("code") or ""))
+        return cls(
+            status,
+            headers,
+            message,
+            error.get("param") or None,
+            str(error.get("code") or ""),
+        )
 
 
 def _first_line(text: str) -> str:
@@ -60,7 +74,8 @@ def _first_line(text: str) -> str:
 
 
 def stop_reason(refusal: Refusal, body: Parameters, *, has_key: bool) -> str | None:
-    """Return the reason to send no further request, with what to change; None where other requests may succeed.
+    """Return the reason to send no further request, with what to change; None where
+    other requests may succeed.
 
     Parameters
     ----------
@@ -72,13 +87,27 @@ def stop_reason(refusal: Refusal, body: Parameters, *, has_key: bool) -> str | N
         True when the request carried a key.
     """
     if refusal.status == 401:
-        change = "the key is refused" if has_key else "give the name of the variable with the key as api_key_env"
+        change = (
+            "the key is refused"
+            if has_key
+            else "give the name of the variable with the key as api_key_env"
+        )
     elif refusal.status == 403:
-        change = "the key has no permission for this model" if has_key else "give api_key_env"
+        change = (
+            "the key has no permission for this model"
+            if has_key
+            else "give api_key_env"
+        )
     elif refusal.status in (404, 405):
-        change = f"check base_url (most end with /v1) and the model, '{body.get('model')}'"
+        change = (
+            f"check base_url (most end with /v1) and the model, '{body.get('model')}'"
+        )
     elif 300 <= refusal.status < 400:
-        change = f"the server redirects to {refusal.headers.get('location', 'another address')}; give that as base_url"
+        change = (
+            "the server redirects to "
+            f"{refusal.headers.get('location', 'another address')}; "
+            "give that as base_url"
+        )
     elif refusal.status == 429 and refusal.code == "insufficient_quota":
         change = "the quota of the key is used up"
     elif refusal.status in (400, 422):
@@ -89,14 +118,29 @@ def stop_reason(refusal: Refusal, body: Parameters, *, has_key: bool) -> str | N
 
 
 def _field_reason(refusal: Refusal, body: Parameters) -> str | None:
-    """Return the reason for a server that does not accept a field of the request, and how to rename or drop it."""
-    if not (_UNSUPPORTED.search(refusal.message) or _UNSUPPORTED.search(refusal.code.replace("_", " "))):
+    """Return the reason for a server that does not accept a field of the request, and
+    how to rename or drop it.
+    """
+    if not (
+        _UNSUPPORTED.search(refusal.message)
+        or _UNSUPPORTED.search(refusal.code.replace("_", " "))
+    ):
         return None
-    names = [refusal.parameter, *_QUOTED.findall(refusal.message), *re.findall(r"\w+", refusal.message)]
-    field = next((name for name in names if name in body and name not in ("model", "messages")), None)
+    names = [
+        refusal.parameter,
+        *_QUOTED.findall(refusal.message),
+        *re.findall(r"\w+", refusal.message),
+    ]
+    field = next(
+        (name for name in names if name in body and name not in ("model", "messages")),
+        None,
+    )
     if field is None:
         return None
     instead = _INSTEAD.search(refusal.message)
     target = instead[1] if instead and instead[1] != field else "null"
     verb = "leaves it out" if target == "null" else "renames it"
-    return f"{refusal.text}; the server refuses the field '{field}': parameters: {{{field}: {target}}} {verb}"
+    return (
+        f"{refusal.text}; the server refuses the field '{field}': parameters: "
+        f"{{{field}: {target}}} {verb}"
+    )

@@ -1,4 +1,5 @@
-"""The catalogue of components: names read from manifests as data, imported only when used.
+"""The catalogue of components: names read from manifests as data,
+imported only when used.
 
 All manifests share one schema::
 
@@ -9,11 +10,14 @@ All manifests share one schema::
       my-metric: {import: "acme.metrics:Mine", summary: "...", level: set}
     # or a list: [{name: my-metric, target: "acme.metrics:Mine", summary: "..."}]
 
-Sources, in order: installed distributions, those that ship with the harness first (entry-point group ``harness.manifests``, value =
-the package that holds ``registry.yaml``; located without importing it), ``registry.yaml`` in the working directory (not with
-``HARNESS_LOCAL_PLUGINS=0``), and files given with ``--registry``. The last two are local: they may name code in their own folder,
-and components that a manifest of the harness or of a distribution declares. A built-in component keeps its bare name; a plugin's
-component of the same name is reached as ``provider/name``. A bare name that two plugins share is an error when it is used.
+Sources, in order: installed distributions, those that ship with the harness first
+(entry-point group ``harness.manifests``, value = the package that holds
+``registry.yaml``; located without importing it), ``registry.yaml`` in the working
+directory (not with ``HARNESS_LOCAL_PLUGINS=0``), and files given with ``--registry``.
+The last two are local: they may name code in their own folder, and components that a
+manifest of the harness or of a distribution declares. A built-in component keeps its
+bare name; a plugin's component of the same name is reached as ``provider/name``. A bare
+name that two plugins share is an error when it is used.
 """
 
 from __future__ import annotations
@@ -31,24 +35,54 @@ from types import ModuleType
 from typing import Any, cast
 
 from harness.contracts import Parameters, Values
-from harness.contracts.parameters import check_parameters, guarded_parameters, parameters
-from harness.errors import HarnessError, MissingExtra, UnknownName, example_needed, nearest_name
+from harness.contracts.parameters import (
+    check_parameters,
+    guarded_parameters,
+    parameters,
+)
+from harness.errors import (
+    HarnessError,
+    MissingExtra,
+    UnknownName,
+    example_needed,
+    nearest_name,
+)
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
-from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTIONS, FILE_NAME, find_manifests, local_plugins
+from harness.registry.manifest_files import (
+    BUILT_IN,
+    BUILT_IN_DISTRIBUTIONS,
+    FILE_NAME,
+    find_manifests,
+    local_plugins,
+)
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.permissions import check_component, permitted
 
-__all__ = ["Component", "Registry", "create", "current", "parameters", "resolve", "split_spec", "use_files"]
+__all__ = [
+    "Component",
+    "Registry",
+    "create",
+    "current",
+    "parameters",
+    "resolve",
+    "split_spec",
+    "use_files",
+]
 
 INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
 """Command that installs the components that ship with the harness."""
 EXAMPLES = {
-    "adapters": {"nacf": "nacf", "lstm-oracle": "text_spaces", "pareto": "text_spaces"}, "trainers": {"nacf": "nacf"},
-    "metrics": {"text-space": "text_spaces", "text-space-qdisc": "text_spaces"}, "readers": {"synthetic-texts": "text_spaces"},
-    "executors": {"ray": "ray"}, "commands": {"inspect": "browser", "push": "hub"},
-}  # fmt: skip
-"""Components by kind that shipped with the harness once -> the package of ``examples/`` that has them."""
+    "adapters": {"nacf": "nacf", "lstm-oracle": "text_spaces", "pareto": "text_spaces"},
+    "trainers": {"nacf": "nacf"},
+    "metrics": {"text-space": "text_spaces", "text-space-qdisc": "text_spaces"},
+    "readers": {"synthetic-texts": "text_spaces"},
+    "executors": {"ray": "ray"},
+    "commands": {"inspect": "browser", "push": "hub"},
+}
+"""Components by kind that shipped with the harness once -> the package of ``examples/``
+that has them.
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -70,8 +104,8 @@ class Registry:
     def entries(self, kind: str | None = None) -> list[Entry]:
         """Return the entries of a kind (or of all), sorted by kind, name, provider.
 
-        The same component declared twice (equal full name and target, but not in two local folders) is one entry.
-        Raises :class:`UnknownName` for an unknown kind.
+        The same component declared twice (equal full name and target, but not in two
+        local folders) is one entry. Raises :class:`UnknownName` for an unknown kind.
         """
         if kind is not None and kind not in (*KINDS, *HIDDEN):
             raise UnknownName.of_name("unknown kind", kind, KINDS, "kinds are")
@@ -79,15 +113,26 @@ class Registry:
 
     @cached_property
     def _entries(self) -> tuple[Entry, ...]:
-        """All entries, sorted by kind, name, provider; the same component declared twice once."""
+        """All entries, sorted by kind, name, provider;
+        the same component declared twice once.
+        """
         unique: dict[tuple[str, ...], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
                 key = (entry.kind, entry.full_name, entry.target, entry.path)
                 first = unique.setdefault(key, entry)
-                if first.local and entry.local and first.folder.resolve() != entry.folder.resolve():
+                if (
+                    first.local
+                    and entry.local
+                    and first.folder.resolve() != entry.folder.resolve()
+                ):
                     unique.setdefault((*key, str(entry.folder.resolve())), entry)
-        return tuple(sorted(unique.values(), key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider)))
+        return tuple(
+            sorted(
+                unique.values(),
+                key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider),
+            )
+        )
 
     @cached_property
     def _rivals(self) -> Mapping[tuple[str, str], Sequence[Entry]]:
@@ -101,90 +146,172 @@ class Registry:
     @cached_property
     def hook_points(self) -> Sequence[importlib.metadata.EntryPoint]:
         """The entry points of installed hook modules, by name."""
-        return sorted(importlib.metadata.entry_points(group="harness"), key=lambda point: (point.name, point.value))
+        return sorted(
+            importlib.metadata.entry_points(group="harness"),
+            key=lambda point: (point.name, point.value),
+        )
 
     def get(self, kind: str, name: str) -> Entry:
         """Return the entry called ``name`` (a name, ``provider/name``, or an alias).
 
-        Where no entry has exactly this name, case, ``-`` and ``_`` are ignored (:func:`spelling`). A built-in entry takes
-        precedence for its bare name and aliases. Raises :class:`UnknownName` with the nearest name, :class:`HarnessError`
-        with both owners when two plugins share the name, and with both names when two built-in entries share the spelling (``rougeL`` and
-        ``rouge-l``), :class:`MissingExtra` for a component of a package of ``examples/`` that is
-        not installed.
+        Where no entry has exactly this name, case, ``-`` and ``_`` are ignored
+        (:func:`spelling`). A built-in entry takes precedence for its bare name and
+        aliases. Raises :class:`UnknownName` with the nearest name,
+        :class:`HarnessError` with both owners when two plugins share the name, and with
+        both names when two built-in entries share the spelling (``rougeL`` and
+        ``rouge-l``), :class:`MissingExtra` for a component of a package of
+        ``examples/`` that is not installed.
         """
         entries, matches = self.entries(kind), self.match_entries(kind, name)
         built_in = [entry for entry in matches if entry.provider == BUILT_IN]
         if built_in and len(built_in) < len(matches):
-            _note_shadowed_plugins(kind, name, [entry for entry in matches if entry.provider != BUILT_IN])
+            _note_shadowed_plugins(
+                kind, name, [entry for entry in matches if entry.provider != BUILT_IN]
+            )
         matches = built_in or matches
         if not matches and name in EXAMPLES.get(kind, ()):
-            raise MissingExtra(f"{SINGULAR[kind]} '{name}' needs the plugin {example_needed(EXAMPLES[kind][name])}")
+            raise MissingExtra(
+                f"{SINGULAR[kind]} '{name}' needs the plugin "
+                f"{example_needed(EXAMPLES[kind][name])}"
+            )
         if not matches:
-            names = [entry.name for entry in entries] + [alias for entry in entries for alias in entry.aliases]
-            nearest = self._component_of_label(kind, name) or nearest_name(name, names) or nearest_name(name.lower(), names)
+            names = [entry.name for entry in entries] + [
+                alias for entry in entries for alias in entry.aliases
+            ]
+            nearest = (
+                self._component_of_label(kind, name)
+                or nearest_name(name, names)
+                or nearest_name(name.lower(), names)
+            )
             hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
-            raise UnknownName(f"unknown {SINGULAR[kind]} '{name}'" + (f"; did you mean '{nearest}'?" if nearest else hint), value=name)
+            raise UnknownName(
+                f"unknown {SINGULAR[kind]} '{name}'"
+                + (f"; did you mean '{nearest}'?" if nearest else hint),
+                value=name,
+            )
         if len(built_in) > 1:
-            meanings = " or ".join(f"'{entry.name}' ({entry.summary})" for entry in built_in)
-            raise HarnessError(f"{SINGULAR[kind]} '{name}' may be {meanings}: write one of these names exactly so", value=name)
+            meanings = " or ".join(
+                f"'{entry.name}' ({entry.summary})" for entry in built_in
+            )
+            raise HarnessError(
+                f"{SINGULAR[kind]} '{name}' may be {meanings}: "
+                "write one of these names exactly so",
+                value=name,
+            )
         if len(matches) > 1:
-            owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in matches[:5])
+            owners = " and ".join(
+                f"'{entry.full_name}' ({entry.source})" for entry in matches[:5]
+            )
             advice = "use the full name"
             if len({entry.full_name for entry in matches}) < len(matches):
-                advice = "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)"
-            raise HarnessError(f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: {owners}; {advice}", value=name)
+                advice = (
+                    "give one of the manifests another 'provider', "
+                    "or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)"
+                )
+            raise HarnessError(
+                f"the {SINGULAR[kind]} name '{name}' has {len(matches)} owners: "
+                f"{owners}; {advice}",
+                value=name,
+            )
         return matches[0]
 
     def match_entries(self, kind: str, name: str) -> list[Entry]:
-        """Return all entries that ``name`` may stand for: of exactly this name, else of one of its spellings, else shown under it."""
+        """Return all entries that ``name`` may stand for: of exactly this name, else of
+        one of its spellings, else shown under it.
+        """
         entries = self.entries(kind)
-        matches = _filter_entries(entries, name, str) or _filter_entries(entries, name, spelling)
-        return matches or [entry for entry in entries if entry.display and spelling(entry.display.partition(" [")[0]) == spelling(name)]
+        matches = _filter_entries(entries, name, str) or _filter_entries(
+            entries, name, spelling
+        )
+        return matches or [
+            entry
+            for entry in entries
+            if entry.display
+            and spelling(entry.display.partition(" [")[0]) == spelling(name)
+        ]
 
     def _component_of_label(self, kind: str, label: str) -> str | None:
-        """Return the name of the component of a label of tables, which begins with its name: TRM of ``TRM (METEOR)``."""
-        names = [entry.display.partition(" [")[0] for entry in self.entries(kind) if entry.display]
-        shown = max((name for name in names if label.startswith(name)), key=len, default=re.split(r" ?[(\[]", label)[0])
+        """Return the name of the component of a label of tables, which begins with its
+        name: TRM of ``TRM (METEOR)``.
+        """
+        names = [
+            entry.display.partition(" [")[0]
+            for entry in self.entries(kind)
+            if entry.display
+        ]
+        shown = max(
+            (name for name in names if label.startswith(name)),
+            key=len,
+            default=re.split(r" ?[(\[]", label)[0],
+        )
         return next((entry.name for entry in self.match_entries(kind, shown)), None)
 
     def with_role(self, kind: str, role: str) -> Entry:
-        """Return the built-in entry that the engine uses for a role: ``reference-files``, ``candidate-files``, ``strata``.
+        """Return the built-in entry that the engine uses for a role:
+        ``reference-files``, ``candidate-files``, ``strata``.
 
-        Raises :class:`HarnessError` where the distribution that has it is not installed.
+        Raises :class:`HarnessError` where the distribution that has it is not
+        installed.
         """
         entries = self.all_with_role(kind, role)
         if not entries:
-            raise HarnessError(f"this needs {SINGULAR[kind]}s that are not installed: {INSTALL}")
+            raise HarnessError(
+                f"this needs {SINGULAR[kind]}s that are not installed: {INSTALL}"
+            )
         return entries[0]
 
     def is_built_in(self, kind: str, name: str) -> bool:
-        """Return True when ``name`` stands for a component that ships with the harness."""
-        return any(entry.provider == BUILT_IN for entry in self.match_entries(kind, name))
+        """Return True when ``name`` stands for a component that ships with the
+        harness.
+        """
+        return any(
+            entry.provider == BUILT_IN for entry in self.match_entries(kind, name)
+        )
 
     def all_with_role(self, kind: str, role: str) -> list[Entry]:
-        """Return the built-in entries that the engine uses for a role, in the order of the manifest."""
-        manifests = (manifest for manifest in self.manifests if manifest.provider == BUILT_IN)
+        """Return the built-in entries that the engine uses for a role,
+        in the order of the manifest.
+        """
+        manifests = (
+            manifest for manifest in self.manifests if manifest.provider == BUILT_IN
+        )
         entries = (entry for manifest in manifests for entry in manifest.entries)
-        return [entry for entry in entries if entry.kind == kind and role in entry.roles]
+        return [
+            entry for entry in entries if entry.kind == kind and role in entry.roles
+        ]
 
     def bare_name(self, entry: Entry) -> str:
-        """Return the shortest name by which :meth:`get` finds the entry: its name, or ``provider/name`` where shadowed."""
+        """Return the shortest name by which :meth:`get` finds the entry: its name, or
+        ``provider/name`` where shadowed.
+        """
         rivals = self._rivals.get((entry.kind, entry.name), ())
         built_in = [e for e in rivals if e.provider == BUILT_IN]
-        return entry.name if not rivals or [entry] in ([*rivals], built_in) else entry.full_name
+        return (
+            entry.name
+            if not rivals or [entry] in ([*rivals], built_in)
+            else entry.full_name
+        )
 
     def load(self, kind: str, name: str) -> Any:
-        """Import and return the object of an entry; raises :class:`HarnessError` with the cause and the install command."""
+        """Import and return the object of an entry; raises :class:`HarnessError` with
+        the cause and the install command.
+        """
         entry = self.get(kind, name)
         if not entry.target:
-            raise HarnessError(f"{SINGULAR[kind]} '{name}' is a file ({entry.path}), not an importable object")
+            raise HarnessError(
+                f"{SINGULAR[kind]} '{name}' is a file ({entry.path}), "
+                "not an importable object"
+            )
         module = self._import(entry)
         _, _, attribute = entry.target.partition(":")
         if not attribute:
             return module
         if not hasattr(module, attribute):
-            raise HarnessError.of_name(f"{_could_not(entry)}: the module has no", attribute, vars(module))
-        from harness.registry.function_plugins import component_of  # its protocols import numpy
+            raise HarnessError.of_name(
+                f"{_could_not(entry)}: the module has no", attribute, vars(module)
+            )
+        # its protocols import numpy
+        from harness.registry.function_plugins import component_of
 
         return component_of(getattr(module, attribute))
 
@@ -193,32 +320,58 @@ class Registry:
         return self._import(self.get(kind, name))
 
     def _import(self, entry: Entry) -> ModuleType:
-        """Return the module of an entry: of a local one from its folder, or when another manifest declares the target."""
+        """Return the module of an entry: of a local one from its folder, or when
+        another manifest declares the target.
+        """
         module, _, _ = entry.target.partition(":")
         try:
-            if not entry.local or (module_file(entry.folder, module) is None and self._declares(entry)):
+            if not entry.local or (
+                module_file(entry.folder, module) is None and self._declares(entry)
+            ):
                 return importlib.import_module(module)
-            return import_from(entry.folder, module, f"{SINGULAR[entry.kind]} '{entry.name}' of {entry.source}")
+            return import_from(
+                entry.folder,
+                module,
+                f"{SINGULAR[entry.kind]} '{entry.name}' of {entry.source}",
+            )
         except ModuleNotFoundError as error:
             raise MissingExtra(_missing_text(entry, error)) from error
         except HarnessError:
             raise
-        except (Exception, SystemExit) as error:  # a broken plugin is reported by name; the original is chained
-            raise HarnessError(f"{_could_not(entry)}: {type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            # a broken plugin is reported by name; the original is chained
+            raise HarnessError(
+                f"{_could_not(entry)}: {type(error).__name__}: {error}"
+            ) from error
 
     def _declares(self, entry: Entry) -> bool:
-        """Return True when a manifest that is not local declares the target of an entry."""
-        entries = (candidate for manifest in self.manifests if not manifest.local for candidate in manifest.entries)
-        return any((candidate.kind, candidate.target) == (entry.kind, entry.target) for candidate in entries)
-
-    def component(self, kind: str, name: str, params: Parameters | None = None) -> Component:
-        """Create a component: ``Class(**params)``, checked against the contract of its kind.
-
-        Raises :class:`UnknownName` for an unknown parameter with the nearest one, :class:`HarnessError` for a missing
-        parameter, a value of the wrong plain type, an instance without the members of its kind, or parameters that need a permission
-        which the user has not given (:mod:`harness.registry.permissions`).
+        """Return True when a manifest that is not local declares the target of an
+        entry.
         """
-        from harness.registry.instance_checks import check_instance  # its protocols import numpy
+        entries = (
+            candidate
+            for manifest in self.manifests
+            if not manifest.local
+            for candidate in manifest.entries
+        )
+        return any(
+            (candidate.kind, candidate.target) == (entry.kind, entry.target)
+            for candidate in entries
+        )
+
+    def component(
+        self, kind: str, name: str, params: Parameters | None = None
+    ) -> Component:
+        """Create a component: ``Class(**params)``,
+        checked against the contract of its kind.
+
+        Raises :class:`UnknownName` for an unknown parameter with the nearest one,
+        :class:`HarnessError` for a missing parameter, a value of the wrong plain type,
+        an instance without the members of its kind, or parameters that need a
+        permission which the user has not given (:mod:`harness.registry.permissions`).
+        """
+        # its protocols import numpy
+        from harness.registry.instance_checks import check_instance
 
         factory = self.load(kind, name)
         values = dict(params or {})
@@ -230,11 +383,15 @@ class Registry:
         return Component(instance, values)
 
     def create_to_read(self, kind: str, name: str, params: Parameters) -> Any:
-        """Return the instance of :meth:`component` without parameters that need a permission which the user has not given.
+        """Return the instance of :meth:`component` without parameters that need a
+        permission which the user has not given.
 
-        A verb that reads a finished run creates its metrics to reduce their statistics, which needs no key and no code.
+        A verb that reads a finished run creates its metrics to reduce their statistics,
+        which needs no key and no code.
         """
-        return self.create(kind, name, permitted(params, guarded_parameters(self.load(kind, name))))
+        return self.create(
+            kind, name, permitted(params, guarded_parameters(self.load(kind, name)))
+        )
 
     def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""
@@ -247,13 +404,21 @@ def _warn_once(text: str) -> None:
 
 
 def _note_shadowed_plugins(kind: str, name: str, entries: Sequence[Entry]) -> None:
-    """Log once per process that a bare name is the built-in component and not that of a plugin."""
-    owners = " and ".join(f"'{entry.full_name}' ({entry.source})" for entry in entries[:3])
-    _warn_once(f"the {SINGULAR[kind]} '{name}' is the built-in one, not {owners}, which needs its full name")
+    """Log once per process that a bare name is the built-in component and not that of a
+    plugin.
+    """
+    owners = " and ".join(
+        f"'{entry.full_name}' ({entry.source})" for entry in entries[:3]
+    )
+    _warn_once(
+        f"the {SINGULAR[kind]} '{name}' is the built-in one, not {owners}, "
+        "which needs its full name"
+    )
 
 
 def spelling(name: str) -> str:
-    """Return a name without regard to case, ``-`` and ``_``; different spellings of one name are equal.
+    """Return a name without regard to case, ``-`` and ``_``;
+    different spellings of one name are equal.
 
     >>> spelling("BLEU-4"), spelling("acme/ROUGE_L")
     ('bleu4', 'acme/rougel')
@@ -261,8 +426,12 @@ def spelling(name: str) -> str:
     return name.casefold().replace("-", "").replace("_", "")
 
 
-def _filter_entries(entries: Sequence[Entry], name: str, form: Callable[[str], str]) -> list[Entry]:
-    """Return the entries whose full name, or else whose name or alias, equals ``name`` under ``form``."""
+def _filter_entries(
+    entries: Sequence[Entry], name: str, form: Callable[[str], str]
+) -> list[Entry]:
+    """Return the entries whose full name, or else whose name or alias,
+    equals ``name`` under ``form``.
+    """
     text = form(name)
     return [entry for entry in entries if text == form(entry.full_name)] or [
         entry for entry in entries if text in map(form, (entry.name, *entry.aliases))
@@ -270,12 +439,18 @@ def _filter_entries(entries: Sequence[Entry], name: str, form: Callable[[str], s
 
 
 def _could_not(entry: Entry) -> str:
-    return f"{SINGULAR[entry.kind]} '{entry.full_name}' ({entry.target}) could not be imported"
+    return (
+        f"{SINGULAR[entry.kind]} '{entry.full_name}' ({entry.target}) "
+        "could not be imported"
+    )
 
 
 def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
     missing = (error.name or str(error)).split(".")[0]
-    head = f"{SINGULAR[entry.kind]} '{entry.name}' needs the package '{missing}', which is not installed"
+    head = (
+        f"{SINGULAR[entry.kind]} '{entry.name}' needs the package '{missing}', "
+        "which is not installed"
+    )
     if entry.provider == BUILT_IN and entry.extra:
         return f"{head}: pip install 'caption-harness[{entry.extra}]'"
     return f"{head} (named by {entry.source})"
@@ -283,8 +458,12 @@ def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
 
 # --------------------------------------------------------------------------- the registry in use
 @lru_cache(maxsize=8)
-def _load(files: tuple[str, ...], directory: str, providers: str | None, local: bool) -> Registry:
-    manifests, failures = find_manifests([Path(file) for file in files], Path(directory), providers, local=local)
+def _load(
+    files: tuple[str, ...], directory: str, providers: str | None, local: bool
+) -> Registry:
+    manifests, failures = find_manifests(
+        [Path(file) for file in files], Path(directory), providers, local=local
+    )
     for failure in failures:
         if failure.local:
             _log.warning("note: passed over %s", failure.reason)
@@ -300,14 +479,23 @@ def use_files(files: Sequence[str | Path]) -> None:
 
 
 def current() -> Registry:
-    """Return the registry as seen from the working directory, with the files of ``--registry``; cached."""
+    """Return the registry as seen from the working directory,
+    with the files of ``--registry``; cached.
+    """
     local = local_plugins() and Path(FILE_NAME).is_file()
-    directory = os.getcwd() if local else ""  # folders without a manifest of their own have one registry
-    return _load(tuple(dict.fromkeys(_extra_files)), directory, os.environ.get("HARNESS_LOAD_PLUGINS"), local)
+    # folders without a manifest of their own have one registry
+    directory = os.getcwd() if local else ""
+    return _load(
+        tuple(dict.fromkeys(_extra_files)),
+        directory,
+        os.environ.get("HARNESS_LOAD_PLUGINS"),
+        local,
+    )
 
 
 def split_spec(spec: object, kind: str) -> tuple[str, Values]:
-    """Return ``name`` or ``{name: {params}}`` as (name, params); raises :class:`HarnessError` for anything else.
+    """Return ``name`` or ``{name: {params}}`` as (name, params); raises
+    :class:`HarnessError` for anything else.
 
     >>> split_spec({"trm": {"distance": "cider"}}, "metric")
     ('trm', {'distance': 'cider'})
@@ -315,22 +503,31 @@ def split_spec(spec: object, kind: str) -> tuple[str, Values]:
     if isinstance(spec, str):
         return spec, {}
     if isinstance(spec, Mapping):
-        (name, params), *others = cast("Mapping[str, object]", spec).items() or [("", "")]
+        (name, params), *others = cast("Mapping[str, object]", spec).items() or [
+            ("", "")
+        ]
         if not others and (params is None or isinstance(params, Mapping)):
             return str(name), dict(cast("Parameters", params or {}))
-    text = f"a {kind} is a name or a mapping of one name to its parameters; found {cast(object, spec)!r}"
+    text = (
+        f"a {kind} is a name or a mapping of one name to its parameters; "
+        f"found {cast(object, spec)!r}"
+    )
     raise HarnessError(text, value=cast(object, spec))
 
 
 def create(kind: str, spec: object) -> Component:
-    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a plugin; an instance is wrapped as it is.
+    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a
+    plugin; an instance is wrapped as it is.
 
-    Raises :class:`HarnessError` for a number, a list or None, and as :meth:`Registry.component` does.
+    Raises :class:`HarnessError` for a number, a list or None, and as
+    :meth:`Registry.component` does.
     """
     if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
         from harness.registry.function_plugins import component_of
 
-        return Component(component_of(spec)() if component_of(spec) is not spec else spec)
+        return Component(
+            component_of(spec)() if component_of(spec) is not spec else spec
+        )
     name, params = split_spec(cast(object, spec), SINGULAR[kind])
     return current().component(kind, name, params)
 

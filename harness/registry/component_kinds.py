@@ -2,8 +2,10 @@
 
 KINDS = ("adapters", "tasks", "readers", "metrics", "distances", "embeddings")
 HIDDEN = ("commands", "trainers", "formats", "executors", "forms")
-"""Command-line verbs and training entry points (modules with ``add_arguments(parser)`` and ``run(args)``), formats of tables
-(functions that turn a :class:`~harness.reporting.table.Table` into a text), clusters
-(classes with the methods of :class:`~harness.run.executor.Cluster`), and forms of files of captions
-(:class:`~harness.files.forms.form_kind.FormKind`)."""
+"""Command-line verbs and training entry points (modules with ``add_arguments(parser)``
+and ``run(args)``), formats of tables (functions that turn a
+:class:`~harness.reporting.table.Table` into a text), clusters (classes with the methods
+of :class:`~harness.run.executor.Cluster`), and forms of files of captions
+(:class:`~harness.files.forms.form_kind.FormKind`).
+"""
 SINGULAR = {kind: kind[:-1] for kind in (*KINDS, *HIDDEN)}

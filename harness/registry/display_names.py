@@ -1,4 +1,6 @@
-"""Names of metrics for people, as manifests declare them, and metrics by any of their spellings."""
+"""Names of metrics for people, as manifests declare them,
+and metrics by any of their spellings.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ from harness.registry.catalogue import spelling
 from harness.registry.manifest_files import BUILT_IN
 
 PARTS = ("distances", "embeddings", "metrics")
-"""Kinds of the components that stand in the brackets of a composed label, in the order in which they are looked up."""
+"""Kinds of the components that stand in the brackets of a composed label, in the order
+in which they are looked up.
+"""
 OTHER_WEIGHTS = "other weights"
-"""Name of an encoder that the signature of a metric does not call by a declared name."""
+"""Name of an encoder that the signature of a metric does not call by a declared name.
+"""
 _SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
 _FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+(?=:|$)")
 _JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
@@ -20,10 +25,11 @@ _BRACKET = re.compile(r" ?\[([^\]]*)\]$")
 
 
 def display_name(label: str, signature: str = "") -> str:
-    """Return the name of a metric for tables and charts; the code label where no manifest declares one.
+    """Return the name of a metric for tables and charts;
+    the code label where no manifest declares one.
 
-    The name has the model of the metric in square brackets, which the signature tells, unless it is the published default. A composed
-    label has the names of its parts.
+    The name has the model of the metric in square brackets, which the signature tells,
+    unless it is the published default. A composed label has the names of its parts.
 
     Parameters
     ----------
@@ -39,7 +45,8 @@ def display_name(label: str, signature: str = "") -> str:
     >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
     'TRM (MiniLM-L6)'
     """
-    if signature.startswith("scores|"):  # numbers of another program, which their file or the user names
+    # numbers of another program, which their file or the user names
+    if signature.startswith("scores|"):
         return label
     parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
     code = label[: parameters.start()].rstrip() if parameters else label
@@ -48,43 +55,71 @@ def display_name(label: str, signature: str = "") -> str:
 
 
 def is_percent(label: str) -> bool:
-    """Return True for a metric whose values papers print times 100, as its manifest says; of a composed label, that of the whole.
+    """Return True for a metric whose values papers print times 100, as its manifest
+    says; of a composed label, that of the whole.
 
-    >>> is_percent("cider"), is_percent("bleu4"), is_percent("trm(cider)"), is_percent("perplexity")
+    >>> (
+    ...     is_percent("cider"),
+    ...     is_percent("bleu4"),
+    ...     is_percent("trm(cider)"),
+    ...     is_percent("perplexity"),
+    ... )
     (True, True, False, False)
     """
     code = re.sub(r"\[[^\[\]]*=.*\]$", "", label).rstrip()
-    stems = [code, code.partition("(")[0], re.sub(r"(\d+|-(?:precision|recall|f1))$", "", code)]
+    stems = [
+        code,
+        code.partition("(")[0],
+        re.sub(r"(\d+|-(?:precision|recall|f1))$", "", code),
+    ]
     # Of two components of one name that of the engine's own counts, as for names.
-    ordered = sorted(current().entries("metrics"), key=lambda entry: entry.provider == BUILT_IN)
+    ordered = sorted(
+        current().entries("metrics"), key=lambda entry: entry.provider == BUILT_IN
+    )
     entries = {entry.name: entry for entry in ordered}
     entry = next((entries[stem] for stem in stems if stem in entries), None)
     return entry is not None and entry.percent
 
 
 def labels_by_spelling(labels: Iterable[str]) -> dict[str, str]:
-    """Return spelling -> label for the labels of metrics, their names in tables and their aliases; a label goes before a name.
+    """Return spelling -> label for the labels of metrics, their names in tables and
+    their aliases; a label goes before a name.
 
-    Labels and aliases are there as they are written too. A spelling that is the label of one metric and an alias of another is neither.
+    Labels and aliases are there as they are written too. A spelling that is the label
+    of one metric and an alias of another is neither.
 
     >>> labels_by_spelling(["cider"])
     {'ciderd': 'cider', 'cider': 'cider'}
     """
     names = list(labels)
-    declared = {entry.name: entry.aliases for entry in current().entries("metrics") if entry.provider == BUILT_IN}
+    declared = {
+        entry.name: entry.aliases
+        for entry in current().entries("metrics")
+        if entry.provider == BUILT_IN
+    }
     aliases = {alias: label for label in names for alias in declared.get(label, ())}
-    spelled = {spelling(alias): label for alias, label in aliases.items()} | {spelling(display_name(label)): label for label in names}
+    spelled = {spelling(alias): label for alias, label in aliases.items()} | {
+        spelling(display_name(label)): label for label in names
+    }
     own = {spelling(label): label for label in names}
-    shared = {spelling(alias) for alias, label in aliases.items() if own.get(spelling(alias), label) != label}
+    shared = {
+        spelling(alias)
+        for alias, label in aliases.items()
+        if own.get(spelling(alias), label) != label
+    }
     return {
-        **{text: label for text, label in (spelled | own).items() if text not in shared},
+        **{
+            text: label for text, label in (spelled | own).items() if text not in shared
+        },
         **aliases,
         **{label: label for label in names},
     }
 
 
 def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
-    """Return the name of a label or of a part of one; ``fields`` are those of the signature."""
+    """Return the name of a label or of a part of one;
+    ``fields`` are those of the signature.
+    """
     for kind in kinds:
         declared = _declared(kind, code)
         if declared is not None:
@@ -92,22 +127,32 @@ def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
     composed = re.fullmatch(r"([^()]+)\((.*)\)", code)
     if composed:
         head = _name(composed[1], ("metrics",), fields)
-        arguments = ", ".join(_name(part, PARTS, fields) for part in composed[2].split(", "))
+        arguments = ", ".join(
+            _name(part, PARTS, fields) for part in composed[2].split(", ")
+        )
         return code if head == composed[1] else f"{head} ({arguments})"
     parts = re.fullmatch(r"(.*?)(\d+|\++|-(?:precision|recall|f1))?( [^()]*)?", code)
     stem, variant, rest = parts.groups("") if parts else (code, "", "")
     declared = _declared("metrics", stem) if variant or rest else None
     if not declared:
         return code
-    name, bracket, models = _fill(declared, stem, "metrics", [stem if f == code else f for f in fields]).partition(" [")
+    name, bracket, models = _fill(
+        declared, stem, "metrics", [stem if f == code else f for f in fields]
+    ).partition(" [")
     text = f"-{variant}" if variant.isdigit() else variant.replace("-", " ")
     return f"{name}{text}{rest}{bracket}{models}"
 
 
 def _declared(kind: str, name: str) -> str | None:
-    """Return the declared name of a component, that of the engine's own first; empty without one, None without a component."""
+    """Return the declared name of a component, that of the engine's own first; empty
+    without one, None without a component.
+    """
     entries = [entry for entry in current().entries(kind) if entry.name == name]
-    return max(entries, key=lambda entry: entry.provider == BUILT_IN).display if entries else None
+    return (
+        max(entries, key=lambda entry: entry.provider == BUILT_IN).display
+        if entries
+        else None
+    )
 
 
 def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
@@ -119,13 +164,21 @@ def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
     def field(slot: str, default: str) -> str:
         if slot == "embedding":
             encoder = next((f for f in fields if _declared("embeddings", f)), None)
-            text = OTHER_WEIGHTS if fields and encoder is None else _name(encoder or "", ("embeddings",), fields)
+            text = (
+                OTHER_WEIGHTS
+                if fields and encoder is None
+                else _name(encoder or "", ("embeddings",), fields)
+            )
         elif slot == "judge":
             judge = _JUDGE.search("|".join(fields))
             text = (judge[1] or judge[2]) if judge else ""
         else:
             place = len(fields) if start is None else start + int(slot)
-            text = _FINGERPRINT.sub("", fields[place]).replace(":", " ") if place < len(fields) else ""
+            text = (
+                _FINGERPRINT.sub("", fields[place]).replace(":", " ")
+                if place < len(fields)
+                else ""
+            )
             text = _name(text, ("embeddings",), fields=())
         return "" if text in default.split("/") else text
 

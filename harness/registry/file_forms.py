@@ -1,4 +1,6 @@
-"""Forms of files, those of the harness and those of plug-ins: manifests name them under ``forms``."""
+"""Forms of files, those of the harness and those of plug-ins:
+manifests name them under ``forms``.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,11 @@ from harness.registry.manifest_schema import Entry
 KIND = "forms"
 
 
-def read_form(path: Path | Sample, role: Role, names: Sequence[str] = (), form: str | None = None) -> Form:
-    """Return the records of a file, as :func:`harness.files.forms.read_form` does, with the forms of plug-ins.
+def read_form(
+    path: Path | Sample, role: Role, names: Sequence[str] = (), form: str | None = None
+) -> Form:
+    """Return the records of a file, as :func:`harness.files.forms.read_form` does,
+    with the forms of plug-ins.
 
     Raises
     ------
@@ -45,38 +50,65 @@ def form_names() -> list[str]:
 
 
 def is_specific(name: str) -> bool:
-    """Return True for a form that says itself which columns hold what, such as a log of another program."""
+    """Return True for a form that says itself which columns hold what,
+    such as a log of another program.
+    """
     kinds = {form.name: form for form in (*forms.FORM_TABLE, *plugin_forms())}
     return name in kinds and not kinds[name].generic
 
 
 def form_of(entry: Entry, registry: Registry | None = None) -> FormKind:
-    """Return the form of an entry; raise :class:`HarnessError` for an object of a plug-in that is none, or has another name."""
+    """Return the form of an entry; raise :class:`HarnessError` for an object of a
+    plug-in that is none, or has another name.
+    """
     if entry.provider == BUILT_IN:
         return forms.FORMS[entry.name]
     form = cast(object, (registry or current()).load(KIND, entry.full_name))
     if not isinstance(form, FormKind):
-        raise HarnessError(f"form '{entry.full_name}' ({entry.target}) is a {type(form).__name__}; expected a FormKind")
+        raise HarnessError(
+            f"form '{entry.full_name}' ({entry.target}) is a {type(form).__name__}; "
+            "expected a FormKind"
+        )
     if form.name != entry.name:
-        raise HarnessError(f"form '{entry.full_name}' ({entry.target}) has the name '{form.name}'; expected '{entry.name}'")
+        raise HarnessError(
+            f"form '{entry.full_name}' ({entry.target}) has the name '{form.name}'; "
+            f"expected '{entry.name}'"
+        )
     return form
 
 
 def form_entries() -> list[Entry]:
-    """Return the entries of all forms: those of the harness, as a manifest would declare them, and those of plug-ins."""
+    """Return the entries of all forms: those of the harness, as a manifest would
+    declare them, and those of plug-ins.
+    """
     folder = Path(forms.__file__).parent
     own = [
-        Entry(KIND, form.name, BUILT_IN, str(folder), folder, target="harness.files.forms:FORMS", summary=form.summary, extra=form.extra)
+        Entry(
+            KIND,
+            form.name,
+            BUILT_IN,
+            str(folder),
+            folder,
+            target="harness.files.forms:FORMS",
+            summary=form.summary,
+            extra=form.extra,
+        )
         for form in forms.FORM_TABLE
     ]
     return own + current().entries(KIND)
 
 
 def describe_form(form: FormKind) -> str:
-    """Return how a form is read, with the choices that a user has, and small files of it."""
+    """Return how a form is read, with the choices that a user has,
+    and small files of it.
+    """
     lines = [f"captions: {form.reading}"] if form.reading else []
     lines += [f"choice: {form.options}"] if form.options else []
     lines += [f"column of splits: {form.splits}"] if form.splits else []
     for example in form.examples:
-        lines += ["", f"{example.title or 'example'} (ids: {example.ids}):", *(f"  {line}" for line in example.text.split("\n"))]
+        lines += [
+            "",
+            f"{example.title or 'example'} (ids: {example.ids}):",
+            *(f"  {line}" for line in example.text.split("\n")),
+        ]
     return "\n".join(lines)

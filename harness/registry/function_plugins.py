@@ -1,7 +1,9 @@
-"""Plugins from one function: a metric of candidates and references, a distance of two texts, an embedding of texts.
+"""Plugins from one function: a metric of candidates and references, a distance of two
+texts, an embedding of texts.
 
-The decorators return the function itself, with the class of the component as the attribute ``harness_component``. The catalogue, the
-conformance kit and ``harness.score`` create that class where they meet the function.
+The decorators return the function itself, with the class of the component as the
+attribute ``harness_component``. The catalogue, the conformance kit and
+``harness.score`` create that class where they meet the function.
 """
 
 from __future__ import annotations
@@ -13,7 +15,16 @@ from typing import Any, ClassVar, TypeVar, overload
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, Parameterised, TextDistance, Values
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Features,
+    MeanMetric,
+    MetricSpec,
+    Parameterised,
+    TextDistance,
+    Values,
+)
 from harness.contracts import signature_with_parameters as joined
 from harness.contracts.metrics import SET_SIZES, State
 from harness.contracts.parameters import type_hints
@@ -26,11 +37,15 @@ Function = TypeVar("Function", bound=PlainFunction)
 ATTRIBUTE = "harness_component"
 """Attribute of a decorated function: the class of its component."""
 TEXT_ARGUMENTS = ("candidates", "references", "source", "media", "meta")
-"""Arguments of a metric by name; further ones without default are candidates and references, in this order."""
+"""Arguments of a metric by name; further ones without default are candidates and
+references, in this order.
+"""
 
 
 def component_of(value: Any) -> Any:
-    """Return the class of the component of a decorated function; any other value as it is."""
+    """Return the class of the component of a decorated function;
+    any other value as it is.
+    """
     return vars(value).get(ATTRIBUTE, value) if inspect.isfunction(value) else value
 
 
@@ -39,21 +54,31 @@ def component_of(value: Any) -> Any:
 def metric_function(function: Function, /) -> Function: ...
 @overload
 def metric_function(
-    *, name: str = "", higher_is_better: bool | None = None, bounds: tuple[float, float] | None = None
+    *,
+    name: str = "",
+    higher_is_better: bool | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> Callable[[Function], Function]: ...
 def metric_function(
-    function: Any = None, /, *, name: str = "", higher_is_better: bool | None = None, bounds: tuple[float, float] | None = None
+    function: Any = None,
+    /,
+    *,
+    name: str = "",
+    higher_is_better: bool | None = None,
+    bounds: tuple[float, float] | None = None,
 ) -> Any:
     """Make a metric of a function that scores one example.
 
-    The number of a run is the mean over the examples, with a bootstrap interval, paired tests and, where the metric has a direction
-    and compares candidates with references, permutation p-values.
+    The number of a run is the mean over the examples, with a bootstrap interval, paired
+    tests and, where the metric has a direction and compares candidates with references,
+    permutation p-values.
 
     Parameters
     ----------
     function : callable
-        ``function(candidates, references, **parameters) -> float``, both lists of texts; NaN where undefined. Arguments ``source``,
-        ``media`` and ``meta`` are those of the example. Arguments with a default are parameters of the metric.
+        ``function(candidates, references, **parameters) -> float``, both lists of
+        texts; NaN where undefined. Arguments ``source``, ``media`` and ``meta`` are
+        those of the example. Arguments with a default are parameters of the metric.
     name : str, optional
         Name of the metric in tables; default: the function's name with ``-`` for ``_``.
     higher_is_better : bool, optional
@@ -72,7 +97,9 @@ def metric_function(
     ... def overlap(candidates: list[str], references: list[str]) -> float:
     ...     "Share of the words of the first candidate that occur in a reference."
     ...     words = set(" ".join(references).split())
-    ...     return sum(word in words for word in candidates[0].split()) / len(candidates[0].split())
+    ...     return sum(word in words for word in candidates[0].split()) / len(
+    ...         candidates[0].split()
+    ...     )
     >>> overlap(["a dog"], ["a cat"])
     0.5
     """
@@ -86,9 +113,12 @@ def metric_function(
             "properties": {
                 "name": label,
                 "higher_is_better": higher_is_better,
-                "needs": frozenset(needs[role] for role in texts.values() if role in needs),
+                "needs": frozenset(
+                    needs[role] for role in texts.values() if role in needs
+                ),
                 "bounds": bounds,
-                "depends_on": frozenset(texts.values()) & frozenset(SET_SIZES),  # a function of the whole lists
+                # a function of the whole lists
+                "depends_on": frozenset(texts.values()) & frozenset(SET_SIZES),
             },
         }
         return _with_component(function, FunctionMetric, label, tuple(texts), members)
@@ -99,14 +129,19 @@ def metric_function(
 @overload
 def distance_function(function: Function, /) -> Function: ...
 @overload
-def distance_function(*, name: str = "", symmetric: bool = False) -> Callable[[Function], Function]: ...
-def distance_function(function: Any = None, /, *, name: str = "", symmetric: bool = False) -> Any:
+def distance_function(
+    *, name: str = "", symmetric: bool = False
+) -> Callable[[Function], Function]: ...
+def distance_function(
+    function: Any = None, /, *, name: str = "", symmetric: bool = False
+) -> Any:
     """Make a distance of a function of two texts.
 
     Parameters
     ----------
     function : callable
-        ``function(hypothesis, reference, **parameters) -> float``: at least 0, and 0 for equal texts.
+        ``function(hypothesis, reference, **parameters) -> float``: at least 0, and 0
+        for equal texts.
     name : str, optional
         Name of the distance; default: the function's name with ``-`` for ``_``.
     symmetric : bool
@@ -119,7 +154,14 @@ def distance_function(function: Any = None, /, *, name: str = "", symmetric: boo
     ...     return abs(len(a) - len(b))
     """
 
-    return _decorate(function, "distance_function", FunctionDistance, 2, name, {"symmetric": symmetric})
+    return _decorate(
+        function,
+        "distance_function",
+        FunctionDistance,
+        2,
+        name,
+        {"symmetric": symmetric},
+    )
 
 
 @overload
@@ -132,7 +174,8 @@ def embedding_function(function: Any = None, /, *, name: str = "") -> Any:
     Parameters
     ----------
     function : callable
-        ``function(texts, **parameters)``: a list of T texts to an array of shape (T, d). A vector depends on its text alone.
+        ``function(texts, **parameters)``: a list of T texts to an array of shape (T,
+        d). A vector depends on its text alone.
     name : str, optional
         Name of the embedding; default: the function's name with ``-`` for ``_``.
     """
@@ -140,13 +183,25 @@ def embedding_function(function: Any = None, /, *, name: str = "") -> Any:
     return _decorate(function, "embedding_function", FunctionEmbedding, 1, name, {})
 
 
-def _decorate(function: Any, decorator: str, base: type[FunctionPlugin], count: int, name: str, members: Values) -> Any:
-    """Return the function with the class of its component, or the decorator without one; it takes ``count`` texts."""
+def _decorate(
+    function: Any,
+    decorator: str,
+    base: type[FunctionPlugin],
+    count: int,
+    name: str,
+    members: Values,
+) -> Any:
+    """Return the function with the class of its component, or the decorator without
+    one; it takes ``count`` texts.
+    """
 
     def decorate(function: Function) -> Function:
         texts = _list_required_arguments(function)
         if len(texts) != count:
-            raise HarnessError(f"{decorator}: {function.__name__} has {len(texts)} arguments without default; expected {count}")
+            raise HarnessError(
+                f"{decorator}: {function.__name__} has {len(texts)} arguments "
+                f"without default; expected {count}"
+            )
         label = name or _name(function)
         return _with_component(function, base, label, texts, {"name": label, **members})
 
@@ -161,41 +216,76 @@ def _list_required_arguments(function: PlainFunction) -> tuple[str, ...]:
     """Return the names of the positional arguments without default."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     values = inspect.signature(function).parameters.values()
-    return tuple(p.name for p in values if p.kind in kinds and p.default is inspect.Parameter.empty)
+    return tuple(
+        p.name
+        for p in values
+        if p.kind in kinds and p.default is inspect.Parameter.empty
+    )
 
 
 def _text_arguments(function: PlainFunction) -> dict[str, str]:
-    """Return argument -> role (one of :data:`TEXT_ARGUMENTS`) of the arguments that a metric fills from an example."""
+    """Return argument -> role (one of :data:`TEXT_ARGUMENTS`) of the arguments that a
+    metric fills from an example.
+    """
     names = _list_required_arguments(function)
     free = [role for role in ("candidates", "references") if role not in names]
     roles: dict[str, str] = {}
     for name in names:
         if name not in TEXT_ARGUMENTS and not free:
-            needs = f"a metric gets {', '.join(TEXT_ARGUMENTS)}; a parameter of the metric needs a default"
-            raise HarnessError(f"metric_function: {function.__name__} has the argument '{name}' without default; {needs}", parameter=name)
+            needs = (
+                f"a metric gets {', '.join(TEXT_ARGUMENTS)}; "
+                "a parameter of the metric needs a default"
+            )
+            raise HarnessError(
+                f"metric_function: {function.__name__} has the argument '{name}' "
+                f"without default; {needs}",
+                parameter=name,
+            )
         roles[name] = name if name in TEXT_ARGUMENTS else free.pop(0)
     optional = inspect.signature(function).parameters
-    roles |= {name: name for name in ("source", "media", "meta") if name in optional and name not in roles}
+    roles |= {
+        name: name
+        for name in ("source", "media", "meta")
+        if name in optional and name not in roles
+    }
     if "candidates" not in roles.values():
-        raise HarnessError(f"metric_function: {function.__name__} takes no candidates; expected a first argument for them")
+        raise HarnessError(
+            f"metric_function: {function.__name__} takes no candidates; "
+            "expected a first argument for them"
+        )
     return roles
 
 
-def _with_component(function: Function, base: type[FunctionPlugin], label: str, texts: Sequence[str], members: Values) -> Function:
+def _with_component(
+    function: Function,
+    base: type[FunctionPlugin],
+    label: str,
+    texts: Sequence[str],
+    members: Values,
+) -> Function:
     """Set the class of the component on a function and return the function."""
     signature = inspect.signature(function)
     catch_all = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     for p in signature.parameters.values():
         if p.kind in catch_all:
-            raise HarnessError(f"{label}: the argument '{p.name}' of the function takes any number of values; name the parameters")
-    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values() if p.name not in texts]
+            raise HarnessError(
+                f"{label}: the argument '{p.name}' of the function takes any number "
+                "of values; name the parameters"
+            )
+    parameters = [
+        p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for p in signature.parameters.values()
+        if p.name not in texts
+    ]
 
     def __init__(self: FunctionPlugin, **parameters: Any) -> None:
         self.parameters = parameters
         self.configure()
 
     hints = type_hints(function)
-    __init__.__annotations__ = {p.name: hints[p.name] for p in parameters if p.name in hints}
+    __init__.__annotations__ = {
+        p.name: hints[p.name] for p in parameters if p.name in hints
+    }
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     setattr(__init__, "__signature__", inspect.Signature([itself, *parameters]))  # noqa: B010
     members = {
@@ -224,27 +314,46 @@ class FunctionPlugin(Parameterised):
         """Set what depends on the parameters; called at the end of the constructor."""
 
     def __reduce__(self) -> tuple[PlainFunction, tuple[str, str, Values]]:
-        """Return how a worker process creates the component again: by the name of its function."""
-        return _create, (type(self).__module__, type(self).__qualname__, self.parameters)
+        """Return how a worker process creates the component again:
+        by the name of its function.
+        """
+        return _create, (
+            type(self).__module__,
+            type(self).__qualname__,
+            self.parameters,
+        )
 
     def call(self, scored_item: str, *arguments: Any, **keywords: Any) -> Any:
-        """Call the function; raise :class:`HarnessError` with ``place`` for what it raises."""
+        """Call the function; raise :class:`HarnessError` with ``place`` for what it
+        raises.
+        """
         try:
             return type(self).function(*arguments, **keywords, **self.parameters)
         except HarnessError:
             raise
         except Exception as error:
-            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise HarnessError(f"{self.kind} '{self.label}' raised {text} for {scored_item}") from error
+            text = (
+                f"{type(error).__name__}: {error}"
+                if str(error)
+                else type(error).__name__
+            )
+            raise HarnessError(
+                f"{self.kind} '{self.label}' raised {text} for {scored_item}"
+            ) from error
 
     def number(self, value: Any, scored_item: str) -> float:
-        """Return a result of the function as a number; raise :class:`HarnessError` for anything else."""
+        """Return a result of the function as a number;
+        raise :class:`HarnessError` for anything else.
+        """
         try:
             if np.ndim(value) == 0 and not isinstance(value, (str, bytes)):
                 return float(value)
         except (TypeError, ValueError):
             pass
-        raise HarnessError(f"{self.kind} '{self.label}' returned {value!r:.80} for {scored_item}; expected one number")
+        raise HarnessError(
+            f"{self.kind} '{self.label}' returned {value!r:.80} for {scored_item}; "
+            "expected one number"
+        )
 
 
 def _create(module: str, name: str, parameters: Values) -> Any:
@@ -268,22 +377,34 @@ class FunctionMetric(FunctionPlugin, MeanMetric):
         self.spec = MetricSpec(**self.properties)
 
     def scores(self, batch: Batch, features: Features, state: State) -> np.ndarray:
-        """Return the results of the function, float64, shape (B,); raise :class:`HarnessError` for one that is no finite number or NaN."""
+        """Return the results of the function, float64, shape (B,); raise
+        :class:`HarnessError` for one that is no finite number or NaN.
+        """
         return np.array([self._score(item) for item in batch.sets], dtype=np.float64)
 
     def _score(self, item: CaptionSet) -> float:
         scored_item = f"example '{item.id}'"
         values = {
-            "candidates": list(item.candidates), "references": list(item.references), "source": item.source, "media": item.media,
+            "candidates": list(item.candidates),
+            "references": list(item.references),
+            "source": item.source,
+            "media": item.media,
             "meta": dict(item.meta),
-        }  # fmt: skip
-        keywords = [name for name, role in self.texts.items() if name == role and role not in ("candidates", "references")]
-        positional = [values[role] for name, role in self.texts.items() if name not in keywords]
+        }
+        keywords = [
+            name
+            for name, role in self.texts.items()
+            if name == role and role not in ("candidates", "references")
+        ]
+        positional = [
+            values[role] for name, role in self.texts.items() if name not in keywords
+        ]
         extra = {name: values[name] for name in keywords}
         score = self.number(self.call(scored_item, *positional, **extra), scored_item)
         if np.isinf(score):
             raise HarnessError(
-                f"metric '{self.label}' returned {score} for {scored_item}; expected a finite number, or NaN where undefined"
+                f"metric '{self.label}' returned {score} for {scored_item}; "
+                "expected a finite number, or NaN where undefined"
             )
         return score
 
@@ -295,14 +416,18 @@ class FunctionDistance(FunctionPlugin, TextDistance):
     symmetric: ClassVar[bool] = False
 
     def pairwise(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the distances of all pairs, float64, shape (T, T); raise :class:`HarnessError` for a result that is no number."""
+        """Return the distances of all pairs, float64, shape (T, T); raise
+        :class:`HarnessError` for a result that is no number.
+        """
         distinct = list(dict.fromkeys(texts))
         size = len(distinct)
         matrix = np.zeros((size, size))
         for i in range(size):
             for j in range(i if self.symmetric else 0, size):
                 scored_item = f"the pair {distinct[i]!r:.60}, {distinct[j]!r:.60}"
-                matrix[i, j] = self.number(self.call(scored_item, distinct[i], distinct[j]), scored_item)
+                matrix[i, j] = self.number(
+                    self.call(scored_item, distinct[i], distinct[j]), scored_item
+                )
                 if self.symmetric:
                     matrix[j, i] = matrix[i, j]
         rows = [distinct.index(text) for text in texts]
@@ -323,13 +448,22 @@ class FunctionEmbedding(FunctionPlugin):
         """Do nothing: a vector depends on its text alone."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the vectors, float32, shape (T, d); raise :class:`HarnessError` for a result of another shape."""
+        """Return the vectors, float32, shape (T, d);
+        raise :class:`HarnessError` for a result of another shape.
+        """
         value = self.call(f"{len(texts)} texts", list(texts))
-        value = value.detach().cpu().numpy() if hasattr(value, "detach") else value  # a tensor of torch
+        # a tensor of torch
+        value = value.detach().cpu().numpy() if hasattr(value, "detach") else value
         try:
             array = np.asarray(value, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise HarnessError(f"embedding '{self.label}' returned {value!r:.80}; expected an array of shape (T, d)") from error
+            raise HarnessError(
+                f"embedding '{self.label}' returned {value!r:.80}; "
+                "expected an array of shape (T, d)"
+            ) from error
         if array.ndim != 2 or len(array) != len(texts):
-            raise HarnessError(f"embedding '{self.label}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)")
+            raise HarnessError(
+                f"embedding '{self.label}' returned shape {array.shape} for "
+                f"{len(texts)} texts; expected ({len(texts)}, d)"
+            )
         return array

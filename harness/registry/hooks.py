@@ -1,8 +1,10 @@
-"""Hooks: behaviour that plugins add to a run, called by pluggy (ordering, wrappers and historic calls as pluggy documents them).
+"""Hooks: behaviour that plugins add to a run, called by pluggy (ordering, wrappers and
+historic calls as pluggy documents them).
 
-A distribution names its hook module with the entry-point group ``harness``, a manifest with the key ``hooks:``. Hook modules
-are imported when a run starts (or when an unknown command is given), never by ``harness list``. Implementations are marked
-with :data:`hookimpl`.
+A distribution names its hook module with the entry-point group ``harness``, a manifest
+with the key ``hooks:``. Hook modules are imported when a run starts (or when an unknown
+command is given), never by ``harness list``. Implementations are marked with
+:data:`hookimpl`.
 """
 
 from __future__ import annotations
@@ -44,19 +46,29 @@ class Hooks:
         """Called when the run is finished and on disk."""
 
     @spec
-    def harness_run_stopped(self, manifest: Values, error: BaseException | None) -> None:
-        """Called in place of ``harness_run_finished`` when the run ends with an exception, also by Ctrl-C or SIGTERM.
+    def harness_run_stopped(
+        self, manifest: Values, error: BaseException | None
+    ) -> None:
+        """Called in place of ``harness_run_finished`` when the run ends with an
+        exception, also by Ctrl-C or SIGTERM.
 
-        ``error`` is None at the end of a part of a run (``--shard``), which has no results of its own.
+        ``error`` is None at the end of a part of a run (``--shard``), which has no
+        results of its own.
         """
 
     @spec
-    def harness_report_sections(self, manifest: Values, results: list[Values]) -> list[dict[str, str]]:  # type: ignore[empty-body]
-        """Return further sections of the report: mappings with ``title`` and ``html``."""
+    def harness_report_sections(
+        self, manifest: Values, results: list[Values]
+    ) -> list[dict[str, str]]:  # type: ignore[empty-body]
+        """Return further sections of the report:
+        mappings with ``title`` and ``html``.
+        """
 
     @spec
     def harness_commands(self, subparsers: Any) -> None:
-        """Add subcommands to the command line (an argparse subparsers object); each sets ``run=function(args) -> int``."""
+        """Add subcommands to the command line (an argparse subparsers object); each
+        sets ``run=function(args) -> int``.
+        """
 
 
 class Plugins:
@@ -68,16 +80,19 @@ class Plugins:
         self.failures: list[PluginFailure] = []
 
     def load(self, registry: Registry) -> Plugins:
-        """Import the hook modules of entry points and of the registry's manifests, and return self.
+        """Import the hook modules of entry points and of the registry's manifests,
+        and return self.
 
-        A module that cannot be imported is recorded in ``failures``, or raised when ``HARNESS_STRICT_PLUGINS=1``.
+        A module that cannot be imported is recorded in ``failures``, or raised when
+        ``HARNESS_STRICT_PLUGINS=1``.
         """
         for name, load in (*_entry_points(registry), *_manifest_hooks(registry)):
             if self.manager.has_plugin(name):
                 continue
             try:
                 module = load()
-                if self.manager.is_registered(module):  # named by an entry point and by a manifest
+                # named by an entry point and by a manifest
+                if self.manager.is_registered(module):
                     continue
                 self.manager.register(module, name=name)
                 self.manager.check_pending()
@@ -86,12 +101,18 @@ class Plugins:
                     raise
                 if self.manager.has_plugin(name):
                     self.manager.unregister(name=name)
-                self.failures.append(PluginFailure(name, "hooks", f"{type(error).__name__}: {error}", error))
+                self.failures.append(
+                    PluginFailure(
+                        name, "hooks", f"{type(error).__name__}: {error}", error
+                    )
+                )
         return self
 
     @contextmanager
     def running(self, manifest: Values) -> Generator[None]:
-        """Context of a run: calls ``harness_run_started``, and ``harness_run_stopped`` where the start or the block raises."""
+        """Context of a run: calls ``harness_run_started``, and ``harness_run_stopped``
+        where the start or the block raises.
+        """
         try:
             self.call("harness_run_started", manifest=manifest)
             yield
@@ -105,16 +126,22 @@ class Plugins:
     def call(self, hook: str, **arguments: Any) -> list[Any]:
         """Call one hook through pluggy and return the results of the plugins.
 
-        Raises :class:`HarnessError` with the names of the plugins that implement the hook when one of them raises.
+        Raises :class:`HarnessError` with the names of the plugins that implement the
+        hook when one of them raises.
         """
         caller = getattr(self.manager.hook, hook)
         try:
             return caller(**arguments)
-        except MissingExtra:  # one plain line, which names the package and how to install it
+        except MissingExtra:
+            # one plain line, which names the package and how to install it
             raise
         except Exception as error:
             name = _plugin_of(error, caller)
-            text = str(error) if isinstance(error, HarnessError) else f"{type(error).__name__}: {error}"
+            text = (
+                str(error)
+                if isinstance(error, HarnessError)
+                else f"{type(error).__name__}: {error}"
+            )
             raise HarnessError(f"plugin '{name}' failed in {hook}: {text}") from error
 
 
@@ -133,7 +160,9 @@ def _manifest_hooks(registry: Registry) -> Iterator[tuple[str, Callable[[], obje
             def load(target: str = target, manifest: Manifest = manifest) -> object:
                 module, _, attribute = target.partition(":")
                 if manifest.local:
-                    imported = import_from(manifest.folder, module, f"hooks of {manifest.source}")
+                    imported = import_from(
+                        manifest.folder, module, f"hooks of {manifest.source}"
+                    )
                 else:
                     imported = importlib.import_module(module)
                 return getattr(imported, attribute) if attribute else imported
@@ -142,8 +171,13 @@ def _manifest_hooks(registry: Registry) -> Iterator[tuple[str, Callable[[], obje
 
 
 def _plugin_of(error: BaseException, caller: pluggy.HookCaller) -> str:
-    """Return the name of the plugin whose implementation is on the traceback, else the names of all implementations."""
-    by_code = {getattr(i.function, "__code__", None): i.plugin_name for i in caller.get_hookimpls()}
+    """Return the name of the plugin whose implementation is on the traceback, else the
+    names of all implementations.
+    """
+    by_code = {
+        getattr(i.function, "__code__", None): i.plugin_name
+        for i in caller.get_hookimpls()
+    }
     traceback, name = error.__traceback__, ""
     while traceback is not None:
         name = by_code.get(traceback.tb_frame.f_code, name)
@@ -152,32 +186,53 @@ def _plugin_of(error: BaseException, caller: pluggy.HookCaller) -> str:
 
 
 def plugin_failure(error: BaseException) -> str | None:
-    """Return a line for an exception that was raised in, or below, the code of a plugin; None for any other.
+    """Return a line for an exception that was raised in, or below, the code of a
+    plugin; None for any other.
 
-    The innermost frame of a module that a manifest of a plugin names decides. A registry that cannot be read has no plugins; nor has
-    one in a process that cannot open another file.
+    The innermost frame of a module that a manifest of a plugin names decides. A
+    registry that cannot be read has no plugins; nor has one in a process that cannot
+    open another file.
     """
     try:
         owners = _owners()
     except (HarnessError, OSError):
         return None
-    frames = [(frame.f_globals.get("__name__", ""), frame, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    frames = [
+        (frame.f_globals.get("__name__", ""), frame, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
     for name, frame, line in reversed(frames):
         provider = owners.get(str(name)) or owners.get(str(name).partition(".")[0])
         if provider is not None:
-            text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            text = (
+                f"{type(error).__name__}: {error}"
+                if str(error)
+                else type(error).__name__
+            )
             location = f"{Path(frame.f_code.co_filename).name}, line {line}"
-            return f"the plugin '{provider}' failed: {text} ({location}; --debug shows the traceback)"
+            return (
+                f"the plugin '{provider}' failed: {text} ({location}; "
+                "--debug shows the traceback)"
+            )
     return None
 
 
 def _owners() -> dict[str, str]:
-    """Return module, or package of a module, -> provider, for the modules that manifests of plugins name."""
-    modules = [(module, manifest.provider) for manifest in current().manifests for module in _modules_of(manifest)]
-    built_in = {"harness"} | {module.partition(".")[0] for module, provider in modules if provider == BUILT_IN}
+    """Return module, or package of a module, -> provider, for the modules that
+    manifests of plugins name.
+    """
+    modules = [
+        (module, manifest.provider)
+        for manifest in current().manifests
+        for module in _modules_of(manifest)
+    ]
+    built_in = {"harness"} | {
+        module.partition(".")[0] for module, provider in modules if provider == BUILT_IN
+    }
     owners: dict[str, str] = {}
     for module, provider in modules:
-        if module.partition(".")[0] not in built_in:  # a manifest may name a built-in component
+        # a manifest may name a built-in component
+        if module.partition(".")[0] not in built_in:
             owners.setdefault(module, provider)
             owners.setdefault(module.partition(".")[0], provider)
     return owners
@@ -186,4 +241,6 @@ def _owners() -> dict[str, str]:
 def _modules_of(manifest: Manifest) -> list[str]:
     """Return the modules of the components and hooks of a manifest."""
     targets = [*(entry.target for entry in manifest.entries), *manifest.hooks]
-    return [module for module in (target.partition(":")[0] for target in targets) if module]
+    return [
+        module for module in (target.partition(":")[0] for target in targets) if module
+    ]

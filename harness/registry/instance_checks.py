@@ -1,8 +1,19 @@
-"""Checks of a new instance against the contract of its kind: a missing member is reported with the registered name."""
+"""Checks of a new instance against the contract of its kind: a missing member is
+reported with the registered name.
+"""
 
 from __future__ import annotations
 
-from harness.contracts import Adapter, Distance, Embedding, Metric, MetricSpec, Reader, SumMetric, TokenScoreMetric
+from harness.contracts import (
+    Adapter,
+    Distance,
+    Embedding,
+    Metric,
+    MetricSpec,
+    Reader,
+    SumMetric,
+    TokenScoreMetric,
+)
 from harness.errors import HarnessError
 
 PROTOCOLS: dict[str, tuple[type, ...]] = {
@@ -24,20 +35,25 @@ _MEMBERS = {
 
 _SPEC_FIELDS = ("column_names", "details_of_undefined", "held_fixed", "untestable")
 _REMOVED = {
-    **{name: f"set MetricSpec({name}=...) in place of the attribute" for name in _SPEC_FIELDS},
+    **{
+        name: f"set MetricSpec({name}=...) in place of the attribute"
+        for name in _SPEC_FIELDS
+    },
     "addends": "derive it from SumMetric, whose addends(batch, features, state) are summed",
     "list_parameters": "annotate a parameter that is a list as a Sequence in place of naming it",
     "resample": "define intervals(scores, samples, seed) in its place",
     **dict.fromkeys(
         ("partial_fit", "merge_fits", "finish_fit"),
-        "fit(references, features) fits one shard, and merge(first, second) joins the states of two",
+        "fit(references, features) fits one shard, and merge(first, second) "
+        "joins the states of two",
     ),
 }
 """Members of metrics of an earlier version, and what to do in place of them."""
 
 
 def check_instance(kind: str, label: str, instance: object) -> None:
-    """Raise :class:`HarnessError` when an instance lacks a member of every protocol of its kind.
+    """Raise :class:`HarnessError` when an instance lacks a member of every protocol of
+    its kind.
 
     Parameters
     ----------
@@ -51,15 +67,27 @@ def check_instance(kind: str, label: str, instance: object) -> None:
     protocols = PROTOCOLS.get(kind, ())
     if not protocols:
         return
-    lacking = [[name for name in _MEMBERS[protocol] if not hasattr(instance, name)] for protocol in protocols]
+    lacking = [
+        [name for name in _MEMBERS[protocol] if not hasattr(instance, name)]
+        for protocol in protocols
+    ]
     fewest = min(lacking, key=len)
     if fewest:
         members = ", ".join(f"'{name}'" for name in fewest)
-        raise HarnessError(f"{label} ({type(instance).__name__}) has no {members}; docs/plugins.md lists its members")
+        raise HarnessError(
+            f"{label} ({type(instance).__name__}) has no {members}; "
+            "docs/plugins.md lists its members"
+        )
     if kind == "metrics":
-        spec = getattr(instance, "spec")  # noqa: B009  (checked above; the protocol is unknown to type checkers)
+        # checked above; the protocol is unknown to type checkers
+        spec = getattr(instance, "spec")  # noqa: B009
         if not isinstance(spec, MetricSpec):
             raise HarnessError(f"{label}: spec is {spec!r:.80}; expected a MetricSpec")
         removed = next((name for name in _REMOVED if hasattr(instance, name)), None)
-        if removed is not None and not (removed == "addends" and isinstance(instance, SumMetric)):
-            raise HarnessError(f"{label}: '{removed}' is of an earlier version: {_REMOVED[removed]} (docs/plugins.md)")
+        if removed is not None and not (
+            removed == "addends" and isinstance(instance, SumMetric)
+        ):
+            raise HarnessError(
+                f"{label}: '{removed}' is of an earlier version: "
+                f"{_REMOVED[removed]} (docs/plugins.md)"
+            )

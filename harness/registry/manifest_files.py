@@ -1,8 +1,10 @@
 """Reading manifests: YAML data about components, never code.
 
-A manifest that cannot be read, or that asks for another harness, becomes a :class:`PluginFailure`; the others go on working.
-``HARNESS_STRICT_PLUGINS=1`` raises instead. ``HARNESS_LOAD_PLUGINS=a,b`` keeps only those installed providers (empty: none).
-``HARNESS_LOCAL_PLUGINS=0`` leaves out the ``registry.yaml`` of the working directory.
+A manifest that cannot be read, or that asks for another harness, becomes a
+:class:`PluginFailure`; the others go on working. ``HARNESS_STRICT_PLUGINS=1`` raises
+instead. ``HARNESS_LOAD_PLUGINS=a,b`` keeps only those installed providers (empty:
+none). ``HARNESS_LOCAL_PLUGINS=0`` leaves out the ``registry.yaml`` of the working
+directory.
 """
 
 from __future__ import annotations
@@ -22,25 +24,35 @@ from harness.files.yaml_source import load
 from harness.registry.manifest_schema import Manifest, PluginFailure, parse_manifest
 
 BUILT_IN = "harness"
-"""Provider of the components that ship with the harness; only manifests of :data:`BUILT_IN_DISTRIBUTIONS` may name it."""
-BUILT_IN_DISTRIBUTIONS = ("caption-harness-metrics", "caption-harness-models", "caption-harness-tasks")
+"""Provider of the components that ship with the harness; only manifests of
+:data:`BUILT_IN_DISTRIBUTIONS` may name it.
+"""
+BUILT_IN_DISTRIBUTIONS = (
+    "caption-harness-metrics",
+    "caption-harness-models",
+    "caption-harness-tasks",
+)
 ENTRY_POINT_GROUP = "harness.manifests"
 FILE_NAME = "registry.yaml"
 LOCAL_PLUGINS = "HARNESS_LOCAL_PLUGINS"
-"""Environment variable; 0: the ``registry.yaml`` of the working directory is not read."""
+"""Environment variable; 0: the ``registry.yaml`` of the working directory is not read.
+"""
 MAX_BYTES = 1 << 18
 """Maximum size of a manifest."""
 
 
 def local_plugins() -> bool:
-    """Return True unless ``HARNESS_LOCAL_PLUGINS`` is 0: the ``registry.yaml`` of the working directory is in use."""
+    """Return True unless ``HARNESS_LOCAL_PLUGINS`` is 0: the ``registry.yaml`` of the
+    working directory is in use.
+    """
     return os.environ.get(LOCAL_PLUGINS, "1") != "0"
 
 
 def find_manifests(
     files: Sequence[Path], directory: Path, only: str | None, *, local: bool = True
 ) -> tuple[list[Manifest], list[PluginFailure]]:
-    """Return the built-in, the installed, the directory's and the given manifests, in this order; and the failures.
+    """Return the built-in, the installed, the directory's and the given manifests, in
+    this order; and the failures.
 
     Parameters
     ----------
@@ -56,12 +68,15 @@ def find_manifests(
     Raises
     ------
     HarnessError
-        A file of ``files`` cannot be read, or any manifest cannot with ``HARNESS_STRICT_PLUGINS=1``.
+        A file of ``files`` cannot be read, or any manifest cannot with
+        ``HARNESS_STRICT_PLUGINS=1``.
     """
     manifests: list[Manifest] = []
     failures: list[PluginFailure] = []
     installed = list(_find_installed_manifests(only))
-    for provider, built_in, path, error in sorted(installed, key=lambda item: not item[1]):
+    for provider, built_in, path, error in sorted(
+        installed, key=lambda item: not item[1]
+    ):
         try:
             if error is not None:
                 raise error
@@ -86,22 +101,39 @@ def find_manifests(
     return manifests, failures
 
 
-def _failure(provider: str, problem: HarnessError | OSError, *, local: bool = False) -> PluginFailure:
-    """Return the failure of a manifest, or raise it with ``HARNESS_STRICT_PLUGINS=1``."""
+def _failure(
+    provider: str, problem: HarnessError | OSError, *, local: bool = False
+) -> PluginFailure:
+    """Return the failure of a manifest, or raise it with
+    ``HARNESS_STRICT_PLUGINS=1``.
+    """
     if os.environ.get("HARNESS_STRICT_PLUGINS") == "1":
         raise problem
     return PluginFailure(provider, "manifest", str(problem), problem, local)
 
 
 def kept_providers(names: str | None) -> set[str] | None:
-    """Return the providers of a comma-separated list (``HARNESS_LOAD_PLUGINS``); None when all are loaded."""
-    return None if names is None else {name.strip() for name in names.split(",") if name.strip()}
+    """Return the providers of a comma-separated list (``HARNESS_LOAD_PLUGINS``);
+    None when all are loaded.
+    """
+    return (
+        None
+        if names is None
+        else {name.strip() for name in names.split(",") if name.strip()}
+    )
 
 
-def _find_installed_manifests(only: str | None) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
-    """Yield name, whether it ships with the harness, and file or error, for each entry point; ``only`` keeps some plugins."""
+def _find_installed_manifests(
+    only: str | None,
+) -> Iterator[tuple[str, bool, Path | None, HarnessError | None]]:
+    """Yield name, whether it ships with the harness, and file or error, for each entry
+    point; ``only`` keeps some plugins.
+    """
     keep = kept_providers(only)
-    for point in sorted(importlib.metadata.entry_points(group=ENTRY_POINT_GROUP), key=lambda p: (p.name, p.value)):
+    for point in sorted(
+        importlib.metadata.entry_points(group=ENTRY_POINT_GROUP),
+        key=lambda p: (p.name, p.value),
+    ):
         distribution = point.dist.name if point.dist is not None else ""
         built_in = distribution in BUILT_IN_DISTRIBUTIONS
         if keep is not None and not built_in and not {point.name, distribution} & keep:
@@ -113,12 +145,17 @@ def _find_installed_manifests(only: str | None) -> Iterator[tuple[str, bool, Pat
 
 
 def locate(value: str) -> Path:
-    """The manifest of ``package`` or ``package:file.yaml``, found without importing the package."""
+    """The manifest of ``package`` or ``package:file.yaml``,
+    found without importing the package.
+    """
     package, _, file = value.partition(":")
     top, *subpackages = package.split(".")
     spec = importlib.util.find_spec(top)
     if spec is None or not spec.submodule_search_locations:
-        raise HarnessError(f"entry point {ENTRY_POINT_GROUP} names the package '{package}', which is not installed")
+        raise HarnessError(
+            f"entry point {ENTRY_POINT_GROUP} names the package '{package}', "
+            "which is not installed"
+        )
     for location in spec.submodule_search_locations:
         path = Path(location, *subpackages, file or FILE_NAME)
         if path.is_file():
@@ -126,22 +163,37 @@ def locate(value: str) -> Path:
     raise HarnessError(f"the package '{package}' holds no {file or FILE_NAME}")
 
 
-def _read(path: Path, provider: str, *, local: bool = False, built_in: bool = False) -> Manifest:
-    manifest = parse_manifest(path, _built_in_data(path) if built_in else _data(path), provider, local=local)
+def _read(
+    path: Path, provider: str, *, local: bool = False, built_in: bool = False
+) -> Manifest:
+    manifest = parse_manifest(
+        path, _built_in_data(path) if built_in else _data(path), provider, local=local
+    )
     if manifest.provider == BUILT_IN and not built_in:
-        raise HarnessError(f"{path}: the provider '{BUILT_IN}' is reserved; choose another name")
+        raise HarnessError(
+            f"{path}: the provider '{BUILT_IN}' is reserved; choose another name"
+        )
     return manifest
 
 
 @cache  # no code of the process changes, nor do its manifests
 def _built_in_data(path: Path) -> object:
-    """Return the YAML of a manifest that ships with the harness, without the places of its values, four times as fast."""
-    loader = cast("type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    """Return the YAML of a manifest that ships with the harness, without the places of
+    its values, four times as fast.
+    """
+    loader = cast(
+        "type[yaml.SafeLoader]", getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    )
     return yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
 
 
 def _data(path: Path) -> object:
-    """Return the YAML of a manifest of any origin; raise :class:`HarnessError` for anything that is none, or too large."""
+    """Return the YAML of a manifest of any origin; raise :class:`HarnessError` for
+    anything that is none, or too large.
+    """
     if path.stat().st_size > MAX_BYTES:
-        raise HarnessError(f"{path}: has {path.stat().st_size:,} bytes; a registry has at most {MAX_BYTES:,}")
+        raise HarnessError(
+            f"{path}: has {path.stat().st_size:,} bytes; "
+            f"a registry has at most {MAX_BYTES:,}"
+        )
     return load(path, compiled=True).data

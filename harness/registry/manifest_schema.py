@@ -1,4 +1,6 @@
-"""Schema of manifests: entries and manifests as dataclasses, parsed from YAML with errors that name the file and the key."""
+"""Schema of manifests: entries and manifests as dataclasses, parsed from YAML with
+errors that name the file and the key.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ from harness.contracts.parameters import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.registry.component_kinds import HIDDEN, KINDS
 
-_OPERATORS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt}
+_OPERATORS = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    "<": operator.lt,
+}
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -25,7 +34,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def satisfies(version: str, specifier: str) -> bool:
-    """Return True when ``version`` satisfies a comma-separated specifier; raise :class:`HarnessError` for an invalid one.
+    """Return True when ``version`` satisfies a comma-separated specifier; raise
+    :class:`HarnessError` for an invalid one.
 
     >>> satisfies("0.1.0", ">=0.1,<1"), satisfies("1.2", "<1")
     (True, False)
@@ -33,7 +43,10 @@ def satisfies(version: str, specifier: str) -> bool:
     for clause in specifier.split(","):
         match = re.fullmatch(r"\s*(>=|<=|==|!=|>|<)\s*([0-9][0-9.]*)\s*", clause)
         if match is None:
-            raise HarnessError(f"version specifier '{specifier}' is not understood; expected something like '>=0.1,<1'")
+            raise HarnessError(
+                f"version specifier '{specifier}' is not understood; "
+                "expected something like '>=0.1,<1'"
+            )
         if not _OPERATORS[match[1]](_numbers(version), _numbers(match[2])):
             return False
     return True
@@ -43,15 +56,31 @@ API = 1
 """Version of the manifest schema."""
 ALL_KINDS = (*KINDS, *HIDDEN)
 ENTRY_KEYS = {
-    "name", "import", "target", "path", "summary", "question", "extra", "extras", "level", "needs", "higher_is_better", "aliases",
-    "version", "role", "captions_of",
-    "display", "percent",
-}  # fmt: skip
+    "name",
+    "import",
+    "target",
+    "path",
+    "summary",
+    "question",
+    "extra",
+    "extras",
+    "level",
+    "needs",
+    "higher_is_better",
+    "aliases",
+    "version",
+    "role",
+    "captions_of",
+    "display",
+    "percent",
+}
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
 
 FORMER_PACKAGES = {
-    "harness.plugins": "harness_metrics", "harness.adapters": "harness_models", "harness.tasks": "harness_tasks"
-}  # fmt: skip
+    "harness.plugins": "harness_metrics",
+    "harness.adapters": "harness_models",
+    "harness.tasks": "harness_tasks",
+}
 """Packages of version 0.1.0 -> their names today."""
 
 Section = Parameters
@@ -73,7 +102,9 @@ class Entry:
     path: str = ""
     summary: str = ""
     display: str = ""
-    """Name in tables and charts, with slots for what the signature says (:mod:`harness.reporting.table`)."""
+    """Name in tables and charts, with slots for what the signature says
+    (:mod:`harness.reporting.table`).
+    """
     percent: bool = False
     """True for a metric whose values papers print times 100 (``--percent``)."""
     question: str = ""
@@ -84,11 +115,17 @@ class Entry:
     higher_is_better: bool | None = None
     aliases: tuple[str, ...] = ()
     version: str = ""
-    """Version of the component, as its manifest declares it; part of the provenance of a run."""
+    """Version of the component, as its manifest declares it;
+    part of the provenance of a run.
+    """
     roles: tuple[str, ...] = ()
-    """Uses of the component by the engine itself, such as ``reference-files``; built-in entries only."""
+    """Uses of the component by the engine itself, such as ``reference-files``;
+    built-in entries only.
+    """
     captions_of: Parameters = field(default_factory=Values, hash=False)
-    """Module -> hash of earlier code of an adapter that gave the same captions: stored captions of that code are reused."""
+    """Module -> hash of earlier code of an adapter that gave the same captions: stored
+    captions of that code are reused.
+    """
     local: bool = False
 
     @property
@@ -98,7 +135,8 @@ class Entry:
 
     @property
     def file(self) -> Path:
-        """The file of a task entry: beside the manifest, or ``package:file`` inside a package.
+        """The file of a task entry: beside the manifest,
+        or ``package:file`` inside a package.
 
         A package that a local manifest names is not imported.
         """
@@ -152,7 +190,8 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
     provider : str
         Provider when the manifest names none.
     local : bool
-        True for a manifest of a project, which may name code in its own folder alone (:mod:`harness.registry.local_code`).
+        True for a manifest of a project, which may name code in its own folder alone
+        (:mod:`harness.registry.local_code`).
 
     Raises
     ------
@@ -162,7 +201,11 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
     content = _mapping(data, f"{path}: a registry is a mapping of kinds")
     for key in content:
         if key not in TOP_KEYS and key not in ALL_KINDS:
-            raise HarnessError(f"{path}: unknown key '{key}'{did_you_mean(key, [*ALL_KINDS, *TOP_KEYS])}", value=key)
+            raise HarnessError(
+                f"{path}: unknown key "
+                f"'{key}'{did_you_mean(key, [*ALL_KINDS, *TOP_KEYS])}",
+                value=key,
+            )
     _check_api(path, content)
     name = str(content.get("provider", provider))
     entries = [
@@ -170,7 +213,9 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
         for kind in ALL_KINDS
         for entry_name, raw in _pairs(path, kind, content.get(kind) or {})
     ]
-    return Manifest(name, str(path), tuple(entries), _hooks(path, content.get("hooks")), local)
+    return Manifest(
+        name, str(path), tuple(entries), _hooks(path, content.get("hooks")), local
+    )
 
 
 def _mapping(value: object, expectation: str) -> Section:
@@ -181,34 +226,57 @@ def _mapping(value: object, expectation: str) -> Section:
 
 def _check_api(path: Path, content: Section) -> None:
     if content.get("api", API) != API:
-        raise HarnessError(f"{path}: manifest api {content['api']!r} is not known; this harness reads api {API}")
+        raise HarnessError(
+            f"{path}: manifest api {content['api']!r} is not known; "
+            f"this harness reads api {API}"
+        )
     required = content.get("requires_harness")
     if required and not satisfies(__version__, str(required)):
-        raise HarnessError(f"{path}: asks for harness {required}; this is harness {__version__}")
+        raise HarnessError(
+            f"{path}: asks for harness {required}; this is harness {__version__}"
+        )
 
 
 def _hooks(path: Path, section: object) -> tuple[str, ...]:
     """Return the hook modules of a manifest: texts, or mappings with ``target``."""
-    items = cast("list[object]", section) if isinstance(section, list) else [section] if section else []
-    targets = [cast(Section, item).get("target") if isinstance(item, Mapping) else item for item in items]
+    items = (
+        cast("list[object]", section)
+        if isinstance(section, list)
+        else [section]
+        if section
+        else []
+    )
+    targets = [
+        cast(Section, item).get("target") if isinstance(item, Mapping) else item
+        for item in items
+    ]
     modules = [target for target in targets if isinstance(target, str) and target]
     if len(modules) < len(targets):
-        raise HarnessError(f'{path}: hooks is a list of modules ("package.module"); found {section!r:.80}')
+        raise HarnessError(
+            f'{path}: hooks is a list of modules ("package.module"); '
+            f"found {section!r:.80}"
+        )
     return tuple(modules)
 
 
 def _pairs(path: Path, kind: str, section: object) -> list[tuple[str, Section]]:
-    """Return (name, entry) of a kind: a mapping of names to entries, or a list of entries with a name."""
+    """Return (name, entry) of a kind: a mapping of names to entries,
+    or a list of entries with a name.
+    """
     if isinstance(section, Mapping):
         items = cast("Mapping[object, object]", section).items()
-        return [(str(name), _raw_entry(path, kind, str(name), raw)) for name, raw in items]
+        return [
+            (str(name), _raw_entry(path, kind, str(name), raw)) for name, raw in items
+        ]
     if isinstance(section, list):
         items = cast("list[object]", section)
         entries = [cast(Section, item) for item in items if isinstance(item, Mapping)]
         with_name = [entry for entry in entries if "name" in entry]
         if len(with_name) == len(items):
             return [(str(entry["name"]), entry) for entry in with_name]
-    raise HarnessError(f"{path}: '{kind}' must map names to entries, or list entries with a name")
+    raise HarnessError(
+        f"{path}: '{kind}' must map names to entries, or list entries with a name"
+    )
 
 
 def _raw_entry(path: Path, kind: str, name: str, raw: object) -> Section:
@@ -217,25 +285,44 @@ def _raw_entry(path: Path, kind: str, name: str, raw: object) -> Section:
     return _mapping(raw or {}, f"{path}: {kind}.{name} must be a mapping")
 
 
-def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local: bool) -> Entry:
+def _entry(
+    path: Path, kind: str, name: str, raw: Section, provider: str, local: bool
+) -> Entry:
     for key in raw:
         if key not in ENTRY_KEYS:
-            raise HarnessError(f"{path}: {kind}.{name}: unknown key '{key}'{did_you_mean(key, ENTRY_KEYS)}", value=key)
+            raise HarnessError(
+                f"{path}: {kind}.{name}: unknown key "
+                f"'{key}'{did_you_mean(key, ENTRY_KEYS)}",
+                value=key,
+            )
     target = str(raw.get("import") or raw.get("target") or "")
     if not target and not raw.get("path"):
-        needed = "needs 'import: \"package.module:Object\"'" + (" or 'path'" if kind == "tasks" else "")
+        needed = "needs 'import: \"package.module:Object\"'" + (
+            " or 'path'" if kind == "tasks" else ""
+        )
         raise HarnessError(f"{path}: {kind}.{name} {needed}")
     better = raw.get("higher_is_better")
     if better is not None and not isinstance(better, bool):
-        raise HarnessError(f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; expected true, false or null")
+        raise HarnessError(
+            f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; "
+            "expected true, false or null"
+        )
     percent = raw.get("percent", False)
     if not isinstance(percent, bool):
-        raise HarnessError(f"{path}: {kind}.{name}: percent is {percent!r:.80}; expected true or false")
+        raise HarnessError(
+            f"{path}: {kind}.{name}: percent is {percent!r:.80}; expected true or false"
+        )
     if target and ":" not in target and kind not in HIDDEN:
-        raise HarnessError(f"{path}: {kind}.{name}: import is '{target}'; expected \"package.module:Object\"")
+        raise HarnessError(
+            f"{path}: {kind}.{name}: import is '{target}'; "
+            'expected "package.module:Object"'
+        )
     for former, package in FORMER_PACKAGES.items():
         if f"{target or raw.get('path')}.".replace(":", ".").startswith(f"{former}."):
-            raise HarnessError(f"{path}: {kind}.{name}: the package '{former}' is now '{package}': write '{package}' instead")
+            raise HarnessError(
+                f"{path}: {kind}.{name}: the package '{former}' is now '{package}': "
+                f"write '{package}' instead"
+            )
     return Entry(
         kind=kind,
         name=name,
@@ -243,20 +330,28 @@ def _entry(path: Path, kind: str, name: str, raw: Section, provider: str, local:
         source=str(path),
         folder=path.parent,
         target=target,
-        **{key: str(raw.get(key, "")) for key in ("path", "summary", "display", "question", "level", "version")},
+        **{
+            key: str(raw.get(key, ""))
+            for key in ("path", "summary", "display", "question", "level", "version")
+        },
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
         needs=_texts(raw.get("needs")),
         higher_is_better=better,
         percent=percent,
         aliases=_texts(raw.get("aliases")),
         roles=_texts(raw.get("role")),
-        captions_of=_mapping(raw.get("captions_of") or {}, f"{path}: {kind}.{name}: captions_of maps modules to hashes"),
+        captions_of=_mapping(
+            raw.get("captions_of") or {},
+            f"{path}: {kind}.{name}: captions_of maps modules to hashes",
+        ),
         local=local,
     )
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a text, another value or a list of them as a tuple of texts; empty for nothing."""
+    """Return a text, another value or a list of them as a tuple of texts;
+    empty for nothing.
+    """
     if not value:
         return ()
     items = cast("list[object]", value) if isinstance(value, list) else [value]

@@ -1,11 +1,16 @@
-"""Permissions of the user for what parameters ask for: secrets of the environment, and code in folders that they name.
+"""Permissions of the user for what parameters ask for: secrets of the environment, and
+code in folders that they name.
 
-A spec, a run directory or a judge file comes from somebody else as often as not, and says itself to which servers things are sent: that
-it asks for a key is no permission. The user allows secrets by ``--allow-secret NAME``, by an argument in Python, or for all runs by the
-environment variable :data:`ALLOWED_SECRETS`, and code by the variable :data:`ALLOWED_CODE`; a spec cannot set them.
+A spec, a run directory or a judge file comes from somebody else as often as not, and
+says itself to which servers things are sent: that it asks for a key is no permission.
+The user allows secrets by ``--allow-secret NAME``, by an argument in Python, or for all
+runs by the environment variable :data:`ALLOWED_SECRETS`, and code by the variable
+:data:`ALLOWED_CODE`; a spec cannot set them.
 
-Specs are checked when they are loaded, with the line of the key. The registry checks the parameters of every component that it creates
-once more, so that no verb can forget it; parameters that the user typed in the command or in Python (:func:`typed_by_user`) need none.
+Specs are checked when they are loaded, with the line of the key. The registry checks
+the parameters of every component that it creates once more, so that no verb can forget
+it; parameters that the user typed in the command or in Python (:func:`typed_by_user`)
+need none.
 """
 
 from __future__ import annotations
@@ -24,13 +29,19 @@ if TYPE_CHECKING:  # the command line imports this module for every verb
     from harness.files.yaml_source import Key, Located, YamlValue
 
 ALLOWED_SECRETS = "HARNESS_ALLOWED_SECRETS"
-"""Environment variable: names of environment variables that specs may read, separated by commas."""
+"""Environment variable: names of environment variables that specs may read,
+separated by commas.
+"""
 ALLOWED_CODE = "HARNESS_ALLOW_CODE"
 """Environment variable: ``1`` lets specs name folders whose code is run."""
 _DEFAULT_HOSTS = {"OPENAI_API_KEY": "api.openai.com"}
-"""Usual variable of a service -> its host, to which the key may be sent without permission."""
+"""Usual variable of a service -> its host, to which the key may be sent without
+permission.
+"""
 KEY_PARAMETERS = ("api_key_env",)
-"""Parameters of components that name the environment variable of a key, which is sent to a server (``KeyVariable``)."""
+"""Parameters of components that name the environment variable of a key, which is sent
+to a server (``KeyVariable``).
+"""
 CODE_PARAMETERS = ("trust_remote_code", "jars")
 """Parameters of components that run code of a folder or of the hub (``RunsCode``)."""
 _allowed: ContextVar[frozenset[str]] = ContextVar("_allowed", default=frozenset())
@@ -49,7 +60,9 @@ def allow(secrets: Iterable[str]) -> Generator[None]:
 
 @contextmanager
 def typed_by_user() -> Generator[None]:
-    """Context in which components are created from parameters that the user typed, in a command or in Python."""
+    """Context in which components are created from parameters that the user typed,
+    in a command or in Python.
+    """
     token = _typed.set(True)
     try:
         yield
@@ -58,33 +71,45 @@ def typed_by_user() -> Generator[None]:
 
 
 def check_secret(name: str, location: str) -> None:
-    """Raise :class:`InputError` for an environment variable that the user has not allowed."""
+    """Raise :class:`InputError` for an environment variable that the user has not
+    allowed.
+    """
     if not _may_read(name):
         raise InputError(
-            f"the spec asks for the secret {name} of your environment; if it may have it: --allow-secret {name} "
-            f"(Python: allow_secrets=['{name}']; for all runs: {ALLOWED_SECRETS}={name})",
+            f"the spec asks for the secret {name} of your environment; "
+            f"if it may have it: --allow-secret {name} "
+            f"(Python: allow_secrets=['{name}']; for all runs: "
+            f"{ALLOWED_SECRETS}={name})",
             location,
             value=name,
         )
 
 
 def _may_read(name: str) -> bool:
-    return name in _allowed.get() or name in map(str.strip, os.environ.get(ALLOWED_SECRETS, "").split(","))
+    return name in _allowed.get() or name in map(
+        str.strip, os.environ.get(ALLOWED_SECRETS, "").split(",")
+    )
 
 
 def check_permissions(tree: Located) -> None:
-    """Raise :class:`InputError`, with file and line, for keys of servers and for code that the user has not allowed."""
+    """Raise :class:`InputError`, with file and line, for keys of servers and for code
+    that the user has not allowed.
+    """
     for key, value in tree.walk():
         for parameter, name in _forbidden(value):
             location = tree.where((*key, parameter))
             if name is not None:
                 check_secret(name, location)
-            text = f"{parameter} runs code that the spec names; if you trust it, set the environment variable {ALLOWED_CODE}=1"
+            text = (
+                f"{parameter} runs code that the spec names; if you trust it, "
+                f"set the environment variable {ALLOWED_CODE}=1"
+            )
             raise InputError(text, location, parameter=parameter)
 
 
 def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -> None:
-    """Raise :class:`InputError` where parameters ask for a key or for code that the user has not allowed.
+    """Raise :class:`InputError` where parameters ask for a key or for code that the
+    user has not allowed.
 
     Parameters
     ----------
@@ -93,7 +118,8 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
     params : mapping
         Its parameters, with those of components within them.
     marked : mapping
-        Parameters of its own that are marked as dangerous -> their mark: ``"key"`` or ``"code"``.
+        Parameters of its own that are marked as dangerous -> their mark: ``"key"`` or
+        ``"code"``.
     """
     if _typed.get():
         return
@@ -102,23 +128,35 @@ def check_component(label: str, params: Parameters, marked: Mapping[str, str]) -
             path = ".".join(map(str, (*key, parameter)))
             if name is not None:
                 check_secret(name, f"{label}: {path}")
-            text = f"{path} runs code that a file names; if you trust it, set the environment variable {ALLOWED_CODE}=1"
+            text = (
+                f"{path} runs code that a file names; if you trust it, "
+                f"set the environment variable {ALLOWED_CODE}=1"
+            )
             raise InputError(text, label, parameter=parameter)
 
 
 def permitted(params: Parameters, marked: Mapping[str, str]) -> Values:
-    """Return parameters without those that ask for a key or for code that the user has not allowed.
+    """Return parameters without those that ask for a key or for code that the user has
+    not allowed.
 
     ``marked`` is that of :func:`check_component`.
     """
     forbidden = dict(_forbidden(params, marked))
-    return {name: _permitted(value) for name, value in params.items() if name not in forbidden}
+    return {
+        name: _permitted(value)
+        for name, value in params.items()
+        if name not in forbidden
+    }
 
 
 def _permitted(value: object) -> object:
     if isinstance(value, Mapping):
         return permitted(cast("Parameters", value), {})
-    return [_permitted(item) for item in cast("list[object]", value)] if isinstance(value, list) else value
+    return (
+        [_permitted(item) for item in cast("list[object]", value)]
+        if isinstance(value, list)
+        else value
+    )
 
 
 def _walk(value: YamlValue) -> Iterator[tuple[Key, YamlValue]]:
@@ -127,26 +165,47 @@ def _walk(value: YamlValue) -> Iterator[tuple[Key, YamlValue]]:
     return Located(value).walk()
 
 
-def _forbidden(value: object, marked: Mapping[str, str] | None = None) -> Iterator[tuple[str, str | None]]:
-    """Yield the parameters of a mapping that the user has not allowed: a key with its variable, code with None."""
+def _forbidden(
+    value: object, marked: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, str | None]]:
+    """Yield the parameters of a mapping that the user has not allowed: a key with its
+    variable, code with None.
+    """
     if not isinstance(value, Mapping):
         return
     values, marks = cast("Values", value), marked or {}
-    for parameter in dict.fromkeys((*KEY_PARAMETERS, *(name for name, mark in marks.items() if mark == "key"))):
+    for parameter in dict.fromkeys(
+        (*KEY_PARAMETERS, *(name for name, mark in marks.items() if mark == "key"))
+    ):
         names: Any = values.get(parameter)
         for name in cast("list[Any]", names) if isinstance(names, list) else [names]:
-            if isinstance(name, str) and not _is_default_host(name, values.get("base_url")) and not _may_read(name):
+            if (
+                isinstance(name, str)
+                and not _is_default_host(name, values.get("base_url"))
+                and not _may_read(name)
+            ):
                 yield parameter, name
     if os.environ.get(ALLOWED_CODE) != "1":
-        for parameter in dict.fromkeys((*CODE_PARAMETERS, *(name for name, mark in marks.items() if mark == "code"))):
+        for parameter in dict.fromkeys(
+            (
+                *CODE_PARAMETERS,
+                *(name for name, mark in marks.items() if mark == "code"),
+            )
+        ):
             if values.get(parameter):
                 yield parameter, None
 
 
 def _is_default_host(name: str, base_url: object) -> bool:
-    """Return True for the usual variable of the service at an address; over http anybody on the way would read the key."""
+    """Return True for the usual variable of the service at an address; over http
+    anybody on the way would read the key.
+    """
     try:
         address = urlsplit(str(base_url))
     except ValueError:
         return False
-    return address.scheme == "https" and address.hostname is not None and address.hostname == _DEFAULT_HOSTS.get(name)
+    return (
+        address.scheme == "https"
+        and address.hostname is not None
+        and address.hostname == _DEFAULT_HOSTS.get(name)
+    )

@@ -1,9 +1,10 @@
 """Makes an installed torchvision without working operators importable.
 
-torchvision's wheels are built against one build of torch. Beside a CPU torch a CUDA wheel of torchvision fails at import
-("operator torchvision::nms does not exist"), and with it open_clip, timm, sentence_transformers and the models of
-transformers, none of which need those operators here. Declaring the two missing operators is enough for all of them;
-calling ``torchvision.ops.nms`` itself still raises.
+torchvision's wheels are built against one build of torch. Beside a CPU torch a CUDA
+wheel of torchvision fails at import ("operator torchvision::nms does not exist"), and
+with it open_clip, timm, sentence_transformers and the models of transformers, none of
+which need those operators here. Declaring the two missing operators is enough for all
+of them; calling ``torchvision.ops.nms`` itself still raises.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ _kept: list[object] = []
 
 
 def guard_torchvision() -> None:
-    """Call before the first import of open_clip, timm, sentence_transformers or a model of transformers.
+    """Call before the first import of open_clip, timm,
+    sentence_transformers or a model of transformers.
 
-    Does nothing without torchvision and where torchvision imports by itself; cheap when called again.
-    Any other failure of torchvision is left to those who need it, whose error then names the cause.
+    Does nothing without torchvision and where torchvision imports by itself; cheap when
+    called again. Any other failure of torchvision is left to those who need it, whose
+    error then names the cause.
     """
     if "torchvision" in sys.modules or importlib.util.find_spec("torchvision") is None:
         return
@@ -41,7 +44,11 @@ def guard_torchvision() -> None:
 def _declare_operators() -> None:
     import torch
 
-    for name in [name for name in sys.modules if name == "torchvision" or name.startswith("torchvision.")]:
+    for name in [
+        name
+        for name in sys.modules
+        if name == "torchvision" or name.startswith("torchvision.")
+    ]:
         del sys.modules[name]
     library: Any = torch.library.Library("torchvision", "FRAGMENT")
     for schema in _MISSING:

@@ -1,1 +1,5 @@
-"""Reports. In: finished runs (records, samples, views). Out: console tables, HTML pages, plots, CSV and Markdown files."""
+"""Reports.
+
+In: finished runs (records, samples, views). Out: console tables, HTML pages, plots,
+CSV and Markdown files.
+"""

@@ -1,4 +1,6 @@
-"""Tables of paired comparisons: a table per pair, a ranking per metric, and all rows in one table for files."""
+"""Tables of paired comparisons: a table per pair, a ranking per metric,
+and all rows in one table for files.
+"""
 
 from __future__ import annotations
 
@@ -10,40 +12,97 @@ from harness.analysis.comparisons import BOLD_NOTE, Comparison, RankedSystem
 from harness.analysis.slices import ADJUSTED
 from harness.errors import counted
 from harness.reporting.score_table import SLICE_NOTE
-from harness.reporting.table import Table, heading, interval_text, number, p_text, shown_name
+from harness.reporting.table import (
+    Table,
+    heading,
+    interval_text,
+    number,
+    p_text,
+    shown_name,
+)
 
-HEADERS = ("metric", "A", "B", "A - B", "95 % interval", "p", "p Holm", "p BH", "sign p", "A>B/=/A<B", "better")
+HEADERS = (
+    "metric",
+    "A",
+    "B",
+    "A - B",
+    "95 % interval",
+    "p",
+    "p Holm",
+    "p BH",
+    "sign p",
+    "A>B/=/A<B",
+    "better",
+)
 SHORT = ("metric", "A - B", "95 % interval", "p Holm", "verdict")
 """Columns of the terminal without ``--all``."""
 ANYTIME = ("95 % sequence", "p anytime", "p signs")
 """Columns of ``--anytime``, before the verdict."""
 LONGEST_VERDICT = 30
-"""Longest label, in characters, that stands in the column of verdicts; of longer ones the letter does, which the title explains."""
+"""Longest label, in characters, that stands in the column of verdicts; of longer ones
+the letter does, which the title explains.
+"""
 _FULL = (
-    "metric", "system_a", "system_b", "a", "b", "difference", "low", "high", "p_value", "p_holm", "p_bh", "p_bootstrap",
-    "sign_p_value", "a_larger", "ties", "b_larger", "n", "left_out", "better", "note",
-)  # fmt: skip
+    "metric",
+    "system_a",
+    "system_b",
+    "a",
+    "b",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+    "p_holm",
+    "p_bh",
+    "p_bootstrap",
+    "sign_p_value",
+    "a_larger",
+    "ties",
+    "b_larger",
+    "n",
+    "left_out",
+    "better",
+    "note",
+)
 
 
 def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]:
-    """Return a table per pair of systems, a row per metric (and slice); ``full`` False: no numbers of both systems."""
+    """Return a table per pair of systems, a row per metric (and slice); ``full`` False:
+    no numbers of both systems.
+    """
     grouped: dict[tuple[str, str], list[Comparison]] = {}
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
-    headers, cells, alignment = (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
+    headers, cells, alignment = (
+        (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
+    )
     if len(grouped) == 1 and not full:  # of one pair there is nothing to adjust for
         headers = tuple("p" if header == "p Holm" else header for header in headers)
     if any(row.anytime for row in rows):
-        headers, alignment = (*headers[:-1], *ANYTIME, headers[-1]), f"{alignment[:-1]}rrr{alignment[-1]}"
+        headers, alignment = (
+            (*headers[:-1], *ANYTIME, headers[-1]),
+            f"{alignment[:-1]}rrr{alignment[-1]}",
+        )
     tables = [
-        Table(headers, [_with_sequence(cells(row), row) for row in pair_rows], alignment, f"A = {a}   B = {b}", _notes(pair_rows))
+        Table(
+            headers,
+            [_with_sequence(cells(row), row) for row in pair_rows],
+            alignment,
+            f"A = {a}   B = {b}",
+            _notes(pair_rows),
+        )
         for (a, b), pair_rows in grouped.items()
     ]
-    return [_with_slices(table, pair_rows) for table, pair_rows in zip(tables, grouped.values())]
+    return [
+        _with_slices(table, pair_rows)
+        for table, pair_rows in zip(tables, grouped.values())
+    ]
 
 
 def _with_slices(table: Table, rows: Sequence[Comparison]) -> Table:
-    """Return a table of comparisons with a column of slices in front where there are some, and in its CSV."""
+    """Return a table of comparisons with a column of slices in front where there are
+    some, and in its CSV.
+    """
     if not any(row.slice for row in rows):
         return table
     names = [row.slice for row in rows]
@@ -58,7 +117,9 @@ def _with_slices(table: Table, rows: Sequence[Comparison]) -> Table:
 
 
 def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
-    """Return the cells of a row, with those of its confidence sequence before the last where there is one."""
+    """Return the cells of a row, with those of its confidence sequence before the last
+    where there is one.
+    """
     if row.anytime is None:
         return list(cells)
     look = row.anytime.last
@@ -69,24 +130,49 @@ def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
 
 
 def comparison_table(rows: Sequence[Comparison]) -> Table:
-    """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in full), a row per pair and metric."""
+    """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in
+    full), a row per pair and metric.
+    """
     systems = len({(row.system_a, row.system_b) for row in rows}) > 1
-    title = "" if systems or not rows else f"A = {rows[0].system_a}, B = {rows[0].system_b}"
-    cells = [[*((row.system_a, row.system_b) if systems else ()), *_cells(row)] for row in rows]
+    title = (
+        "" if systems or not rows else f"A = {rows[0].system_a}, B = {rows[0].system_b}"
+    )
+    cells = [
+        [*((row.system_a, row.system_b) if systems else ()), *_cells(row)]
+        for row in rows
+    ]
     headers = [*(("system A", "system B") if systems else ()), *HEADERS]
     alignment = ("ll" if systems else "") + "lrrrrrrrrrl"
     data = [list(_FULL), *([_full(row, name) for name in _FULL] for row in rows)]
-    return _with_slices(Table(headers, cells, alignment, title, _notes(rows), data=data), rows)
+    return _with_slices(
+        Table(headers, cells, alignment, title, _notes(rows), data=data), rows
+    )
 
 
-def cluster_table(name: str, higher_is_better: bool | None, systems: Sequence[RankedSystem]) -> Table:
-    """Return the ranking of a metric; systems that share a letter are not told apart."""
+def cluster_table(
+    name: str, higher_is_better: bool | None, systems: Sequence[RankedSystem]
+) -> Table:
+    """Return the ranking of a metric; systems that share a letter are not told
+    apart.
+    """
     return Table(
         ("system", "value", "cluster", "better than", "worse than"),
-        [(item.system, number(item.value), item.letters, str(item.wins), str(item.losses)) for item in systems],
+        [
+            (
+                item.system,
+                number(item.value),
+                item.letters,
+                str(item.wins),
+                str(item.losses),
+            )
+            for item in systems
+        ],
         "lrlrr",
         heading(name, higher_is_better),
-        ("systems that share a letter do not differ significantly (p Holm > 0.05)", BOLD_NOTE),
+        (
+            "systems that share a letter do not differ significantly (p Holm > 0.05)",
+            BOLD_NOTE,
+        ),
         frozenset((index, 1) for index, item in enumerate(systems) if item.leads),
     )
 
@@ -104,7 +190,9 @@ def _cells(row: Comparison) -> list[str]:
 
 
 def _better(row: Comparison) -> str:
-    """Return the better system by its label, by its letter where a label is too long for a column; or why there is none."""
+    """Return the better system by its label, by its letter where a label is too long
+    for a column; or why there is none.
+    """
     labels = {"A": row.system_a, "B": row.system_b}
     short = all(len(label) <= LONGEST_VERDICT for label in labels.values())
     return labels.get(row.better, row.better) if short else row.better
@@ -123,19 +211,44 @@ def _full(row: Comparison, name: str) -> object:
 
 
 def _notes(rows: Sequence[Comparison]) -> list[str]:
-    """Return notes on metrics that are not tested, and the number of examples and draws."""
+    """Return notes on metrics that are not tested,
+    and the number of examples and draws.
+    """
     notes = [
-        f"{', '.join(dict.fromkeys(shown_name(row) for row in rows if row.note == note))}: {note}"
+        f"{', '.join(dict.fromkeys(shown_name(row) for row in rows if row.note == note))}: "
+        f"{note}"
         for note in dict.fromkeys(row.note for row in rows if row.note)
     ]
-    draws = dict.fromkeys(f"{row.draws:,}{' (all patterns)' if row.exact else ''}" for row in rows if row.draws)
+    draws = dict.fromkeys(
+        f"{row.draws:,}{' (all patterns)' if row.exact else ''}"
+        for row in rows
+        if row.draws
+    )
     sizes = sorted({row.n for row in rows})
-    examples = ("" if len(sizes) == 1 else f"{sizes[0]:,} to ") + counted(sizes[-1], "example")
-    tests = f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
+    examples = ("" if len(sizes) == 1 else f"{sizes[0]:,} to ") + counted(
+        sizes[-1], "example"
+    )
+    tests = (
+        f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
+    )
     largest_count = max((row.left_out for row in rows), default=0)
     missing = (
-        [f"up to {counted(largest_count, 'example', 'is/are')} missing or undefined for one system and left out"] if largest_count else []
+        [
+            f"up to {counted(largest_count, 'example', 'is/are')} missing or "
+            "undefined for one system and left out"
+        ]
+        if largest_count
+        else []
     )
-    sequences = dict.fromkeys(f"{shown_name(row)}: {row.anytime.note}" for row in rows if row.anytime)
-    sequence = [f"sequence: {'; '.join(sequences)}; p signs: exchangeable systems, not equal means"] if sequences else []
+    sequences = dict.fromkeys(
+        f"{shown_name(row)}: {row.anytime.note}" for row in rows if row.anytime
+    )
+    sequence = (
+        [
+            f"sequence: {'; '.join(sequences)}; p signs: exchangeable systems, "
+            "not equal means"
+        ]
+        if sequences
+        else []
+    )
     return [*notes, *missing, *sequence, f"{examples}{tests}"]

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from harness.errors import counted
 from harness.files.secrets import redact
-from harness.reporting.formats.terminal import console_for_tables, escape, least_width, print_line, print_table
+from harness.reporting.formats.terminal import (
+    console_for_tables,
+    escape,
+    least_width,
+    print_line,
+    print_table,
+)
 from harness.reporting.league import League, LeagueSet, league_table, set_table
 from harness.reporting.result_groups import (
     SIZE_NOTE,
@@ -20,7 +26,15 @@ from harness.reporting.result_groups import (
     system_names,
     usage_notes,
 )
-from harness.reporting.table import Table, interval_text, number, p_text, record_heading, shown_names, size_text
+from harness.reporting.table import (
+    Table,
+    interval_text,
+    number,
+    p_text,
+    record_heading,
+    shown_names,
+    size_text,
+)
 from harness.rundir.records import ResultRecord, decoding_text, varying_fields
 
 if TYPE_CHECKING:
@@ -28,22 +42,31 @@ if TYPE_CHECKING:
     from harness.run.finished import Run
 
 MOST_RESULTS, SHORT_ROWS = 40, 20
-"""Number of results beyond which a run is printed as this many rows of its main table, unless all is asked for."""
+"""Number of results beyond which a run is printed as this many rows of its main table,
+unless all is asked for.
+"""
 BOLD_BUDGET = 1.0
 """Largest estimated seconds of the tests that decide which values are bold."""
 BOLD_EXAMPLES = 16_000
-"""Largest number of examples for which these tests are made: more take longer to read and to draw weights for than the budget."""
+"""Largest number of examples for which these tests are made: more take longer to read
+and to draw weights for than the budget.
+"""
 P_NOTE = (
-    "p: permutation tests of candidates against references, combined over the examples (harmonic p: by the harmonic mean); "
+    "p: permutation tests of candidates against references, "
+    "combined over the examples (harmonic p: by the harmonic mean); "
     "a small p tells them apart, and does not compare systems"
 )
-"""Line below a table with p-values of single systems, which in other tables are those of comparisons."""
+"""Line below a table with p-values of single systems,
+which in other tables are those of comparisons.
+"""
 MAX_FAILURES = 5
 """Maximum number of failed examples printed."""
 
 
 def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
-    """Print the results of runs one after the other, and metrics by sets for several runs of judgments."""
+    """Print the results of runs one after the other,
+    and metrics by sets for several runs of judgments.
+    """
     for run in runs:
         print_run(run, all_results=all_results)
     judged = tuple(LeagueSet(run) for run in runs if run.provenance.kind)
@@ -52,7 +75,9 @@ def print_runs(runs: Sequence[Run], *, all_results: bool) -> None:
 
 
 def print_run(run: Run, *, all_results: bool = False) -> None:
-    """Print the results of a run, its failures, views and notes, and its directory; many results in short, unless all are asked for."""
+    """Print the results of a run, its failures, views and notes, and its directory;
+    many results in short, unless all are asked for.
+    """
     console = console_for_tables()
     short = len(run.records) > MOST_RESULTS and not all_results
     print_table(short_table(run) if short else table_of_run(run))
@@ -61,31 +86,50 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
-        console.print(f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]")
-    views = [view for view in run.provenance.views if view.plot in ("table", "verdicts")]
+        console.print(
+            f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]"
+        )
+    views = [
+        view for view in run.provenance.views if view.plot in ("table", "verdicts")
+    ]
     if short and views:
-        print_line(console, f"--all prints {counted(len(views), 'view')} too: {'; '.join(view.heading for view in views)}", style="")
+        print_line(
+            console,
+            f"--all prints {counted(len(views), 'view')} too: "
+            f"{'; '.join(view.heading for view in views)}",
+            style="",
+        )
     for view in views if not short else ():
-        from harness.reporting.export import table_of_view  # loads the paired tests, which other runs do not need
+        # loads the paired tests, which other runs do not need
+        from harness.reporting.export import table_of_view
 
         table = table_of_view(view, run)
         if len(table.headers) > 1:
-            print_table(transpose(table) if least_width(table) > console.width else table)
+            print_table(
+                transpose(table) if least_width(table) > console.width else table
+            )
         else:
             console.print(f"{escape(view.heading)}: no values in this run")
     if run.provenance.spec.get("same"):
-        from harness.reporting.same_tables import lines_of_run  # loads the test, which other runs do not need
+        # loads the test, which other runs do not need
+        from harness.reporting.same_tables import lines_of_run
 
         for line in lines_of_run(run):
             print_line(console, line, style="")
     for note in run.notes:
-        console.print(f"[yellow]note[/yellow] {escape(note)}", soft_wrap=not console.is_terminal)
+        console.print(
+            f"[yellow]note[/yellow] {escape(note)}", soft_wrap=not console.is_terminal
+        )
     if run.provenance.variant:
         examples = counted(int(run.provenance.data.get("examples") or 0), "example")
-        console.print(f"data: [bold]{escape(run.provenance.variant)}[/bold], {examples}")
+        console.print(
+            f"data: [bold]{escape(run.provenance.variant)}[/bold], {examples}"
+        )
     if run.path:
         path = escape(str(run.path))
-        console.print(f"run: {path}  (harness report {path} makes a page of it)", soft_wrap=True)
+        console.print(
+            f"run: {path}  (harness report {path} makes a page of it)", soft_wrap=True
+        )
 
 
 def table_of_run(run: Run) -> Table:
@@ -94,82 +138,158 @@ def table_of_run(run: Run) -> Table:
 
 
 def short_table(run: Run) -> Table:
-    """Return the first rows of the main table of a run of many results: values alone, metrics by systems or systems by metrics."""
+    """Return the first rows of the main table of a run of many results: values alone,
+    metrics by systems or systems by metrics.
+    """
     from harness.reporting.main_table import main_table
 
-    table = set_table(LeagueSet(run)) if run.provenance.kind else main_table(run, quick_clusters(run))
-    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if len(table.rows) > SHORT_ROWS else ""
+    table = (
+        set_table(LeagueSet(run))
+        if run.provenance.kind
+        else main_table(run, quick_clusters(run))
+    )
+    rows = (
+        f"{SHORT_ROWS} of {len(table.rows)} rows; "
+        if len(table.rows) > SHORT_ROWS
+        else ""
+    )
     hint = f"{rows}--all prints all {len(run.records)} results, with intervals"
     return replace(table, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
 
 
 def table_of_slices(run: Run, *, all_results: bool) -> Table:
-    """Return the results by slice with intervals, or of many the first rows of values alone, unless all are asked for."""
-    from harness.reporting.slice_table import TITLE, slice_table  # loads the paired tests, which other runs do not need
+    """Return the results by slice with intervals, or of many the first rows of values
+    alone, unless all are asked for.
+    """
+    # loads the paired tests, which other runs do not need
+    from harness.reporting.slice_table import TITLE, slice_table
 
     if len(run.slices) <= MOST_RESULTS or all_results:
         return slice_table(run)
     from harness.reporting.main_table import RunClusters, wide_table
 
     table = wide_table(run, RunClusters())
-    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if len(table.rows) > SHORT_ROWS else ""
+    rows = (
+        f"{SHORT_ROWS} of {len(table.rows)} rows; "
+        if len(table.rows) > SHORT_ROWS
+        else ""
+    )
     hint = f"{rows}--all prints all {len(run.slices)} results of slices, with intervals"
-    return replace(table, title=TITLE, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
+    return replace(
+        table, title=TITLE, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint]
+    )
 
 
 def transpose(table: Table) -> Table:
-    """Return a table with its rows as columns, for long heads, which are more readable one below the other."""
+    """Return a table with its rows as columns, for long heads,
+    which are more readable one below the other.
+    """
     columns = list(zip(table.headers, *table.rows))
-    return Table([table.headers[0], *columns[0][1:]], columns[1:], "l" + "r" * len(table.rows), table.title, table.notes)
+    return Table(
+        [table.headers[0], *columns[0][1:]],
+        columns[1:],
+        "l" + "r" * len(table.rows),
+        table.title,
+        table.notes,
+    )
 
 
 def results_table(run: Run) -> Table:
-    """Return all records of a run, metric by metric and best first; columns that are empty in this run are left out."""
+    """Return all records of a run, metric by metric and best first; columns that are
+    empty in this run are left out.
+    """
     labels = decoding_labels(run.records)
     varying = varying_fields(record.decoding for record in run.records)
-    same = decoding_text({name: value for name, value in run.records[0].decoding.items() if name not in varying}) if run.records else ""
-    marks = {reason: number for number, reason in enumerate(p_notes(run.records), start=1)}
+    same = (
+        decoding_text(
+            {
+                name: value
+                for name, value in run.records[0].decoding.items()
+                if name not in varying
+            }
+        )
+        if run.records
+        else ""
+    )
+    marks = {
+        reason: number for number, reason in enumerate(p_notes(run.records), start=1)
+    }
     any_p = any(record.p_value is not None for record in run.records)
     alignment = {
-        "metric": "l", "model": "l", "set": "l", **({"decoding": "l"} if varying else {}), "value": "r", "95 % interval": "r",
-        **({"p": "r"} if marks or any_p else {}), **({"harmonic p": "r"} if any_p else {}), "n": "r", "skipped": "r",
-    }  # fmt: skip
+        "metric": "l",
+        "model": "l",
+        "set": "l",
+        **({"decoding": "l"} if varying else {}),
+        "value": "r",
+        "95 % interval": "r",
+        **({"p": "r"} if marks or any_p else {}),
+        **({"harmonic p": "r"} if any_p else {}),
+        "n": "r",
+        "skipped": "r",
+    }
     rows: list[list[str]] = []
     starts: list[int] = []
     clusters = quick_clusters(run)
-    leading, bold_notes = (clusters.leading, clusters.bold_notes) if clusters else ((), ())
+    leading, bold_notes = (
+        (clusters.leading, clusters.bold_notes) if clusters else ((), ())
+    )
     bold: set[int] = set()
     for group in group_records(run.records):
         starts.append(len(rows))
         for index, record in enumerate(group):
             cells = {
-                "metric": "" if index else record_heading(record), "model": record.model, "set": size_text(record.sizes),
-                "decoding": labels[record.decoding_key], "value": number(record.value), "95 % interval": interval_text(record.ci95),
-                "p": _p_cell(record, marks), "harmonic p": number(record.harmonic_p), "n": str(record.n),
+                "metric": "" if index else record_heading(record),
+                "model": record.model,
+                "set": size_text(record.sizes),
+                "decoding": labels[record.decoding_key],
+                "value": number(record.value),
+                "95 % interval": interval_text(record.ci95),
+                "p": _p_cell(record, marks),
+                "harmonic p": number(record.harmonic_p),
+                "n": str(record.n),
                 "skipped": str(record.skipped or ""),
-            }  # fmt: skip
-            bold |= {len(rows)} if (record.metric, record.model, record.decoding_key) in leading else set()
+            }
+            bold |= (
+                {len(rows)}
+                if (record.metric, record.model, record.decoding_key) in leading
+                else set()
+            )
             rows.append([cells[header] for header in alignment])
     return Table(
-        headers=list(alignment), rows=rows, alignment="".join(alignment.values()),
-        title="  ".join(filter(None, (run.provenance.task or "suite", run.provenance.signature, same))),
+        headers=list(alignment),
+        rows=rows,
+        alignment="".join(alignment.values()),
+        title="  ".join(
+            filter(
+                None, (run.provenance.task or "suite", run.provenance.signature, same)
+            )
+        ),
         notes=[
-            *_footnotes(run.records), *([P_NOTE] if any_p else []), *interval_notes(run.records), *usage_notes(run.records), *bold_notes,
+            *_footnotes(run.records),
+            *([P_NOTE] if any_p else []),
+            *interval_notes(run.records),
+            *usage_notes(run.records),
+            *bold_notes,
         ],
-        bold=frozenset((row, list(alignment).index("value")) for row in bold), groups=frozenset(starts),
+        bold=frozenset((row, list(alignment).index("value")) for row in bold),
+        groups=frozenset(starts),
         secondary=("n", "harmonic p", "skipped"),
-    )  # fmt: skip
+    )
 
 
 def quick_clusters(run: Run) -> RunClusters | None:
-    """Return the clusters of the systems from tests of about a second at most; None for one system."""
+    """Return the clusters of the systems from tests of about a second at most;
+    None for one system.
+    """
     if len(system_names(run.records)) < 2:
         return None
     # Loads the paired tests, which a run of one system does not need.
     from harness.reporting.main_table import RunClusters, clusters_of_run
 
     if max(record.n for record in run.records) > BOLD_EXAMPLES:
-        notes = ("no value is bold: the systems are not compared; harness compare does",)
+        notes = (
+            "no value is bold: the systems are not compared; harness compare does",
+        )
         return RunClusters(notes=notes, bold_notes=notes)
     return clusters_of_run(run, BOLD_BUDGET)
 
@@ -182,10 +302,16 @@ def _p_cell(record: ResultRecord, marks: Mapping[str, int]) -> str:
 
 
 def _footnotes(records: Sequence[ResultRecord]) -> list[str]:
-    """Return the lines below the table: metrics whose rows have several set sizes, and reasons for missing p-values."""
+    """Return the lines below the table: metrics whose rows have several set sizes, and
+    reasons for missing p-values.
+    """
     divided = divided_metrics(group_records(records))
     names = shown_names(records)
-    lines = [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"] if divided else []
+    lines = (
+        [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"]
+        if divided
+        else []
+    )
     for index, (reason, metrics) in enumerate(p_notes(records).items(), start=1):
         lines.append(f"[{index}] no p-value for {', '.join(metrics)}, which {reason}")
     return lines

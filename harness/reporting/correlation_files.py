@@ -1,4 +1,6 @@
-"""Files of a correlation study: its numbers as CSV, TSV, JSON or Parquet, its scatter plots and ranking as PNG and SVG."""
+"""Files of a correlation study: its numbers as CSV, TSV, JSON or Parquet, its scatter
+plots and ranking as PNG and SVG.
+"""
 
 from __future__ import annotations
 
@@ -25,122 +27,258 @@ SUFFIXES = (".csv", ".tsv", ".json", ".parquet")
 
 
 def write_study(study: Study, path: Path, *, overwrite: bool = False) -> Path:
-    """Write all correlations of a study in the format that the name of the file says, and return the path.
+    """Write all correlations of a study in the format that the name of the file says,
+    and return the path.
 
-    Raises :class:`InputError` for another suffix, and for a file that people wrote or changed, unless ``overwrite``.
+    Raises :class:`InputError` for another suffix, and for a file that people wrote or
+    changed, unless ``overwrite``.
     """
     records = study.records()
     suffix = path.suffix.lower()
     if suffix == ".json":
-        data = to_json({"source": study.source, "by": study.by, "correlations": records})
+        data = to_json(
+            {"source": study.source, "by": study.by, "correlations": records}
+        )
     elif suffix == ".parquet":
-        data = encode_columns({name: [record[name] for record in records] for name in COLUMNS}, [(0, len(records))])
+        data = encode_columns(
+            {name: [record[name] for record in records] for name in COLUMNS},
+            [(0, len(records))],
+        )
     elif suffix in SUFFIXES:
-        rows = [list(COLUMNS), *(["" if record[name] is None else record[name] for name in COLUMNS] for record in records)]
+        rows = [
+            list(COLUMNS),
+            *(
+                ["" if record[name] is None else record[name] for name in COLUMNS]
+                for record in records
+            ),
+        ]
         data = delimit(rows, "\t" if suffix == ".tsv" else ",").encode("utf-8")
     else:
-        raise InputError(f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}", str(path))
+        raise InputError(
+            f"the name ends with '{path.suffix}'; expected {', '.join(SUFFIXES)}",
+            str(path),
+        )
     return write_output(path, data, overwrite=overwrite)
 
 
 def write_plots(
-    study: Study, table: ColumnTable, directory: Path, *, by: str | None = None, baseline: str | None = None, overwrite: bool = False
+    study: Study,
+    table: ColumnTable,
+    directory: Path,
+    *,
+    by: str | None = None,
+    baseline: str | None = None,
+    overwrite: bool = False,
 ) -> list[Path]:
-    """Write ``best`` (the best x column against each y), ``baseline`` (a given x column against each y) and ``ranking`` (R² of every x
-    column, best first, per group), each as ``.png`` and ``.svg``; return the files. Groups have colours and shapes of their own.
+    """Write ``best`` (the best x column against each y), ``baseline`` (a given x column
+    against each y) and ``ranking`` (R² of every x column, best first, per group), each
+    as ``.png`` and ``.svg``; return the files.
 
-    Raises :class:`UnknownName` for a baseline that is no x column of the study, :class:`~harness.errors.MissingExtra` without
-    vl-convert, and :class:`InputError` for a file that people wrote or changed, unless ``overwrite``.
+    Groups have colours and shapes of their own.
+
+    Raises :class:`UnknownName` for a baseline that is no x column of the study,
+    :class:`~harness.errors.MissingExtra` without vl-convert, and :class:`InputError`
+    for a file that people wrote or changed, unless ``overwrite``.
     """
     if baseline is not None and baseline not in study.x:
-        why = f": dropped, {study.dropped[baseline]}" if baseline in study.dropped else did_you_mean(baseline, study.x)
+        why = (
+            f": dropped, {study.dropped[baseline]}"
+            if baseline in study.dropped
+            else did_you_mean(baseline, study.x)
+        )
         raise UnknownName(f"the baseline '{baseline}' is no column of the study{why}")
     best = [names[0] if (names := study.best(y, 1)) else None for y in study.y]
     charts = [scatter(study, table, best, by, "best")]
     if baseline is not None:
         charts.append(scatter(study, table, [baseline] * len(study.y), by, "baseline"))
-    drawn = [(chart.id, fitted_svg(chart, DOUBLE)) for chart in [*charts, ranking(study)]]
+    drawn = [
+        (chart.id, fitted_svg(chart, DOUBLE)) for chart in [*charts, ranking(study)]
+    ]
     files = (
         (directory / f"{name}.{suffix}", data)
         for name, text in drawn
-        for suffix, data in (("png", png(text, 3)), ("svg", with_font(text).encode("utf-8")))
+        for suffix, data in (
+            ("png", png(text, 3)),
+            ("svg", with_font(text).encode("utf-8")),
+        )
     )
     return write_outputs(files, overwrite=overwrite)
 
 
-def scatter(study: Study, table: ColumnTable, names: Sequence[str | None], by: str | None, name: str) -> Chart:
-    """Return a panel per y column with the x column of ``names`` (None: no panel content), and the line of least squares."""
+def scatter(
+    study: Study,
+    table: ColumnTable,
+    names: Sequence[str | None],
+    by: str | None,
+    name: str,
+) -> Chart:
+    """Return a panel per y column with the x column of ``names`` (None: no panel
+    content), and the line of least squares.
+    """
     labels = np.array(table.groups(by)) if by else np.full(len(table), ALL)
     groups = [group for group in study.groups if group != ALL] or [ALL]
-    panels_data = [_points(study, table, labels, groups, x, y) for x, y in zip(names, study.y)]
-    caption = "One point per row of the table; the line is that of least squares over all points."
-    return Chart(name, "Scatter plots", caption, "metrics", partial(_build_scatter, panels_data, groups))
+    panels_data = [
+        _points(study, table, labels, groups, x, y) for x, y in zip(names, study.y)
+    ]
+    caption = (
+        "One point per row of the table; the line is that of least squares over all "
+        "points."
+    )
+    return Chart(
+        name,
+        "Scatter plots",
+        caption,
+        "metrics",
+        partial(_build_scatter, panels_data, groups),
+    )
 
 
-def _points(study: Study, table: ColumnTable, labels: np.ndarray, groups: Sequence[str], x: str | None, y: str) -> Values:
+def _points(
+    study: Study,
+    table: ColumnTable,
+    labels: np.ndarray,
+    groups: Sequence[str],
+    x: str | None,
+    y: str,
+) -> Values:
     """Return titles, points and ends of the fitted line of one panel."""
     if x is None:
-        return {"x": "", "y": y, "title": f"{y}: nothing defined", "points": [], "line": []}
+        return {
+            "x": "",
+            "y": y,
+            "title": f"{y}: nothing defined",
+            "points": [],
+            "line": [],
+        }
     values = {"x": table.numbers[x], "y": table.numbers[y]}
-    selected = np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
+    selected = (
+        np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
+    )
     across, up = values["x"][selected], values["y"][selected]
     slope, offset = np.polyfit(across, up, 1)
     r2 = study.record(x, y)["r2"]
     return {
-        "x": x, "y": y, "title": "R² undefined" if r2 is None else f"R² = {r2:.4f}",
-        "points": [{"x": float(a), "y": float(b), "group": str(g)} for a, b, g in zip(across, up, labels[selected])],
-        "line": [{"x": float(end), "y": float(slope * end + offset)} for end in (across.min(), across.max())],
-    }  # fmt: skip
+        "x": x,
+        "y": y,
+        "title": "R² undefined" if r2 is None else f"R² = {r2:.4f}",
+        "points": [
+            {"x": float(a), "y": float(b), "group": str(g)}
+            for a, b, g in zip(across, up, labels[selected])
+        ],
+        "line": [
+            {"x": float(end), "y": float(slope * end + offset)}
+            for end in (across.min(), across.max())
+        ],
+    }
 
 
-def _build_scatter(panels_data: Sequence[Values], groups: Sequence[str], layout: Layout) -> Spec:
+def _build_scatter(
+    panels_data: Sequence[Values], groups: Sequence[str], layout: Layout
+) -> Spec:
     columns = layout.columns(len(panels_data), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    legend = (
+        None
+        if len(groups) == 1
+        else {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    )
     color, shape, _ = vega.series_channels("group", groups, legend)
     charts: list[Spec] = []
     data: dict[str, list[Values]] = {}
     for k, panel in enumerate(panels_data):
         data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
         x, y = (
-            vega.quantitative(name, axis={"title": panel[name] or None, "tickCount": 4, "format": vega.NUMBERS}, scale=scale)
+            vega.quantitative(
+                name,
+                axis={
+                    "title": panel[name] or None,
+                    "tickCount": 4,
+                    "format": vega.NUMBERS,
+                },
+                scale=scale,
+            )
             for name in "xy"
-            for scale in [{"domain": vega.pad_ends(row[name] for row in panel["points"]), "nice": False, "zero": False}]
+            for scale in [
+                {
+                    "domain": vega.pad_ends(row[name] for row in panel["points"]),
+                    "nice": False,
+                    "zero": False,
+                }
+            ]
         )
         gray = {"color": "#808080", "strokeWidth": 0.12 * layout.font}
         line = vega.mark("line", gray, data=f"line{k}", x=x, y=y)
         look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
-        points = vega.mark("point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape)
-        charts.append(vega.layer(line, points, width=width, height=0.8 * width, title=panel["title"]))
+        points = vega.mark(
+            "point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape
+        )
+        charts.append(
+            vega.layer(
+                line, points, width=width, height=0.8 * width, title=panel["title"]
+            )
+        )
     return vega.finish_chart(vega.panels(charts, columns), **data)
 
 
 def ranking(study: Study) -> Chart:
-    """Return R² of every x column against each y column, columns best first, a line per group."""
+    """Return R² of every x column against each y column, columns best first,
+    a line per group.
+    """
     rows: list[Values] = []
     for y in study.y:
         for group in study.groups:
             r2 = study.tables[group].r2[:, study.y.index(y)]
             for rank, name in enumerate(study.best(y), 1):
-                rows.append({"target": y, "place": rank, "r2": float(r2[study.x.index(name)]), "group": group})
+                rows.append(
+                    {
+                        "target": y,
+                        "place": rank,
+                        "r2": float(r2[study.x.index(name)]),
+                        "group": group,
+                    }
+                )
     caption = "R² of every x column, the best over all rows first."
     build = partial(_build_ranking, rows, list(study.y), list(study.groups))
     return Chart("ranking", "Ranking of the columns", caption, "metrics", build)
 
 
-def _build_ranking(rows: Sequence[Values], targets: Sequence[str], groups: Sequence[str], layout: Layout) -> Spec:
+def _build_ranking(
+    rows: Sequence[Values],
+    targets: Sequence[str],
+    groups: Sequence[str],
+    layout: Layout,
+) -> Spec:
     columns = layout.columns(len(targets), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = None if len(groups) == 1 else {"title": None, "orient": "bottom", "symbolOpacity": 1}
-    x_axis = {"title": "columns, best first", "tickMinStep": 1, "format": "d", "grid": False}
+    legend = (
+        None
+        if len(groups) == 1
+        else {"title": None, "orient": "bottom", "symbolOpacity": 1}
+    )
+    x_axis = {
+        "title": "columns, best first",
+        "tickMinStep": 1,
+        "format": "d",
+        "grid": False,
+    }
     y_axis = {"title": "R²", "format": vega.NUMBERS, "tickCount": 5}
     color, _, dash = vega.series_channels("group", groups, legend)
     x = vega.quantitative("place", axis=x_axis, scale={"zero": False})
     y = vega.quantitative("r2", axis=y_axis, scale={"domain": [0, 1]})
     look = {"strokeWidth": 0.14 * layout.font}
     charts = [
-        vega.mark("line", look, where=vega.equal("target", target), x=x, y=y, color=color, strokeDash=dash)
+        vega.mark(
+            "line",
+            look,
+            where=vega.equal("target", target),
+            x=x,
+            y=y,
+            color=color,
+            strokeDash=dash,
+        )
         | {"width": width, "height": 0.8 * width, "title": target}
         for target in targets
     ]
-    return vega.finish_chart({**vega.source("rows"), **vega.panels(charts, columns)}, rows=rows)
+    return vega.finish_chart(
+        {**vega.source("rows"), **vega.panels(charts, columns)}, rows=rows
+    )

@@ -1,6 +1,8 @@
-"""Tables of runs as files: the main table and the views, as CSV for programs, Markdown for people, LaTeX and Typst for papers.
+"""Tables of runs as files: the main table and the views, as CSV for programs, Markdown
+for people, LaTeX and Typst for papers.
 
-Views of verdicts are paired tests of every model against a baseline on the numbers that the result table reports.
+Views of verdicts are paired tests of every model against a baseline on the numbers that
+the result table reports.
 """
 
 from __future__ import annotations
@@ -28,13 +30,23 @@ from harness.run.finished import Run
 from harness.spec.models import ViewSpec
 
 
-def write_tables(paths: Sequence[str | Path], folder: Path, *, percent: bool = False, overwrite: bool = False) -> list[Path]:
-    """Write the main table and every view of ``plot: table``, ``texts`` and ``verdicts`` of finished runs; return the files.
+def write_tables(
+    paths: Sequence[str | Path],
+    folder: Path,
+    *,
+    percent: bool = False,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write the main table and every view of ``plot: table``, ``texts`` and
+    ``verdicts`` of finished runs; return the files.
 
-    The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, the results by slice are ``slices``, views are ``NN-TITLE``; texts
-    have no LaTeX. ``percent`` prints values times 100 in results and slices (:mod:`harness.reporting.percent`). With several runs the
-    names begin with the number and the task of the run. Runs of judgments have ``league``, metrics by sets, and a table of each set; the
-    CSV of ``league`` has the headlines of all sets. ``overwrite`` as for :func:`harness.files.outputs.write_output`.
+    The main table is ``results.csv``, ``.md``, ``.tex`` and ``.typ``, the results by
+    slice are ``slices``, views are ``NN-TITLE``; texts have no LaTeX. ``percent``
+    prints values times 100 in results and slices (:mod:`harness.reporting.percent`).
+    With several runs the names begin with the number and the task of the run. Runs of
+    judgments have ``league``, metrics by sets, and a table of each set; the CSV of
+    ``league`` has the headlines of all sets. ``overwrite`` as for
+    :func:`harness.files.outputs.write_output`.
     """
     runs = [Run.open(path) for path in paths]
     sets = [LeagueSet(run) for run in runs if run.provenance.kind]
@@ -42,8 +54,12 @@ def write_tables(paths: Sequence[str | Path], folder: Path, *, percent: bool = F
     for number_of_run, judged in enumerate(sets, start=1):
         prefix = f"{number_of_run}-" if len(sets) > 1 else ""
         tables[prefix + _slug(judged.run.provenance.task), ""] = set_table(judged)
-    for number_of_run, run in enumerate((run for run in runs if not run.provenance.kind), start=1):
-        prefix = f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
+    for number_of_run, run in enumerate(
+        (run for run in runs if not run.provenance.kind), start=1
+    ):
+        prefix = (
+            f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
+        )
         shown = percent_run(run) if percent else run
         if run.records:
             tables[f"{prefix}results", ""] = main_table(shown, clusters_of_run(run))
@@ -51,13 +67,24 @@ def write_tables(paths: Sequence[str | Path], folder: Path, *, percent: bool = F
             tables[f"{prefix}slices", ""] = slice_table(shown)
         if percent:
             tables |= {
-                key: with_note(table, run.records) for key, table in tables.items() if key[0] in (f"{prefix}results", f"{prefix}slices")
+                key: with_note(table, run.records)
+                for key, table in tables.items()
+                if key[0] in (f"{prefix}results", f"{prefix}slices")
             }
         for index, view in enumerate(run.provenance.views, start=1):
             if view.plot in ("table", "texts", "verdicts"):
-                tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = table_of_view(view, run)
+                tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = (
+                    table_of_view(view, run)
+                )
     files = (
-        (folder / f"{stem}.{suffix}", (markdown_page(table) if plot and form == "markdown" else render(table, form)).encode("utf-8"))
+        (
+            folder / f"{stem}.{suffix}",
+            (
+                markdown_page(table)
+                if plot and form == "markdown"
+                else render(table, form)
+            ).encode("utf-8"),
+        )
         for (stem, plot), table in tables.items()
         for form, suffix in file_suffixes().items()
         if (plot, form) != ("texts", "latex")
@@ -69,7 +96,11 @@ def table_of_view(view: ViewSpec, run: Run) -> Table:
     """Return the table of a view of ``plot: table``, ``texts`` or ``verdicts``."""
     if view.plot == "texts":
         return texts_table(view, run.samples, run.records)
-    return view_table(view, run.records) if view.plot == "table" else verdict_table(view, run)
+    return (
+        view_table(view, run.records)
+        if view.plot == "table"
+        else verdict_table(view, run)
+    )
 
 
 def _slug(title: str) -> str:
@@ -77,31 +108,52 @@ def _slug(title: str) -> str:
 
 
 METHOD_NOTE = (
-    f"difference of the numbers of the table; approximate randomisation, {DRAWS:,} draws, p adjusted by Holm over the rows of a metric, "
+    "difference of the numbers of the table; approximate randomisation, "
+    f"{DRAWS:,} draws, p adjusted by Holm over the rows of a metric, "
     f"level {LEVEL}"
 )
 
 
 def verdict_table(view: ViewSpec, run: Run) -> Table:
-    """Return a row per model (and decoding) and a column per metric: ``better``, ``worse`` or ``=`` with the difference.
+    """Return a row per model (and decoding) and a column per metric: ``better``,
+    ``worse`` or ``=`` with the difference.
 
-    The baseline is the model ``view.against``. For ``y: "*"`` metrics without a direction or without a test are left out.
-    Raises :class:`HarnessError` for an unknown baseline or metric.
+    The baseline is the model ``view.against``. For ``y: "*"`` metrics without a
+    direction or without a test are left out. Raises :class:`HarnessError` for an
+    unknown baseline or metric.
     """
     compared = pairs_against([ComparedRun.open(run)], str(view.against))
     directions = {record.metric: record.higher_is_better for record in run.records}
-    directed = [name for name in dict.fromkeys(name for pair in compared for name in pair.metrics) if directions[name] is not None]
+    directed = [
+        name
+        for name in dict.fromkeys(name for pair in compared for name in pair.metrics)
+        if directions[name] is not None
+    ]
     metrics = directed if view.metrics == ["*"] else view.metrics
     for name in metrics:
         if name not in directed:
             text = "a view of verdicts asks for"
-            raise HarnessError.of_name(text, name, directed, "metrics of captions with a direction are")
+            raise HarnessError.of_name(
+                text, name, directed, "metrics of captions with a direction are"
+            )
     rows = adjusted(compare_pairs(compared, metrics=metrics)) if metrics else []
     cells = {(row.system_a, row.metric): _cell(row) for row in rows}
     if view.metrics == ["*"]:
-        metrics = [name for name in metrics if any(cells[pair.labels[0], name] != "–" for pair in compared)]
-    heads = dict(zip((system.label for system in run.samples.systems), system_heads(run.samples.systems)))
-    body = tuple((heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics)) for pair in compared)
+        metrics = [
+            name
+            for name in metrics
+            if any(cells[pair.labels[0], name] != "–" for pair in compared)
+        ]
+    heads = dict(
+        zip(
+            (system.label for system in run.samples.systems),
+            system_heads(run.samples.systems),
+        )
+    )
+    body = tuple(
+        (heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics))
+        for pair in compared
+    )
     table = number_table(view, f"against {view.against}", metrics, body)
     names = shown_names(run.records)
     return replace(
@@ -120,4 +172,6 @@ def _cell(row: Comparison) -> str:
     sign = "+" if row.difference > 0 else ""
     difference = f"{sign}{number(row.difference)}"
     word = {"A": "better", "B": "worse"}.get(row.better)
-    return f"{word} {difference}" if word else f"= {difference} (p {p_text(row.p_holm)})"
+    return (
+        f"{word} {difference}" if word else f"= {difference} (p {p_text(row.p_holm)})"
+    )

@@ -1,4 +1,6 @@
-"""Results of a gate as a table, as JUnit XML for programs of continuous integration, as Markdown for a pull request, and as a page."""
+"""Results of a gate as a table, as JUnit XML for programs of continuous integration, as
+Markdown for a pull request, and as a page.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,46 @@ from harness.reporting.formats.web import to_html
 from harness.reporting.page import assets
 from harness.reporting.table import Table, display_name, heading, number
 
-HEADERS = ("metric", "slice", "n", "baseline", "new", "worse by", "90 % interval", "margin", "verdict")
+HEADERS = (
+    "metric",
+    "slice",
+    "n",
+    "baseline",
+    "new",
+    "worse by",
+    "90 % interval",
+    "margin",
+    "verdict",
+)
 
 
 def gate_table(result: GateResult) -> Table:
-    """Return a row per metric and slice; the interval is that of the two one-sided bounds."""
+    """Return a row per metric and slice; the interval is that of the two one-sided
+    bounds.
+    """
     systems = len({row.system for row in result.rows}) > 1
     cells = [[*([row.system] if systems else []), *_cells(row)] for row in result.rows]
     left_out = max((row.left_out for row in result.rows), default=0)
-    missing = [f"up to {counted(left_out, 'example', 'has/have')} no value in the baseline, or in both versions"] if left_out else []
+    missing = (
+        [
+            f"up to {counted(left_out, 'example', 'has/have')} no value in the "
+            "baseline, or in both versions"
+        ]
+        if left_out
+        else []
+    )
     return Table(
-        [*(["system"] if systems else []), *HEADERS], cells, ("l" if systems else "") + "llrrrrrrl",
+        [*(["system"] if systems else []), *HEADERS],
+        cells,
+        ("l" if systems else "") + "llrrrrrrl",
         notes=(
-            "passed: upper bound below the margin; failed: lower bound above it (Holm); each bound one-sided at level 0.05",
-            f"bounds: {_describe_methods(result.rows)}", *result.notes, *missing,
+            "passed: upper bound below the margin; failed: "
+            "lower bound above it (Holm); each bound one-sided at level 0.05",
+            f"bounds: {_describe_methods(result.rows)}",
+            *result.notes,
+            *missing,
         ),
-    )  # fmt: skip
+    )
 
 
 def _describe_methods(rows: Sequence[GateRow]) -> str:
@@ -37,27 +63,55 @@ def _describe_methods(rows: Sequence[GateRow]) -> str:
     names: dict[str, dict[str, None]] = {}
     for row in rows:
         names.setdefault(row.method or "none", {})[display_name(row.metric)] = None
-    return "; ".join(f"{method} ({', '.join(metrics)})" for method, metrics in names.items())
+    return "; ".join(
+        f"{method} ({', '.join(metrics)})" for method, metrics in names.items()
+    )
 
 
 def _cells(row: GateRow) -> list[str]:
     numbers = [number(value) for value in (row.baseline, row.new, row.worsening)]
     is_bounded = isfinite(row.low) or isfinite(row.high)
     ends = f"{number(row.low)} … {number(row.high)}" if is_bounded else "–"
-    return [heading(row.metric, row.higher_is_better), row.slice or "all", f"{row.n:,}", *numbers, ends, number(row.margin), row.verdict]
+    return [
+        heading(row.metric, row.higher_is_better),
+        row.slice or "all",
+        f"{row.n:,}",
+        *numbers,
+        ends,
+        number(row.margin),
+        row.verdict,
+    ]
 
 
 def junit(result: GateResult, undecided_fails: bool) -> str:
-    """Return JUnit XML: a test case per metric and slice; undecided ones are skipped, or failures where these fail the gate."""
-    suite = ElementTree.Element("testsuite", name="harness gate", tests=str(len(result.rows)))
+    """Return JUnit XML: a test case per metric and slice; undecided ones are skipped,
+    or failures where these fail the gate.
+    """
+    suite = ElementTree.Element(
+        "testsuite", name="harness gate", tests=str(len(result.rows))
+    )
     counts = {"failures": 0, "skipped": 0}
     for row in result.rows:
-        case = ElementTree.SubElement(suite, "testcase", classname=row.system, name=f"{display_name(row.metric)} {row.slice or 'all'}")
-        failed = row.verdict == "failed" or (row.verdict == "undecided" and undecided_fails)
-        text = f"worse by {row.worsening:.6g}, bounds {row.low:.6g} and {row.high:.6g}, margin {row.margin:.6g}, n = {row.n}"
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=row.system,
+            name=f"{display_name(row.metric)} {row.slice or 'all'}",
+        )
+        failed = row.verdict == "failed" or (
+            row.verdict == "undecided" and undecided_fails
+        )
+        text = (
+            f"worse by {row.worsening:.6g}, bounds {row.low:.6g} and {row.high:.6g}, "
+            f"margin {row.margin:.6g}, n = {row.n}"
+        )
         text += f", {row.note}" if row.note else ""
         if failed or row.verdict == "undecided":
-            ElementTree.SubElement(case, "failure" if failed else "skipped", message=f"{row.verdict}: {text}")
+            ElementTree.SubElement(
+                case,
+                "failure" if failed else "skipped",
+                message=f"{row.verdict}: {text}",
+            )
             counts["failures" if failed else "skipped"] += 1
         ElementTree.SubElement(case, "system-out").text = text
     suite.attrib.update({name: str(count) for name, count in counts.items()})
@@ -66,9 +120,14 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
 
 
 def gate_markdown(result: GateResult, counts_as: str = "") -> str:
-    """Return the verdict in a short sentence, the table and the remarks, for the comment of a pull request."""
+    """Return the verdict in a short sentence, the table and the remarks, for the
+    comment of a pull request.
+    """
     remarks = "".join(f"\n- {_escape(remark)}" for remark in result.remarks)
-    return f"**harness gate {_escape(result.headline + counts_as)}**\n\n{to_markdown(gate_table(result))}{remarks and remarks + chr(10)}"
+    return (
+        f"**harness gate {_escape(result.headline + counts_as)}**\n\n"
+        f"{to_markdown(gate_table(result))}{remarks and remarks + chr(10)}"
+    )
 
 
 def gate_page(result: GateResult, counts_as: str = "") -> str:
@@ -76,12 +135,20 @@ def gate_page(result: GateResult, counts_as: str = "") -> str:
     head, _, sentence = result.headline.partition(": ")
     verdict = f"{head.capitalize()}: {sentence}{counts_as}."
     remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in result.remarks)
-    table = f'<div class="scroll" tabindex="0" role="region" aria-label="Metrics and slices">{to_html(gate_table(result))}</div>'
+    table = (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Metrics and '
+        f'slices">{to_html(gate_table(result))}</div>'
+    )
     listed = f'<ul class="remarks">{remarks}</ul>' if remarks else ""
-    return assets.plain_page(f"Gate: {result.verdict}", f'<p class="verdict">{html.escape(verdict)}</p>{listed}{table}')
+    return assets.plain_page(
+        f"Gate: {result.verdict}",
+        f'<p class="verdict">{html.escape(verdict)}</p>{listed}{table}',
+    )
 
 
 def _escape(text: str) -> str:
     """Return a sentence without the characters that Markdown reads."""
-    replaced: Sequence[str] = ["\\" + letter if letter in "\\*_`<[]|" else letter for letter in text]
+    replaced: Sequence[str] = [
+        "\\" + letter if letter in "\\*_`<[]|" else letter for letter in text
+    ]
     return "".join(replaced)

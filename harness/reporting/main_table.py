@@ -1,4 +1,6 @@
-"""The main table of a run for papers: systems by metrics, best values in bold with the cluster of significance that they belong to."""
+"""The main table of a run for papers: systems by metrics, best values in bold with the
+cluster of significance that they belong to.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,35 @@ from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings, unranked_no
 from harness.analysis.pairs import ComparedRun
 from harness.errors import counted
 from harness.reporting.charts.differences import compared_systems
-from harness.reporting.result_groups import SIZE_NOTE, divided_metrics, full_row, group_records, system_names
+from harness.reporting.result_groups import (
+    SIZE_NOTE,
+    divided_metrics,
+    full_row,
+    group_records,
+    system_names,
+)
 from harness.reporting.score_table import ALL, SLICE_NOTE
 from harness.reporting.table import Table, heading, number, shown_names, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
 DATA = (
-    "metric", "higher_is_better", "system", "model", "decoding", "value", "ci_low", "ci_high", "p_value", "harmonic_p", "cluster", "n",
-    "skipped", "candidates", "references",
-)  # fmt: skip
+    "metric",
+    "higher_is_better",
+    "system",
+    "model",
+    "decoding",
+    "value",
+    "ci_low",
+    "ci_high",
+    "p_value",
+    "harmonic_p",
+    "cluster",
+    "n",
+    "skipped",
+    "candidates",
+    "references",
+)
 """Columns of the CSV, a row per result."""
 MOST_COLUMNS = 8
 """Number of metrics beyond which metrics are rows, where there are fewer systems."""
@@ -30,10 +51,12 @@ Key: TypeAlias = tuple[str, str, str]
 
 
 def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
-    """Return the results of a run: a row per system and a column per metric, or the other way round for many metrics.
+    """Return the results of a run: a row per system and a column per metric, or the
+    other way round for many metrics.
 
-    Values in bold belong to the cluster of the best value; marks are the letters of the clusters (default: :func:`clusters_of_run`). The
-    CSV has a row per result, numbers in full.
+    Values in bold belong to the cluster of the best value; marks are the letters of the
+    clusters (default: :func:`clusters_of_run`). The CSV has a row per result, numbers
+    in full.
     """
     clusters = clusters or clusters_of_run(run)
     letters = clusters.letters
@@ -41,38 +64,64 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
     groups = group_records(run.records)
     divided = divided_metrics(groups)
     names_of_metrics = shown_names(run.records)
-    heads = [_head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided) for group in groups]
+    heads = [
+        _head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided)
+        for group in groups
+    ]
     cells: dict[tuple[str, str], ResultRecord] = {
-        (names[record.model, record.decoding_key], head): record for head, group in zip(heads, groups) for record in group
+        (names[record.model, record.decoding_key], head): record
+        for head, group in zip(heads, groups)
+        for record in group
     }
     systems = list(dict.fromkeys(names.values()))
     turned = len(heads) > MOST_COLUMNS and len(systems) < len(heads)
     down, across = (heads, systems) if turned else (systems, heads)
-    lines = [[cells.get((column, row) if turned else (row, column)) for column in across] for row in down]
-    rows = [[row, *("" if record is None else number(record.value) for record in line)] for row, line in zip(down, lines)]
-    keys = {(i, j): record_key(record) for i, line in enumerate(lines) for j, record in enumerate(line, 1) if record is not None}
+    lines = [
+        [cells.get((column, row) if turned else (row, column)) for column in across]
+        for row in down
+    ]
+    rows = [
+        [row, *("" if record is None else number(record.value) for record in line)]
+        for row, line in zip(down, lines)
+    ]
+    keys = {
+        (i, j): record_key(record)
+        for i, line in enumerate(lines)
+        for j, record in enumerate(line, 1)
+        if record is not None
+    }
     counts = {record.n + record.skipped for record in run.records}
     several = "" if len(counts) > 1 else f", {counted(max(counts), 'example')}"
     return Table(
-        headers=["metric" if turned else "system", *across], rows=rows, alignment="l" + "r" * len(across),
-        title=f"{run.provenance.task}{several}", notes=[*size_notes(run.records, divided), *clusters.notes],
+        headers=["metric" if turned else "system", *across],
+        rows=rows,
+        alignment="l" + "r" * len(across),
+        title=f"{run.provenance.task}{several}",
+        notes=[*size_notes(run.records, divided), *clusters.notes],
         bold=frozenset(cell for cell, key in keys.items() if key in clusters.leading),
         marks={cell: letters[key] for cell, key in keys.items() if key in letters},
         data=[DATA, *(_data(record, names, letters) for record in run.records)],
-    )  # fmt: skip
+    )
 
 
 def size_notes(records: Sequence[ResultRecord], divided: Collection[str]) -> list[str]:
-    """Return the line on metrics whose values compare within one set size only; none without such metrics."""
+    """Return the line on metrics whose values compare within one set size only;
+    none without such metrics.
+    """
     names = shown_names(records)
-    return [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"] if divided else []
+    return (
+        [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"]
+        if divided
+        else []
+    )
 
 
 def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
-    """Return the results of a run with a row per system, and per slice where the run has some, and a column per metric, however many.
+    """Return the results of a run with a row per system, and per slice where the run
+    has some, and a column per metric, however many.
 
-    Values in bold are those of :func:`main_table`, of all examples. The CSV has the same rows and columns, numbers in full, under the code
-    labels of the metrics.
+    Values in bold are those of :func:`main_table`, of all examples. The CSV has the
+    same rows and columns, numbers in full, under the code labels of the metrics.
     """
     clusters = clusters or clusters_of_run(run)
     records = [*run.records, *run.slices]
@@ -82,30 +131,59 @@ def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
     names_of_metrics = shown_names(run.records)
     columns = {
         (group[0].metric, group[0].compared_sizes): (
-            _head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided),
+            _head(
+                group[0], names_of_metrics[group[0].metric], group[0].metric in divided
+            ),
             _code(group[0], group[0].metric in divided),
         )
         for group in groups
     }
 
-    # The sizes of a slice may be fewer than those of all examples: its records stand in the columns of these.
-    places = {(r.model, r.decoding_key, r.metric): (r.metric, r.compared_sizes) for r in run.records}
+    # The sizes of a slice may be fewer than those of all examples: its records stand in
+    # the columns of these.
+    places = {
+        (r.model, r.decoding_key, r.metric): (r.metric, r.compared_sizes)
+        for r in run.records
+    }
     cells = {
-        (record.slice, record.model, record.decoding_key, places[record.model, record.decoding_key, record.metric]): record
+        (
+            record.slice,
+            record.model,
+            record.decoding_key,
+            places[record.model, record.decoding_key, record.metric],
+        ): record
         for record in records
     }
     parts = list(dict.fromkeys(record.slice for record in records))
-    lines = [(part, names[system], [cells.get((part, *system, column)) for column in columns]) for part in parts for system in names]
+    lines = [
+        (
+            part,
+            names[system],
+            [cells.get((part, *system, column)) for column in columns],
+        )
+        for part in parts
+        for system in names
+    ]
 
     lead = ["slice", "system"] if run.slices else ["system"]
-    titles = [[*([part or ALL] if run.slices else []), system] for part, system, _ in lines]
-    rows = [[*title, *("" if r is None else number(r.value) for r in line)] for title, (*_, line) in zip(titles, lines)]
-    data = [[*title, *("" if r is None or r.value != r.value else r.value for r in line)] for title, (*_, line) in zip(titles, lines)]
+    titles = [
+        [*([part or ALL] if run.slices else []), system] for part, system, _ in lines
+    ]
+    rows = [
+        [*title, *("" if r is None else number(r.value) for r in line)]
+        for title, (*_, line) in zip(titles, lines)
+    ]
+    data = [
+        [*title, *("" if r is None or r.value != r.value else r.value for r in line)]
+        for title, (*_, line) in zip(titles, lines)
+    ]
     bold = {
         (i, k)
         for i, (part, _, line) in enumerate(lines)
         for k, record in enumerate(line, len(lead))
-        if part is None and record is not None and record_key(record) in clusters.leading
+        if part is None
+        and record is not None
+        and record_key(record) in clusters.leading
     }
     counts = {record.n + record.skipped for record in run.records}
     return Table(
@@ -115,7 +193,9 @@ def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
         title=", ".join(counted(count, "example") for count in sorted(counts)),
         notes=[*([SLICE_NOTE] if run.slices else []), *clusters.bold_notes],
         bold=frozenset(bold),
-        groups=frozenset(range(0, len(lines), len(names))) if run.slices else frozenset(),
+        groups=frozenset(range(0, len(lines), len(names)))
+        if run.slices
+        else frozenset(),
         data=[[*lead, *(code for _, code in columns.values())], *data],
     )
 
@@ -140,7 +220,8 @@ class RunClusters:
 
     letters: Mapping[Key, str] = field(default_factory=dict[Key, str])
     leading: Collection[Key] = ()
-    """Values that are bold (:attr:`~harness.analysis.comparisons.RankedSystem.leads`)."""
+    """Values that are bold (:attr:`~harness.analysis.comparisons.RankedSystem.leads`).
+    """
     notes: Sequence[str] = ()
     """Lines that explain letters and bold values, or say why there are none."""
     bold_notes: Sequence[str] = ()
@@ -148,16 +229,29 @@ class RunClusters:
 
 
 def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
-    """Return the clusters by metric, from tests that are stored or within the budget in seconds."""
+    """Return the clusters by metric, from tests that are stored or within the budget in
+    seconds.
+    """
     compared = compared_systems(run, budget, all_pairs_only=True)
     if not compared.rows:
         notes = [f"no value is bold: {compared.note}"] if compared.note else []
         return RunClusters(notes=notes, bold_notes=notes)
     ranked = rankings(compared.rows)
     side = ComparedRun(run)
-    keys = {side.label(system): (system.model, system.decoding_key) for system in side.systems}
-    places = {(metric, *keys[item.system]): item for metric, systems in ranked.items() for item in systems}
-    untested = [name for metric, name in shown_names(compared.rows).items() if metric not in ranked]
+    keys = {
+        side.label(system): (system.model, system.decoding_key)
+        for system in side.systems
+    }
+    places = {
+        (metric, *keys[item.system]): item
+        for metric, systems in ranked.items()
+        for item in systems
+    }
+    untested = [
+        name
+        for metric, name in shown_names(compared.rows).items()
+        if metric not in ranked
+    ]
     notes: list[str] = []
     if ranked:
         draws = max(row.draws for row in compared.rows)
@@ -169,7 +263,10 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
     if compared.note:
         remarks.append(f"not in bold: {compared.note}")
     if untested:
-        remarks.append(f"no direction, no test or several set sizes, therefore not in bold: {', '.join(untested)}")
+        remarks.append(
+            "no direction, no test or several set sizes, therefore not in bold: "
+            f"{', '.join(untested)}"
+        )
     return RunClusters(
         {key: item.letters for key, item in places.items()},
         {key for key, item in places.items() if item.leads},
@@ -178,12 +275,25 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
     )
 
 
-def _data(record: ResultRecord, names: Mapping[tuple[str, str], str], letters: Mapping[Key, str]) -> list[object]:
+def _data(
+    record: ResultRecord,
+    names: Mapping[tuple[str, str], str],
+    letters: Mapping[Key, str],
+) -> list[object]:
     """Return the row of a record in the CSV."""
     key = record.model, record.decoding_key
     row = full_row(record) | {
-        "system": names[key], "cluster": letters.get(record_key(record), ""),
-        "decoding": json.dumps(dict(record.decoding), sort_keys=True) if record.decoding else "",
-        **{name: "-".join(map(str, (record.sizes or {}).get(name, ()))) for name in ("candidates", "references")},
-    }  # fmt: skip
-    return ["" if row[name] is None or row[name] != row[name] else row[name] for name in DATA]
+        "system": names[key],
+        "cluster": letters.get(record_key(record), ""),
+        "decoding": json.dumps(dict(record.decoding), sort_keys=True)
+        if record.decoding
+        else "",
+        **{
+            name: "-".join(map(str, (record.sizes or {}).get(name, ())))
+            for name in ("candidates", "references")
+        },
+    }
+    return [
+        "" if row[name] is None or row[name] != row[name] else row[name]
+        for name in DATA
+    ]

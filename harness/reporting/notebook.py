@@ -10,7 +10,14 @@ from harness.errors import HarnessError, UnknownName, counted
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
-from harness.reporting.table import Table, display_name, heading, interval_text, number, p_text
+from harness.reporting.table import (
+    Table,
+    display_name,
+    heading,
+    interval_text,
+    number,
+    p_text,
+)
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 
@@ -31,7 +38,9 @@ def as_html(result: object) -> str:
         return to_html(scores_table(result), MAX_ROWS)
     if isinstance(result, Comparisons):
         return to_html(comparison_table(result), MAX_ROWS)
-    raise HarnessError(f"expected a run, scores or comparisons; found {type(result).__name__}")
+    raise HarnessError(
+        f"expected a run, scores or comparisons; found {type(result).__name__}"
+    )
 
 
 def as_chart(result: object, name: str = "") -> Any:
@@ -42,7 +51,8 @@ def as_chart(result: object, name: str = "") -> Any:
     result : Run, Scores or Comparisons
         The result.
     name : str
-        Id of a chart of the run, such as ``differences``; default: the first one that the run has.
+        Id of a chart of the run, such as ``differences``; default: the first one that
+        the run has.
 
     Raises
     ------
@@ -58,10 +68,18 @@ def as_chart(result: object, name: str = "") -> Any:
     if isinstance(result, Scores):
         from harness.reporting.charts.samples import distributions
 
-        heads = {label: heading(label, item.higher_is_better, item.signature) for label, item in result.items()}
-        chart = distributions({heads[label]: {"": item.per_example} for label, item in result.items()})
+        heads = {
+            label: heading(label, item.higher_is_better, item.signature)
+            for label, item in result.items()
+        }
+        chart = distributions(
+            {heads[label]: {"": item.per_example} for label, item in result.items()}
+        )
         if chart is None:
-            raise HarnessError("there are too few different scores per example to draw their distribution")
+            raise HarnessError(
+                "there are too few different scores per example to draw their "
+                "distribution"
+            )
         return chart.altair()
     if isinstance(result, Comparisons):
         from harness.reporting.charts.differences import forest
@@ -70,7 +88,9 @@ def as_chart(result: object, name: str = "") -> Any:
         if chart is None:
             raise HarnessError("no pair of systems has a difference to draw")
         return chart.altair()
-    raise HarnessError(f"expected a run, scores or comparisons; found {type(result).__name__}")
+    raise HarnessError(
+        f"expected a run, scores or comparisons; found {type(result).__name__}"
+    )
 
 
 def _run_chart(run: Run, name: str) -> Any:
@@ -85,10 +105,18 @@ def _run_chart(run: Run, name: str) -> Any:
 
 
 def run_table(run: Run) -> Table:
-    """Return the table of a run as the terminal has it, with its failures, notes and directory below."""
+    """Return the table of a run as the terminal has it, with its failures,
+    notes and directory below.
+    """
     table = table_of_run(run)
     failed = [f"{counted(len(run.failed), 'example')} failed"] if run.failed else []
-    notes = [run.provenance.signature, *table.notes, *failed, *run.notes, *([f"run: {run.path}"] if run.path else [])]
+    notes = [
+        run.provenance.signature,
+        *table.notes,
+        *failed,
+        *run.notes,
+        *([f"run: {run.path}"] if run.path else []),
+    ]
     return replace(table, notes=notes)
 
 
@@ -97,14 +125,32 @@ def scores_table(scores: Scores) -> Table:
     tested = any(item.p_value is not None for item in scores.values())
     rows = [
         [
-            heading(label, item.higher_is_better, item.signature), number(item.value), interval_text(item.ci95),
+            heading(label, item.higher_is_better, item.signature),
+            number(item.value),
+            interval_text(item.ci95),
             *([p_text(item.p_value)] if tested else []),
             f"{item.n}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
         ]
         for label, item in scores.items()
-    ]  # fmt: skip
-    names = {label: display_name(label, item.signature) for label, item in scores.items()}
-    notes = [f"{names[label]}: no interval, {item.interval_note}" for label, item in scores.items() if item.interval_note and not item.ci95]
-    notes += [f"{names[label]}: no p-value, the metric {item.p_note}" for label, item in scores.items() if item.p_note]
-    headers = ["metric", "value", "95 % interval", *(["p"] if tested else []), "examples"]
+    ]
+    names = {
+        label: display_name(label, item.signature) for label, item in scores.items()
+    }
+    notes = [
+        f"{names[label]}: no interval, {item.interval_note}"
+        for label, item in scores.items()
+        if item.interval_note and not item.ci95
+    ]
+    notes += [
+        f"{names[label]}: no p-value, the metric {item.p_note}"
+        for label, item in scores.items()
+        if item.p_note
+    ]
+    headers = [
+        "metric",
+        "value",
+        "95 % interval",
+        *(["p"] if tested else []),
+        "examples",
+    ]
     return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)

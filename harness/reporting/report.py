@@ -38,44 +38,59 @@ def report(
     Parameters
     ----------
     *runs : str or Path
-        Run directories, or folders of run directories. Runs of judgments make a league table of metrics.
+        Run directories, or folders of run directories. Runs of judgments make a league
+        table of metrics.
     output : str or Path, optional
-        The page; default: ``report.html`` in the first path, and no page for ``figures`` alone.
+        The page; default: ``report.html`` in the first path, and no page for
+        ``figures`` alone.
     tables : str or Path, optional
-        Folder for the main table and every table, texts and verdicts view as CSV, Markdown, LaTeX and Typst.
+        Folder for the main table and every table, texts and verdicts view as CSV,
+        Markdown, LaTeX and Typst.
     figures : str or Path, optional
-        Folder for every chart as SVG and PDF in the widths of one and two columns of a paper, and for the tables.
+        Folder for every chart as SVG and PDF in the widths of one and two columns of a
+        paper, and for the tables.
     title : str
         Title of the page.
     examples : int, optional
-        Maximum number of examples on the page, evenly spread over the data; default: all.
+        Maximum number of examples on the page, evenly spread over the data; default:
+        all.
     images : bool
         Embed thumbnails of the examples' images where their files are there.
     explain : int, optional
-        Number of examples whose scores of each metric are explained by their texts (the heaviest triangle, the nearest and farthest
-        pair); default: 40, by metrics without embeddings.
+        Number of examples whose scores of each metric are explained by their texts (the
+        heaviest triangle, the nearest and farthest pair); default: 40, by metrics
+        without embeddings.
     compare : bool
-        Compute the paired tests of all systems and metrics, however long they take; default: those that are stored or cost little.
+        Compute the paired tests of all systems and metrics, however long they take;
+        default: those that are stored or cost little.
     editable : bool
-        Embed the kernels in WebAssembly: candidates can be edited on the page, and their scores follow.
+        Embed the kernels in WebAssembly: candidates can be edited on the page, and
+        their scores follow.
     gallery : bool
-        Write the page of metrics of runs of judgments (:mod:`harness.reporting.metric_gallery`) alone; default ``output``: ``metrics.html``
-        in the first path.
+        Write the page of metrics of runs of judgments
+        (:mod:`harness.reporting.metric_gallery`) alone; default ``output``:
+        ``metrics.html`` in the first path.
     percent : bool
-        Print values times 100 in the main table of ``tables`` and in that by slice, for metrics that papers print so.
+        Print values times 100 in the main table of ``tables`` and in that by slice, for
+        metrics that papers print so.
     overwrite : bool
-        Replace files that the harness did not write, or that were changed since (:mod:`harness.files.outputs`).
+        Replace files that the harness did not write, or that were changed since
+        (:mod:`harness.files.outputs`).
 
     Raises
     ------
     InputError
-        A run is not finished or damaged, or the page cannot be written, or such a file is there.
+        A run is not finished or damaged, or the page cannot be written, or such a file
+        is there.
     MissingExtra
         ``editable`` without the WebAssembly build of caption-kernels.
     """
     given: Sequence[object] = runs
     if any(not isinstance(run, (str, Path)) for run in given):
-        raise HarnessError("report reads run directories; a run in memory has none: harness.evaluate(SPEC, output=DIR) writes one")
+        raise HarnessError(
+            "report reads run directories; a run in memory has none: "
+            "harness.evaluate(SPEC, output=DIR) writes one"
+        )
     if figures:
         converter()  # raises before anything is written
     folders = [run_folders(path) for path in runs]
@@ -87,22 +102,39 @@ def report(
         return [write_output(target, page.encode("utf-8"), overwrite=overwrite)]
     files: list[Path] = []
     if output or not figures:
-        target = Path(output) if output else Path(runs[0]) / "report.html" if runs else None
+        target = (
+            Path(output) if output else Path(runs[0]) / "report.html" if runs else None
+        )
         absent = [line for _, lines in folders for line in lines]
         if target is not None:
             complete_unfinished(target.parent)
-        files = [write(inner, target, PageOptions(title, examples, images, explain, compare, editable, absent), overwrite=overwrite)]
+        files = [
+            write(
+                inner,
+                target,
+                PageOptions(
+                    title, examples, images, explain, compare, editable, absent
+                ),
+                overwrite=overwrite,
+            )
+        ]
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(inner, folder, percent=percent, overwrite=overwrite)
-    return [*files, *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else [])]
+    return [
+        *files,
+        *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else []),
+    ]
 
 
 WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
 """Name of a width, as in the names of the files, and its layout."""
 
 
-def write_figures(runs: Sequence[Run | str | Path], folder: Path, *, overwrite: bool = False) -> list[Path]:
-    """Write every chart as ``NAME-single`` and ``NAME-double``, ``.svg`` and ``.pdf``, and ``figures.md`` with titles and captions.
+def write_figures(
+    runs: Sequence[Run | str | Path], folder: Path, *, overwrite: bool = False
+) -> list[Path]:
+    """Write every chart as ``NAME-single`` and ``NAME-double``, ``.svg`` and ``.pdf``,
+    and ``figures.md`` with titles and captions.
 
     Parameters
     ----------
@@ -141,5 +173,9 @@ def _files(charts: Sequence[Chart], folder: Path) -> Iterator[tuple[Path, bytes]
 
 def _list(charts: Sequence[Chart]) -> str:
     """Return titles and captions, a section per chart."""
-    sections = [f"## {chart.id}\n\n**{escape_markdown(chart.title)}.** {escape_markdown(chart.caption)}".rstrip() for chart in charts]
+    sections = [
+        f"## {chart.id}\n\n**{escape_markdown(chart.title)}.** "
+        f"{escape_markdown(chart.caption)}".rstrip()
+        for chart in charts
+    ]
     return "\n\n".join(["# Figures", *sections]) + "\n"

@@ -8,9 +8,17 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from harness.reporting.table import heading, shown_name, shown_names, size_text
-from harness.rundir.records import ResultRecord, decoding_text, text_of_fields, varying_fields
+from harness.rundir.records import (
+    ResultRecord,
+    decoding_text,
+    text_of_fields,
+    varying_fields,
+)
 
-SIZE_NOTE = "the value depends on the set size (candidates + references): rows compare within one size only"
+SIZE_NOTE = (
+    "the value depends on the set size (candidates + references): "
+    "rows compare within one size only"
+)
 """Remark on a metric whose rows differ in a set size on which it depends."""
 Sizes: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -25,12 +33,15 @@ def sort_key(record: ResultRecord) -> float:
 def group_records(records: Sequence[ResultRecord]) -> list[list[ResultRecord]]:
     """Return the records by metric, best first within a metric that has a direction.
 
-    The records of a metric are also divided by the set sizes on which it depends, since its values compare within one size only.
-    Groups are in the order of first appearance; those of one metric follow each other.
+    The records of a metric are also divided by the set sizes on which it depends, since
+    its values compare within one size only. Groups are in the order of first
+    appearance; those of one metric follow each other.
     """
     metrics: dict[str, dict[Sizes, list[ResultRecord]]] = {}
     for record in records:
-        metrics.setdefault(record.metric, {}).setdefault(record.compared_sizes, []).append(record)
+        metrics.setdefault(record.metric, {}).setdefault(
+            record.compared_sizes, []
+        ).append(record)
     return [
         sorted(group, key=sort_key) if group[0].higher_is_better is not None else group
         for groups in metrics.values()
@@ -45,16 +56,23 @@ def divided_metrics(groups: Sequence[Sequence[ResultRecord]]) -> list[str]:
 
 
 def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
-    """Return reason -> metrics, for the records without a requested p-value, in the order of first appearance."""
+    """Return reason -> metrics, for the records without a requested p-value, in the
+    order of first appearance.
+    """
     notes: dict[str, list[str]] = {}
     for record in records:
-        if record.p_note is not None and shown_name(record) not in notes.setdefault(record.p_note, []):
+        if record.p_note is not None and shown_name(record) not in notes.setdefault(
+            record.p_note, []
+        ):
             notes[record.p_note].append(shown_name(record))
     return notes
 
 
-def interval_notes(records: Sequence[ResultRecord], *, missing_only: bool = False) -> list[str]:
-    """Return one line per note, in the order of first appearance, with the metrics that it applies to.
+def interval_notes(
+    records: Sequence[ResultRecord], *, missing_only: bool = False
+) -> list[str]:
+    """Return one line per note, in the order of first appearance,
+    with the metrics that it applies to.
 
     A metric of which some records lack the note is followed by the models that have it.
 
@@ -67,7 +85,13 @@ def interval_notes(records: Sequence[ResultRecord], *, missing_only: bool = Fals
 
     Examples
     --------
-    >>> interval_notes([ResultRecord(model="a", metric="distinct2", interval_note="repeats n-grams")])
+    >>> interval_notes(
+    ...     [
+    ...         ResultRecord(
+    ...             model="a", metric="distinct2", interval_note="repeats n-grams"
+    ...         )
+    ...     ]
+    ... )
     ['no 95 % interval: Distinct-2 (repeats n-grams)']
     """
     notes: dict[tuple[bool, str], dict[str, list[str]]] = {}
@@ -81,18 +105,30 @@ def interval_notes(records: Sequence[ResultRecord], *, missing_only: bool = Fals
         if missing_only and not missing:
             continue
         labels = [
-            name if len(models) == totals[name] else f"{name} of {', '.join(dict.fromkeys(models))}" for name, models in metrics.items()
+            name
+            if len(models) == totals[name]
+            else f"{name} of {', '.join(dict.fromkeys(models))}"
+            for name, models in metrics.items()
         ]
-        lines.append(f"{'no ' if missing else ''}95 % interval: {', '.join(labels)} ({note})")
+        lines.append(
+            f"{'no ' if missing else ''}95 % interval: {', '.join(labels)} ({note})"
+        )
     return lines
 
 
 def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
-    """Return one line per judge with its answers by status, requests, tokens and cost, summed over the records of its metric.
+    """Return one line per judge with its answers by status, requests, tokens and cost,
+    summed over the records of its metric.
 
-    Another line per judge whose details have a ``scale_note``: answers that seem to be on another scale.
+    Another line per judge whose details have a ``scale_note``: answers that seem to be
+    on another scale.
 
-    >>> usage = {"answers": {"valid": 9, "refused": 1}, "requests": 11, "tokens": {"input": 4000, "output": 90}, "cost": 0.02}
+    >>> usage = {
+    ...     "answers": {"valid": 9, "refused": 1},
+    ...     "requests": 11,
+    ...     "tokens": {"input": 4000, "output": 90},
+    ...     "cost": 0.02,
+    ... }
     >>> usage_notes([ResultRecord(model="a", metric="my-judge", details=usage)])
     ['my-judge: 9 valid, 1 refused, 11 requests, 4,000 input tokens, 90 output tokens, cost 0.02']
     """
@@ -100,39 +136,81 @@ def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
     for record in records:
         usage = record.details or {}
         if "requests" in usage and "answers" in usage:
-            tokens = {f"{kind} tokens": count for kind, count in usage["tokens"].items()}
-            sums.setdefault(shown_name(record), Counter()).update({**usage["answers"], "requests": usage["requests"], **tokens})
+            tokens = {
+                f"{kind} tokens": count for kind, count in usage["tokens"].items()
+            }
+            sums.setdefault(shown_name(record), Counter()).update(
+                {**usage["answers"], "requests": usage["requests"], **tokens}
+            )
             sums[shown_name(record)].update({"cost": usage.get("cost", 0)})
-    texts = {name: [f"{count:,} {noun}" for noun, count in total.items() if count and noun != "cost"] for name, total in sums.items()}
-    lines = [f"{name}: {', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}" for name in sums]
-    named = [(shown_name(record), record.model, (record.details or {}).get("scale_note")) for record in records]
-    return [*lines, *dict.fromkeys(f"{name} of {model}: {note}" for name, model, note in named if note)]
+    texts = {
+        name: [
+            f"{count:,} {noun}"
+            for noun, count in total.items()
+            if count and noun != "cost"
+        ]
+        for name, total in sums.items()
+    }
+    lines = [
+        f"{name}: "
+        f"{', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}"
+        for name in sums
+    ]
+    named = [
+        (shown_name(record), record.model, (record.details or {}).get("scale_note"))
+        for record in records
+    ]
+    return [
+        *lines,
+        *dict.fromkeys(
+            f"{name} of {model}: {note}" for name, model, note in named if note
+        ),
+    ]
 
 
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
-    """Return (model, decoding key) -> model, with the fields of the decoding in which the systems differ."""
+    """Return (model, decoding key) -> model,
+    with the fields of the decoding in which the systems differ.
+    """
     systems = {(record.model, record.decoding_key): record for record in records}
     labels = decoding_labels(systems.values())
     return {(model, key): f"{model} {labels[key]}".strip() for model, key in systems}
 
 
 def swept_fields(records: Iterable[ResultRecord]) -> list[str]:
-    """Return the fields in which the decodings of some records differ; results of token scores have no decoding."""
-    return varying_fields(record.decoding for record in records if record.level != "model")
+    """Return the fields in which the decodings of some records differ;
+    results of token scores have no decoding.
+    """
+    return varying_fields(
+        record.decoding for record in records if record.level != "model"
+    )
 
 
 def decoding_labels(records: Iterable[ResultRecord]) -> dict[str, str]:
-    """Return decoding key -> what tells the decoding apart from others of the records: each varying field, also where it has its default.
+    """Return decoding key -> what tells the decoding apart from others of the records:
+    each varying field, also where it has its default.
 
-    >>> list(decoding_labels([ResultRecord(model="a", metric="m", decoding=d) for d in ({"temperature": 0.5}, {})]).values())
+    >>> list(
+    ...     decoding_labels(
+    ...         [
+    ...             ResultRecord(model="a", metric="m", decoding=d)
+    ...             for d in ({"temperature": 0.5}, {})
+    ...         ]
+    ...     ).values()
+    ... )
     ['T=0.5', 'T=1']
     """
     items = list(records)
-    swept, varying = swept_fields(items), varying_fields(record.decoding for record in items)
+    swept, varying = (
+        swept_fields(items),
+        varying_fields(record.decoding for record in items),
+    )
     labels: dict[str, str] = {}
     for record in items:
         names = [name for name in varying if name in swept or name in record.decoding]
-        labels[record.decoding_key] = text_of_fields(record.decoding, names if record.level != "model" else record.decoding)
+        labels[record.decoding_key] = text_of_fields(
+            record.decoding, names if record.level != "model" else record.decoding
+        )
     return labels
 
 
@@ -142,22 +220,46 @@ def directions(records: Iterable[ResultRecord]) -> dict[str, bool | None]:
 
 
 def headings(records: Iterable[ResultRecord]) -> dict[str, str]:
-    """Return metric -> its name with the arrow of its direction, in the order of the records."""
+    """Return metric -> its name with the arrow of its direction,
+    in the order of the records.
+    """
     records = list(records)
     names = shown_names(records)
-    return {record.metric: heading(names[record.metric], record.higher_is_better) for record in records}
+    return {
+        record.metric: heading(names[record.metric], record.higher_is_better)
+        for record in records
+    }
 
 
 def full_row(record: ResultRecord) -> dict[str, object]:
-    """Return column of a CSV -> content of a record, numbers in full; interval, sizes and decoding are columns of texts and numbers."""
+    """Return column of a CSV -> content of a record, numbers in full; interval, sizes
+    and decoding are columns of texts and numbers.
+    """
     sizes = record.sizes or {}
     names = (
-        "task", "model", "metric", "higher_is_better", "value", "p_value", "p_method", "harmonic_p", "n", "skipped", "seconds", "signature",
+        "task",
+        "model",
+        "metric",
+        "higher_is_better",
+        "value",
+        "p_value",
+        "p_method",
+        "harmonic_p",
+        "n",
+        "skipped",
+        "seconds",
+        "signature",
         "slice",
-    )  # fmt: skip
+    )
     low, high = record.ci95 or (None, None)
     return {
         **{name: getattr(record, name) for name in names},
-        **{name: size_text({name: sizes.get(name, ())}) for name in ("candidates", "references")},
-        "decoding": decoding_text(record.decoding), "ci_low": low, "ci_high": high, "sizes": size_text(sizes),
-    }  # fmt: skip
+        **{
+            name: size_text({name: sizes.get(name, ())})
+            for name in ("candidates", "references")
+        },
+        "decoding": decoding_text(record.decoding),
+        "ci_low": low,
+        "ci_high": high,
+        "sizes": size_text(sizes),
+    }

@@ -1,4 +1,6 @@
-"""The table that all formats show: numbers as texts, cells, what is bold and marked, the numbers in full; names of metrics."""
+"""The table that all formats show: numbers as texts, cells, what is bold and marked,
+the numbers in full; names of metrics.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ ARROWS = {True: "↑", False: "↓", None: " "}
 
 
 def heading(metric: str, higher_is_better: bool | None, signature: str = "") -> str:
-    """Return the name of a metric (:func:`~harness.reporting.table.display_name`) with the arrow of its direction."""
+    """Return the name of a metric (:func:`~harness.reporting.table.display_name`) with
+    the arrow of its direction.
+    """
     return f"{display_name(metric, signature)} {ARROWS[higher_is_better]}".strip()
 
 
@@ -35,9 +39,15 @@ class Percent(float):
 
 
 def number(value: object) -> str:
-    """Return four significant digits, at least three decimals below 10; a dash for None and NaN.
+    """Return four significant digits, at least three decimals below 10;
+    a dash for None and NaN.
 
-    >>> number(0.12345), number(1234567.0), number(float("nan")), number(Percent.of(0.0812))
+    >>> (
+    ...     number(0.12345),
+    ...     number(1234567.0),
+    ...     number(float("nan")),
+    ...     number(Percent.of(0.0812)),
+    ... )
     ('0.1235', '1.23e+06', '–', '8.12')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -54,7 +64,8 @@ def number(value: object) -> str:
 
 
 def p_text(value: float | None) -> str:
-    """Return a p-value as :func:`number` does, and a bound below 1e-300, where floats end.
+    """Return a p-value as :func:`number` does, and a bound below 1e-300,
+    where floats end.
 
     >>> p_text(0.012), p_text(1e-305)
     ('0.0120', '< 1e-300')
@@ -68,7 +79,11 @@ def signed_text(value: object) -> str:
     >>> signed_text(0.5), signed_text(-0.5), signed_text(0.0)
     ('+0.5000', '-0.5000', '0.0000')
     """
-    return f"+{number(value)}" if isinstance(value, (int, float)) and value > 0 else number(value)
+    return (
+        f"+{number(value)}"
+        if isinstance(value, (int, float)) and value > 0
+        else number(value)
+    )
 
 
 def interval_text(interval: Sequence[float] | None) -> str:
@@ -115,7 +130,9 @@ class TableCell(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Headers, rows of texts, marks and notes; :mod:`harness.reporting.formats` has a function for each format."""
+    """Headers, rows of texts, marks and notes; :mod:`harness.reporting.formats` has a
+    function for each format.
+    """
 
     headers: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -129,9 +146,13 @@ class Table:
     """Cells in bold, as (row, column)."""
     groups: frozenset[int] = frozenset()
     """Rows that begin a group; a rule or a space precedes them."""
-    marks: Mapping[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    marks: Mapping[tuple[int, int], str] = field(
+        default_factory=dict[tuple[int, int], str]
+    )
     """Letters set high behind the text of cells, by (row, column)."""
-    bars: Mapping[tuple[int, int], Bar] = field(default_factory=dict[tuple[int, int], Bar])
+    bars: Mapping[tuple[int, int], Bar] = field(
+        default_factory=dict[tuple[int, int], Bar]
+    )
     """Interval bars of cells, by (row, column)."""
     data: Sequence[Sequence[object]] = ()
     """Header and rows of the CSV, numbers in full; empty: ``headers`` and ``rows``."""
@@ -141,34 +162,75 @@ class Table:
     def cells(self) -> Iterator[list[TableCell]]:
         """Yield the cells of each row."""
         for i, row in enumerate(self.rows):
-            yield [TableCell(text, (i, k) in self.bold, self.marks.get((i, k), ""), self.bars.get((i, k))) for k, text in enumerate(row)]
+            yield [
+                TableCell(
+                    text,
+                    (i, k) in self.bold,
+                    self.marks.get((i, k), ""),
+                    self.bars.get((i, k)),
+                )
+                for k, text in enumerate(row)
+            ]
 
     def select(self, columns: Sequence[int]) -> Table:
-        """Return the table with some of its columns, for a terminal: bars and the CSV stay behind."""
+        """Return the table with some of its columns, for a terminal:
+        bars and the CSV stay behind.
+        """
         places = {column: k for k, column in enumerate(columns)}
         return replace(
-            self, headers=[self.headers[k] for k in columns], rows=[[row[k] for k in columns] for row in self.rows],
-            alignment="".join(self.alignment[k] for k in columns), bold=frozenset((i, places[k]) for i, k in self.bold if k in places),
-            marks={(i, places[k]): mark for (i, k), mark in self.marks.items() if k in places}, bars={}, data=(),
-        )  # fmt: skip
+            self,
+            headers=[self.headers[k] for k in columns],
+            rows=[[row[k] for k in columns] for row in self.rows],
+            alignment="".join(self.alignment[k] for k in columns),
+            bold=frozenset((i, places[k]) for i, k in self.bold if k in places),
+            marks={
+                (i, places[k]): mark
+                for (i, k), mark in self.marks.items()
+                if k in places
+            },
+            bars={},
+            data=(),
+        )
 
 
-_NUMBER = re.compile(r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)")
+_NUMBER = re.compile(
+    r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)"
+)
 MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")
-"""A hyphen that is the sign of a number: no letter, digit, point or other minus precedes it, so gpt-2 and 1e-05 keep theirs."""
+"""A hyphen that is the sign of a number: no letter, digit, point or other minus
+precedes it, so gpt-2 and 1e-05 keep theirs.
+"""
 Numbers = Sequence[re.Match[str] | None]
-"""A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and ``star``; None for a cell that is no number."""
+"""A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and
+``star``; None for a cell that is no number.
+"""
 
 
 def number_columns(table: Table) -> Mapping[int, Numbers]:
-    """Return column -> its numbers for each right-aligned column of numbers; other cells of it are empty, dashes, words or bounds of p.
+    """Return column -> its numbers for each right-aligned column of numbers; other
+    cells of it are empty, dashes, words or bounds of p.
 
     >>> number_columns(Table(["a", "b"], [["1.5", "2 to 3"], ["–", "4"]], "rr")).keys()
     dict_keys([0])
     """
-    columns = {k: [_NUMBER.fullmatch(row[k]) for row in table.rows] for k, letter in enumerate(table.alignment) if letter == "r"}
-    others = {k: " ".join(row[k].partition("< ")[0] for row, match in zip(table.rows, columns[k]) if not match) for k in columns}
-    return {k: numbers for k, numbers in columns.items() if any(numbers) and not re.search(r"\d", others[k])}
+    columns = {
+        k: [_NUMBER.fullmatch(row[k]) for row in table.rows]
+        for k, letter in enumerate(table.alignment)
+        if letter == "r"
+    }
+    others = {
+        k: " ".join(
+            row[k].partition("< ")[0]
+            for row, match in zip(table.rows, columns[k])
+            if not match
+        )
+        for k in columns
+    }
+    return {
+        k: numbers
+        for k, numbers in columns.items()
+        if any(numbers) and not re.search(r"\d", others[k])
+    }
 
 
 def longest(numbers: Numbers, group: str) -> int:
@@ -178,7 +240,11 @@ def longest(numbers: Numbers, group: str) -> int:
 
 def longest_mark(table: Table, column: int) -> str:
     """Return the longest mark of a column; empty for a column without marks."""
-    return max((mark for (_, k), mark in table.marks.items() if k == column), key=len, default="")
+    return max(
+        (mark for (_, k), mark in table.marks.items() if k == column),
+        key=len,
+        default="",
+    )
 
 
 class Labelled(Protocol):
@@ -201,14 +267,20 @@ def shown_name(row: Labelled) -> str:
 
 
 def shown_names(rows: Iterable[Labelled]) -> dict[str, str]:
-    """Return label -> name, in the order of the rows; labels that would share a name have their code labels behind it."""
+    """Return label -> name, in the order of the rows; labels that would share a name
+    have their code labels behind it.
+    """
     names = {row.metric: shown_name(row) for row in rows}
     shared = [name for name in names.values() if list(names.values()).count(name) > 1]
-    return {label: f"{name} ({label})" if name in shared else name for label, name in names.items()}
+    return {
+        label: f"{name} ({label})" if name in shared else name
+        for label, name in names.items()
+    }
 
 
 def shown_quantity(text: str, names: Mapping[str, str]) -> str:
-    """Return a quantity of a view, such as ``p:cider`` or ``metric:cider``, with the name of its metric.
+    """Return a quantity of a view, such as ``p:cider`` or ``metric:cider``,
+    with the name of its metric.
 
     >>> shown_quantity("log p:cider", {"cider": "CIDEr-D"}), shown_quantity("*", {})
     ('log p:CIDEr-D', '*')

@@ -1,4 +1,6 @@
-"""Views of a spec as series of numbers: what a plot shows, before anything is drawn; published values stand below ours."""
+"""Views of a spec as series of numbers: what a plot shows, before anything is drawn;
+published values stand below ours.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
 @dataclass(frozen=True)
 class Series:
-    """One line, group of bars or set of points; ``low`` and ``high`` are interval ends where known."""
+    """One line, group of bars or set of points;
+    ``low`` and ``high`` are interval ends where known.
+    """
 
     label: str
     x: tuple[object, ...]
@@ -39,14 +43,19 @@ COMBINED = {
     "log mean p": "mean",  # the record has no logarithm of it
     "mean log p": "mean_log",
 }
-"""Quantities of a view that come from a record's ``p``: the harmonic mean and its logarithm, the Landau-corrected test, Fisher's test for
-continuous p-values, the number of examples that are significant at the false discovery rate, the mean of p, its logarithm, and the mean
-of log p."""
+"""Quantities of a view that come from a record's ``p``: the harmonic mean and its
+logarithm, the Landau-corrected test, Fisher's test for continuous p-values, the number
+of examples that are significant at the false discovery rate, the mean of p, its
+logarithm, and the mean of log p.
+"""
 
 
-def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float] | None]:
-    """Return the number of a record that a view shows, with its interval: the value, ``p``, ``log p``, or one of
-    :data:`COMBINED`."""
+def quantity(
+    record: ResultRecord, name: str
+) -> tuple[float, tuple[float, float] | None]:
+    """Return the number of a record that a view shows, with its interval: the value,
+    ``p``, ``log p``, or one of :data:`COMBINED`.
+    """
     if name == "value":
         return record.value, record.ci95
     if name == "seconds":
@@ -59,13 +68,18 @@ def quantity(record: ResultRecord, name: str) -> tuple[float, tuple[float, float
     p = number(record.p_value)
     if name == "p" or math.isnan(p):
         return p, None
-    # The logarithm of a p-value that has underflowed is -inf or wrong: such records keep it from before the underflow.
-    smallest = p <= sys.float_info.min  # the p-value is below the range of floats: the record has its logarithm
-    return (number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)), None
+    # The logarithm of a p-value that has underflowed is -inf or wrong: such records
+    # keep it from before the underflow. the p-value is below the range of floats: the
+    # record has its logarithm
+    smallest = p <= sys.float_info.min
+    return (
+        number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)
+    ), None
 
 
 def split_quantity(y: str) -> tuple[str, str]:
-    """Return ``log p:METRIC``, ``p:METRIC``, ``harmonic p:METRIC``, ``seconds:METRIC``, ... as (quantity, metric).
+    """Return ``log p:METRIC``, ``p:METRIC``, ``harmonic p:METRIC``, ``seconds:METRIC``,
+    ... as (quantity, metric).
 
     >>> split_quantity("log harmonic p:cider"), split_quantity("cider")
     (('log harmonic p', 'cider'), ('value', 'cider'))
@@ -76,14 +90,23 @@ def split_quantity(y: str) -> tuple[str, str]:
     return "value", y
 
 
-def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: str | None) -> list[Series]:
-    """Group the records for a plot: one series per metric asked for and per value of ``by`` (``x: metric`` makes the metrics
-    the axis instead, one series per value of ``by``; ``x: metric:NAME`` puts two metrics of a model and decoding against each other).
+def series(
+    records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: str | None
+) -> list[Series]:
+    """Group the records for a plot: one series per metric asked for and per value of
+    ``by`` (``x: metric`` makes the metrics the axis instead, one series per value of
+    ``by``; ``x: metric:NAME`` puts two metrics of a model and decoding against each
+    other).
 
-    Raises :class:`HarnessError` for a metric that the results do not hold, naming the nearest.
+    Raises :class:`HarnessError` for a metric that the results do not hold, naming the
+    nearest.
     """
     metrics = list(dict.fromkeys(record.metric for record in records))
-    against = _values_of(x.removeprefix("metric:"), records, metrics) if x.startswith("metric:") else None
+    against = (
+        _values_of(x.removeprefix("metric:"), records, metrics)
+        if x.startswith("metric:")
+        else None
+    )
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
     names, titles = shown_names(records), dict[str, str]()
@@ -97,32 +120,53 @@ def series(records: Sequence[ResultRecord], x: str, y: str | Sequence[str], by: 
             label = "" if group is None else str(group)
             title = names[label] if by == "metric" else label
             if against is not None and group is None:
-                label = title = record.model  # two metrics against each other: a point without a group is a model
+                # two metrics against each other: a point without a group is a model
+                label = title = record.model
             elif x != "metric" and (len(quantities) > 1 or group is None):
-                label, title = f"{item} {label}".strip(), f"{shown_quantity(item, names)} {title}".strip()
+                label, title = (
+                    f"{item} {label}".strip(),
+                    f"{shown_quantity(item, names)} {title}".strip(),
+                )
             titles[label] = title
-            position = lookup(record, x) if against is None else against.get(_point(record), math.nan)
+            position = (
+                lookup(record, x)
+                if against is None
+                else against.get(_point(record), math.nan)
+            )
             if against is None or not math.isnan(position):
                 groups.setdefault(label, []).append((position, *quantity(record, name)))
     return [_one(label, titles[label], points) for label, points in groups.items()]
 
 
 def shown_view(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewSpec:
-    """Return a view for titles and axes: its quantities have the names of their metrics."""
+    """Return a view for titles and axes: its quantities have the names of their
+    metrics.
+    """
     names = shown_names(records)
     y = [shown_quantity(item, names) for item in view.metrics]
-    return view.model_copy(update={"x": shown_quantity(view.x, names), "y": y[0] if isinstance(view.y, str) else y})
+    return view.model_copy(
+        update={
+            "x": shown_quantity(view.x, names),
+            "y": y[0] if isinstance(view.y, str) else y,
+        }
+    )
 
 
 def _check_metric(metric: str, metrics: Sequence[str]) -> None:
     if metric not in metrics:
-        raise HarnessError.of_name("view asks for the metric", metric, metrics, "there are")
+        raise HarnessError.of_name(
+            "view asks for the metric", metric, metrics, "there are"
+        )
 
 
-def _values_of(metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]) -> dict[tuple[str, str, str], float]:
+def _values_of(
+    metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]
+) -> dict[tuple[str, str, str], float]:
     """The values of one metric by model and decoding."""
     _check_metric(metric, metrics)
-    return {_point(record): record.value for record in records if record.metric == metric}
+    return {
+        _point(record): record.value for record in records if record.metric == metric
+    }
 
 
 def _point(record: ResultRecord) -> tuple[str, str, str]:
@@ -135,22 +179,37 @@ def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
     for item in quantities:
         name, metric = split_quantity(item)
         prefix = "" if name == "value" else f"{name}:"
-        out.extend(f"{prefix}{name}" for name in metrics) if metric == "*" else out.append(item)
+        out.extend(
+            f"{prefix}{name}" for name in metrics
+        ) if metric == "*" else out.append(item)
     return out
 
 
-def _one(label: str, name: str, points: Sequence[tuple[object, float, tuple[float, float] | None]]) -> Series:
+def _one(
+    label: str,
+    name: str,
+    points: Sequence[tuple[object, float, tuple[float, float] | None]],
+) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
         points.sort(key=lambda point: cast(float, point[0]))
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
     has = any(ci for _, _, ci in points)
-    return Series(label, tuple(p[0] for p in points), tuple(p[1] for p in points), low if has else (), high if has else (), name)
+    return Series(
+        label,
+        tuple(p[0] for p in points),
+        tuple(p[1] for p in points),
+        low if has else (),
+        high if has else (),
+        name,
+    )
 
 
 def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
-    """Return the numbers of a view: a row per series, a column per value of x, and the published values as rows of their own."""
+    """Return the numbers of a view: a row per series, a column per value of x, and the
+    published values as rows of their own.
+    """
     groups = series(records, view.x, view.y, view.by)
     values = list(dict.fromkeys(x for group in groups for x in group.x))
     if values and all(isinstance(value, (int, float)) for value in values):
@@ -159,16 +218,37 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
     rows: list[tuple[str, tuple[float, ...]]] = []
     for group in groups:
         cells = dict(zip(map(str, group.x), group.y))
-        rows.append((group.label or str(view.y), tuple(cells.get(head, math.nan) for head in heads)))
+        rows.append(
+            (
+                group.label or str(view.y),
+                tuple(cells.get(head, math.nan) for head in heads),
+            )
+        )
     if isinstance(view.reference, PublishedTable):
-        table = number_table(view, view.x, heads, add_published_rows(rows, heads, view.reference, records[0].task if records else ""))
+        table = number_table(
+            view,
+            view.x,
+            heads,
+            add_published_rows(
+                rows, heads, view.reference, records[0].task if records else ""
+            ),
+        )
     else:
         reference = {str(key): value for key, value in view.reference.items()}
-        published = [("published", tuple(reference.get(head) for head in heads))] if reference else []
+        published = (
+            [("published", tuple(reference.get(head) for head in heads))]
+            if reference
+            else []
+        )
         table = number_table(view, view.x, heads, [*rows, *published])
     # Published values are found by code labels, which the data keep; people read names.
-    display, names = shown_view(view, records), shown_names(records) if view.x == "metric" else {}
-    titles = {group.label or str(view.y): group.name or str(display.y) for group in groups}
+    display, names = (
+        shown_view(view, records),
+        shown_names(records) if view.x == "metric" else {},
+    )
+    titles = {
+        group.label or str(view.y): group.name or str(display.y) for group in groups
+    }
     return replace(
         table,
         title=display.heading,
@@ -177,9 +257,19 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
     )
 
 
-def number_table(view: ViewSpec, corner: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[object]]]) -> Table:
-    """Return labelled rows of numbers or texts as the table of a view; cells are empty where there is no number."""
-    data = [[label, *("" if value is None or value != value else value for value in values)] for label, values in rows]
+def number_table(
+    view: ViewSpec,
+    corner: str,
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[object]]],
+) -> Table:
+    """Return labelled rows of numbers or texts as the table of a view; cells are empty
+    where there is no number.
+    """
+    data = [
+        [label, *("" if value is None or value != value else value for value in values)]
+        for label, values in rows
+    ]
     return Table(
         headers=[corner, *heads],
         rows=[[str(label), *map(number_text, values)] for label, *values in data],
@@ -198,9 +288,13 @@ Row = tuple[str, tuple[object, ...]]
 
 
 def add_published_rows(
-    rows: Sequence[tuple[str, Sequence[float]]], heads: Sequence[str], table: PublishedTable, task: str
+    rows: Sequence[tuple[str, Sequence[float]]],
+    heads: Sequence[str],
+    table: PublishedTable,
+    task: str,
 ) -> tuple[Row, ...]:
-    """Return the rows of a view, each followed by the published values and by ours minus theirs.
+    """Return the rows of a view, each followed by the published values and by ours
+    minus theirs.
 
     Parameters
     ----------
@@ -209,7 +303,8 @@ def add_published_rows(
     heads : sequence of str
         Columns of the view.
     table : PublishedTable
-        Published rows. Rows of another task are left out; those that name no row of the view follow at the end, without a difference.
+        Published rows. Rows of another task are left out; those that name no row of the
+        view follow at the end, without a difference.
     task : str
         Task of the run.
     """
@@ -218,16 +313,27 @@ def add_published_rows(
     compared: set[int] = set()
     for label, values in rows:
         out.append((label, tuple(values)))
-        matches = [(index, row) for index, row in enumerate(published) if row.label in (label, EVERY)]
+        matches = [
+            (index, row)
+            for index, row in enumerate(published)
+            if row.label in (label, EVERY)
+        ]
         compared.update(index for index, _ in matches)
         for _, row in matches:
             out.append((_title(row), _cells(row, heads)))
-            differences = tuple(_difference(value, row.values.get(head)) for value, head in zip(values, heads))
+            differences = tuple(
+                _difference(value, row.values.get(head))
+                for value, head in zip(values, heads)
+            )
             if any(differences):
                 out.append(("ours − published", differences))
         if not matches and published:
             out.append(("published", (NOT_PUBLISHED,) * len(heads)))
-    out += [(_title(row), _cells(row, heads)) for i, row in enumerate(published) if i not in compared]
+    out += [
+        (_title(row), _cells(row, heads))
+        for i, row in enumerate(published)
+        if i not in compared
+    ]
     if not published:
         out.append(("published", (OTHER_DATA,) * len(heads)))
     return tuple(out)
@@ -242,4 +348,8 @@ def _cells(row: PublishedRow, heads: Sequence[str]) -> tuple[object, ...]:
 
 
 def _difference(value: float, published_value: float | str | None) -> str:
-    return signed_text(value - published_value) if isinstance(published_value, float) and not math.isnan(value) else ""
+    return (
+        signed_text(value - published_value)
+        if isinstance(published_value, float) and not math.isnan(value)
+        else ""
+    )

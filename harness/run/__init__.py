@@ -1,1 +1,5 @@
-"""The run. In: a loaded spec. Out: captions, features, scores and result records, written to a run directory."""
+"""The run.
+
+In: a loaded spec. Out: captions, features, scores and result records,
+written to a run directory.
+"""

@@ -1,4 +1,6 @@
-"""View of a run while it goes on: the latest captions, and estimates of scores, numbers on the examples so far with 95 % intervals."""
+"""View of a run while it goes on: the latest captions, and estimates of scores, numbers
+on the examples so far with 95 % intervals.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,24 @@ class RunningMoments:
         self.products += addends.T @ addends
 
     def estimate(self, metric: MeanMetric) -> tuple[float, float]:
-        """Return the number and half the width of its 95 % interval, by linear propagation of the variance of the sums."""
+        """Return the number and half the width of its 95 % interval, by linear
+        propagation of the variance of the sums.
+        """
         value = float(np.asarray(metric.of_sums(self.sums[None]))[0])
-        covariance = self.products - np.outer(self.sums, self.sums) / self.count  # of the sums over independent examples
+        # of the sums over independent examples
+        covariance = self.products - np.outer(self.sums, self.sums) / self.count
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
         steps = np.where(deviations > 0, 0.5 * deviations, 1.0)
-        points = np.asarray(metric.of_sums(self.sums + np.concatenate([np.diag(steps), -np.diag(steps)])))
-        slopes = np.where(deviations > 0, (points[: len(steps)] - points[len(steps) :]) / (2 * steps), 0.0)
+        points = np.asarray(
+            metric.of_sums(
+                self.sums + np.concatenate([np.diag(steps), -np.diag(steps)])
+            )
+        )
+        slopes = np.where(
+            deviations > 0,
+            (points[: len(steps)] - points[len(steps) :]) / (2 * steps),
+            0.0,
+        )
         return value, 1.96 * float(np.sqrt(max(slopes @ covariance @ slopes, 0.0)))
 
 
@@ -66,13 +79,21 @@ class Estimates:
 
     metrics: Sequence[MetricPlan]
     labels: Sequence[str]
-    _moments: dict[tuple[int, int], RunningMoments] = field(default_factory=dict[tuple[int, int], RunningMoments])
+    _moments: dict[tuple[int, int], RunningMoments] = field(
+        default_factory=dict[tuple[int, int], RunningMoments]
+    )
     _lock: Lock = field(default_factory=Lock)
 
     def add(self, system: int, metric: int, stats: Statistics) -> None:
-        """Add the statistics of examples under a metric; those of a metric that is no function of sums are passed over."""
+        """Add the statistics of examples under a metric; those of a metric that is no
+        function of sums are passed over.
+        """
         component: Metric = self.metrics[metric].metric
-        if not isinstance(component, MeanMetric) or isinstance(stats, Objects) or not stats.size:
+        if (
+            not isinstance(component, MeanMetric)
+            or isinstance(stats, Objects)
+            or not stats.size
+        ):
             return
         rows = stats[~np.isnan(stats[:, 0])]
         if not len(rows):
@@ -88,18 +109,33 @@ class Estimates:
         if current_results() is not None:
             self._show(system, metric, component, moments)
 
-    def _show(self, system: int, metric: int, component: MeanMetric, moments: RunningMoments) -> None:
+    def _show(
+        self, system: int, metric: int, component: MeanMetric, moments: RunningMoments
+    ) -> None:
         """Show the estimate among the results so far."""
         plan = self.metrics[metric]
         with np.errstate(all="ignore"):
             value, half = moments.estimate(component)
-        ends = (value - half, value + half) if moments.count >= MIN_EXAMPLES and np.isfinite(half) else None
+        ends = (
+            (value - half, value + half)
+            if moments.count >= MIN_EXAMPLES and np.isfinite(half)
+            else None
+        )
         show_result(
-            ResultRecord(**metric_fields(plan), metric=plan.label, model=self.labels[system], value=value, ci95=ends, n=moments.count)
+            ResultRecord(
+                **metric_fields(plan),
+                metric=plan.label,
+                model=self.labels[system],
+                value=value,
+                ci95=ends,
+                n=moments.count,
+            )
         )
 
     def rows(self) -> list[tuple[int, int, float, float, int]]:
-        """Return system, metric, number, half the width of its 95 % interval and number of examples, where there are enough of them."""
+        """Return system, metric, number, half the width of its 95 % interval and number
+        of examples, where there are enough of them.
+        """
         rows: list[tuple[int, int, float, float, int]] = []
         with self._lock, np.errstate(all="ignore"):
             for (system, metric), moments in self._moments.items():
@@ -111,13 +147,18 @@ class Estimates:
         return rows
 
     def text(self) -> str:
-        """Return the estimates of the system that was scored last; empty before there are any."""
+        """Return the estimates of the system that was scored last;
+        empty before there are any.
+        """
         rows = self.rows()
         if not rows:
             return ""
         latest = max(rows, key=lambda row: (row[4], -row[0]))[0]
         own = [row for row in rows if row[0] == latest][:MAX_METRICS]
-        texts = [f"{self.metrics[metric].label} {value:.3g} \u00b1 {half:.1g}" for _, metric, value, half, _ in own]
+        texts = [
+            f"{self.metrics[metric].label} {value:.3g} \u00b1 {half:.1g}"
+            for _, metric, value, half, _ in own
+        ]
         return f"{self.labels[latest]}: {', '.join(texts)} so far"
 
 
@@ -135,7 +176,9 @@ class Watch:
     """Number of its examples."""
     estimates: Estimates | None = None
     """Estimates of its scores; None before the first are computed."""
-    latest: deque[tuple[str, Example, Mapping[str, object]]] = field(default_factory=lambda: deque(maxlen=LATEST))
+    latest: deque[tuple[str, Example, Mapping[str, object]]] = field(
+        default_factory=lambda: deque(maxlen=LATEST)
+    )
     """Model, example and row of its latest captions, in the order of their arrival."""
 
     def begin(self, task: str, examples: int) -> None:

@@ -1,7 +1,9 @@
-"""The examples of a run: read once, kept in memory where they are few and in a temporary file where they are many.
+"""The examples of a run: read once, kept in memory where they are few and in a
+temporary file where they are many.
 
-A run needs its examples several times: for keys, corpus state, captions, scores, samples. The store reads the data set in one
-pass and gives blocks of examples afterwards, so that memory does not grow with their number.
+A run needs its examples several times: for keys, corpus state, captions, scores,
+samples. The store reads the data set in one pass and gives blocks of examples
+afterwards, so that memory does not grow with their number.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ from harness.rundir.format import plain
 from harness.stats.name_order import is_in_order, order_of_names
 
 BLOCK = 4096
-"""Examples per block: of the temporary file, and of the files of answers in a run directory."""
+"""Examples per block: of the temporary file,
+and of the files of answers in a run directory.
+"""
 IN_MEMORY = 4 * BLOCK
 """Maximum number of examples that are kept in memory."""
 KEY_BYTES = 16
@@ -48,8 +52,9 @@ class ExampleStore(Sequence[Example]):
     advance : callable
         Called with the number of examples after each block.
     content : callable, optional
-        Returns a text that changes with the content of the data set. It stands in the keys of media that are cells of a local data set,
-        in place of the path of the data set.
+        Returns a text that changes with the content of the data set. It stands in the
+        keys of media that are cells of a local data set, in place of the path of the
+        data set.
 
     Raises
     ------
@@ -82,11 +87,20 @@ class ExampleStore(Sequence[Example]):
         iterator = iter(examples)
         while block := list(islice(iterator, BLOCK)):
             self._check_ids(block, ids, location)
-            keys.append(b"".join(example_key(example, self._cell_text(example)) for example in block))
+            keys.append(
+                b"".join(
+                    example_key(example, self._cell_text(example)) for example in block
+                )
+            )
             self.reference_counts.update(len(example.references) for example in block)
             references = [text for example in block for text in example.references]
-            self.longest = max(self.longest, count_words(max(references, key=len, default="")))
-            n_words, n_references = n_words + sum(map(count_words, references)), n_references + len(references)
+            self.longest = max(
+                self.longest, count_words(max(references, key=len, default=""))
+            )
+            n_words, n_references = (
+                n_words + sum(map(count_words, references)),
+                n_references + len(references),
+            )
             self.has_meta = self.has_meta or any(example.meta for example in block)
             self._add(block)
             advance(len(block))
@@ -102,7 +116,9 @@ class ExampleStore(Sequence[Example]):
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """Positions of the examples in the order of their ids, in which resamples are drawn, shape (examples,); None: that of the store."""
+        """Positions of the examples in the order of their ids, in which resamples are
+        drawn, shape (examples,); None: that of the store.
+        """
         if is_in_order(example.id for example in self):
             return None
         return order_of_names([example.id for example in self])
@@ -140,19 +156,37 @@ class ExampleStore(Sequence[Example]):
     def __getitem__(self, index: int | slice) -> Example | list[Example]:
         if isinstance(index, slice):
             start, stop, step = index.indices(self._length)
-            return self.slice(start, stop) if step == 1 else [self[i] for i in range(start, stop, step)]
+            return (
+                self.slice(start, stop)
+                if step == 1
+                else [self[i] for i in range(start, stop, step)]
+            )
         if not -self._length <= index < self._length:
             raise IndexError(index)
         number, offset = divmod(index % self._length, BLOCK)
         return self._block(number)[offset]
 
     def _cell_text(self, example: Example) -> str | None:
-        """Return a text of a media cell of a local data set without the path of this; None for other media, whose name counts."""
-        cell = MediaCell.parse(example.media) if example.media and self._content else None
+        """Return a text of a media cell of a local data set without the path of this;
+        None for other media, whose name counts.
+        """
+        cell = (
+            MediaCell.parse(example.media) if example.media and self._content else None
+        )
         if cell is None or cell.source.local is None:
             return None
         source = cell.source
-        return json.dumps([self._content_text, source.config, source.split, source.revision, cell.column, cell.row, cell.name])
+        return json.dumps(
+            [
+                self._content_text,
+                source.config,
+                source.split,
+                source.revision,
+                cell.column,
+                cell.row,
+                cell.name,
+            ]
+        )
 
     @cached_property
     def _content_text(self) -> str:
@@ -160,15 +194,21 @@ class ExampleStore(Sequence[Example]):
         return self._content()
 
     # ------------------------------------------------------------------ storage
-    def _check_ids(self, block: Sequence[Example], ids: set[int], location: str) -> None:
+    def _check_ids(
+        self, block: Sequence[Example], ids: set[int], location: str
+    ) -> None:
         for example in block:
             number = hash(example.id)
             if number in ids and self._occurs(example.id, block):
-                raise InputError(f"the id '{example.id}' occurs twice", location, value=example.id)
+                raise InputError(
+                    f"the id '{example.id}' occurs twice", location, value=example.id
+                )
             ids.add(number)
 
     def _occurs(self, name: str, block: Sequence[Example]) -> bool:
-        """Return True when an id occurs among the stored examples, or twice in the block: equal hashes are not equal ids."""
+        """Return True when an id occurs among the stored examples, or twice in the
+        block: equal hashes are not equal ids.
+        """
         return any(e.id == name for e in self) or sum(e.id == name for e in block) > 1
 
     def _add(self, block: list[Example]) -> None:
@@ -178,9 +218,12 @@ class ExampleStore(Sequence[Example]):
             self._spool()
 
     def _spool(self) -> None:
-        """Move the blocks in memory into the temporary file, which no other process can open."""
+        """Move the blocks in memory into the temporary file,
+        which no other process can open.
+        """
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="harness-examples-")  # noqa: SIM115  (closed with the store)
+            # closed with the store
+            self._file = tempfile.TemporaryFile(prefix="harness-examples-")  # noqa: SIM115
         for block in self._blocks:
             start = self._file.seek(0, 2)
             rows = [(e.id, e.references, e.media, e.source, e.meta) for e in block]
@@ -188,7 +231,8 @@ class ExampleStore(Sequence[Example]):
                 self._file.write(pickle.dumps(rows, protocol=pickle.HIGHEST_PROTOCOL))
             except (pickle.PicklingError, TypeError, AttributeError) as error:
                 raise InputError(
-                    f"the metadata of an example between '{block[0].id}' and '{block[-1].id}' cannot be stored: {error}"
+                    f"the metadata of an example between '{block[0].id}' and "
+                    f"'{block[-1].id}' cannot be stored: {error}"
                 ) from error
             self._offsets.append((start, self._file.tell() - start))
         self._blocks.clear()
@@ -201,7 +245,8 @@ class ExampleStore(Sequence[Example]):
             return self._cache[number]
         start, size = self._offsets[number]
         self._file.seek(start)
-        block = [Example(*row) for row in pickle.loads(self._file.read(size))]  # the file of this process
+        # the file of this process
+        block = [Example(*row) for row in pickle.loads(self._file.read(size))]
         self._cache[number] = block
         while len(self._cache) > _CACHED_BLOCKS:
             self._cache.popitem(last=False)
@@ -214,7 +259,9 @@ class ExampleStore(Sequence[Example]):
 
 
 class References(Sequence[Sequence[str]]):
-    """References of the examples of a store, one sequence per example; nothing is copied."""
+    """References of the examples of a store, one sequence per example;
+    nothing is copied.
+    """
 
     def __init__(self, store: ExampleStore) -> None:
         self.store = store
@@ -231,7 +278,9 @@ class References(Sequence[Sequence[str]]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
 
-    def __getitem__(self, index: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
+    def __getitem__(
+        self, index: int | slice
+    ) -> Sequence[str] | Sequence[Sequence[str]]:
         if isinstance(index, slice):
             return [example.references for example in self.store[index]]
         return self.store[index].references
@@ -239,11 +288,19 @@ class References(Sequence[Sequence[str]]):
 
 def example_values(example: Example) -> list[object]:
     """Return the content of an example as JSON-compatible values, for keys."""
-    return [example.id, example.references, example.media, example.source, dict(example.meta)]
+    return [
+        example.id,
+        example.references,
+        example.media,
+        example.source,
+        dict(example.meta),
+    ]
 
 
 def example_key(example: Example, media: str | None = None) -> bytes:
-    """Return the hash of an example's content, 16 bytes; ``media`` replaces the name of its media file."""
+    """Return the hash of an example's content, 16 bytes;
+    ``media`` replaces the name of its media file.
+    """
     values = example_values(example if media is None else replace(example, media=media))
     text = _ENCODER.encode(values)
     return hashlib.sha256(text.encode()).digest()[:KEY_BYTES]

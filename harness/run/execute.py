@@ -1,7 +1,8 @@
 """Execution of a plan: examples, captions, statistics, results.
 
-The unit of work is a shard of examples under one model and decoding. Its captions and the statistics of each metric are artifacts: on
-disk before the run ends, under keys of everything that they depend on. A killed run reads them again and ends with the same
+The unit of work is a shard of examples under one model and decoding. Its captions and
+the statistics of each metric are artifacts: on disk before the run ends, under keys of
+everything that they depend on. A killed run reads them again and ends with the same
 results, and neither the number of shards nor the executor changes a digit.
 """
 
@@ -42,12 +43,23 @@ from harness.run.metric_plan import ModelPlan, Plan
 from harness.run.output_notes import notes_of_system
 from harness.run.progress import Stages, bar, note
 from harness.run.provenance import build_manifest, digest
-from harness.run.readings import check_alike, collect_readings, note_readings, readings_of_manifest
+from harness.run.readings import (
+    check_alike,
+    collect_readings,
+    note_readings,
+    readings_of_manifest,
+)
 from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
 from harness.run.results import collect_results, token_score_records
 from harness.run.scoring_pass import ScoringPass
-from harness.run.stopping import BATCH, Stopping, batches, order_examples, read_conditions
+from harness.run.stopping import (
+    BATCH,
+    Stopping,
+    batches,
+    order_examples,
+    read_conditions,
+)
 from harness.run.systems import PlannedSystem
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
@@ -66,7 +78,12 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
     location = f"reader '{plan.spec.dataset.reader}'"
     with bar("reading examples", limit or 0, show=show) as advance:
         reader = islice(iter(plan.reader), limit) if limit is not None else plan.reader
-        examples = ExampleStore(check_media(reader, plan.media_places), location, advance, content=plan.reader.fingerprint)
+        examples = ExampleStore(
+            check_media(reader, plan.media_places),
+            location,
+            advance,
+            content=plan.reader.fingerprint,
+        )
     if not len(examples):
         cut = f" after limit {limit}" if limit is not None else ""
         raise InputError(f"the data set has no examples{cut}", location)
@@ -74,9 +91,14 @@ def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
 
 
 def execute(
-    plan: Plan, *, output: Path | None = None, mode: Mode = "auto", show: bool = False, options: Options | None = None,
+    plan: Plan,
+    *,
+    output: Path | None = None,
+    mode: Mode = "auto",
+    show: bool = False,
+    options: Options | None = None,
     prepare_directory: Callable[[RunDir], None] | None = None,
-) -> Run:  # fmt: skip
+) -> Run:
     """Execute a plan and return the finished run.
 
     Parameters
@@ -90,9 +112,11 @@ def execute(
     show : bool
         Draw progress bars on stderr.
     options : Options, optional
-        Executor and shards. With a part, the run directory holds the artifacts of the part, and the run has no results.
+        Executor and shards. With a part, the run directory holds the artifacts of the
+        part, and the run has no results.
     prepare_directory : callable, optional
-        Called with the run directory of a run that is not finished, before anything is computed.
+        Called with the run directory of a run that is not finished, before anything is
+        computed.
     """
     options = options or Options()
     identity = _identity(plan, output)
@@ -111,38 +135,65 @@ def execute(
         if plan.caption_metrics:
             for model in plan.models:
                 for decoding in plan.generations:
-                    prepare(model, TaskView(examples, decoding, partial=plan.spec.limit is not None))
-        readings = collect_readings([plan.reader, *(model.adapter for model in plan.models)])
+                    prepare(
+                        model,
+                        TaskView(
+                            examples, decoding, partial=plan.spec.limit is not None
+                        ),
+                    )
+        readings = collect_readings(
+            [plan.reader, *(model.adapter for model in plan.models)]
+        )
         check_alike(readings)
         note_readings(readings)
-        manifest = {**build_manifest(plan, examples, plugins.failures, identity), "readings": readings_of_manifest(readings)}
+        manifest = {
+            **build_manifest(plan, examples, plugins.failures, identity),
+            "readings": readings_of_manifest(readings),
+        }
         if options.part is not None:
             manifest["part"] = str(options.part)
-        with RunDir.create(output, manifest, mode) if output else nullcontext() as rundir:
+        with (
+            RunDir.create(output, manifest, mode) if output else nullcontext() as rundir
+        ):
             if rundir and rundir.finished:
                 return Run.of(rundir)
             if rundir and prepare_directory:
                 prepare_directory(rundir)
             provenance, stage = Provenance(manifest), Stages(_stages(plan))
-            run = ModelExecution(provenance, rundir, plugins, options, show, cluster, stage, plan=plan, examples=examples)
+            run = ModelExecution(
+                provenance,
+                rundir,
+                plugins,
+                options,
+                show,
+                cluster,
+                stage,
+                plan=plan,
+                examples=examples,
+            )
             run.log("started", digest=provenance.digest)
             if options.watch:
                 options.watch.begin(plan.spec.task, len(examples))
             with plugins.running(manifest):
-                # Models: token scores for the metrics that judge them, captions for the others.
+                # Models: token scores for the metrics that judge them, captions for the
+                # others.
                 warmup.warm(item.metric for item in plan.metrics)
                 for model in plan.models:
                     run.judge_token_scores(model)
-                # Metrics: the statistics that the run does not have yet, shard by shard.
+                # Metrics: the statistics that the run does not have yet, shard by
+                # shard.
                 scoring = run.score()
                 if options.part is not None:
                     return run.end_part()
-                # Numbers: one reduction of all statistics for each record, and the samples beside them.
+                # Numbers: one reduction of all statistics for each record, and the
+                # samples beside them.
                 return run.finish(collect_results(run, plan, scoring))
 
 
 def _identity(plan: Plan, output: Path | None) -> str:
-    """Return the digest of a plan: that of paths as texts for a directory of this run that was begun so."""
+    """Return the digest of a plan: that of paths as texts for a directory of this run
+    that was begun so.
+    """
     held = RunDir(output).held_manifest() if output is not None else None
     if held is not None and PATHS not in held:
         earlier = digest(plan, as_given=True)
@@ -151,31 +202,69 @@ def _identity(plan: Plan, output: Path | None) -> str:
     return digest(plan)
 
 
-def _check_growing(plan: Plan, options: Options, output: Path | None, mode: Mode) -> Options:
-    """Return the options of a run that stops when it has decided; raise :class:`HarnessError` for what cannot grow."""
+def _check_growing(
+    plan: Plan, options: Options, output: Path | None, mode: Mode
+) -> Options:
+    """Return the options of a run that stops when it has decided; raise
+    :class:`HarnessError` for what cannot grow.
+    """
     if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
-        obstacle = "--shard" if options.part is not None else "sizes: equal" if plan.spec.sizes == "equal" else "metrics of token scores"
-        raise HarnessError(f"--until grows a run example by example and cannot be combined with {obstacle}")
+        obstacle = (
+            "--shard"
+            if options.part is not None
+            else "sizes: equal"
+            if plan.spec.sizes == "equal"
+            else "metrics of token scores"
+        )
+        raise HarnessError(
+            "--until grows a run example by example and cannot be combined with "
+            f"{obstacle}"
+        )
     assert plan.spec.until is not None
-    labels = [model.label for model in plan.models for _ in plan.decodings for _ in plan.reference_counts]
+    labels = [
+        model.label
+        for model in plan.models
+        for _ in plan.decodings
+        for _ in plan.reference_counts
+    ]
     read_conditions(plan.spec.until, plan.caption_metrics, labels)
-    held = RunDir(output).held_manifest() if output is not None and mode == "extend" else None
+    held = (
+        RunDir(output).held_manifest()
+        if output is not None and mode == "extend"
+        else None
+    )
     if held is not None:
         data = cast("Values", held.get("data") or {})
-        if (data.get("fingerprint"), held.get("seed")) != (plan.reader.fingerprint(), plan.spec.seed):
-            raise InputError("holds a run on other data or with another seed: --extend takes the next examples of one order", str(output))
+        if (data.get("fingerprint"), held.get("seed")) != (
+            plan.reader.fingerprint(),
+            plan.spec.seed,
+        ):
+            raise InputError(
+                "holds a run on other data or with another seed: "
+                "--extend takes the next examples of one order",
+                str(output),
+            )
     return replace(options, shard_size=options.shard_size or BATCH)
 
 
 def _stages(plan: Plan) -> list[str]:
     """Return the names of the stages of a run."""
-    names = [f"token scores: {model.label}" for model in plan.models if plan.token_metrics]
-    names += [f"captions: {model.label}" for model in plan.models for _ in plan.generations if plan.caption_metrics]
+    names = [
+        f"token scores: {model.label}" for model in plan.models if plan.token_metrics
+    ]
+    names += [
+        f"captions: {model.label}"
+        for model in plan.models
+        for _ in plan.generations
+        if plan.caption_metrics
+    ]
     return [*names, *(["scores", "results"] if plan.caption_metrics else [])]
 
 
 def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | None:
-    """Return the finished run of the plan in a directory, without reading the data set; None where there is none."""
+    """Return the finished run of the plan in a directory, without reading the data set;
+    None where there is none.
+    """
     if output is None or mode == "fresh" or not RunDir(output).finished:
         return None
     manifest = RunDir(output).held_manifest()
@@ -195,7 +284,9 @@ class ModelExecution(Execution):
     def __post_init__(self) -> None:
         super().__post_init__()
         counts = [decoding.candidates or 1 for decoding in self.plan.generations]
-        texts = max(self.examples.reference_counts, default=1) + len(self.plan.models) * sum(counts)
+        texts = max(self.examples.reference_counts, default=1) + len(
+            self.plan.models
+        ) * sum(counts)
         self.size = self.grid(len(self.examples), texts)
         self.shards = self.size.of_part(self.options.part)
         self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
@@ -203,18 +294,43 @@ class ModelExecution(Execution):
     def end_part(self) -> Run:
         """Finish a part of the run, which has no results, and return it."""
         assert self.rundir is not None
-        self.plugins.call("harness_run_stopped", manifest=self.provenance.content, error=None)
+        self.plugins.call(
+            "harness_run_stopped", manifest=self.provenance.content, error=None
+        )
         part_name = str(self.options.part)
-        self.rundir.finish_part(self.size.size, examples=len(self.examples), part=part_name)
+        self.rundir.finish_part(
+            self.size.size, examples=len(self.examples), part=part_name
+        )
         self.log("finished part", part=part_name)
-        return Run(self.provenance, (), SampleTable.empty(), self.failed, self.notes, self.rundir.path)
+        return Run(
+            self.provenance,
+            (),
+            SampleTable.empty(),
+            self.failed,
+            self.notes,
+            self.rundir.path,
+        )
 
     def score(self) -> ScoringPass:
-        """Return the scoring pass over all examples, or over those that the conditions of the spec need."""
+        """Return the scoring pass over all examples,
+        or over those that the conditions of the spec need.
+        """
         plan, spec, examples = self.plan, self.plan.spec, self.examples
-        scoring = ScoringPass(self, plan.caption_metrics, (), (), examples.references, examples.digest(), spec.significance, spec.seed)
+        scoring = ScoringPass(
+            self,
+            plan.caption_metrics,
+            (),
+            (),
+            examples.references,
+            examples.digest(),
+            spec.significance,
+            spec.seed,
+        )
         if spec.until:
-            self._grow(scoring, Stopping(spec.until, plan.caption_metrics, examples, spec.cluster))
+            self._grow(
+                scoring,
+                Stopping(spec.until, plan.caption_metrics, examples, spec.cluster),
+            )
         scoring.select(self.generate_systems(), self.shards, growing=False)
         for model in plan.models:  # the run has their captions now
             if isinstance(model.adapter, ForgetsTexts):
@@ -223,7 +339,9 @@ class ModelExecution(Execution):
         return scoring
 
     def _grow(self, scoring: ScoringPass, stopping: Stopping) -> None:
-        """Take examples in batches until the conditions are decided; what follows is about these examples."""
+        """Take examples in batches until the conditions are decided;
+        what follows is about these examples.
+        """
         show, all_shards, stop = self.show, self.shards, 0
         with bar("examples until decided", len(self.examples), show=show) as advance:
             self.show = scoring.show = False
@@ -236,48 +354,74 @@ class ModelExecution(Execution):
                 if stopping.decided():
                     break
         self.show = scoring.show = show
-        self.shards, self.span = [shard for shard in all_shards if shard[1] <= stop], (0, stop)
+        self.shards, self.span = (
+            [shard for shard in all_shards if shard[1] <= stop],
+            (0, stop),
+        )
         summary = stopping.summary()
         self.note(stopping.note(summary))
-        self.provenance = Provenance(cast(JsonObject, plain({**self.provenance.content, "stopped": summary})))
+        self.provenance = Provenance(
+            cast(JsonObject, plain({**self.provenance.content, "stopped": summary}))
+        )
         if self.rundir is not None:
             self.rundir.write_manifest(self.provenance.content)
 
     # ------------------------------------------------------------------ captions
     def generate_systems(self, growing: bool = False) -> list[PlannedSystem]:
-        """Return the rows of the table of results: captions of each model and generation under the sizes of the grid.
+        """Return the rows of the table of results: captions of each model and
+        generation under the sizes of the grid.
 
-        ``growing``: the rows of a batch, all of them, since later examples may have sizes beyond the data of these.
+        ``growing``: the rows of a batch, all of them, since later examples may have
+        sizes beyond the data of these.
         """
         plan = self.plan
         drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
         generated = [
             (replace(self._captions(model, generation), subset_seed=drawn), decodings)
             for model in plan.models
-            for generation, decodings in (plan.generations.items() if plan.caption_metrics else ())
+            for generation, decodings in (
+                plan.generations.items() if plan.caption_metrics else ()
+            )
         ]
-        text = position_note(self.examples, plan.reference_counts) if drawn is None and generated else ""
+        text = (
+            position_note(self.examples, plan.reference_counts)
+            if drawn is None and generated
+            else ""
+        )
         if text:
             self.note(text)
         if not growing:
             self._note_outputs([system for system, _ in generated])
         if plan.spec.sizes == "equal" and generated:
             if self.options.part is not None:
-                raise HarnessError("sizes: equal needs the captions of all examples; run this spec without --shard")
-            size = common_size([(system.label, *system.sizes()) for system, _ in generated])
+                raise HarnessError(
+                    "sizes: equal needs the captions of all examples; "
+                    "run this spec without --shard"
+                )
+            size = common_size(
+                [(system.label, *system.sizes()) for system, _ in generated]
+            )
             if size.note:
                 self.note(size.note)
-            generated = [(replace(system, largest=(size.n, size.m)), decodings) for system, decodings in generated]
+            generated = [
+                (replace(system, largest=(size.n, size.m)), decodings)
+                for system, decodings in generated
+            ]
         return [
             replace(system, decoding=decoding, references=count)
             for system, decodings in generated
             for decoding in decodings
             for count in plan.reference_counts
-            if growing or not self._exceeds_data(system, decoding, [item.candidates for item in decodings], count)
+            if growing
+            or not self._exceeds_data(
+                system, decoding, [item.candidates for item in decodings], count
+            )
         ]
 
     def _note_outputs(self, systems: Sequence[PlannedSystem]) -> None:
-        """Note what stands around the captions of systems, and files that are all but surely a mistake."""
+        """Note what stands around the captions of systems,
+        and files that are all but surely a mistake.
+        """
         adapters = {model.label: model.adapter for model in self.plan.models}
         metrics = [plan.metric for plan in self.plan.caption_metrics]
         for system in systems:
@@ -285,34 +429,76 @@ class ModelExecution(Execution):
                 self.note(text)
 
     def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:
-        """Return the captions of a model under a decoding; raise :class:`HarnessError` when there are none."""
+        """Return the captions of a model under a decoding;
+        raise :class:`HarnessError` when there are none.
+        """
         started, spec = time.perf_counter(), self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
-        # The same random numbers for both sources of a test would make their captions dependent.
-        seed = derive(spec.seed, model.label) if model.label in (spec.same or ()) else spec.seed
-        # Nodes do not have the task, and a server needs none of them: its answers are stored here one by one.
-        here = needs_whole_task(model.adapter) or isinstance(model.adapter, GeneratesUnordered)
-        with bar(self.stage(f"captions: {model.label}"), stop - start, show=self.show) as advance:
+        # The same random numbers for both sources of a test would make their captions
+        # dependent.
+        seed = (
+            derive(spec.seed, model.label)
+            if model.label in (spec.same or ())
+            else spec.seed
+        )
+        # Nodes do not have the task, and a server needs none of them: its answers are
+        # stored here one by one.
+        here = needs_whole_task(model.adapter) or isinstance(
+            model.adapter, GeneratesUnordered
+        )
+        with bar(
+            self.stage(f"captions: {model.label}"), stop - start, show=self.show
+        ) as advance:
             captions = generate(
-                model, task, seed=seed, artifacts=self.artifacts, advance=advance, span=self.span,
-                ask=self._ask_cluster if self.options.executor.name == "ray" and not here else None,
-                prepared=len(self.plan.generations) == 1, latest=self.options.watch.latest if self.options.watch else None,
-            )  # fmt: skip
+                model,
+                task,
+                seed=seed,
+                artifacts=self.artifacts,
+                advance=advance,
+                span=self.span,
+                ask=self._ask_cluster
+                if self.options.executor.name == "ray" and not here
+                else None,
+                prepared=len(self.plan.generations) == 1,
+                latest=self.options.watch.latest if self.options.watch else None,
+            )
         self._count_cost(model)
         failures = captions.failures
-        self.failed.update({f"{model.label}/{name}": reason for name, reason in failures.items()})
-        self.log("captions", model=model.label, failed=failures, missing=list(captions.missing), seconds=time.perf_counter() - started)
+        self.failed.update(
+            {f"{model.label}/{name}": reason for name, reason in failures.items()}
+        )
+        self.log(
+            "captions",
+            model=model.label,
+            failed=failures,
+            missing=list(captions.missing),
+            seconds=time.perf_counter() - started,
+        )
         if not captions.present.any() and stop > start:
-            first = next((f"; '{name}': {reason}" for name, reason in failures.items()), "")
-            raise HarnessError(f"model '{model.label}' has candidates for none of {counted(stop - start, 'example')}{first}")
+            first = next(
+                (f"; '{name}': {reason}" for name, reason in failures.items()), ""
+            )
+            raise HarnessError(
+                f"model '{model.label}' has candidates for none of "
+                f"{counted(stop - start, 'example')}{first}"
+            )
         return captions
 
     def _ask_cluster(
-        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult
+        self,
+        model: ModelPlan,
+        examples: Sequence[Example],
+        decoding: Decoding,
+        seeds: Sequence[int],
+        store: StoreResult,
     ) -> None:
-        """Store the captions of a model from the cluster, after waiting for the connection."""
-        for position, item in enumerate(cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)):
+        """Store the captions of a model from the cluster,
+        after waiting for the connection.
+        """
+        for position, item in enumerate(
+            cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)
+        ):
             store(position, item)
 
     def _count_cost(self, model: ModelPlan) -> None:
@@ -323,14 +509,26 @@ class ModelExecution(Execution):
             if self.show or not self.plan.spec.until:
                 print_speed(model.label, work)
 
-    def _exceeds_data(self, system: PlannedSystem, decoding: Decoding, grid: Sequence[int | None], references: int | None) -> bool:
-        """Return True for a size beyond the data that a smaller size of the grid already covers; it is noted."""
+    def _exceeds_data(
+        self,
+        system: PlannedSystem,
+        decoding: Decoding,
+        grid: Sequence[int | None],
+        references: int | None,
+    ) -> bool:
+        """Return True for a size beyond the data that a smaller size of the grid
+        already covers; it is noted.
+        """
         n, m = system.sizes()
         for noun, size, available, sizes_of_grid in (
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = size_note(system.label, noun, size, int(available.max()), sizes_of_grid) if len(available) else None
+            note = (
+                size_note(system.label, noun, size, int(available.max()), sizes_of_grid)
+                if len(available)
+                else None
+            )
             if note is None:
                 continue
             if note.text not in self.notes:
@@ -342,22 +540,33 @@ class ModelExecution(Execution):
     # ------------------------------------------------------------------ metrics of level `model`
     def judge_token_scores(self, model: ModelPlan) -> None:
         """Add the records of the metrics that judge token scores of a model."""
-        plans = [plan.of_meta(example.meta for example in self.examples) for plan in self.plan.token_metrics]
+        plans = [
+            plan.of_meta(example.meta for example in self.examples)
+            for plan in self.plan.token_metrics
+        ]
         if not plans:
             return
         if not isinstance(model.adapter, Scorer):
             raise HarnessError(
-                f"metric '{plans[0].label}' needs a model that scores references token by token; "
-                f"'{model.label}' ({model.name}) does not (adapters: token-scores reads a file, generated-answers texts)"
+                f"metric '{plans[0].label}' needs a model that scores references "
+                "token by token; "
+                f"'{model.label}' ({model.name}) does not (adapters: "
+                "token-scores reads a file, generated-answers texts)"
             )
         start, stop = self.span
-        with bar(self.stage(f"token scores: {model.label}"), stop - start, show=self.show) as advance:
-            scores = token_scores(model, self.examples, self.span, self.artifacts, advance)
+        with bar(
+            self.stage(f"token scores: {model.label}"), stop - start, show=self.show
+        ) as advance:
+            scores = token_scores(
+                model, self.examples, self.span, self.artifacts, advance
+            )
         self._count_cost(model)
         if self.options.part is not None:
             return
         for plan in plans:
-            for record in token_score_records(self.plan.spec, model, plan, scores, self.examples):
+            for record in token_score_records(
+                self.plan.spec, model, plan, scores, self.examples
+            ):
                 self.add(record)
 
 
@@ -372,9 +581,14 @@ def work_of(adapter: object) -> Values:
 
 
 def print_speed(label: str, work: Values) -> None:
-    """Print the tokens per second of a model on standard error, with the devices and the size of the batches."""
+    """Print the tokens per second of a model on standard error,
+    with the devices and the size of the batches.
+    """
     speed = work.get("tokens_per_second")
     if speed:
         devices = ", ".join(map(str, work.get("devices") or ()))
         batches = f", batches of {work['batch_size']}" if work.get("batch_size") else ""
-        note(f"{label}: {float(speed):,.0f} tokens/s{batches}{' on ' + devices if devices else ''}")
+        note(
+            f"{label}: {float(speed):,.0f} "
+            f"tokens/s{batches}{' on ' + devices if devices else ''}"
+        )

@@ -1,4 +1,6 @@
-"""The state of a run while it is executed: its directory, its workers, and the results so far."""
+"""The state of a run while it is executed: its directory, its workers,
+and the results so far.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +61,14 @@ class Execution:
     failed: dict[str, str] = field(default_factory=dict[str, str])
     notes: list[str] = field(default_factory=list[str])
     costs: dict[str, Values] = field(default_factory=dict[str, "Values"])
-    """Model -> work of its adapter: tokens per second, requests, cost; it changes no number."""
+    """Model -> work of its adapter: tokens per second, requests, cost;
+    it changes no number.
+    """
 
     def __post_init__(self) -> None:
-        self.artifacts: Artifacts = self.rundir.artifacts if self.rundir else MemoryArtifacts()
+        self.artifacts: Artifacts = (
+            self.rundir.artifacts if self.rundir else MemoryArtifacts()
+        )
 
     def log(self, event: str, **values: object) -> None:
         """Append an event to the log of the run directory."""
@@ -75,54 +81,89 @@ class Execution:
             self.notes.append(text)
             self.log("note", text=text)
 
-    def add(self, record: ResultRecord, skipped: Sequence[str] = (), count: int = 0) -> None:
-        """Add a record; ``skipped`` are the ids of the first examples without a score, ``count`` their number."""
+    def add(
+        self, record: ResultRecord, skipped: Sequence[str] = (), count: int = 0
+    ) -> None:
+        """Add a record; ``skipped`` are the ids of the first examples without a score,
+        ``count`` their number.
+        """
         self.records.append(record)
         show_result(record)
         if count:
-            self.log("skipped", model=record.model, metric=record.metric, count=count, examples=list(skipped))
+            self.log(
+                "skipped",
+                model=record.model,
+                metric=record.metric,
+                count=count,
+                examples=list(skipped),
+            )
         self.plugins.call("harness_scores_ready", record=record.to_dict())
 
     def grid(self, examples: int, texts: float) -> ShardGrid:
         """Return the shards of examples with so many texts each.
 
-        A resumed run has the shards that it was begun with, unless the user gives another size.
+        A resumed run has the shards that it was begun with, unless the user gives
+        another size.
         """
         size, options = self.options.shard_size, self.options
         if size is None and self.rundir is not None:
             size = self.rundir.shard_size(examples)
         part_count = options.part.count if options.part else 1
-        grid = grid_of(examples, texts, size=size, workers=options.executor.count, parts=part_count)
+        grid = grid_of(
+            examples, texts, size=size, workers=options.executor.count, parts=part_count
+        )
         if self.rundir is not None:
             self.rundir.write_shards(grid.size, examples=examples)
         return grid
 
     def finish(self, samples: SampleTable | None) -> Run:
-        """Write the results and return the finished run; ``samples`` None: they are in the run directory already."""
+        """Write the results and return the finished run; ``samples`` None: they are in
+        the run directory already.
+        """
         if self.rundir is not None:
-            self.rundir.write_results(self.records, self.failed, self.notes, self.costs, self.slices)
+            self.rundir.write_results(
+                self.records, self.failed, self.notes, self.costs, self.slices
+            )
             run = Run.of(self.rundir)
         else:
             assert samples is not None
             run = Run(
-                self.provenance, tuple(self.records), samples, self.failed, self.notes, None, self.artifacts, self.costs, tuple(self.slices)
+                self.provenance,
+                tuple(self.records),
+                samples,
+                self.failed,
+                self.notes,
+                None,
+                self.artifacts,
+                self.costs,
+                tuple(self.slices),
             )
         self.log("finished", results=len(self.records))
-        self.plugins.call("harness_run_finished", manifest=self.provenance.content, results=run.results)
+        self.plugins.call(
+            "harness_run_finished",
+            manifest=self.provenance.content,
+            results=run.results,
+        )
         return run
 
 
 @contextmanager
-def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], Cluster | None]]:
-    """Context of a connection to a cluster, which is made while the examples are read; the value waits for it.
+def connect_cluster(
+    options: ExecutorOptions,
+) -> Generator[Callable[[], Cluster | None]]:
+    """Context of a connection to a cluster,
+    which is made while the examples are read; the value waits for it.
 
-    The value returns None for executors on this machine. Raises :class:`~harness.errors.MissingExtra` where the plugin of the executor is
-    not installed.
+    The value returns None for executors on this machine. Raises
+    :class:`~harness.errors.MissingExtra` where the plugin of the executor is not
+    installed.
     """
     if options.name != "ray":
         yield lambda: None
         return
-    connect: Callable[[ExecutorOptions], Cluster] = current().load("executors", options.name)
+    connect: Callable[[ExecutorOptions], Cluster] = current().load(
+        "executors", options.name
+    )
     import_lazy_parts()
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(connect, options)
@@ -135,13 +176,17 @@ def connect_cluster(options: ExecutorOptions) -> Generator[Callable[[], Cluster 
 
 @contextmanager
 def log_bugs(folder: Path | None) -> Generator[None]:
-    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose path becomes an attribute of the exception."""
+    """Context of a run in ``folder``: the traceback of a bug goes into its log, whose
+    path becomes an attribute of the exception.
+    """
     try:
         yield
     except (HarnessError, OSError, MemoryError):
         raise
     except Exception as error:
         if folder is not None and folder.is_dir():
-            RunDir(folder).log("bug", traceback="".join(traceback.format_exception(error)))
+            RunDir(folder).log(
+                "bug", traceback="".join(traceback.format_exception(error))
+            )
             setattr(error, BUG_LOG, str(folder / LOG))
         raise

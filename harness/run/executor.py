@@ -1,7 +1,9 @@
-"""Executors of shards: in this process, in worker processes, or on a cluster that a plugin brings.
+"""Executors of shards: in this process, in worker processes,
+or on a cluster that a plugin brings.
 
-An executor takes jobs and gives scores back in any order; it holds a bounded number of jobs at a time. Corpus state goes to each
-worker once. A worker that ends is replaced and its job given to another, so that no finished shard is lost.
+An executor takes jobs and gives scores back in any order; it holds a bounded number of
+jobs at a time. Corpus state goes to each worker once. A worker that ends is replaced
+and its job given to another, so that no finished shard is lost.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
 
 ExecutorName = Literal["local", "process", "ray"]
 QUEUED = 2
-"""Number of jobs per worker that are submitted and not finished: one runs, one waits."""
+"""Number of jobs per worker that are submitted and not finished: one runs, one waits.
+"""
 MAX_LOSSES = 20
 """Number of worker losses without a finished job after which a run gives up."""
 
@@ -53,8 +56,12 @@ class ExecutorOptions:
 class Executor(Protocol):
     """Scores shards."""
 
-    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
-        """Yield the scores of jobs in any order; ``advance`` gets the number of examples times metrics as they are scored."""
+    def scores(
+        self, jobs: Iterable[Job], advance: Callable[[int], None]
+    ) -> Iterator[ShardScores]:
+        """Yield the scores of jobs in any order; ``advance`` gets the number of
+        examples times metrics as they are scored.
+        """
         ...
 
     def close(self) -> None:
@@ -63,10 +70,16 @@ class Executor(Protocol):
 
 
 class Cluster(Protocol):
-    """Machines that generate captions and score shards: ``RayCluster`` of the plugin ``caption-ray``."""
+    """Machines that generate captions and score shards:
+    ``RayCluster`` of the plugin ``caption-ray``.
+    """
 
     def generate(
-        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+        self,
+        model: ModelPlan,
+        examples: Sequence[Example],
+        decoding: Decoding,
+        seeds: Sequence[int],
     ) -> Iterator[Generation | Failure]:
         """Yield the results of a model in the order of the examples."""
         ...
@@ -86,7 +99,9 @@ class LocalExecutor:
     def __init__(self, scorer: ShardScorer) -> None:
         self.scorer = scorer
 
-    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
+    def scores(
+        self, jobs: Iterable[Job], advance: Callable[[int], None]
+    ) -> Iterator[ShardScores]:
         """Yield the scores of jobs in their order."""
         for job in jobs:
             yield self.scorer.score(job, advance)
@@ -103,9 +118,14 @@ class ProcessExecutor:
         self.workers = workers
         self._pool: ProcessPoolExecutor | None = None
 
-    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
-        """Yield the scores of jobs as they finish; jobs of a worker that ended are given to a new one."""
-        from concurrent.futures.process import BrokenProcessPool  # 50 ms: most runs have one process
+    def scores(
+        self, jobs: Iterable[Job], advance: Callable[[int], None]
+    ) -> Iterator[ShardScores]:
+        """Yield the scores of jobs as they finish;
+        jobs of a worker that ended are given to a new one.
+        """
+        # 50 ms: most runs have one process
+        from concurrent.futures.process import BrokenProcessPool
 
         source, losses = iter(jobs), 0
         waiting: list[Job] = []
@@ -113,7 +133,11 @@ class ProcessExecutor:
         while True:
             job: Job | None = None
             try:
-                while len(pending) < QUEUED * self.workers and (job := waiting.pop() if waiting else next(source, None)) is not None:
+                while (
+                    len(pending) < QUEUED * self.workers
+                    and (job := waiting.pop() if waiting else next(source, None))
+                    is not None
+                ):
                     self._pool = self._pool or _new_pool(self.workers, self._payload)
                     pending[self._pool.submit(_score, job)] = job
                 if not pending:
@@ -128,7 +152,8 @@ class ProcessExecutor:
                 losses += 1
                 if losses > MAX_LOSSES:
                     raise HarnessError(
-                        f"{losses} times a worker process ended before its shard was done; memory may be too small: "
+                        f"{losses} times a worker process ended before its shard was "
+                        "done; memory may be too small: "
                         "try a smaller --shard-size or fewer --workers"
                     ) from None
                 self.close()
@@ -146,17 +171,22 @@ def _new_pool(workers: int, payload: bytes) -> ProcessPoolExecutor:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start, (payload,))
+    return ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), _start, (payload,)
+    )
 
 
 def job_steps(job: Job) -> int:
     """Return the number of examples times metrics of a job."""
-    return sum(len(job.sets[request.unit]) * len(request.metrics) for request in job.requests)
+    return sum(
+        len(job.sets[request.unit]) * len(request.metrics) for request in job.requests
+    )
 
 
 # --------------------------------------------------------------------------- workers
 def pack_scorer(scorer: ShardScorer) -> bytes:
-    """Return a scorer for another process; raise :class:`HarnessError` for a metric that cannot be sent there.
+    """Return a scorer for another process; raise :class:`HarnessError` for a metric
+    that cannot be sent there.
 
     The local code comes first, so that a worker imports it before it reads the rest.
     """
@@ -166,12 +196,20 @@ def pack_scorer(scorer: ShardScorer) -> bytes:
     try:
         pickler.dump(scorer)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
-        raise HarnessError(f"a metric of the run cannot be sent to another process ({error}); use --executor local") from error
-    return pickle.dumps((LocalCode.of_modules(pickler.modules), buffer.getvalue()), protocol=pickle.HIGHEST_PROTOCOL)
+        raise HarnessError(
+            f"a metric of the run cannot be sent to another process ({error}); "
+            "use --executor local"
+        ) from error
+    return pickle.dumps(
+        (LocalCode.of_modules(pickler.modules), buffer.getvalue()),
+        protocol=pickle.HIGHEST_PROTOCOL,
+    )
 
 
 class NamingPickler(pickle.Pickler):
-    """A pickler that keeps the names of the modules whose classes and functions it writes."""
+    """A pickler that keeps the names of the modules whose classes and functions it
+    writes.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -192,19 +230,24 @@ def unpack_scorer(payload: bytes) -> ShardScorer:
 
 @dataclass(frozen=True)
 class LocalCode:
-    """Local registries of a process, for another process that reads what the first one sends."""
+    """Local registries of a process, for another process that reads what the first one
+    sends.
+    """
 
     manifests: tuple[str, ...]
     """Files of the registries."""
     modules: tuple[tuple[str, str], ...]
-    """Folder and name of the modules in the folders of the registries that the pickled objects need."""
+    """Folder and name of the modules in the folders of the registries that the pickled
+    objects need.
+    """
 
     @classmethod
     def of_modules(cls, names: Iterable[str] = ()) -> LocalCode:
-        """Return the local registries of this process, and those of the named modules that lie in their folders.
+        """Return the local registries of this process, and those of the named modules
+        that lie in their folders.
 
-        Modules that the sent objects do not need stay out: a folder may hold any code beside the plugins, and importing it again may do
-        anything.
+        Modules that the sent objects do not need stay out: a folder may hold any code
+        beside the plugins, and importing it again may do anything.
         """
         manifests = [manifest for manifest in current().manifests if manifest.local]
         modules = [
@@ -215,7 +258,10 @@ class LocalCode:
             and is_below(Path(file), manifest.folder)
             and module_file(manifest.folder, name)
         ]
-        return cls(tuple(manifest.source for manifest in manifests), tuple(dict.fromkeys(modules)))
+        return cls(
+            tuple(manifest.source for manifest in manifests),
+            tuple(dict.fromkeys(modules)),
+        )
 
     def load(self) -> None:
         """Add the registries to this process, and import their modules."""
@@ -232,7 +278,9 @@ def _start(payload: bytes) -> None:
     try:
         _worker = unpack_scorer(payload)
     except (ImportError, AttributeError, HarnessError) as error:
-        _worker = HarnessError(f"a worker process cannot load the metrics of the run: {error}")
+        _worker = HarnessError(
+            f"a worker process cannot load the metrics of the run: {error}"
+        )
 
 
 def _score(job: Job) -> ShardScores:

@@ -1,13 +1,17 @@
 """Everything that several metrics of a run need of the texts, computed once.
 
-Texts are interned to integers; anything that depends on one text alone (tokens, n-grams, embeddings) is computed once
-per distinct text; every distance matrix is built once per batch. Metrics ask, the first one pays.
+Texts are interned to integers; anything that depends on one text alone (tokens,
+n-grams, embeddings) is computed once per distinct text; every distance matrix is built
+once per batch. Metrics ask, the first one pays.
 
-Caches: ``per_text`` by key and text id, ``vectors`` by embedding signature and text id, ``distances`` by distance
-signature and batch, ``memo`` by key for corpus-level state such as document frequencies.
+Caches: ``per_text`` by key and text id, ``vectors`` by embedding signature and text id,
+``distances`` by distance signature and batch, ``memo`` by key for corpus-level state
+such as document frequencies.
 
-Whoever reads the references of the task is noted, and with it every cached value that was computed from them: a run holds a
-metric to what it declares (:func:`harness.run.score.score`), since stored statistics are read again when other examples follow.
+Whoever reads the references of the task is noted, and with it every cached value that
+was computed from them: a run holds a metric to what it declares
+(:func:`harness.run.score.score`), since stored statistics are read again when other
+examples follow.
 """
 
 from __future__ import annotations
@@ -21,7 +25,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Distance, Embedding, EncodesSets, ForgetsTexts
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Distance,
+    Embedding,
+    EncodesSets,
+    ForgetsTexts,
+)
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 
@@ -33,7 +44,8 @@ REFERENCES = "the references of the task"
 class FeatureCache:
     """Feature cache of one run; implements :class:`harness.contracts.Features`.
 
-    ``references`` are the references of the task, one sequence per example; metrics fit their corpus state on them.
+    ``references`` are the references of the task, one sequence per example; metrics fit
+    their corpus state on them.
     """
 
     def __init__(self, references: Sequence[Sequence[str]] = ()) -> None:
@@ -46,7 +58,9 @@ class FeatureCache:
         self._per_text: dict[Hashable, dict[int, Any]] = defaultdict(dict)
         self._vectors: dict[str, tuple[dict[int, int], np.ndarray]] = {}
         self._embeddings: dict[str, Embedding] = {}
-        self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = defaultdict(WeakKeyDictionary)
+        self._per_batch: dict[Hashable, WeakKeyDictionary[Batch, np.ndarray]] = (
+            defaultdict(WeakKeyDictionary)
+        )
         self._memo: dict[Hashable, Any] = {}
         self._kept: set[Hashable] = set()
 
@@ -54,7 +68,11 @@ class FeatureCache:
     def examples(self) -> int:
         """Number of examples on whose references corpus state is fitted."""
         self.corpus_read = self.corpus_read or REFERENCES
-        return self._task.examples if isinstance(self._task, NoReferences) else len(self._task)
+        return (
+            self._task.examples
+            if isinstance(self._task, NoReferences)
+            else len(self._task)
+        )
 
     # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
@@ -70,25 +88,46 @@ class FeatureCache:
         return np.asarray(out, dtype=np.int64)
 
     def batch(self, sets: Sequence[CaptionSet]) -> Batch:
-        """Caption sets of one (n, m) shape as a :class:`Batch`; raises ValueError when shapes differ."""
+        """Caption sets of one (n, m) shape as a :class:`Batch`;
+        raises ValueError when shapes differ.
+        """
         n, m = len(sets[0].candidates), len(sets[0].references)
         if any((len(item.candidates), len(item.references)) != (n, m) for item in sets):
             raise ValueError("a batch holds caption sets of one (n, m) shape")
-        ids = self.intern(text for item in sets for text in (*item.candidates, *item.references))
+        ids = self.intern(
+            text for item in sets for text in (*item.candidates, *item.references)
+        )
         return Batch(tuple(sets), _read_only(ids.reshape(len(sets), n + m)), n, m)
 
     def sub_batch(self, parent: Batch, n: int, m: int) -> Batch:
-        """The first ``n`` candidates and ``m`` references of every example (nested sets); features are the parent's."""
+        """The first ``n`` candidates and ``m`` references of every example (nested
+        sets); features are the parent's.
+        """
         if (n, m) == (parent.n, parent.m):
             return parent
         columns = np.concatenate([np.arange(n), parent.n + np.arange(m)])
-        sets = tuple(replace(item, candidates=item.candidates[:n], references=item.references[:m]) for item in parent.sets)
-        return Batch(sets, _read_only(parent.text_ids[:, columns]), n, m, parent, columns)
+        sets = tuple(
+            replace(
+                item, candidates=item.candidates[:n], references=item.references[:m]
+            )
+            for item in parent.sets
+        )
+        return Batch(
+            sets, _read_only(parent.text_ids[:, columns]), n, m, parent, columns
+        )
 
     # ------------------------------------------------------------------ per distinct text
-    def per_text(self, key: Hashable, ids: Iterable[int], compute: Callable[[list[str]], Sequence[T]]) -> list[T]:
-        """Values for text ids: ``compute`` gets the distinct texts not yet known under ``key`` (in one call) and
-        returns one value each. ``key`` names the computation and its parameters."""
+    def per_text(
+        self,
+        key: Hashable,
+        ids: Iterable[int],
+        compute: Callable[[list[str]], Sequence[T]],
+    ) -> list[T]:
+        """Values for text ids: ``compute`` gets the distinct texts not yet known under
+        ``key`` (in one call) and returns one value each.
+
+        ``key`` names the computation and its parameters.
+        """
         cache = self._per_text[key]
         requested = np.asarray(ids, dtype=np.int64).ravel().tolist()
         missing = [i for i in dict.fromkeys(requested) if i not in cache]
@@ -96,15 +135,19 @@ class FeatureCache:
             with self.noting(("text", key), REFERENCES):
                 values = compute([self.texts[i] for i in missing])
             if len(values) != len(missing):
-                raise ValueError(f"{key!r} returned {len(values)} values for {len(missing)} texts")
+                raise ValueError(
+                    f"{key!r} returned {len(values)} values for {len(missing)} texts"
+                )
             cache.update(zip(missing, values))
         self._note(("text", key))
         return [cache[i] for i in requested]
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct text is encoded once, shortest first.
+        """Embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct text is
+        encoded once, shortest first.
 
-        Raises :class:`HarnessError` when the embedding returns the wrong shape or a value that is not finite.
+        Raises :class:`HarnessError` when the embedding returns the wrong shape or a
+        value that is not finite.
         """
         ids = np.asarray(ids, dtype=np.int64)
         embedding, key = self._fitted(embedding), embedding.signature()
@@ -116,18 +159,23 @@ class FeatureCache:
             new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
             if rows and new.shape[1] != table.shape[1]:
                 raise HarnessError(
-                    f"embedding '{embedding.name}' returned vectors of length {table.shape[1]} before and {new.shape[1]} now"
+                    f"embedding '{embedding.name}' returned vectors of length "
+                    f"{table.shape[1]} before and {new.shape[1]} now"
                 )
             table = np.concatenate([table, new]) if rows else new
             rows.update(zip(missing, range(len(rows), len(rows) + len(missing))))
             self._vectors[key] = (rows, table)
-        position = np.fromiter((rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size)
+        position = np.fromiter(
+            (rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size
+        )
         return table[position].reshape(*ids.shape, table.shape[1])
 
     def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Embedding vectors of examples with the text ids (B, N), shape (B, N, d) float32: comparable within an example alone.
+        """Embedding vectors of examples with the text ids (B, N), shape (B, N, d)
+        float32: comparable within an example alone.
 
-        An embedding with ``encode_set`` (:class:`~harness.contracts.EncodesSets`) encodes the texts of each example together.
+        An embedding with ``encode_set`` (:class:`~harness.contracts.EncodesSets`)
+        encodes the texts of each example together.
         """
         fitted = self._fitted(embedding)
         if not isinstance(fitted, EncodesSets):
@@ -141,15 +189,23 @@ class FeatureCache:
                 width = vectors.shape[1]
                 out = np.empty((*ids.shape, width), dtype=np.float32)
             if vectors.shape[1] != width:
-                raise HarnessError(f"embedding '{fitted.name}' returned vectors of length {width} before and {vectors.shape[1]} now")
+                raise HarnessError(
+                    f"embedding '{fitted.name}' returned vectors of length {width} "
+                    f"before and {vectors.shape[1]} now"
+                )
             out[example] = vectors
         return out
 
     def _fitted(self, embedding: Embedding) -> Embedding:
-        """Return the fitted embedding of this signature: one, however many metrics name it."""
+        """Return the fitted embedding of this signature: one,
+        however many metrics name it.
+        """
         key = embedding.signature()
         if key not in self._embeddings:
-            with self.noting(("embedding", key), f"the embedding '{embedding.name}', which is fitted on {REFERENCES}"):
+            with self.noting(
+                ("embedding", key),
+                f"the embedding '{embedding.name}', which is fitted on {REFERENCES}",
+            ):
                 embedding.fit(self.references)
             self._embeddings[key] = embedding
         self._note(("embedding", key))
@@ -158,7 +214,8 @@ class FeatureCache:
     # ------------------------------------------------------------------ what depends on the references of the task
     @contextmanager
     def noting(self, key: Hashable, description: str) -> Generator[None]:
-        """Note under a key whether the code in the context reads the references of the task, or a value computed from them.
+        """Note under a key whether the code in the context reads the references of the
+        task, or a value computed from them.
 
         Parameters
         ----------
@@ -196,9 +253,11 @@ class FeatureCache:
         batch : Batch
             A batch whose ``parent`` is set gets its value from the parent's.
         build : callable
-            Computes the value of a batch without a parent, shape (B, N, N, ...) unless ``cut`` is given.
+            Computes the value of a batch without a parent, shape (B, N, N, ...) unless
+            ``cut`` is given.
         cut : callable, optional
-            Cuts the parent's value to a batch. The default takes the batch's columns of axes 1 and 2.
+            Cuts the parent's value to a batch. The default takes the batch's columns of
+            axes 1 and 2.
 
         Returns
         -------
@@ -209,7 +268,9 @@ class FeatureCache:
         value = cache.get(batch)
         if value is None:
             if batch.parent is not None:
-                value = (cut or _cut_pairs)(self.per_batch(key, batch.parent, build, cut), batch)
+                value = (cut or _cut_pairs)(
+                    self.per_batch(key, batch.parent, build, cut), batch
+                )
             else:
                 with self.noting(("batch", key), REFERENCES):
                     value = build(batch)
@@ -217,10 +278,16 @@ class FeatureCache:
         self._note(("batch", key))
         return value
 
-    def peek(self, key: Hashable, batch: Batch, cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None) -> np.ndarray | None:
+    def peek(
+        self,
+        key: Hashable,
+        batch: Batch,
+        cut: Callable[[np.ndarray, Batch], np.ndarray] | None = None,
+    ) -> np.ndarray | None:
         """Return the value of :meth:`per_batch`, shape (B, ...), without computing it.
 
-        For callers that need only a part of the value, and compute that part alone when the whole does not exist.
+        For callers that need only a part of the value, and compute that part alone when
+        the whole does not exist.
 
         Parameters
         ----------
@@ -234,7 +301,8 @@ class FeatureCache:
         Returns
         -------
         ndarray or None
-            Read-only array, or None where neither the batch nor a parent of it has a value under ``key``.
+            Read-only array, or None where neither the batch nor a parent of it has a
+            value under ``key``.
         """
         self._note(("batch", key))
         cache = self._per_batch[key]
@@ -242,20 +310,28 @@ class FeatureCache:
         if value is None and batch.parent is not None:
             parent_value = self.peek(key, batch.parent, cut)
             if parent_value is not None:
-                value = cache[batch] = _read_only((cut or _cut_pairs)(parent_value, batch))
+                value = cache[batch] = _read_only(
+                    (cut or _cut_pairs)(parent_value, batch)
+                )
         return value
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
-        """Return the (B, N, N) matrices of a distance on a batch: float64, finite, non-negative, zero diagonal, read-only.
+        """Return the (B, N, N) matrices of a distance on a batch: float64, finite,
+        non-negative, zero diagonal, read-only.
 
-        Raises :class:`HarnessError` with the pair of texts for which the distance breaks one of these.
+        Raises :class:`HarnessError` with the pair of texts for which the distance
+        breaks one of these.
         """
 
         key = ("distance", distance.signature())
 
         def build(full_batch: Batch) -> np.ndarray:
-            with self.noting(key, f"the distance '{distance.name}', which is fitted on {REFERENCES}"):
-                matrices = np.ascontiguousarray(distance.matrices(full_batch, self), dtype=np.float64)
+            with self.noting(
+                key, f"the distance '{distance.name}', which is fitted on {REFERENCES}"
+            ):
+                matrices = np.ascontiguousarray(
+                    distance.matrices(full_batch, self), dtype=np.float64
+                )
             _check_distances(distance.name, matrices, full_batch)
             return matrices
 
@@ -273,10 +349,12 @@ class FeatureCache:
 
     # ------------------------------------------------------------------ shards
     def next_shard(self) -> None:
-        """Drop all texts and what depends on them, so that memory does not grow with the number of examples.
+        """Drop all texts and what depends on them,
+        so that memory does not grow with the number of examples.
 
-        Corpus state stays: fitted embeddings, and values of :meth:`memo` that are marked by :meth:`keep` or have a method
-        ``forget_texts`` (:class:`~harness.contracts.ForgetsTexts`), which is called.
+        Corpus state stays: fitted embeddings, and values of :meth:`memo` that are
+        marked by :meth:`keep` or have a method ``forget_texts``
+        (:class:`~harness.contracts.ForgetsTexts`), which is called.
         """
         self.texts, self._ids = [], {}
         for cache in (self._per_text, self._vectors, self._per_batch):
@@ -284,7 +362,9 @@ class FeatureCache:
         self._memo = self.corpus_state()
 
     def keep(self, key: Hashable, value: Any) -> None:
-        """Store corpus state under a key of :meth:`memo`; it survives :meth:`next_shard`."""
+        """Store corpus state under a key of :meth:`memo`;
+        it survives :meth:`next_shard`.
+        """
         self._memo[key] = value
         self._kept.add(key)
 
@@ -298,7 +378,9 @@ class FeatureCache:
         return state
 
     def __getstate__(self) -> Values:
-        """Return the corpus state, for another process: no texts, and references that cannot be read there."""
+        """Return the corpus state, for another process: no texts,
+        and references that cannot be read there.
+        """
         return {
             "examples": self.examples,
             "memo": self.corpus_state(),
@@ -309,18 +391,28 @@ class FeatureCache:
 
     def __setstate__(self, state: Values) -> None:
         self.__init__(NoReferences(state["examples"]))
-        self._memo, self._kept, self._embeddings = state["memo"], state["kept"], state["embeddings"]
+        self._memo, self._kept, self._embeddings = (
+            state["memo"],
+            state["kept"],
+            state["embeddings"],
+        )
         self._from_corpus = state["from_corpus"]
 
     def forget(self, batch: Batch) -> None:
-        """Drop the values kept for a batch and for the batches cut from it (bounds memory)."""
+        """Drop the values kept for a batch and for the batches cut from it (bounds
+        memory).
+        """
         for cache in self._per_batch.values():
-            for batch_of_key in [item for item in cache if item is batch or item.parent is batch]:
+            for batch_of_key in [
+                item for item in cache if item is batch or item.parent is batch
+            ]:
                 del cache[batch_of_key]
 
 
 def _forget_texts(value: object) -> None:
-    """Call ``forget_texts`` of a value, or of the parts of a composed metric's state."""
+    """Call ``forget_texts`` of a value,
+    or of the parts of a composed metric's state.
+    """
     if isinstance(value, ForgetsTexts):
         value.forget_texts()
     elif isinstance(value, (list, tuple)):
@@ -339,7 +431,9 @@ class TaskReferences(Sequence[Sequence[str]]):
         The cache.
     """
 
-    def __init__(self, references: Sequence[Sequence[str]], features: FeatureCache) -> None:
+    def __init__(
+        self, references: Sequence[Sequence[str]], features: FeatureCache
+    ) -> None:
         self._references, self._features = references, features
 
     def _read(self) -> Sequence[Sequence[str]]:
@@ -357,13 +451,15 @@ class TaskReferences(Sequence[Sequence[str]]):
     @overload
     def __getitem__(self, index: slice) -> TaskReferences: ...
     def __getitem__(self, index: int | slice) -> Sequence[str] | TaskReferences:
-        if isinstance(index, slice):  # the examples of a block are read by whoever reads the block
+        # the examples of a block are read by whoever reads the block
+        if isinstance(index, slice):
             return TaskReferences(self._references[index], self._features)
         return self._read()[index]
 
 
 class NoReferences(Sequence[Sequence[str]]):
-    """References of the task in a worker process, where corpus state is ready and nothing may read them.
+    """References of the task in a worker process,
+    where corpus state is ready and nothing may read them.
 
     Parameters
     ----------
@@ -382,7 +478,8 @@ class NoReferences(Sequence[Sequence[str]]):
 
     def _error(self) -> HarnessError:
         return HarnessError(
-            "a metric reads the references of the whole task while it scores a shard, which a worker does not have: "
+            "a metric reads the references of the whole task while it scores a "
+            "shard, which a worker does not have: "
             "fit them before (merge), or use --executor local"
         )
 
@@ -395,7 +492,9 @@ def _read_only(value: np.ndarray) -> np.ndarray:
 
 
 def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
-    """Return the rows and columns (axes 1 and 2) of a batch from the array of its parent."""
+    """Return the rows and columns (axes 1 and 2) of a batch from the array of its
+    parent.
+    """
     assert batch.columns is not None
     return full_matrices[:, batch.columns[:, None], batch.columns]
 
@@ -403,26 +502,39 @@ def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
 def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:
     array = np.asarray(vectors, dtype=np.float32)
     if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
-        raise HarnessError(f"embedding '{name}' returned shape {array.shape} for {len(texts)} texts; expected ({len(texts)}, d)")
+        raise HarnessError(
+            f"embedding '{name}' returned shape {array.shape} for {len(texts)} "
+            f"texts; expected ({len(texts)}, d)"
+        )
     finite = np.isfinite(array).all(axis=1)
     if not finite.all():
-        raise HarnessError(f"embedding '{name}' is not finite for the text {texts[int(np.argmin(finite))]!r}")
+        raise HarnessError(
+            f"embedding '{name}' is not finite for the text "
+            f"{texts[int(np.argmin(finite))]!r}"
+        )
     return array
 
 
 def _check_distances(name: str, matrices: np.ndarray, batch: Batch) -> None:
     size = batch.n + batch.m
     if matrices.shape != (len(batch), size, size):
-        raise HarnessError(f"distance '{name}' returned shape {matrices.shape}; expected {(len(batch), size, size)}")
+        raise HarnessError(
+            f"distance '{name}' returned shape {matrices.shape}; "
+            f"expected {(len(batch), size, size)}"
+        )
     for problem, bad in (
         ("is not finite", ~np.isfinite(matrices)),
         ("is negative", matrices < 0),
-        ("of a text to itself is not 0", np.where(np.eye(size, dtype=bool), matrices, 0)),
+        (
+            "of a text to itself is not 0",
+            np.where(np.eye(size, dtype=bool), matrices, 0),
+        ),
     ):
         if bad.any():
             b, i, j = (int(x) for x in np.argwhere(bad)[0])
             item = batch.sets[b]
             texts = (*item.candidates, *item.references)
             raise HarnessError(
-                f"distance '{name}' {problem} ({matrices[b, i, j]!r}) for the pair {texts[i]!r}, {texts[j]!r} of example '{item.id}'"
+                f"distance '{name}' {problem} ({matrices[b, i, j]!r}) "
+                f"for the pair {texts[i]!r}, {texts[j]!r} of example '{item.id}'"
             )

@@ -39,7 +39,9 @@ class Run:
     artifacts: Artifacts = field(default_factory=MemoryArtifacts)
     """Captions and statistics, in memory or in the directory."""
     costs: Mapping[str, Parameters] = field(default_factory=dict[str, "Parameters"])
-    """Model -> work of its adapter in the last session of the run: tokens per second, requests, cost."""
+    """Model -> work of its adapter in the last session of the run:
+    tokens per second, requests, cost.
+    """
     slices: tuple[ResultRecord, ...] = ()
     """Results of the slices that the spec asks for, in the order of :attr:`records`."""
 
@@ -61,7 +63,9 @@ class Run:
 
     @classmethod
     def open(cls, path: str | Path) -> Run:
-        """Return the finished run of a directory; raises :class:`~harness.errors.InputError` when there is none."""
+        """Return the finished run of a directory; raises
+        :class:`~harness.errors.InputError` when there is none.
+        """
         return cls.of(RunDir.open(path))
 
     @property
@@ -71,22 +75,37 @@ class Run:
 
     def __repr__(self) -> str:
         name = self.provenance.signature or "a suite"
-        return f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
+        return (
+            f"<run of {name}: {len(self.records)} results, {len(self.failed)} failed>"
+        )
 
     def _repr_html_(self) -> str:
         return harness.as_html(self)
 
     def chart(self, name: str = "") -> Any:
-        """Return a chart as an Altair chart: the first one of the run, or that of an id such as ``differences``."""
+        """Return a chart as an Altair chart: the first one of the run,
+        or that of an id such as ``differences``.
+        """
         return harness.as_chart(self, name)
 
     def statistics(self, record: ResultRecord) -> Statistics | None:
-        """Return the sufficient statistics of a record, rows as its examples in the samples; None when they are missing."""
+        """Return the sufficient statistics of a record, rows as its examples in the
+        samples; None when they are missing.
+        """
         if record.statistics is None:
             return None
-        shard_arrays = [self.artifacts.read_arrays(name) for name in self.artifacts.shards_of(record.statistics)]
-        stats = [read_statistics(arrays) for arrays in shard_arrays if arrays is not None]
-        return join_statistics(stats) if stats and len(stats) == len(shard_arrays) else None
+        shard_arrays = [
+            self.artifacts.read_arrays(name)
+            for name in self.artifacts.shards_of(record.statistics)
+        ]
+        stats = [
+            read_statistics(arrays) for arrays in shard_arrays if arrays is not None
+        ]
+        return (
+            join_statistics(stats)
+            if stats and len(stats) == len(shard_arrays)
+            else None
+        )
 
     @property
     def manifest(self) -> JsonObject:
@@ -104,20 +123,31 @@ class Run:
         return module.DataFrame(self.results)
 
     def samples_frame(self) -> Any:
-        """Return the samples as a pandas DataFrame, one row per (model, decoding, example)."""
+        """Return the samples as a pandas DataFrame, one row per (model, decoding,
+        example).
+        """
         require("pandas", extra="datasets", needed_by="Run.samples_frame")
         return self.samples.to_arrow().to_pandas()
 
     def to_dataset(self) -> Any:
-        """Return the samples as a ``datasets.Dataset``, one row per (model, decoding, example).
+        """Return the samples as a ``datasets.Dataset``, one row per (model,
+        decoding, example).
 
-        Columns: ``model``, ``decoding`` (JSON), ``example``, ``candidates`` and ``references`` (lists of texts), ``meta`` (JSON) where
-        examples have metadata, and as float64 with null for undefined the scores of each metric and its p-values ``p:METRIC``.
+        Columns: ``model``, ``decoding`` (JSON), ``example``, ``candidates`` and
+        ``references`` (lists of texts), ``meta`` (JSON) where examples have metadata,
+        and as float64 with null for undefined the scores of each metric and its
+        p-values ``p:METRIC``.
         """
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
         text, number = module.Value("string"), module.Value("float64")
-        types = {**dict.fromkeys(("model", "decoding", "example", "meta"), text), "candidates": [text], "references": [text]}
-        features = module.Features({name: types.get(name, number) for name in self.samples.names})
+        types = {
+            **dict.fromkeys(("model", "decoding", "example", "meta"), text),
+            "candidates": [text],
+            "references": [text],
+        }
+        features = module.Features(
+            {name: types.get(name, number) for name in self.samples.names}
+        )
         return module.Dataset(self.samples.to_arrow()).cast(features)
 
 

@@ -15,21 +15,33 @@ from harness.run.metric_plan import MetricPlan, caption_plans, metric_plan, metr
 from harness.spec.models import SignificanceSpec
 
 TEXTS = (
-    ("a dog runs on the grass", "two dogs are running outside", "the dog chases a red ball"),
-    ("a man rides a bicycle down the street", "someone on a bike", "the cyclist turned left, quickly"),
+    (
+        "a dog runs on the grass",
+        "two dogs are running outside",
+        "the dog chases a red ball",
+    ),
+    (
+        "a man rides a bicycle down the street",
+        "someone on a bike",
+        "the cyclist turned left, quickly",
+    ),
 )
 NO_FILES = frozenset({"references"})
 """Needs of metrics that no model, image or program has to be there for."""
 
 
 def built_in_metrics() -> list[MetricPlan]:
-    """Return the built-in metrics of captions that run without a model, images, a server or Java, by their defaults."""
+    """Return the built-in metrics of captions that run without a model, images, a
+    server or Java, by their defaults.
+    """
     plans: list[MetricPlan] = []
     for entry in current().entries("metrics"):
         if entry.provider != "harness":
             continue
         try:
-            plan = metric_plan(entry.name, {}, current().create("metrics", entry.name, {}))
+            plan = metric_plan(
+                entry.name, {}, current().create("metrics", entry.name, {})
+            )
         except HarnessError:  # needs a parameter, a file or a package that is not there
             continue
         if isinstance(plan, MetricPlan) and plan.metric.spec.needs <= NO_FILES:
@@ -38,20 +50,28 @@ def built_in_metrics() -> list[MetricPlan]:
 
 
 def fetched_plans(name: str) -> list[MetricPlan]:
-    """Return a metric by its defaults, after the download of the files that it lacks (:class:`~harness.contracts.Fetches`)."""
+    """Return a metric by its defaults, after the download of the files that it lacks
+    (:class:`~harness.contracts.Fetches`).
+    """
     if isinstance(component := current().load("metrics", name), Fetches):
         component.fetch()
     return caption_plans(metric_plans([name]))
 
 
 def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
-    """Score two small examples with each metric, with p-values, and yield its label, the seconds and a reason if it cannot run."""
+    """Score two small examples with each metric, with p-values, and yield its label,
+    the seconds and a reason if it cannot run.
+    """
     warmup.warm(plan.metric for plan in plans)
-    sets = [CaptionSet(str(k), texts[:2], texts[1:], None, texts[0]) for k, texts in enumerate(TEXTS)]
+    sets = [
+        CaptionSet(str(k), texts[:2], texts[1:], None, texts[0])
+        for k, texts in enumerate(TEXTS)
+    ]
     features = FeatureCache([item.references for item in sets])
     batches = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
-    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):  # what is built in the background comes last
+    # what is built in the background comes last
+    for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):
         started, reason = time.perf_counter(), ""
         try:
             scored = scoring.score(plan.metric, batches, features, significance, 0)

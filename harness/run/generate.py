@@ -1,4 +1,5 @@
-"""Captions of a model under a decoding, answer by answer: each is on disk as soon as it is there, in any order.
+"""Captions of a model under a decoding, answer by answer:
+each is on disk as soon as it is there, in any order.
 
 Token scores of references under a model are kept in the same way.
 """
@@ -54,8 +55,12 @@ REQUEST_EXAMPLES = 256
 """Maximum number of examples per call of an adapter."""
 _TEXTS = ("candidates", "references")
 _NUMBERS = ("log_probs", "lengths", "stop_reasons", "held_out")
-Ask = Callable[[ModelPlan, Sequence[Example], Decoding, Sequence[int], StoreResult], None]
-"""Gives one result of a model per example to the store, in any order: its adapter in this process, or one elsewhere."""
+Ask = Callable[
+    [ModelPlan, Sequence[Example], Decoding, Sequence[int], StoreResult], None
+]
+"""Gives one result of a model per example to the store, in any order: its adapter in
+this process, or one elsewhere.
+"""
 
 
 def generate(
@@ -72,7 +77,8 @@ def generate(
 ) -> PlannedSystem:
     """Run a model over the examples of a task and return its captions, all of them.
 
-    Answers that the run has are read, not generated again. No answer is kept of a model that failed on every example.
+    Answers that the run has are read, not generated again. No answer is kept of a model
+    that failed on every example.
 
     Parameters
     ----------
@@ -98,16 +104,34 @@ def generate(
     Raises
     ------
     HarnessError
-        The adapter returns another number of results than examples, or something that is no caption.
+        The adapter returns another number of results than examples, or something that
+        is no caption.
     """
     if not prepared:
         prepare(model, task)
-    store = task.examples if isinstance(task.examples, ExampleStore) else ExampleStore(task.examples)
-    work = _Work(model, task.decoding, store, seed, artifacts or MemoryArtifacts(), ask or ask_adapter, advance, latest)
+    store = (
+        task.examples
+        if isinstance(task.examples, ExampleStore)
+        else ExampleStore(task.examples)
+    )
+    work = _Work(
+        model,
+        task.decoding,
+        store,
+        seed,
+        artifacts or MemoryArtifacts(),
+        ask or ask_adapter,
+        advance,
+        latest,
+    )
     start, stop = span or (0, len(store))
-    system = PlannedSystem.join([work.block(first, last) for first, last in blocks(start, stop)] or [work.block(start, start)])
+    system = PlannedSystem.join(
+        [work.block(first, last) for first, last in blocks(start, stop)]
+        or [work.block(start, start)]
+    )
     if system.failures and len(system.failures) == stop - start:
-        work.drop(start, stop)  # nothing to continue from: the next run asks the model again
+        # nothing to continue from: the next run asks the model again
+        work.drop(start, stop)
     return system
 
 
@@ -144,12 +168,24 @@ class _Work:
         latest: deque[tuple[str, Example, Row]] | None,
     ) -> None:
         self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
-        self.artifacts, self.ask, self.advance, self.latest = artifacts, ask, advance, latest
-        self.identity, self._earlier = (ArtifactKey.of(model.label, *parts) for parts in caption_identities(model, decoding, store, seed))
+        self.artifacts, self.ask, self.advance, self.latest = (
+            artifacts,
+            ask,
+            advance,
+            latest,
+        )
+        self.identity, self._earlier = (
+            ArtifactKey.of(model.label, *parts)
+            for parts in caption_identities(model, decoding, store, seed)
+        )
         self._recent: dict[int, dict[str, Row]] = {}
         shared = is_shared(isinstance(model.adapter, CountsUsage))
         self._shared = ReplyStore("answers", self.identity.digest) if shared else None
-        self._earlier_shared = ReplyStore("answers", self._earlier.digest) if shared and self._earlier != self.identity else None
+        self._earlier_shared = (
+            ReplyStore("answers", self._earlier.digest)
+            if shared and self._earlier != self.identity
+            else None
+        )
         self._shared_keys: dict[int, str | None] = {}
 
     def key(self, block: int) -> ArtifactKey:
@@ -158,26 +194,37 @@ class _Work:
 
     def drop(self, start: int, stop: int) -> None:
         """Remove the answers."""
-        self.artifacts.drop_answers([self.key(first // BLOCK) for first, _ in blocks(start, stop)])
+        self.artifacts.drop_answers(
+            [self.key(first // BLOCK) for first, _ in blocks(start, stop)]
+        )
 
     def block(self, start: int, stop: int) -> PlannedSystem:
         """Return the captions of a range within a block; missing ones are generated."""
         answers = self.artifacts.answers(self.key(start // BLOCK))
         rows = dict(answers.read())
-        missing = [index for index in range(start, stop) if self.store.key(index) not in rows]
+        missing = [
+            index for index in range(start, stop) if self.store.key(index) not in rows
+        ]
         self.advance(stop - start - len(missing))
         if missing:
             with closing(answers):
                 missing = self._from_earlier_form(missing, rows, answers)
                 absent = self._from_other_runs(missing, rows, answers)
                 examples = [self.store[index] for index in absent]
-                failed_rows: dict[str, Row] = {}  # written when every request has ended: a run that gives up or is killed asks again
+                # written when every request has ended: a run that gives up or is killed
+                # asks again
+                failed_rows: dict[str, Row] = {}
 
                 def store(position: int, result: object) -> None:
                     index = absent[position]
                     item = as_generation(result, self.model.label)
                     if isinstance(item, Generation):
-                        item = replace(item, candidates=item.candidates[: self.decoding.candidates or None])
+                        item = replace(
+                            item,
+                            candidates=item.candidates[
+                                : self.decoding.candidates or None
+                            ],
+                        )
                     key, shared = self.store.key(index), self._shared_keys.get(index)
                     row = rows[key] = _to_row(item)
                     if isinstance(item, Failure):
@@ -191,22 +238,41 @@ class _Work:
                     self.advance(1)
 
                 if absent:
-                    self.ask(self.model, examples, self.decoding, [derive(self.seed, example.id) for example in examples], store)
+                    self.ask(
+                        self.model,
+                        examples,
+                        self.decoding,
+                        [derive(self.seed, example.id) for example in examples],
+                        store,
+                    )
                 for key, row in failed_rows.items():
                     answers.append(key, row)
-                if unanswered := sum(self.store.key(index) not in rows for index in absent):
-                    raise HarnessError(f"model '{self.model.label}' returned no result for {unanswered} of {len(absent)} examples")
+                if unanswered := sum(
+                    self.store.key(index) not in rows for index in absent
+                ):
+                    raise HarnessError(
+                        f"model '{self.model.label}' returned no result for "
+                        f"{unanswered} of {len(absent)} examples"
+                    )
             if self._shared is not None:
                 self._shared.close()
         self._recent = {start // BLOCK: rows}
         captions = [rows[self.store.key(index)] for index in range(start, stop)]
-        return PlannedSystem.of_rows(self.model.label, self.store, captions, start, self.rows)
+        return PlannedSystem.of_rows(
+            self.model.label, self.store, captions, start, self.rows
+        )
 
-    def _from_earlier_form(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
-        """Add the answers that this run received while paths counted as texts, and return the other examples."""
+    def _from_earlier_form(
+        self, missing: list[int], rows: dict[str, Row], answers: Answers
+    ) -> list[int]:
+        """Add the answers that this run received while paths counted as texts, and
+        return the other examples.
+        """
         if self._earlier == self.identity:
             return missing
-        earlier = self.artifacts.answers(_block_key(self._earlier, missing[0] // BLOCK)).read()
+        earlier = self.artifacts.answers(
+            _block_key(self._earlier, missing[0] // BLOCK)
+        ).read()
         present = [index for index in missing if self.store.key(index) in earlier]
         for index in present:
             key = self.store.key(index)
@@ -215,22 +281,36 @@ class _Work:
         self.advance(len(present))
         return [index for index in missing if self.store.key(index) not in rows]
 
-    def _from_other_runs(self, missing: list[int], rows: dict[str, Row], answers: Answers) -> list[int]:
-        """Add the answers that another run has received to ``rows`` and to the file of this run; return the other examples."""
+    def _from_other_runs(
+        self, missing: list[int], rows: dict[str, Row], answers: Answers
+    ) -> list[int]:
+        """Add the answers that another run has received to ``rows`` and to the file of
+        this run; return the other examples.
+        """
         if self._shared is None:
             return missing
-        self._shared_keys = {index: shared_key(self.model.adapter, self.store[index]) for index in missing}
+        self._shared_keys = {
+            index: shared_key(self.model.adapter, self.store[index])
+            for index in missing
+        }
         keys = [key for key in self._shared_keys.values() if key is not None]
         shared = self._shared.read(keys)
         if self._earlier_shared is not None:
             shared = {**self._earlier_shared.read(keys), **shared}
             self._earlier_shared.close()
-        present = {index: shared[key] for index, key in self._shared_keys.items() if key in shared}
+        present = {
+            index: shared[key]
+            for index, key in self._shared_keys.items()
+            if key in shared
+        }
         for index, row in present.items():
             rows[self.store.key(index)] = row
             answers.append(self.store.key(index), row)
         if present:
-            note(f"{self.model.label}: {len(present):,} answers of earlier runs ({SETTING}=none asks again)")
+            note(
+                f"{self.model.label}: {len(present):,} answers of earlier runs "
+                f"({SETTING}=none asks again)"
+            )
         self.advance(len(present))
         return [index for index in missing if index not in present]
 
@@ -251,7 +331,8 @@ def _block_key(identity: ArtifactKey, block: int) -> ArtifactKey:
 
 
 def shared_key(adapter: Adapter, example: Example) -> str | None:
-    """Return the key of an example's answer for other runs, 32 hex digits; None for media that cannot be read.
+    """Return the key of an example's answer for other runs, 32 hex digits; None for
+    media that cannot be read.
 
     The content of a file that the adapter opens counts, not its name.
     """
@@ -265,69 +346,126 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
     return example_key(example, content).hex()
 
 
-def caption_identities(model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int) -> tuple[list[object], list[object]]:
-    """Return everything beside an example that its captions depend on, first with paths as what they name, then with paths as texts.
+def caption_identities(
+    model: ModelPlan, decoding: Decoding, store: ExampleStore, seed: int
+) -> tuple[list[object], list[object]]:
+    """Return everything beside an example that its captions depend on, first with paths
+    as what they name, then with paths as texts.
 
-    The second form is that of runs whose manifest has no :data:`~harness.rundir.stored_paths.PATHS`.
-    An adapter that needs the whole task (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of an adapter
-    counts, or the earlier code that its manifest declares to give the same captions.
+    The second form is that of runs whose manifest has no
+    :data:`~harness.rundir.stored_paths.PATHS`. An adapter that needs the whole task
+    (:func:`~harness.contracts.needs_whole_task`) depends on all examples. The code of
+    an adapter counts, or the earlier code that its manifest declares to give the same
+    captions.
     """
     task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     entries = current().match_entries("adapters", model.name)
-    code = (entries[0].captions_of if len(entries) == 1 else None) or code_of([model.adapter])
+    code = (entries[0].captions_of if len(entries) == 1 else None) or code_of(
+        [model.adapter]
+    )
     settings = {name.name: getattr(decoding, name.name) for name in fields(decoding)}
     others = [model.adapter.fingerprint(), code, settings, seed, task_digest]
     named = component_with_contents("adapters", model.name, model.params)
-    return [__version__, model.name, named, *others], [__version__, model.name, dict(model.params), *others]
+    return [__version__, model.name, named, *others], [
+        __version__,
+        model.name,
+        dict(model.params),
+        *others,
+    ]
 
 
 def as_generation(item: object, label: str) -> Generation | Failure:
-    """Return the result of an adapter as a Generation or Failure; raise :class:`HarnessError` for anything else."""
+    """Return the result of an adapter as a Generation or Failure; raise
+    :class:`HarnessError` for anything else.
+    """
     if isinstance(item, (Generation, Failure)):
         return item
-    if isinstance(item, (tuple, list)) and all(isinstance(text, str) for text in cast("list[object]", item)):
+    if isinstance(item, (tuple, list)) and all(
+        isinstance(text, str) for text in cast("list[object]", item)
+    ):
         return Generation(tuple(cast(Candidates, item)))
-    raise HarnessError(f"model '{label}' returned {item!r:.80}; expected a tuple of captions, a Generation or a Failure")
+    raise HarnessError(
+        f"model '{label}' returned {item!r:.80}; expected a tuple of captions, "
+        "a Generation or a Failure"
+    )
 
 
-def ask_adapter(model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
-    """Store the results of the adapter as they arrive; one that yields them in order is asked for :data:`REQUEST_EXAMPLES` at a time."""
+def ask_adapter(
+    model: ModelPlan,
+    examples: Sequence[Example],
+    decoding: Decoding,
+    seeds: Sequence[int],
+    store: StoreResult,
+) -> None:
+    """Store the results of the adapter as they arrive; one that yields them in order is
+    asked for :data:`REQUEST_EXAMPLES` at a time.
+    """
     if isinstance(model.adapter, GeneratesUnordered):
         return model.adapter.generate_unordered(examples, decoding, seeds, store)
     for start in range(0, len(examples), REQUEST_EXAMPLES):
         stop = start + REQUEST_EXAMPLES
-        results = results_of(model.adapter, model.label, examples[start:stop], decoding, seeds[start:stop])
+        results = results_of(
+            model.adapter,
+            model.label,
+            examples[start:stop],
+            decoding,
+            seeds[start:stop],
+        )
         for position, item in enumerate(results, start):
             store(position, item)
 
 
 def results_of(
-    adapter: Adapter, label: str, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    adapter: Adapter,
+    label: str,
+    examples: Sequence[Example],
+    decoding: Decoding,
+    seeds: Sequence[int],
 ) -> Iterator[Generation | Failure]:
-    """Yield the results of one call of an adapter; raise :class:`HarnessError` for another number of them."""
+    """Yield the results of one call of an adapter;
+    raise :class:`HarnessError` for another number of them.
+    """
     count = 0
     for count, item in enumerate(adapter.generate(examples, decoding, seeds), 1):
         if count > len(examples):
-            raise HarnessError(f"model '{label}' returned more than {len(examples)} results for {len(examples)} examples")
+            raise HarnessError(
+                f"model '{label}' returned more than {len(examples)} results for "
+                f"{len(examples)} examples"
+            )
         yield as_generation(item, label)
     if count < len(examples):
-        raise HarnessError(f"model '{label}' returned {count} results for {len(examples)} examples")
+        raise HarnessError(
+            f"model '{label}' returned {count} results for {len(examples)} examples"
+        )
 
 
 def _to_row(item: Generation | Failure) -> Row:
     """Return a result as JSON types, without secrets."""
     if isinstance(item, Failure):
         return {"failure": redact(str(item.reason))}
-    texts = {name: [*map(str, value)] for name in _TEXTS if (value := getattr(item, name)) is not None}
-    numbers = {name: plain(value) for name in _NUMBERS if (value := getattr(item, name)) is not None}
+    texts = {
+        name: [*map(str, value)]
+        for name in _TEXTS
+        if (value := getattr(item, name)) is not None
+    }
+    numbers = {
+        name: plain(value)
+        for name in _NUMBERS
+        if (value := getattr(item, name)) is not None
+    }
     row = {**texts, **numbers}
     return cast(Row, redact_values(row)) if has_secrets() else row
 
 
 def token_scores(
-    model: ModelPlan, store: ExampleStore, span: tuple[int, int], artifacts: Artifacts, advance: Callable[[int], None]
+    model: ModelPlan,
+    store: ExampleStore,
+    span: tuple[int, int],
+    artifacts: Artifacts,
+    advance: Callable[[int], None],
 ) -> list[list[TokenScores]]:
-    """Return for each example of a range one :class:`~harness.contracts.TokenScores` per reference.
+    """Return for each example of a range one :class:`~harness.contracts.TokenScores`
+    per reference.
 
     Scores that the run has are read, not computed again.
 
@@ -339,33 +477,61 @@ def token_scores(
     assert isinstance(model.adapter, Scorer)
     identity = ArtifactKey.of(
         f"{model.label} token scores",
-        __version__, model.name, component_with_contents("adapters", model.name, model.params), model.adapter.fingerprint(),
+        __version__,
+        model.name,
+        component_with_contents("adapters", model.name, model.params),
+        model.adapter.fingerprint(),
         code_of([model.adapter]),
-    )  # fmt: skip
+    )
     out: list[list[TokenScores]] = []
     for start, stop in blocks(*span):
-        answers = artifacts.answers(ArtifactKey.of(f"{start // BLOCK:06d} {identity.label}", identity.digest, start // BLOCK))
+        answers = artifacts.answers(
+            ArtifactKey.of(
+                f"{start // BLOCK:06d} {identity.label}",
+                identity.digest,
+                start // BLOCK,
+            )
+        )
         rows = dict(answers.read())
-        missing = [index for index in range(start, stop) if store.key(index) not in rows]
+        missing = [
+            index for index in range(start, stop) if store.key(index) not in rows
+        ]
         advance(stop - start - len(missing))
         if missing:
             with closing(answers):
-                for index, scores in zip(missing, _score_references(model, store, missing)):
-                    row = rows[store.key(index)] = {"references": [to_values(item) for item in scores]}
+                for index, scores in zip(
+                    missing, _score_references(model, store, missing)
+                ):
+                    row = rows[store.key(index)] = {
+                        "references": [to_values(item) for item in scores]
+                    }
                     answers.append(store.key(index), row)
                     advance(1)
-        out.extend([*map(from_values, cast("Sequence[Values]", rows[store.key(index)]["references"]))] for index in range(start, stop))
+        out.extend(
+            [
+                *map(
+                    from_values,
+                    cast("Sequence[Values]", rows[store.key(index)]["references"]),
+                )
+            ]
+            for index in range(start, stop)
+        )
     return out
 
 
-def _score_references(model: ModelPlan, store: ExampleStore, indices: Sequence[int]) -> Iterator[Sequence[TokenScores]]:
+def _score_references(
+    model: ModelPlan, store: ExampleStore, indices: Sequence[int]
+) -> Iterator[Sequence[TokenScores]]:
     assert isinstance(model.adapter, Scorer)
     count = 0
     for scores in model.adapter.score_references([store[index] for index in indices]):
         count += 1
         yield scores
     if count != len(indices):
-        raise HarnessError(f"model '{model.label}' returned token scores for {count} of {len(indices)} examples")
+        raise HarnessError(
+            f"model '{model.label}' returned token scores for {count} of "
+            f"{len(indices)} examples"
+        )
 
 
 def to_values(scores: TokenScores) -> Values:
@@ -381,8 +547,17 @@ def to_values(scores: TokenScores) -> Values:
 
 
 def from_values(values: Parameters) -> TokenScores:
-    """Return token scores from JSON values; tokens, likelihood and the types of the arrays may be missing."""
+    """Return token scores from JSON values; tokens,
+    likelihood and the types of the arrays may be missing.
+    """
     of_log_probs, of_ranks = values.get("dtypes") or (np.float64, np.int64)
-    log_probs = np.asarray([float(value) for value in values["log_probs"]], dtype=of_log_probs)
+    log_probs = np.asarray(
+        [float(value) for value in values["log_probs"]], dtype=of_log_probs
+    )
     ranks = np.asarray(values["ranks"], dtype=of_ranks)
-    return TokenScores(log_probs, ranks, tuple(values.get("tokens") or ()), values.get("likelihood", "exact"))
+    return TokenScores(
+        log_probs,
+        ranks,
+        tuple(values.get("tokens") or ()),
+        values.get("likelihood", "exact"),
+    )

@@ -11,15 +11,21 @@ from harness.errors import HarnessError, InputError, counted
 from harness.files.media import is_file_name, media_file, media_label
 from harness.run.metric_plan import MetricPlan, ModelPlan, Plan
 
-ADVICE = "columns: {media: NAME} of the data set names their column; images of the model, or media_root of the data set, is their folder"
+ADVICE = (
+    "columns: {media: NAME} of the data set names their column; images of the model, "
+    "or media_root of the data set, is their folder"
+)
 """What to do about examples without media, for the end of a message."""
 
 
 def require_files(plan: Plan, examples: Iterable[Example]) -> None:
-    """Raise :class:`InputError` where a model or metric of a plan reads media, and an example has none, or its file is not there.
+    """Raise :class:`InputError` where a model or metric of a plan reads media, and an
+    example has none, or its file is not there.
 
-    A model or metric reads them where its parameter ``images`` names their folder, and a model that opens media also where the data set has
-    ``media_root``. Cells of data sets and files of the hub are not looked for. A name without a suffix is that of a file with one.
+    A model or metric reads them where its parameter ``images`` names their folder, and
+    a model that opens media also where the data set has ``media_root``. Cells of data
+    sets and files of the hub are not looked for. A name without a suffix is that of a
+    file with one.
     """
     places = list(_places(plan))
     if not places:
@@ -28,23 +34,40 @@ def require_files(plan: Plan, examples: Iterable[Example]) -> None:
     for label, folder in places:
         unnamed = [item.id for item in items if item.media is None]
         if unnamed:
-            raise InputError(f"{_share(unnamed, items, 'name/names')} no image or other medium, such as '{unnamed[0]}': {ADVICE}", label)
+            raise InputError(
+                f"{_share(unnamed, items, 'name/names')} no image or other medium, "
+                f"such as '{unnamed[0]}': {ADVICE}",
+                label,
+            )
         listings: dict[Path, set[str]] = {}
-        absent = [item for item in items if item.media is not None and not _is_there(item.media, folder, listings)]
+        absent = [
+            item
+            for item in items
+            if item.media is not None and not _is_there(item.media, folder, listings)
+        ]
         if absent:
             first = media_label(str(absent[0].media), folder)
             verb = "name a file that is not there/names a file that is not there"
-            raise InputError(f"{_share(absent, items, verb)}, such as {first} of '{absent[0].id}': {ADVICE}", label)
+            raise InputError(
+                f"{_share(absent, items, verb)}, such as {first} of "
+                f"'{absent[0].id}': {ADVICE}",
+                label,
+            )
 
 
 def _share(some: list[str] | list[Example], items: list[Example], verb: str) -> str:
     """Return how many of the examples have a verb written ``MANY/ONE``."""
     many, one = verb.split("/")
-    return f"{len(some):,} of {counted(len(items), 'example')} {one if len(some) == 1 else many}"
+    return (
+        f"{len(some):,} of {counted(len(items), 'example')} "
+        f"{one if len(some) == 1 else many}"
+    )
 
 
 def _places(plan: Plan) -> Iterator[tuple[str, Path | None]]:
-    """Yield the models and metrics that read media with their folders; None: names are paths."""
+    """Yield the models and metrics that read media with their folders; None:
+    names are paths.
+    """
     has_root = bool(plan.spec.dataset.params.get("media_root"))
     for model in plan.models:
         folder = _folder(model)
@@ -62,7 +85,9 @@ def _folder(plan: ModelPlan | MetricPlan) -> Path | None:
 
 
 def _is_there(media: str, folder: Path | None, listings: dict[Path, set[str]]) -> bool:
-    """Return True for a file, for a name without a suffix that a file of the folder begins with, and for what is no name of a file."""
+    """Return True for a file, for a name without a suffix that a file of the folder
+    begins with, and for what is no name of a file.
+    """
     if not is_file_name(media):
         return True
     try:
@@ -75,5 +100,9 @@ def _is_there(media: str, folder: Path | None, listings: dict[Path, set[str]]) -
         return False
     parent = path.parent
     if parent not in listings:
-        listings[parent] = {Path(name).stem for name in os.listdir(parent)} if parent.is_dir() else set()
+        listings[parent] = (
+            {Path(name).stem for name in os.listdir(parent)}
+            if parent.is_dir()
+            else set()
+        )
     return path.name in listings[parent]

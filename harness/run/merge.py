@@ -1,7 +1,8 @@
 """Parts of one run, computed by different processes or machines, joined into a run.
 
-A part holds the captions and statistics of its shards. The merged run takes them all and computes the rest, which is what needs
-all examples: corpus numbers, intervals, combined p-values, and metrics that are not scored shard by shard.
+A part holds the captions and statistics of its shards. The merged run takes them all
+and computes the rest, which is what needs all examples: corpus numbers, intervals,
+combined p-values, and metrics that are not scored shard by shard.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class PartFolder:
         return Part.parse(str(self.manifest["part"]))
 
 
-def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: bool = False) -> Run:
+def merge(
+    folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: bool = False
+) -> Run:
     """Join the parts of a run and return the finished run.
 
     Parameters
@@ -61,33 +64,52 @@ def merge(folders: Sequence[Path], output: Path, *, mode: Mode = "auto", show: b
     Raises
     ------
     InputError
-        A folder is no finished part, the parts are of different runs or divided differently, one is missing or occurs twice, or
-        data, models, metrics or code are not those that the parts were computed with.
+        A folder is no finished part, the parts are of different runs or divided
+        differently, one is missing or occurs twice, or data, models, metrics or code
+        are not those that the parts were computed with.
     """
     part_folders = [_open_part(folder) for folder in folders]
     _check(part_folders)
     first = part_folders[0]
     if any(output.resolve() == item.path.resolve() for item in part_folders):
-        raise InputError("is a part of the run; give another --output for the whole", str(output))
+        raise InputError(
+            "is a part of the run; give another --output for the whole", str(output)
+        )
     plan = _plan(first)
     options = Options(shard_size=int(cast(int, first.shards["size"])))
 
     def copy_parts(rundir: RunDir) -> None:
         rundir.take_parts([item.path for item in part_folders])
 
-    return execute(plan, output=output, mode=mode, show=show, options=options, prepare_directory=copy_parts)
+    return execute(
+        plan,
+        output=output,
+        mode=mode,
+        show=show,
+        options=options,
+        prepare_directory=copy_parts,
+    )
 
 
 def _open_part(folder: Path) -> PartFolder:
     files = RunFolder(folder)
     if not files.has(MANIFEST):
-        raise InputError("no run here; expected a part that harness run --shard I/N wrote", str(folder))
+        raise InputError(
+            "no run here; expected a part that harness run --shard I/N wrote",
+            str(folder),
+        )
     manifest = resolve_paths(read_json_object(folder / MANIFEST), folder)
     if not isinstance(manifest.get("part"), str):
-        raise InputError("is a whole run, not a part; harness run --shard I/N writes parts", str(folder))
+        raise InputError(
+            "is a whole run, not a part; harness run --shard I/N writes parts",
+            str(folder),
+        )
     shards = read_json_object(folder / SHARDS) if files.has(SHARDS) else {}
     if shards.get("finished") is not True or not isinstance(shards.get("size"), int):
-        raise InputError(f"part {manifest['part']} has not finished; run its command again", str(folder))
+        raise InputError(
+            f"part {manifest['part']} has not finished; run its command again",
+            str(folder),
+        )
     return PartFolder(folder, manifest, shards)
 
 
@@ -95,12 +117,20 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
     first = part_folders[0]
     for item in part_folders[1:]:
         if item.manifest.get("digest") != first.manifest.get("digest"):
-            raise InputError(f"is part of another run than {first.path}: spec, data, models, metrics or code differ", str(item.path))
+            raise InputError(
+                f"is part of another run than {first.path}: spec, data, models, "
+                "metrics or code differ",
+                str(item.path),
+            )
         if item.part.count != first.part.count:
-            raise InputError(f"is part {item.part}, and {first.path} is part {first.part}", str(item.path))
+            raise InputError(
+                f"is part {item.part}, and {first.path} is part {first.part}",
+                str(item.path),
+            )
         if item.shards["size"] != first.shards["size"]:
             raise InputError(
-                f"has shards of {item.shards['size']} examples, and {first.path} of {first.shards['size']}; "
+                f"has shards of {item.shards['size']} examples, "
+                f"and {first.path} of {first.shards['size']}; "
                 "give all parts the same --shard-size",
                 str(item.path),
             )
@@ -108,39 +138,66 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
     for item in part_folders:
         earlier_folder = by_index.setdefault(item.part.index, item)
         if earlier_folder is not item:
-            raise InputError(f"is part {item.part}, as {earlier_folder.path} is", str(item.path))
-    missing = [f"{k}/{first.part.count}" for k in range(1, first.part.count + 1) if k not in by_index]
+            raise InputError(
+                f"is part {item.part}, as {earlier_folder.path} is", str(item.path)
+            )
+    missing = [
+        f"{k}/{first.part.count}"
+        for k in range(1, first.part.count + 1)
+        if k not in by_index
+    ]
     if missing:
         noun = "part" if len(missing) == 1 else "parts"
         more = ", ..." if len(missing) > 5 else ""
         raise InputError(
-            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} {'is' if len(missing) == 1 else 'are'} missing", str(first.path)
+            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} "
+            f"{'is' if len(missing) == 1 else 'are'} missing",
+            str(first.path),
         )
 
 
 def _plan(part_folder: PartFolder) -> Plan:
-    """Return the plan of the spec in the manifest; raise :class:`InputError` when data, models or metrics are not those of the parts.
+    """Return the plan of the spec in the manifest; raise :class:`InputError` when data,
+    models or metrics are not those of the parts.
 
-    Parts of another version of the harness, or of other code, are merged too: their statistics have other names and are computed again.
+    Parts of another version of the harness, or of other code, are merged too: their
+    statistics have other names and are computed again.
     """
-    plan = make_plan(cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec)))
-    if part_folder.manifest.get("digest") not in (digest(plan), digest(plan, as_given=True)):
+    plan = make_plan(
+        cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec))
+    )
+    if part_folder.manifest.get("digest") not in (
+        digest(plan),
+        digest(plan, as_given=True),
+    ):
         if changed := _list_changes(plan, part_folder.manifest):
-            raise InputError(f"the parts were computed with other {' and '.join(changed)} than are installed here", str(part_folder.path))
-        _log.warning("note: the parts were computed with another version or other code: statistics are computed again")
+            raise InputError(
+                f"the parts were computed with other {' and '.join(changed)} than "
+                "are installed here",
+                str(part_folder.path),
+            )
+        _log.warning(
+            "note: the parts were computed with another version or other code: "
+            "statistics are computed again"
+        )
     return plan
 
 
 def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
-    """Return what of data, models and metrics differs between a plan and the manifest of a part."""
+    """Return what of data, models and metrics differs between a plan and the manifest
+    of a part.
+    """
 
     def by_label(name: str, field: str) -> dict[object, object]:
         entries = cast("list[JsonObject]", manifest.get(name) or [])
         return {entry["label"]: entry.get(field) for entry in entries}
 
     same = {
-        "data": cast(JsonObject, manifest["data"]).get("fingerprint") == plan.reader.fingerprint(),
-        "models": by_label("models", "fingerprint") == {m.label: m.adapter.fingerprint() for m in plan.models},
-        "metrics": by_label("metrics", "signature") == {m.label: m.metric.signature() for m in plan.metrics},
+        "data": cast(JsonObject, manifest["data"]).get("fingerprint")
+        == plan.reader.fingerprint(),
+        "models": by_label("models", "fingerprint")
+        == {m.label: m.adapter.fingerprint() for m in plan.models},
+        "metrics": by_label("metrics", "signature")
+        == {m.label: m.metric.signature() for m in plan.metrics},
     }
     return [name for name, equal in same.items() if not equal]

@@ -1,4 +1,6 @@
-"""The metrics of a run or of a call: parameters expanded, labels made unique; the plan of a run of models."""
+"""The metrics of a run or of a call: parameters expanded, labels made unique;
+the plan of a run of models.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +46,21 @@ class MetricPlan:
     metric: Metric
 
     def details(self, stats: Statistics) -> dict[str, object] | None:
-        """Return the metric's further numbers for the record, or None when it has none."""
-        return (self.metric.details(stats) or None) if isinstance(self.metric, Details) else None
+        """Return the metric's further numbers for the record,
+        or None when it has none.
+        """
+        return (
+            (self.metric.details(stats) or None)
+            if isinstance(self.metric, Details)
+            else None
+        )
 
 
 @dataclass(frozen=True)
 class TokenMetricPlan:
-    """One metric of level ``model``, which judges token scores; ``label`` is unique within the run."""
+    """One metric of level ``model``, which judges token scores;
+    ``label`` is unique within the run.
+    """
 
     label: str
     name: str
@@ -59,28 +69,45 @@ class TokenMetricPlan:
     metric: TokenScoreMetric
 
     def of_meta(self, meta: Iterable[Parameters]) -> TokenMetricPlan:
-        """Return the plan for examples with this metadata, in the order of their token scores."""
-        return replace(self, metric=self.metric.of_meta(meta)) if isinstance(self.metric, ReadsMeta) else self
+        """Return the plan for examples with this metadata,
+        in the order of their token scores.
+        """
+        return (
+            replace(self, metric=self.metric.of_meta(meta))
+            if isinstance(self.metric, ReadsMeta)
+            else self
+        )
 
 
 AnyMetricPlan = MetricPlan | TokenMetricPlan
 
 
-def metric_plan(name: str, params: Parameters, metric: Metric | TokenScoreMetric) -> AnyMetricPlan:
+def metric_plan(
+    name: str, params: Parameters, metric: Metric | TokenScoreMetric
+) -> AnyMetricPlan:
     """Return the plan of a metric instance, labelled with the name of its spec."""
     if metric.spec.level == "model":
-        return TokenMetricPlan(metric.spec.name, name, params, cast(TokenScoreMetric, metric))
+        return TokenMetricPlan(
+            metric.spec.name, name, params, cast(TokenScoreMetric, metric)
+        )
     return MetricPlan(metric.spec.name, name, params, cast(Metric, metric))
 
 
 def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
-    """Return plans of metrics: names, ``name:param=value`` texts or lists of them, ``{name: params}``, instances, functions."""
+    """Return plans of metrics: names, ``name:param=value`` texts or lists of them,
+    ``{name: params}``, instances, functions.
+    """
     plans: list[AnyMetricPlan] = []
     for item in _single(metrics):
         if isinstance(item, (str, Mapping)):
-            name, params = split_spec(parse_metric(item) if isinstance(item, str) else cast(object, item), "metric")
+            name, params = split_spec(
+                parse_metric(item) if isinstance(item, str) else cast(object, item),
+                "metric",
+            )
             for choice in expand_metric_params(name, params):
-                plans.append(metric_plan(name, choice, current().create("metrics", name, choice)))
+                plans.append(
+                    metric_plan(name, choice, current().create("metrics", name, choice))
+                )
         else:
             instance = cast(Metric, resolve("metrics", item))
             plans.append(metric_plan(instance.spec.name, {}, instance))
@@ -100,7 +127,9 @@ def caption_plans(plans: Sequence[AnyMetricPlan]) -> list[MetricPlan]:
 
 def with_unique_labels(plans: Sequence[AnyMetricPlan]) -> list[AnyMetricPlan]:
     """Return the plans with labels that differ."""
-    return [replace(plan, label=label) for label, plan in zip(metric_labels(plans), plans)]
+    return [
+        replace(plan, label=label) for label, plan in zip(metric_labels(plans), plans)
+    ]
 
 
 def expand_metric_params(name: str, params: Parameters) -> Iterator[Values]:
@@ -109,7 +138,8 @@ def expand_metric_params(name: str, params: Parameters) -> Iterator[Values]:
 
 
 def expand_params(params: Parameters, keep: Collection[str] = ()) -> list[Values]:
-    """Return every combination of the list-valued parameters, except those in ``keep``, which are lists by nature.
+    """Return every combination of the list-valued parameters, except those in ``keep``,
+    which are lists by nature.
 
     >>> expand_params({"distance": ["a", "b"], "n": 2})
     [{'distance': 'a', 'n': 2}, {'distance': 'b', 'n': 2}]
@@ -122,7 +152,10 @@ def expand_params(params: Parameters, keep: Collection[str] = ()) -> list[Values
         axes.append([(name, choice) for choice in choices])
     count = math.prod(map(len, axes))
     if count > MAX_RANGE:
-        raise HarnessError(f"the lists of parameters make {count:,} combinations; expected at most {MAX_RANGE:,}")
+        raise HarnessError(
+            f"the lists of parameters make {count:,} combinations; "
+            f"expected at most {MAX_RANGE:,}"
+        )
     return [dict(choice) for choice in itertools.product(*axes)]
 
 
@@ -131,23 +164,34 @@ def _choices(value: object) -> Sequence[object]:
 
 
 def metric_labels(plans: Sequence[AnyMetricPlan]) -> list[str]:
-    """Return the labels, with the parameters that tell plans apart where two labels are equal."""
+    """Return the labels, with the parameters that tell plans apart where two labels are
+    equal.
+    """
     counts = Counter(plan.label for plan in plans)
     labels: list[str] = []
     for plan in plans:
         label = plan.label
         if counts[label] > 1 and plan.params:
             shown = _with_file_names(plan)
-            text = ",".join(f"{name}={value}" for name, value in shown.items() if f"({value}" not in label)
+            text = ",".join(
+                f"{name}={value}"
+                for name, value in shown.items()
+                if f"({value}" not in label
+            )
             label = f"{label}[{text}]" if text else label
         labels.append(label)
     return unique(labels)
 
 
 def _with_file_names(plan: AnyMetricPlan) -> Values:
-    """Return the parameters of a plan with the names of files and folders in place of their paths, which depend on the working folder."""
+    """Return the parameters of a plan with the names of files and folders in place of
+    their paths, which depend on the working folder.
+    """
     paths = paths_of("metrics", plan.name)
-    return {name: Path(value).name if name in paths and isinstance(value, str) else value for name, value in plan.params.items()}
+    return {
+        name: Path(value).name if name in paths and isinstance(value, str) else value
+        for name, value in plan.params.items()
+    }
 
 
 def unique(labels: Sequence[str]) -> list[str]:
@@ -165,10 +209,11 @@ def unique(labels: Sequence[str]) -> list[str]:
 
 
 def default_metrics() -> tuple[list[str], Mapping[str, str]]:
-    """Return the names of the default metrics, and the reason for each one that is left out.
+    """Return the names of the default metrics,
+    and the reason for each one that is left out.
 
-    The registry gives built-in metrics the role ``default``, or ``default-if-installed``: these are left out where they lack
-    a program or a file.
+    The registry gives built-in metrics the role ``default``, or
+    ``default-if-installed``: these are left out where they lack a program or a file.
     """
     registry = current()
     names = [entry.name for entry in registry.all_with_role("metrics", "default")]
@@ -186,7 +231,9 @@ def default_metrics() -> tuple[list[str], Mapping[str, str]]:
 
 @dataclass(frozen=True)
 class ModelPlan:
-    """One model of the run: an adapter to ask, of which each decoding and number of references of the grid makes a system."""
+    """One model of the run: an adapter to ask, of which each decoding and number of
+    references of the grid makes a system.
+    """
 
     label: str
     name: str
@@ -212,13 +259,20 @@ class Plan:
     def describe(self) -> Values:
         """Return the reader, the labels of the models and the number of decodings."""
         models = [model.label for model in self.models]
-        return {"reader": self.spec.dataset.reader, "models": models, "decodings": len(self.decodings)}
+        return {
+            "reader": self.spec.dataset.reader,
+            "models": models,
+            "decodings": len(self.decodings),
+        }
 
     @property
     def media_places(self) -> list[object]:
         """Values of parameters that may name the data set or folders of media."""
         images = [plan.params.get("images") for plan in (*self.models, *self.metrics)]
-        return [*(value for _, value in Located(self.spec.dataset.params).walk()), *images]
+        return [
+            *(value for _, value in Located(self.spec.dataset.params).walk()),
+            *images,
+        ]
 
     @cached_property
     def caption_metrics(self) -> tuple[MetricPlan, ...]:
@@ -232,9 +286,16 @@ class Plan:
 
     @cached_property
     def generations(self) -> Mapping[Decoding, Sequence[Decoding]]:
-        """Decodings to generate with, each with those of the grid that share its captions: they differ in ``candidates`` alone."""
-        largest = max((d.candidates for d in self.decodings if d.candidates is not None), default=None)
+        """Decodings to generate with, each with those of the grid that share its
+        captions: they differ in ``candidates`` alone.
+        """
+        largest = max(
+            (d.candidates for d in self.decodings if d.candidates is not None),
+            default=None,
+        )
         groups: dict[Decoding, list[Decoding]] = {}
         for decoding in self.decodings:
-            groups.setdefault(replace(decoding, candidates=largest), []).append(decoding)
+            groups.setdefault(replace(decoding, candidates=largest), []).append(
+                decoding
+            )
         return groups

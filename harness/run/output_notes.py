@@ -1,4 +1,6 @@
-"""Notes on the captions of a system, made before they are scored: :mod:`harness.files.generated` in lines for people."""
+"""Notes on the captions of a system, made before they are scored:
+:mod:`harness.files.generated` in lines for people.
+"""
 
 from __future__ import annotations
 
@@ -15,35 +17,55 @@ from harness.run.generate import blocks
 from harness.run.systems import PlannedSystem
 
 SPLITS_AT_BLANKS = ("ptb", "java-ptb")
-"""Tokenisers (parameter ``tokenizer`` of metrics) that take a text without blanks as one word."""
+"""Tokenisers (parameter ``tokenizer`` of metrics) that take a text without blanks as
+one word.
+"""
 CUT_OFF = "length"
-"""Value of :attr:`~harness.contracts.Generation.stop_reasons` of a caption that was cut off."""
+"""Value of :attr:`~harness.contracts.Generation.stop_reasons` of a caption that was cut
+off.
+"""
 
 
 OF_FILES = {"copies", "repeats"}
-"""Remarks that are about files alone: other adapters give references, or equal samples of a model, because they are asked to."""
+"""Remarks that are about files alone: other adapters give references, or equal samples
+of a model, because they are asked to.
+"""
 _log = logging.getLogger(__name__)
 
 
 @runtime_checkable
 class ReadsRecords(Protocol):
-    """An adapter whose captions come from records of files, and can be cleaned by its parameter ``clean``."""
+    """An adapter whose captions come from records of files,
+    and can be cleaned by its parameter ``clean``.
+    """
 
     def record_signs(self) -> Sequence[RecordSigns]:
         """Return what the records of each file say about their captions."""
         ...
 
 
-def notes_of_system(system: PlannedSystem, adapter: object, metrics: Iterable[Metric]) -> list[str]:
-    """Return one line for each kind of remark on the captions of a system, with its label and what removes it."""
+def notes_of_system(
+    system: PlannedSystem, adapter: object, metrics: Iterable[Metric]
+) -> list[str]:
+    """Return one line for each kind of remark on the captions of a system, with its
+    label and what removes it.
+    """
     look = OutputLook()
     for start, stop in blocks(system.start, system.start + len(system)):
         sets: list[CaptionSet] = []
         cut_off: set[str] = set()
-        for example, row in zip(system.store.slice(start, stop), system.rows(start, stop)):
+        for example, row in zip(
+            system.store.slice(start, stop), system.rows(start, stop)
+        ):
             candidates = tuple(cast("Sequence[str]", row.get("candidates") or ()))
             references = cast("Sequence[str] | None", row.get("references"))
-            sets.append(CaptionSet(example.id, candidates, example.references if references is None else tuple(references)))
+            sets.append(
+                CaptionSet(
+                    example.id,
+                    candidates,
+                    example.references if references is None else tuple(references),
+                )
+            )
             if CUT_OFF in (cast("Sequence[str] | None", row.get("stop_reasons")) or ()):
                 cut_off.add(example.id)
         look.add(sets, cut_off)
@@ -51,32 +73,54 @@ def notes_of_system(system: PlannedSystem, adapter: object, metrics: Iterable[Me
     left_out = set[str]() if in_files else set(OF_FILES)
     if not splits_at_blanks(metrics):
         left_out.add("script")
-    remarks = [*record_remarks(adapter), *(item for item in look.remarks() if item.kind not in left_out)]
-    return [f"{system.label}: {_line(item, 'file' if in_files else 'model')}" for item in remarks]
+    remarks = [
+        *record_remarks(adapter),
+        *(item for item in look.remarks() if item.kind not in left_out),
+    ]
+    return [
+        f"{system.label}: {_line(item, 'file' if in_files else 'model')}"
+        for item in remarks
+    ]
 
 
 def notes_of_sets(sets: Sequence[CaptionSet], metrics: Iterable[Metric]) -> list[str]:
     """Return one line for each kind of remark on the candidates of caption sets."""
-    remarks = [item for item in output_remarks(sets) if item.kind != "script" or splits_at_blanks(metrics)]
+    remarks = [
+        item
+        for item in output_remarks(sets)
+        if item.kind != "script" or splits_at_blanks(metrics)
+    ]
     return [_line(item, "python") for item in remarks]
 
 
 def record_remarks(adapter: object) -> list[Remark]:
-    """Return the remarks of the files of an adapter; none for one that reads no records."""
-    return [remark for signs in adapter.record_signs() for remark in signs.remarks()] if isinstance(adapter, ReadsRecords) else []
+    """Return the remarks of the files of an adapter;
+    none for one that reads no records.
+    """
+    return (
+        [remark for signs in adapter.record_signs() for remark in signs.remarks()]
+        if isinstance(adapter, ReadsRecords)
+        else []
+    )
 
 
-def clean_sets(sets: Sequence[CaptionSet], names: tuple[str, ...], *, allow_empty: bool) -> list[CaptionSet]:
-    """Return caption sets with cleaned candidates (:data:`harness.files.generated.cleaning.CLEAN`), and log how many were.
+def clean_sets(
+    sets: Sequence[CaptionSet], names: tuple[str, ...], *, allow_empty: bool
+) -> list[CaptionSet]:
+    """Return caption sets with cleaned candidates
+    (:data:`harness.files.generated.cleaning.CLEAN`), and log how many were.
 
-    Raises :class:`~harness.errors.InputError` for a candidate of which nothing is left, unless empty ones are accepted.
+    Raises :class:`~harness.errors.InputError` for a candidate of which nothing is left,
+    unless empty ones are accepted.
     """
     if not names:
         return list(sets)
     signs = RecordSigns(names, captions=sum(len(item.candidates) for item in sets))
     cleaned: list[CaptionSet] = []
     for item in sets:
-        texts = signs.look({}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty)
+        texts = signs.look(
+            {}, item.candidates, f"candidates: '{item.id}'", allow_empty=allow_empty
+        )
         cleaned.append(replace(item, candidates=signs.drop_repeats(texts)))
     log_notes([remark.text for remark in signs.remarks()])
     return cleaned
@@ -90,11 +134,15 @@ def log_notes(notes: Iterable[str]) -> None:
 
 def splits_at_blanks(metrics: Iterable[Metric]) -> bool:
     """Return True where a metric takes a text without blanks as one word."""
-    return any(getattr(metric, "tokenizer", None) in SPLITS_AT_BLANKS for metric in metrics)
+    return any(
+        getattr(metric, "tokenizer", None) in SPLITS_AT_BLANKS for metric in metrics
+    )
 
 
 def _line(remark: Remark, source: Literal["file", "model", "python"]) -> str:
-    """Return a remark with what removes it from the captions of a file, of a model, or of a program."""
+    """Return a remark with what removes it from the captions of a file, of a model,
+    or of a program.
+    """
     if not remark.clean:
         return remark.text
     ways = {
@@ -102,7 +150,10 @@ def _line(remark: Remark, source: Literal["file", "model", "python"]) -> str:
         "model": f"the adapter {_cleaning_adapter()} with clean: [{remark.clean}]",
         "python": f'clean="{remark.clean}"',
     }
-    return f"{remark.text} ({ways[source]} {'keeps one' if remark.clean == 'repeats' else 'removes it'})"
+    return (
+        f"{remark.text} ({ways[source]} "
+        f"{'keeps one' if remark.clean == 'repeats' else 'removes it'})"
+    )
 
 
 def _cleaning_adapter() -> str:

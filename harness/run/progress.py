@@ -1,4 +1,5 @@
-"""Progress of long work: a bar in a terminal or below the cell of a notebook, a line every 30 seconds elsewhere.
+"""Progress of long work: a bar in a terminal or below the cell of a notebook, a line
+every 30 seconds elsewhere.
 
 Nothing appears for work that takes less than a second. Texts go to stderr.
 """
@@ -55,7 +56,11 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, remaining_seconds = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {remaining_seconds:02d} s" if minutes else f"{remaining_seconds} s"
+        return (
+            f"{minutes} min {remaining_seconds:02d} s"
+            if minutes
+            else f"{remaining_seconds} s"
+        )
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
@@ -71,7 +76,9 @@ class Stages:
         self.names, self._next = list(names), 0
 
     def __call__(self, name: str) -> str:
-        """Return the name with its number; a name that is not among the stages as it is."""
+        """Return the name with its number; a name that is not among the stages as it
+        is.
+        """
         if name not in self.names[self._next :]:
             return name
         self._next = self.names.index(name, self._next) + 1
@@ -79,7 +86,8 @@ class Stages:
 
 
 class Meter:
-    """Work of a known number of steps, or of an unknown one (0), and the time that it takes.
+    """Work of a known number of steps, or of an unknown one (0),
+    and the time that it takes.
 
     Parameters
     ----------
@@ -90,11 +98,19 @@ class Meter:
     unit : str
         Name of the steps, in the plural.
     status : callable
-        Returns a text that follows the figures, such as estimates of scores; empty for none.
+        Returns a text that follows the figures, such as estimates of scores; empty for
+        none.
     """
 
-    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
-        self.description, self.total, self.unit, self.status = description, total, unit, status
+    def __init__(
+        self, description: str, total: int, unit: str, status: Callable[[], str]
+    ) -> None:
+        self.description, self.total, self.unit, self.status = (
+            description,
+            total,
+            unit,
+            status,
+        )
         self.done = 0
         self.started = time.monotonic()
 
@@ -113,15 +129,26 @@ class Meter:
     @property
     def left(self) -> float | None:
         """Estimate of the time until the end; None where it is not known."""
-        return self.seconds * (self.total - self.done) / self.done if self.total and self.done else None
+        return (
+            self.seconds * (self.total - self.done) / self.done
+            if self.total and self.done
+            else None
+        )
 
     def figures(self) -> str:
         """Return the number of steps, the rate and the time left."""
         rate = self.done / max(self.seconds, 1e-9)
         of = f" of {self.total:,}" if self.total else ""
-        text = f"{self.done:,}{of} {self.unit}, {f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}/s"
+        text = (
+            f"{self.done:,}{of} {self.unit}, "
+            f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}/s"
+        )
         left = self.left
-        return text if left is None or self.done >= self.total else f"{text}, {duration(left)} left"
+        return (
+            text
+            if left is None or self.done >= self.total
+            else f"{text}, {duration(left)} left"
+        )
 
     def line(self) -> str:
         """Return the figures and the status."""
@@ -133,9 +160,13 @@ WORK: list[Meter] = []
 
 
 class Lines(Meter):
-    """A line every 30 seconds, also while no step ends; a last line where there was one before."""
+    """A line every 30 seconds, also while no step ends;
+    a last line where there was one before.
+    """
 
-    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+    def __init__(
+        self, description: str, total: int, unit: str, status: Callable[[], str]
+    ) -> None:
         super().__init__(description, total, unit, status)
         self._printed, self._end = False, threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
@@ -162,7 +193,9 @@ class Lines(Meter):
 class NotebookBar(Meter):
     """A bar below the cell of a notebook, drawn at most four times a second."""
 
-    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+    def __init__(
+        self, description: str, total: int, unit: str, status: Callable[[], str]
+    ) -> None:
         super().__init__(description, total, unit, status)
         self._drawn = self.started
         self._handle: Any = None
@@ -171,7 +204,9 @@ class NotebookBar(Meter):
         """Add steps and draw the bar."""
         super().advance(steps)
         now = time.monotonic()
-        if now - self.started > FIRST_SECONDS and (now - self._drawn > 0.25 or self.done == self.total):
+        if now - self.started > FIRST_SECONDS and (
+            now - self._drawn > 0.25 or self.done == self.total
+        ):
             self._drawn = now
             self._draw()
 
@@ -186,7 +221,10 @@ class NotebookBar(Meter):
         from IPython.display import HTML, display  # type: ignore[import-not-found]
 
         value = f'value="{self.done}" max="{self.total}"' if self.total else ""
-        content = HTML(f"<label>{html.escape(self.description)} <progress {value}></progress> {html.escape(self.line())}</label>")
+        content = HTML(
+            f"<label>{html.escape(self.description)} <progress {value}></progress> "
+            f"{html.escape(self.line())}</label>"
+        )
         if self._handle is None:
             self._handle = display(content, display_id=True)
         else:
@@ -194,25 +232,42 @@ class NotebookBar(Meter):
 
 
 class TerminalBar(Meter):
-    """A bar in a terminal below the results so far, else with the status on a line of its own; all disappear at the end."""
+    """A bar in a terminal below the results so far, else with the status on a line of
+    its own; all disappear at the end.
+    """
 
-    def __init__(self, description: str, total: int, unit: str, status: Callable[[], str]) -> None:
+    def __init__(
+        self, description: str, total: int, unit: str, status: Callable[[], str]
+    ) -> None:
         super().__init__(description, total, unit, status)
         from rich.console import Console
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self._results, self._starting, self._closed = current_results(), threading.Lock(), False
+        self._results, self._starting, self._closed = (
+            current_results(),
+            threading.Lock(),
+            False,
+        )
         self._timer: threading.Timer | None = None
-        terminal = getattr(sys.stderr, "terminal", None)  # without the escapes of harness.cli.process
+        # without the escapes of harness.cli.process
+        terminal = getattr(sys.stderr, "terminal", None)
         names = TextColumn("{task.description}", markup=False)
         figures = TextColumn("{task.fields[figures]}", markup=False)
         self._progress = Progress(names, BarColumn(20), figures, auto_refresh=False)
-        self._task = self._progress.add_task(escape_controls(description), total=total or None, figures="")
-        self._live = Live(get_renderable=self._lines, console=Console(file=terminal, stderr=True), transient=True)
+        self._task = self._progress.add_task(
+            escape_controls(description), total=total or None, figures=""
+        )
+        self._live = Live(
+            get_renderable=self._lines,
+            console=Console(file=terminal, stderr=True),
+            transient=True,
+        )
         if self._results is not None:  # they are shown also while no step ends
             require_memory()
-            self._timer = threading.Timer(0.0 if self._results.seen else RESULT_SECONDS, self._start)
+            self._timer = threading.Timer(
+                0.0 if self._results.seen else RESULT_SECONDS, self._start
+            )
             self._timer.daemon = True
             self._timer.start()
 
@@ -247,14 +302,25 @@ class TerminalBar(Meter):
         if results is not None:
             return Group(results, self._progress)
         status = self.status()
-        return Group(self._progress, Text(escape_controls(f"  {status}"))) if status else self._progress
+        return (
+            Group(self._progress, Text(escape_controls(f"  {status}")))
+            if status
+            else self._progress
+        )
 
 
 @contextmanager
 def bar(
-    description: str, total: int = 0, *, show: bool = True, unit: str = "examples", status: Callable[[], str] = lambda: ""
+    description: str,
+    total: int = 0,
+    *,
+    show: bool = True,
+    unit: str = "examples",
+    status: Callable[[], str] = lambda: "",
 ) -> Generator[Advance]:
-    """Context that shows the progress of work; yields ``advance(steps)``. Silent when ``show`` is false.
+    """Context that shows the progress of work; yields ``advance(steps)``.
+
+    Silent when ``show`` is false.
 
     Parameters
     ----------
@@ -269,7 +335,15 @@ def bar(
     status : callable
         Returns a text that follows the figures; it may be called by another thread.
     """
-    kind = Meter if not show else NotebookBar if in_notebook() else TerminalBar if _is_terminal() else Lines
+    kind = (
+        Meter
+        if not show
+        else NotebookBar
+        if in_notebook()
+        else TerminalBar
+        if _is_terminal()
+        else Lines
+    )
     meter = kind(description, total, unit, status)
     WORK.append(meter)
     try:
@@ -280,13 +354,17 @@ def bar(
 
 
 class LiveResults:
-    """Results so far, one per metric, model and decoding, and a function that draws them with rich."""
+    """Results so far, one per metric, model and decoding,
+    and a function that draws them with rich.
+    """
 
     def __init__(self, draw: Callable[[Sequence[ResultRecord]], Any]) -> None:
         self.draw = draw
         self.records: dict[tuple[str, str, str], ResultRecord] = {}
         self.seen = False
-        """True when a bar was drawn: the next one follows at once, so that the results do not disappear for a moment."""
+        """True when a bar was drawn: the next one follows at once, so that the results
+        do not disappear for a moment.
+        """
 
     def rendered(self) -> Any:
         """Return what rich prints; None before the first result."""

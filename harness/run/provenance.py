@@ -30,17 +30,33 @@ if TYPE_CHECKING:
     from harness.spec.judgment_models import JudgmentSpec
     from harness.spec.models import Spec
 
-PACKAGES = ("numpy", "scipy", "pycocoevalcap", "torch", "transformers", "sentence-transformers", "open_clip_torch", "datasets")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "pycocoevalcap",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "open_clip_torch",
+    "datasets",
+)
 """Packages whose versions can change a number."""
 
 Component = tuple[str, str, object]
 """Kind, registered name, object."""
 
 
-def build_manifest(plan: Plan, examples: ExampleStore, failures: Sequence[PluginFailure], identity: str | None = None) -> JsonObject:
-    """Return the content of manifest.json; the same for the same run on the same installation.
+def build_manifest(
+    plan: Plan,
+    examples: ExampleStore,
+    failures: Sequence[PluginFailure],
+    identity: str | None = None,
+) -> JsonObject:
+    """Return the content of manifest.json;
+    the same for the same run on the same installation.
 
-    ``identity`` is :func:`digest` of the plan before its components were used; None: it is computed here.
+    ``identity`` is :func:`digest` of the plan before its components were used; None: it
+    is computed here.
     """
     spec = plan.spec
     reference_counts = sorted(examples.reference_counts)
@@ -58,18 +74,37 @@ def build_manifest(plan: Plan, examples: ExampleStore, failures: Sequence[Plugin
             "adapter": model.name,
             "params": dict(model.params),
             "fingerprint": model.adapter.fingerprint(),
-            **({"source": model.adapter.describe()} if isinstance(model.adapter, Describes) else {}),
+            **(
+                {"source": model.adapter.describe()}
+                if isinstance(model.adapter, Describes)
+                else {}
+            ),
         }
         for model in plan.models
     ]
     identity = identity or digest(plan)
-    return manifest_of(spec, signature(plan, reference_counts), identity, data, plan.metrics, failures, models, _components(plan))
+    return manifest_of(
+        spec,
+        signature(plan, reference_counts),
+        identity,
+        data,
+        plan.metrics,
+        failures,
+        models,
+        _components(plan),
+    )
 
 
 def manifest_of(
-    spec: Spec | JudgmentSpec, signature: str, identity: str, data: Parameters, metrics: Sequence[AnyMetricPlan],
-    failures: Sequence[PluginFailure], models: Sequence[Parameters] = (), components: Sequence[Component] = (),
-) -> JsonObject:  # fmt: skip
+    spec: Spec | JudgmentSpec,
+    signature: str,
+    identity: str,
+    data: Parameters,
+    metrics: Sequence[AnyMetricPlan],
+    failures: Sequence[PluginFailure],
+    models: Sequence[Parameters] = (),
+    components: Sequence[Component] = (),
+) -> JsonObject:
     """Return the content of manifest.json of a run of any kind, without secrets.
 
     Parameters
@@ -99,19 +134,31 @@ def manifest_of(
         "spec": spec.model_dump(mode="json"),
         "data": data,
         "models": models,
-        "metrics": [{"label": m.label, "name": m.name, "params": dict(m.params), "signature": m.metric.signature()} for m in metrics],
+        "metrics": [
+            {
+                "label": m.label,
+                "name": m.name,
+                "params": dict(m.params),
+                "signature": m.metric.signature(),
+            }
+            for m in metrics
+        ],
         "seed": spec.seed,
         "versions": versions(),
         "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
         **({"local_code": local} if local else {}),
     }
     given = [(key, str(get_value(content, key))) for key in _paths_of_manifest(content)]
-    content[PATHS] = [StoredPath(key, content_of(path), path).to_dict() for key, path in given]
+    content[PATHS] = [
+        StoredPath(key, content_of(path), path).to_dict() for key, path in given
+    ]
     return cast(JsonObject, redact_values(content))
 
 
 def _paths_of_manifest(content: Parameters) -> list[Key]:
-    """Return the keys of the paths in a manifest: in the spec, and in the parameters of its models and metrics."""
+    """Return the keys of the paths in a manifest: in the spec,
+    and in the parameters of its models and metrics.
+    """
     keys: list[Key] = [("spec", *key) for key in list_paths(content["spec"])]
     for kind, section in SECTIONS.items():
         for index, entry in enumerate(content[section]):
@@ -122,15 +169,20 @@ def _paths_of_manifest(content: Parameters) -> list[Key]:
 
 
 def digest(plan: Plan, *, as_given: bool = False) -> str:
-    """Return a hash that changes when anything that could change a number changes: spec, data, models, metrics, code, version.
+    """Return a hash that changes when anything that could change a number changes:
+    spec, data, models, metrics, code, version.
 
-    A path counts by what it names (:mod:`harness.spec.path_contents`), or with ``as_given`` by its text, as in manifests without
-    :data:`~harness.rundir.stored_paths.PATHS`. Called before the components are used: some hold further objects afterwards.
+    A path counts by what it names (:mod:`harness.spec.path_contents`), or with
+    ``as_given`` by its text, as in manifests without
+    :data:`~harness.rundir.stored_paths.PATHS`. Called before the components are used:
+    some hold further objects afterwards.
     """
     unused = [
         name for name in ("until", "same", "slices") if not getattr(plan.spec, name)
     ]  # digests of specs without them stay as they were
-    spec = plan.spec.model_dump(mode="json", exclude={"views", "description", "notice", *unused})
+    spec = plan.spec.model_dump(
+        mode="json", exclude={"views", "description", "notice", *unused}
+    )
     contents = {
         "version": __version__,
         "kernels": kernels_build(),
@@ -141,12 +193,20 @@ def digest(plan: Plan, *, as_given: bool = False) -> str:
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
         "code": code_of([component for *_, component in _components(plan)]),
     }
-    return hashlib.sha256(json.dumps(redact_values(contents), sort_keys=True, default=str).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps(redact_values(contents), sort_keys=True, default=str).encode()
+    ).hexdigest()
 
 
 def _components(plan: Plan) -> list[Component]:
-    adapters: list[Component] = [("adapters", model.name, model.adapter) for model in plan.models]
-    return [("readers", plan.spec.dataset.reader, plan.reader), *adapters, *metric_components(plan.metrics)]
+    adapters: list[Component] = [
+        ("adapters", model.name, model.adapter) for model in plan.models
+    ]
+    return [
+        ("readers", plan.spec.dataset.reader, plan.reader),
+        *adapters,
+        *metric_components(plan.metrics),
+    ]
 
 
 def metric_components(metrics: Sequence[AnyMetricPlan]) -> list[Component]:
@@ -155,36 +215,66 @@ def metric_components(metrics: Sequence[AnyMetricPlan]) -> list[Component]:
 
 
 def local_code(components: Sequence[object]) -> list[Mapping[str, object]]:
-    """Return the local registries whose code the run uses: file, provider, modules with a hash of their source, hooks."""
+    """Return the local registries whose code the run uses: file, provider, modules with
+    a hash of their source, hooks.
+    """
     hashes = code_of(components)
     entries: list[Mapping[str, object]] = []
     for manifest in current().manifests:
-        files = {name: getattr(sys.modules[name], "__file__", None) for name in hashes} if manifest.local else {}
-        modules = {name: hashes[name] for name, file in files.items() if file and is_below(Path(file), manifest.folder)}
+        files = (
+            {name: getattr(sys.modules[name], "__file__", None) for name in hashes}
+            if manifest.local
+            else {}
+        )
+        modules = {
+            name: hashes[name]
+            for name, file in files.items()
+            if file and is_below(Path(file), manifest.folder)
+        }
         hooks = list(manifest.hooks) if manifest.local else []
         if modules or hooks:
-            values = {"registry": manifest.source, "provider": manifest.provider, "modules": modules}
+            values = {
+                "registry": manifest.source,
+                "provider": manifest.provider,
+                "modules": modules,
+            }
             entries.append({**values, **({"hooks": hooks} if hooks else {})})
     return entries
 
 
 def code_of(components: Sequence[object]) -> dict[str, str]:
-    """Return module -> hash of its source, for the components and the objects they hold (a metric's distance)."""
+    """Return module -> hash of its source, for the components and the objects they hold
+    (a metric's distance).
+    """
     values = list(components)
-    values += [value for item in components if hasattr(item, "__dict__") for value in vars(item).values()]
+    values += [
+        value
+        for item in components
+        if hasattr(item, "__dict__")
+        for value in vars(item).values()
+    ]
     hashes: dict[str, str] = {}
     for value in values:
         name = type(value).__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        if name not in hashes and file and file.endswith(".py") and hasattr(value, "__dict__"):
+        if (
+            name not in hashes
+            and file
+            and file.endswith(".py")
+            and hasattr(value, "__dict__")
+        ):
             hashes[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
     return hashes
 
 
 def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
-    """Return a short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``."""
+    """Return a short identity of the run:
+    ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``.
+    """
     sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
-    cut = [count for count in plan.reference_counts if count is not None] or list(reference_counts)
+    cut = [count for count in plan.reference_counts if count is not None] or list(
+        reference_counts
+    )
     fields = [plan.spec.task]
     if sizes:
         fields.append(f"n:{_span(sizes)}")
@@ -197,12 +287,15 @@ def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
 
 
 def _span(values: Sequence[int]) -> str:
-    return str(values[0]) if min(values) == max(values) else f"{min(values)}-{max(values)}"
+    return (
+        str(values[0]) if min(values) == max(values) else f"{min(values)}-{max(values)}"
+    )
 
 
 @cache
 def kernels_build() -> str:
-    """Return the version of caption-kernels and the hash of the sources of its engine; empty where it is not installed.
+    """Return the version of caption-kernels and the hash of the sources of its engine;
+    empty where it is not installed.
 
     Statistics are stored under it: a kernel that changes is used at once.
     """
@@ -215,8 +308,14 @@ def kernels_build() -> str:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the installed packages that numbers depend on."""
-    out = {"harness": __version__, "python": platform.python_version(), "platform": sys.platform}
+    """Return the versions of Python and of the installed packages that numbers depend
+    on.
+    """
+    out = {
+        "harness": __version__,
+        "python": platform.python_version(),
+        "platform": sys.platform,
+    }
     for package in PACKAGES:
         try:
             out[package] = importlib.metadata.version(package)
@@ -225,13 +324,29 @@ def versions() -> Mapping[str, str]:
     return {**out, **({"caption-kernels": kernels_build()} if kernels_build() else {})}
 
 
-def plugins(names: Sequence[tuple[str, str]], failures: Sequence[PluginFailure]) -> list[Mapping[str, object]]:
-    """Return the components that the run uses with provider and version, and the plugins that could not be loaded."""
+def plugins(
+    names: Sequence[tuple[str, str]], failures: Sequence[PluginFailure]
+) -> list[Mapping[str, object]]:
+    """Return the components that the run uses with provider and version, and the
+    plugins that could not be loaded.
+    """
     registry = current()
     used: list[Mapping[str, object]] = []
     for kind, name in dict.fromkeys(names):
         entry = registry.get(kind, name)
         version = {"version": entry.version} if entry.version else {}
-        used.append({"kind": kind, "name": name, "provider": entry.provider, "target": entry.target, **version, "used": True})
+        used.append(
+            {
+                "kind": kind,
+                "name": name,
+                "provider": entry.provider,
+                "target": entry.target,
+                **version,
+                "used": True,
+            }
+        )
     broken = [*registry.failures, *failures]
-    return used + [{"provider": f.provider, "phase": f.phase, "reason": f.reason, "used": False} for f in broken]
+    return used + [
+        {"provider": f.provider, "phase": f.phase, "reason": f.reason, "used": False}
+        for f in broken
+    ]

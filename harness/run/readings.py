@@ -1,4 +1,6 @@
-"""How the files of a run were read: one line where something was chosen, one record each in the manifest, one reading for one form."""
+"""How the files of a run were read: one line where something was chosen, one record
+each in the manifest, one reading for one form.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ _log = logging.getLogger(__name__)
 
 
 def collect_readings(sources: Iterable[object]) -> list[Reading]:
-    """Return the readings of readers and adapters that have some, each file once for each role."""
+    """Return the readings of readers and adapters that have some,
+    each file once for each role.
+    """
     found: dict[tuple[str, str, tuple[str, ...]], Reading] = {}
     for source in sources:
         if isinstance(source, ShowsReadings):
@@ -23,14 +27,18 @@ def collect_readings(sources: Iterable[object]) -> list[Reading]:
 
 
 def note_readings(readings: Iterable[Reading]) -> None:
-    """Print one line for each file that was read in one of several possible ways, or not as a whole."""
+    """Print one line for each file that was read in one of several possible ways,
+    or not as a whole.
+    """
     for reading in readings:
         if reading.decided:
             _log.warning("note: %s", reading.line())
 
 
 def check_alike(readings: Sequence[Reading]) -> None:
-    """Raise :class:`InputError` for files of candidates with the same columns of ids that were matched by different ones."""
+    """Raise :class:`InputError` for files of candidates with the same columns of ids
+    that were matched by different ones.
+    """
     first: dict[tuple[str, ...], Reading] = {}
     for reading in readings:
         if reading.role != "candidates" or not reading.possible_ids:
@@ -38,14 +46,24 @@ def check_alike(readings: Sequence[Reading]) -> None:
         earlier = first.setdefault(tuple(sorted(reading.possible_ids)), reading)
         if earlier.id != reading.id:
             raise InputError(
-                f"its records are matched by '{reading.id}', those of {earlier.path} by '{earlier.id}', though both files have both "
+                f"its records are matched by '{reading.id}', "
+                f"those of {earlier.path} by '{earlier.id}', "
+                "though both files have both "
                 "columns; choose one with id: ...",
-                reading.path, parameter="id",
-            )  # fmt: skip
+                reading.path,
+                parameter="id",
+            )
 
 
 def readings_of_manifest(readings: Iterable[Reading]) -> list[Values]:
-    """Return readings as values of a manifest: the names of files without their folders, and no captions."""
+    """Return readings as values of a manifest: the names of files without their
+    folders, and no captions.
+    """
     return [
-        {name: value for name, value in {**item.to_dict(), "path": Path(item.path).name}.items() if name != "examples"} for item in readings
+        {
+            name: value
+            for name, value in {**item.to_dict(), "path": Path(item.path).name}.items()
+            if name != "examples"
+        }
+        for item in readings
     ]

@@ -1,8 +1,11 @@
-"""Set sizes of a run: the references that count where it uses fewer than an example has, and the smallest common size.
+"""Set sizes of a run: the references that count where it uses fewer than an example
+has, and the smallest common size.
 
-Each example has one random order of its references, from the seed of the run and its id. A cut keeps the first of this order, so that
-sets of different sizes are nested and all models see the same ones; held-out people come from its other end
-(:mod:`harness_models.human`). People and references are then exchangeable, whatever the order of the data set.
+Each example has one random order of its references, from the seed of the run and its
+id. A cut keeps the first of this order, so that sets of different sizes are nested and
+all models see the same ones; held-out people come from its other end
+(:mod:`harness_models.human`). People and references are then exchangeable, whatever the
+order of the data set.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from harness.run.score import score_sets
 from harness.stats.seeds import derive
 
 AGREEMENT = "agreement-of-references"
-"""Role of the metrics by which a reference is compared with the others of its example."""
+"""Role of the metrics by which a reference is compared with the others of its example.
+"""
 LEVEL = 0.001
 """Largest p-value of a test that is noted."""
 MAX_EXAMPLES = 500
@@ -41,10 +45,16 @@ class ReferenceSubset:
     seed: int | None = None
     """Seed of the run, with which they are drawn; None: the first ones count."""
 
-    def arrange(self, example: Example, own: Sequence[str] | None, held_out: Sequence[int] | None) -> tuple[str, ...]:
+    def arrange(
+        self,
+        example: Example,
+        own: Sequence[str] | None,
+        held_out: Sequence[int] | None,
+    ) -> tuple[str, ...]:
         """Return the references that an answer leaves, those that count first.
 
-        They keep the order of the data set where the first ones count, and where there are no more than count.
+        They keep the order of the data set where the first ones count, and where there
+        are no more than count.
 
         Parameters
         ----------
@@ -59,14 +69,23 @@ class ReferenceSubset:
         if self.seed is None or self.size is None or len(remaining) <= self.size:
             return remaining
         if own is None or held_out is not None:
-            return tuple(example.references[i] for i in drawn_order(self.seed, example, held_out or ()))
-        # An adapter that does not say which references it removed: an order of those that remain, independent of its own draws.
-        order = _permutation(derive(self.seed, example.id, "references"), len(remaining))
+            return tuple(
+                example.references[i]
+                for i in drawn_order(self.seed, example, held_out or ())
+            )
+        # An adapter that does not say which references it removed: an order of those
+        # that remain, independent of its own draws.
+        order = _permutation(
+            derive(self.seed, example.id, "references"), len(remaining)
+        )
         return tuple(remaining[i] for i in order)
 
 
-def drawn_order(seed: int, example: Example, held_out: Collection[int] = ()) -> list[int]:
-    """Return the positions of an example's references in the order in which they are drawn, without those that are held out.
+def drawn_order(
+    seed: int, example: Example, held_out: Collection[int] = ()
+) -> list[int]:
+    """Return the positions of an example's references in the order in which they are
+    drawn, without those that are held out.
 
     >>> drawn_order(0, Example("image-1", tuple("abcde")))
     [4, 1, 0, 3, 2]
@@ -83,9 +102,11 @@ def _permutation(seed: int, count: int) -> list[int]:
 
 
 def position_note(examples: Sequence[Example], sizes: Sequence[int | None]) -> str:
-    """Return a note where references depend on their position and fewer than all count; empty otherwise.
+    """Return a note where references depend on their position and fewer than all count;
+    empty otherwise.
 
-    Length in words, and ROUGE-L against the other references where it is installed, are tested, with values permuted within examples.
+    Length in words, and ROUGE-L against the other references where it is installed, are
+    tested, with values permuted within examples.
 
     Parameters
     ----------
@@ -95,25 +116,40 @@ def position_note(examples: Sequence[Example], sizes: Sequence[int | None]) -> s
         Numbers of references that are used, from the first; None: all.
     """
     size = min((count for count in sizes if count is not None), default=None)
-    sample = (examples[i] for i in range(0, len(examples), -(-len(examples) // MAX_EXAMPLES)))
-    texts = [[" ".join(text.split()[:MAX_WORDS]) for text in item.references[:MAX_POSITIONS]] for item in sample]
+    sample = (
+        examples[i] for i in range(0, len(examples), -(-len(examples) // MAX_EXAMPLES))
+    )
+    texts = [
+        [" ".join(text.split()[:MAX_WORDS]) for text in item.references[:MAX_POSITIONS]]
+        for item in sample
+    ]
     texts = [references for references in texts if len(references) > 1]
     if size is None or not any(len(references) > size for references in texts):
         return ""
-    values = {"length": [[float(len(text.split())) for text in references] for references in texts]}
-    values |= {entry.display or entry.name: _agreement(entry.name, texts) for entry in current().all_with_role("metrics", AGREEMENT)}
+    values = {
+        "length": [
+            [float(len(text.split())) for text in references] for references in texts
+        ]
+    }
+    values |= {
+        entry.display or entry.name: _agreement(entry.name, texts)
+        for entry in current().all_with_role("metrics", AGREEMENT)
+    }
     p_values = {name: position_p_value(_padded(rows)) for name, rows in values.items()}
     effects = [f"{name} p = {p:.3f}" for name, p in p_values.items() if p <= LEVEL]
     if not effects:
         return ""
     return (
-        f"references depend on their position ({', '.join(effects)}; {len(texts)} examples): the first {size} are no random subset, "
+        f"references depend on their position ({', '.join(effects)}; "
+        f"{len(texts)} examples): the first {size} are no random subset, "
         f"so people differ from people; references: {size} draws them at random"
     )
 
 
 def _agreement(metric: str, texts: Sequence[Sequence[str]]) -> list[list[float]]:
-    """Return the score of each reference against the others of its example by a registered metric."""
+    """Return the score of each reference against the others of its example by a
+    registered metric.
+    """
     sets = [
         CaptionSet(f"{row} {k}", (text,), (*references[:k], *references[k + 1 :]))
         for row, references in enumerate(texts)
@@ -133,15 +169,17 @@ def _padded(rows: Sequence[Sequence[float]]) -> np.ndarray:
 
 
 def position_p_value(values: np.ndarray, draws: int = DRAWS, seed: int = 0) -> float:
-    """Return the p-value of the hypothesis that the values of each example are exchangeable.
+    """Return the p-value of the hypothesis that the values of each example are
+    exchangeable.
 
-    The statistic is the sum over positions of the number of values times the square of their mean deviation from the means of their
-    examples.
+    The statistic is the sum over positions of the number of values times the square of
+    their mean deviation from the means of their examples.
 
     Parameters
     ----------
     values : ndarray
-        One row per example, shape (examples, positions); NaN after the last value of an example with fewer.
+        One row per example, shape (examples, positions); NaN after the last value of an
+        example with fewer.
     draws : int
         Number of random permutations within all examples.
     seed : int
@@ -156,7 +194,9 @@ def position_p_value(values: np.ndarray, draws: int = DRAWS, seed: int = 0) -> f
     absent = np.isnan(values)
     filled = np.where(absent, 0.0, values)
     counts = np.maximum(1, (~absent).sum(axis=1, keepdims=True))
-    deviations = np.where(absent, 0.0, filled - filled.sum(axis=1, keepdims=True) / counts)
+    deviations = np.where(
+        absent, 0.0, filled - filled.sum(axis=1, keepdims=True) / counts
+    )
     present = np.maximum(1, (~absent).sum(axis=0))
 
     def statistic(rows: np.ndarray) -> float:
@@ -169,20 +209,25 @@ def position_p_value(values: np.ndarray, draws: int = DRAWS, seed: int = 0) -> f
         keys = rng.random(values.shape)
         keys[absent] = 2.0
         permuted = np.take_along_axis(deviations, np.argsort(keys, axis=1), axis=1)
-        as_extreme += statistic(permuted) >= observed * (1 - 1e-12)  # sums in another order
+        # sums in another order
+        as_extreme += statistic(permuted) >= observed * (1 - 1e-12)
     return (1 + as_extreme) / (1 + draws)
 
 
 @dataclass(frozen=True, slots=True)
 class CommonSize:
-    """Largest numbers of candidates and references that every caption set of a run has."""
+    """Largest numbers of candidates and references that every caption set of a run
+    has.
+    """
 
     n: int
     """Number of candidates."""
     m: int
     """Number of references."""
     note: str = ""
-    """Description of the cut with the models that determine it; empty where all sets have this size."""
+    """Description of the cut with the models that determine it;
+    empty where all sets have this size.
+    """
 
 
 def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonSize:
@@ -191,8 +236,9 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
     Parameters
     ----------
     counts : iterable of (str, array, array)
-        Label of a model, and the numbers of candidates and of references of its examples, shapes (B,). A model may occur
-        several times; entries without examples do not count.
+        Label of a model, and the numbers of candidates and of references of its
+        examples, shapes (B,). A model may occur several times; entries without examples
+        do not count.
 
     Raises
     ------
@@ -217,9 +263,15 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
         size = int(smallest[label])
         smallest_sizes.append(size)
         if any((sizes[axis] > size).any() for _, sizes in entries):
-            phrases.append(f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})")
+            phrases.append(
+                f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})"
+            )
     n, m = smallest_sizes
-    return CommonSize(n, m, f"sizes: equal cuts all sets to {' and '.join(phrases)}" if phrases else "")
+    return CommonSize(
+        n,
+        m,
+        f"sizes: equal cuts all sets to {' and '.join(phrases)}" if phrases else "",
+    )
 
 
 class SizeNote(NamedTuple):
@@ -227,10 +279,14 @@ class SizeNote(NamedTuple):
 
     text: str
     covered: bool
-    """True when a smaller size of the grid already uses all the data, so that this size is left out."""
+    """True when a smaller size of the grid already uses all the data,
+    so that this size is left out.
+    """
 
 
-def size_note(model: str, noun: str, size: int | None, largest: int, grid: Sequence[int | None]) -> SizeNote | None:
+def size_note(
+    model: str, noun: str, size: int | None, largest: int, grid: Sequence[int | None]
+) -> SizeNote | None:
     """Return a note for a size beyond the data, None for a size within it.
 
     Parameters
@@ -248,6 +304,14 @@ def size_note(model: str, noun: str, size: int | None, largest: int, grid: Seque
     """
     if size is None or size <= largest:
         return None
-    covered = any(grid_size is not None and largest <= grid_size < size for grid_size in grid)
-    effect = "left out, a smaller size shows all of them" if covered else "scored with what there is"
-    return SizeNote(f"{model} has at most {largest} {noun}, not {size}: {effect}", covered)
+    covered = any(
+        grid_size is not None and largest <= grid_size < size for grid_size in grid
+    )
+    effect = (
+        "left out, a smaller size shows all of them"
+        if covered
+        else "scored with what there is"
+    )
+    return SizeNote(
+        f"{model} has at most {largest} {noun}, not {size}: {effect}", covered
+    )

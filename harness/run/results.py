@@ -26,13 +26,23 @@ from harness.spec.models import Spec
 from harness.stats.name_order import restrict_order
 
 MAX_LOGGED_IDS = 100
-"""Maximum number of skipped-example ids written to the log; samples.parquet has all of them as null scores."""
+"""Maximum number of skipped-example ids written to the log;
+samples.parquet has all of them as null scores.
+"""
 
 
-def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> SampleTable | None:
-    """Add a record of every system and metric to the execution, and write the samples; those of a run in memory are returned."""
+def collect_results(
+    execution: Execution, plan: Plan, scoring: ScoringPass
+) -> SampleTable | None:
+    """Add a record of every system and metric to the execution, and write the samples;
+    those of a run in memory are returned.
+    """
     examples, significance = scoring.fit.features.examples, plan.spec.significance
-    tested = [p.label for p in scoring.metrics if is_tested(p.metric, significance) and examples >= p.metric.spec.testable_from]
+    tested = [
+        p.label
+        for p in scoring.metrics
+        if is_tested(p.metric, significance) and examples >= p.metric.spec.testable_from
+    ]
     file = execution.rundir.create_samples() if execution.rundir is not None else None
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}
@@ -40,7 +50,9 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
     count = len(scoring.systems) * len(columns)
     slices = slices_of(plan.spec, scoring.systems[0].store) if scoring.systems else []
     with (
-        bar(execution.stage("results"), count, show=execution.show, unit="numbers") as advance,
+        bar(
+            execution.stage("results"), count, show=execution.show, unit="numbers"
+        ) as advance,
         SampleWriter(file, columns, tested, has_meta=has_meta) as writer,
     ):
         for index, system in enumerate(scoring.systems):
@@ -52,12 +64,23 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
                 scores[item.label] = scored.per_example(item.metric)
                 if scored.p_values is not None:
                     p_values[item.label] = scored.p_values
-                record = caption_record(plan.spec, models[system.label], system, item, scored, clusters)
+                record = caption_record(
+                    plan.spec, models[system.label], system, item, scored, clusters
+                )
                 undefined = np.flatnonzero(~scored.defined)
                 ids = _example_ids(system, undefined[:MAX_LOGGED_IDS])
                 execution.add(replace(record, statistics=name), ids, len(undefined))
                 execution.slices += [
-                    caption_record(plan.spec, models[system.label], system, item, scored, clusters, part) for part in slices
+                    caption_record(
+                        plan.spec,
+                        models[system.label],
+                        system,
+                        item,
+                        scored,
+                        clusters,
+                        part,
+                    )
+                    for part in slices
                 ]
                 advance(1)
             _write_samples(writer, scoring, system, scores, p_values, plan.spec.slices)
@@ -65,16 +88,29 @@ def collect_results(execution: Execution, plan: Plan, scoring: ScoringPass) -> S
 
 
 def slices_of(spec: Spec, examples: ExampleStore) -> list[Slice]:
-    """Return the slices of the examples that a spec asks for; raises as :func:`harness.rundir.slices.slice_values`."""
-    return find_slices(lambda: (example.meta for example in examples), spec.slices, limited=spec.limit is not None)
+    """Return the slices of the examples that a spec asks for; raises as
+    :func:`harness.rundir.slices.slice_values`.
+    """
+    return find_slices(
+        lambda: (example.meta for example in examples),
+        spec.slices,
+        limited=spec.limit is not None,
+    )
 
 
 def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:
-    """Return the cluster of each example with candidates, texts of shape (B,); None for examples that are independent."""
+    """Return the cluster of each example with candidates, texts of shape (B,); None for
+    examples that are independent.
+    """
     if not column:
         return None
-    examples = [system.store[int(position)] for position in np.flatnonzero(system.present) + system.start]
-    return np.array([cluster_of(example.meta, column, example.id) for example in examples])
+    examples = [
+        system.store[int(position)]
+        for position in np.flatnonzero(system.present) + system.start
+    ]
+    return np.array(
+        [cluster_of(example.meta, column, example.id) for example in examples]
+    )
 
 
 def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
@@ -91,16 +127,26 @@ def _write_samples(
     p_values: Mapping[str, np.ndarray],
     slices: Sequence[str],
 ) -> None:
-    """Write the rows of a system, shard by shard; the metadata have the columns of slices by name, nested ones too."""
+    """Write the rows of a system, shard by shard; the metadata have the columns of
+    slices by name, nested ones too.
+    """
     first = 0
     for start, stop in scoring.shards:
         sets = system.caption_sets(start, stop)
         if slices:
-            sets = [replace(item, meta={**item.meta, **_nested_values(item.meta, slices)}) for item in sets]
+            sets = [
+                replace(item, meta={**item.meta, **_nested_values(item.meta, slices)})
+                for item in sets
+            ]
         rows = slice(first, first + len(sets))
         first += len(sets)
-        shard_scores, shard_p_values = ({name: values[rows] for name, values in columns.items()} for columns in (scores, p_values))
-        writer.write(system.label, system.describe(), sets, shard_scores, shard_p_values)
+        shard_scores, shard_p_values = (
+            {name: values[rows] for name, values in columns.items()}
+            for columns in (scores, p_values)
+        )
+        writer.write(
+            system.label, system.describe(), sets, shard_scores, shard_p_values
+        )
 
 
 def _nested_values(meta: Parameters, columns: Sequence[str]) -> Values:
@@ -118,11 +164,14 @@ def caption_record(
     clusters: np.ndarray | None = None,
     part: Slice | None = None,
 ) -> ResultRecord:
-    """Return the record of a metric on the caption sets of a system; examples without candidates count as skipped.
+    """Return the record of a metric on the caption sets of a system; examples without
+    candidates count as skipped.
 
-    ``clusters`` has the label of the cluster of each example with candidates, shape (B,), None for independent ones. ``part`` is a slice
-    whose examples alone count. Their statistics are those of the whole run, so that what is fitted on references, such as document
-    frequencies, is fitted on those of all examples; sums over the corpus are over the slice.
+    ``clusters`` has the label of the cluster of each example with candidates, shape
+    (B,), None for independent ones. ``part`` is a slice whose examples alone count.
+    Their statistics are those of the whole run, so that what is fitted on references,
+    such as document frequencies, is fitted on those of all examples; sums over the
+    corpus are over the slice.
     """
     n, m = system.sizes()
     order, absent, significance = system.order, len(system) - len(n), spec.significance
@@ -136,44 +185,68 @@ def caption_record(
         clusters = None if clusters is None else clusters[rows]
         order = restrict_order(order, rows)
         fields["slice"] = part.name
-    numbers = number_fields(plan, scored, significance, spec.bootstrap.samples, spec.seed, clusters, order)
+    numbers = number_fields(
+        plan, scored, significance, spec.bootstrap.samples, spec.seed, clusters, order
+    )
     numbers["skipped"] += absent
     sizes = {"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()}
     return ResultRecord(**fields, **numbers, sizes=sizes)
 
 
 SUMMED = "is tested over all examples together (aggregate: summed)"
-"""Note of a result of a slice whose run sums statistics under joint relabelings of all examples."""
+"""Note of a result of a slice whose run sums statistics under joint relabelings of all
+examples.
+"""
 
 
 def restrict_scored(scored: Scored, rows: np.ndarray) -> Scored:
     """Return the results of the examples of a mask (B,)."""
     if scored.p_sums is not None:  # these sums have no parts
         return Scored(scored.stats[rows], None, None, "", 0.0, SUMMED)
-    p_values, p_floors = (None if values is None else values[rows] for values in (scored.p_values, scored.p_floors))
-    return Scored(scored.stats[rows], p_values, p_floors, scored.p_method, 0.0, scored.p_note)
+    p_values, p_floors = (
+        None if values is None else values[rows]
+        for values in (scored.p_values, scored.p_floors)
+    )
+    return Scored(
+        scored.stats[rows], p_values, p_floors, scored.p_method, 0.0, scored.p_note
+    )
 
 
 def _system_fields(spec: Spec, model: ModelPlan, decoding: Parameters) -> Values:
     params = redact_values(dict(model.params))
-    return {"model": model.label, "model_params": params, "task": spec.task, "decoding": dict(decoding)}
+    return {
+        "model": model.label,
+        "model_params": params,
+        "task": spec.task,
+        "decoding": dict(decoding),
+    }
 
 
 def token_score_records(
-    spec: Spec, model: ModelPlan, plan: TokenMetricPlan, scores: Sequence[Sequence[TokenScores]], examples: ExampleStore
+    spec: Spec,
+    model: ModelPlan,
+    plan: TokenMetricPlan,
+    scores: Sequence[Sequence[TokenScores]],
+    examples: ExampleStore,
 ) -> list[ResultRecord]:
-    """Return one record per column of a metric of level ``model``, from the token scores of the examples of a run."""
+    """Return one record per column of a metric of level ``model``, from the token
+    scores of the examples of a run.
+    """
     started = time.perf_counter()
     values = plan.metric.evaluate_scores(scores)
     metric = plan.metric
-    sizes: Mapping[str, int] = metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
+    sizes: Mapping[str, int] = (
+        metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
+    )
     resampled = scores
     if examples.order is not None:
         order: list[int] = examples.order.tolist()
         metas = [example.meta for example in examples]
         resampled = [scores[k] for k in order]
         metric = plan.of_meta(metas[k] for k in order).metric
-    intervals = token_intervals(metric, resampled, values, spec.bootstrap.samples, spec.seed)
+    intervals = token_intervals(
+        metric, resampled, values, spec.bootstrap.samples, spec.seed
+    )
     seconds = round(time.perf_counter() - started, 4)
     return [
         ResultRecord(
@@ -186,7 +259,9 @@ def token_score_records(
             interval_note=intervals[name].note or None,
             n=sizes.get(name, len(scores)),
             seconds=seconds,
-            p_note=None if spec.significance.method == "none" else "judges token scores, not captions",
+            p_note=None
+            if spec.significance.method == "none"
+            else "judges token scores, not captions",
         )
         for name, value in values.items()
     ]

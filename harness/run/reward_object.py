@@ -1,8 +1,11 @@
-"""The reward object: scores of captions, credits of the captions of groups. Everything is fitted once, and no call reads a file.
+"""The reward object: scores of captions, credits of the captions of groups.
 
-A metric of single captions gives each caption its score. A metric of sets gives each caption of a group its credit
-A_i = S(C) - S(C without i). Since S(C without i) does not depend on caption c_i, the sum of A_i grad log pi(c_i) is an unbiased estimate
-of the gradient of E[S] (Williams 1992; docs/rewards.md).
+Everything is fitted once, and no call reads a file.
+
+A metric of single captions gives each caption its score. A metric of sets gives each
+caption of a group its credit A_i = S(C) - S(C without i). Since S(C without i) does not
+depend on caption c_i, the sum of A_i grad log pi(c_i) is an unbiased estimate of the
+gradient of E[S] (Williams 1992; docs/rewards.md).
 """
 
 from __future__ import annotations
@@ -16,7 +19,15 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, CreditsCandidates, Example, Metric, ScoresCandidates, example_scores
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    CreditsCandidates,
+    Example,
+    Metric,
+    ScoresCandidates,
+    example_scores,
+)
 from harness.errors import InputError, UnknownName, counted, did_you_mean
 from harness.files.captions import check_text
 from harness.run.features import FeatureCache
@@ -26,9 +37,12 @@ Baseline = Literal["none", "greedy", "leave-one-out"]
 Decode = Callable[[list[int]], str] | Sequence[str] | Mapping[int, str]
 """Function from token ids to a text, or the word of each token id."""
 END_WORD = "endofsentence"
-"""Word that stands for the end-of-sentence token; no score depends on which word it is."""
+"""Word that stands for the end-of-sentence token; no score depends on which word it is.
+"""
 MAX_TEXTS = 100_000
-"""Number of texts after which everything but the corpus state is dropped, so that memory does not grow with the number of calls."""
+"""Number of texts after which everything but the corpus state is dropped, so that
+memory does not grow with the number of calls.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,9 @@ class Term:
     label: str
     metric: Metric
     weight: float
-    """Factor of the value of the metric; negative for a metric of which lower is better."""
+    """Factor of the value of the metric; negative for a metric of which lower is
+    better.
+    """
 
     @property
     def is_of_sets(self) -> bool:
@@ -51,15 +67,27 @@ class Term:
         return self.is_of_sets or isinstance(self.metric, ScoresCandidates)
 
     def values(self, batch: Batch, features: FeatureCache) -> np.ndarray:
-        """Return the weighted scores or credits of the captions of sets, shape (B, n); 0 where undefined.
+        """Return the weighted scores or credits of the captions of sets, shape (B,
+        n); 0 where undefined.
 
-        Raises :class:`InputError` for sets, or sets without one of their captions, that are too small for the metric.
+        Raises :class:`InputError` for sets, or sets without one of their captions, that
+        are too small for the metric.
         """
         smallest, spec = batch.n - self.is_of_sets, self.metric.spec
-        if smallest < 1 or not scorable(self.metric, np.asarray(smallest), np.asarray(batch.m)):
-            sizes = f"{counted(batch.n, 'caption')}{' without one of them' if self.is_of_sets else ''}, {counted(batch.m, 'reference')}"
-            fewest = f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
-            raise InputError(f"{self.label} has no value for {sizes}; expected at least {fewest}", f"example '{batch.ids[0]}'")
+        if smallest < 1 or not scorable(
+            self.metric, np.asarray(smallest), np.asarray(batch.m)
+        ):
+            sizes = (
+                f"{counted(batch.n, 'caption')}{' without one of them' if self.is_of_sets else ''}, "
+                f"{counted(batch.m, 'reference')}"
+            )
+            fewest = (
+                f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
+            )
+            raise InputError(
+                f"{self.label} has no value for {sizes}; expected at least {fewest}",
+                f"example '{batch.ids[0]}'",
+            )
         state = fit_once(self.metric, features)
         if isinstance(self.metric, ScoresCandidates):
             values = self.metric.candidate_scores(batch, features, state)
@@ -68,21 +96,36 @@ class Term:
         elif self.is_of_sets:
             values = leave_each_out(self.metric, batch, features, state)
         else:
-            values = example_scores(self.metric, self.metric.stats(batch, features, state))[:, None]
+            values = example_scores(
+                self.metric, self.metric.stats(batch, features, state)
+            )[:, None]
         return np.nan_to_num(values * self.weight)
 
 
-def leave_each_out(metric: Metric, batch: Batch, features: FeatureCache, state: Any) -> np.ndarray:
-    """Return S(C) - S(C without i) for each candidate i, shape (B, n), by scoring every set without i again."""
+def leave_each_out(
+    metric: Metric, batch: Batch, features: FeatureCache, state: Any
+) -> np.ndarray:
+    """Return S(C) - S(C without i) for each candidate i, shape (B, n),
+    by scoring every set without i again.
+    """
     values = [example_scores(metric, metric.stats(batch, features, state))]
     for i in range(batch.n):
-        smaller = [replace(item, candidates=item.candidates[:i] + item.candidates[i + 1 :]) for item in batch.sets]
-        values.append(example_scores(metric, metric.stats(features.batch(smaller), features, state)))
+        smaller = [
+            replace(item, candidates=item.candidates[:i] + item.candidates[i + 1 :])
+            for item in batch.sets
+        ]
+        values.append(
+            example_scores(
+                metric, metric.stats(features.batch(smaller), features, state)
+            )
+        )
     return values[0][:, None] - np.stack(values[1:], axis=1)
 
 
 class Reward:
-    """Reward of captions under fixed references; made by :func:`reward`. Several threads may call it, and it can be pickled.
+    """Reward of captions under fixed references; made by :func:`reward`.
+
+    Several threads may call it, and it can be pickled.
 
     Parameters
     ----------
@@ -95,32 +138,68 @@ class Reward:
     """
 
     def __init__(
-        self, examples: Sequence[Example], terms: Sequence[Term], *, decode: Decode | None, end: int | None, eos: bool,
+        self,
+        examples: Sequence[Example],
+        terms: Sequence[Term],
+        *,
+        decode: Decode | None,
+        end: int | None,
+        eos: bool,
         baseline: Baseline,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.terms, self.baseline = tuple(terms), baseline
-        self._options: dict[str, Any] = {"decode": decode, "end": end, "eos": eos, "baseline": baseline}
+        self._options: dict[str, Any] = {
+            "decode": decode,
+            "end": end,
+            "eos": eos,
+            "baseline": baseline,
+        }
         self._decode = _decoder(decode)
-        self._words: Mapping[int, str] = cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
+        self._words: Mapping[int, str] = (
+            cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
+        )
         self._end, self._end_word = end, ""
-        self._given = [replace(item, references=tuple(self._texts(item.references, f"references: '{item.id}'"))) for item in examples]
+        self._given = [
+            replace(
+                item,
+                references=tuple(
+                    self._texts(item.references, f"references: '{item.id}'")
+                ),
+            )
+            for item in examples
+        ]
         self._end_word = f" {END_WORD}" if eos else ""
-        references = [tuple(text + self._end_word for text in example.references) for example in self._given]
-        self.examples = {item.id: replace(item, references=texts) for item, texts in zip(self._given, references)}
+        references = [
+            tuple(text + self._end_word for text in example.references)
+            for example in self._given
+        ]
+        self.examples = {
+            item.id: replace(item, references=texts)
+            for item, texts in zip(self._given, references)
+        }
         """Examples by id, as the metrics read them."""
         self.features = FeatureCache(references)
         self._lock = threading.RLock()
         for metric in (term.metric for term in terms):
-            self.features.keep(("state", metric.signature()), fit_once(metric, self.features))
-        self.__name__ = "_".join(["reward", *(term.label.partition(":")[0] for term in terms)])
+            self.features.keep(
+                ("state", metric.signature()), fit_once(metric, self.features)
+            )
+        self.__name__ = "_".join(
+            ["reward", *(term.label.partition(":")[0] for term in terms)]
+        )
 
     def __repr__(self) -> str:
-        return f"<reward {' '.join(f'{term.weight:+.3g} {term.label}' for term in self.terms)}>"
+        return (
+            "<reward "
+            f"{' '.join(f'{term.weight:+.3g} {term.label}' for term in self.terms)}>"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Reward, **self._options), (self._given, self.terms)
 
-    def __call__(self, ids: Sequence[Any], captions: Any, *, greedy: Any = None) -> np.ndarray:
+    def __call__(
+        self, ids: Sequence[Any], captions: Any, *, greedy: Any = None
+    ) -> np.ndarray:
         """Return the reward of each caption.
 
         Parameters
@@ -130,21 +209,26 @@ class Reward:
         captions : sequence or array
             B texts, or B sequences of token ids (also an array (B, L)).
         greedy : sequence or array, optional
-            Captions of the greedy decode for ``baseline="greedy"``, in the same form; their rewards are subtracted.
+            Captions of the greedy decode for ``baseline="greedy"``, in the same form;
+            their rewards are subtracted.
 
         Returns
         -------
         ndarray
-            float32, shape (B,). The score of an empty caption is what the metric gives it; an undefined score counts as 0.
+            float32, shape (B,). The score of an empty caption is what the metric gives
+            it; an undefined score counts as 0.
 
         Raises
         ------
         InputError
-            Unknown ids, another number of captions than of ids, or a metric of sets, which scores groups (:meth:`group`).
+            Unknown ids, another number of captions than of ids, or a metric of sets,
+            which scores groups (:meth:`group`).
         """
         return self.group(ids, _as_groups(captions), greedy=greedy).ravel()
 
-    def group(self, ids: Sequence[Any], groups: Any, *, greedy: Any = None) -> np.ndarray:
+    def group(
+        self, ids: Sequence[Any], groups: Any, *, greedy: Any = None
+    ) -> np.ndarray:
         """Return the rewards of the captions of groups.
 
         Parameters
@@ -159,64 +243,113 @@ class Reward:
         Returns
         -------
         ndarray
-            float32, shape (B, k): the score of each caption by the metrics of single captions, less the baseline, plus the credit
-            A_i = S(C) - S(C without i) by the metrics of sets, with the sign by which larger is better.
+            float32, shape (B, k): the score of each caption by the metrics of single
+            captions, less the baseline, plus the credit A_i = S(C) - S(C without i) by
+            the metrics of sets, with the sign by which larger is better.
 
         Raises
         ------
         InputError
-            Unknown ids, groups of different sizes, or groups too small for a metric of sets without one of their captions.
+            Unknown ids, groups of different sizes, or groups too small for a metric of
+            sets without one of their captions.
         """
         if (greedy is None) == (self.baseline == "greedy"):
-            raise InputError("greedy= has the captions of the greedy decode, for baseline='greedy' and no other")
+            raise InputError(
+                "greedy= has the captions of the greedy decode, "
+                "for baseline='greedy' and no other"
+            )
         examples, texts = self._read(ids, groups)
         scores = self._values(examples, texts, of_sets=False)
         k = scores.shape[1]
         if self.baseline == "leave-one-out":
             if k < 2:
-                raise InputError("groups of 1 caption; the baseline leave-one-out is the mean of the others: expected at least 2")
-            scores = (scores - scores.mean(axis=1, keepdims=True)) * (k / (k - 1))  # r_i - mean of the others
+                raise InputError(
+                    "groups of 1 caption; the baseline leave-one-out is the mean of "
+                    "the others: expected at least 2"
+                )
+            # r_i - mean of the others
+            scores = (scores - scores.mean(axis=1, keepdims=True)) * (k / (k - 1))
         if greedy is not None:
             scores = scores - self.scores(ids, _as_groups(greedy))
         return (scores + self._values(examples, texts, of_sets=True)).astype(np.float32)
 
     def scores(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
-        """Return the scores by the metrics of single captions, float64, shape (B, k); arguments as for :meth:`group`, no baseline."""
+        """Return the scores by the metrics of single captions, float64, shape (B, k);
+        arguments as for :meth:`group`, no baseline.
+        """
         return self._values(*self._read(ids, groups), of_sets=False)
 
     def credits(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
-        """Return the credits by the metrics of sets, float64, shape (B, k); arguments as for :meth:`group`."""
+        """Return the credits by the metrics of sets, float64, shape (B, k);
+        arguments as for :meth:`group`.
+        """
         return self._values(*self._read(ids, groups), of_sets=True)
 
     def _read(self, ids: Any, groups: Any) -> tuple[list[Example], list[list[str]]]:
         """Return the example and the texts of each group, all of one size."""
         names: Sequence[Any] = ids.tolist() if hasattr(ids, "tolist") else ids
         if isinstance(groups, str) or any(isinstance(group, str) for group in groups):
-            raise InputError("a text in the place of a group of captions; expected a list of captions for each id", "groups")
+            raise InputError(
+                "a text in the place of a group of captions; "
+                "expected a list of captions for each id",
+                "groups",
+            )
         sizes = {len(group) for group in groups} or {1}
         if len(groups) != len(names) or len(sizes) > 1:
-            shape = f"groups of {' and of '.join(map(str, sorted(sizes)))} captions" if len(sizes) > 1 else counted(len(groups), "group")
-            raise InputError(f"{counted(len(names), 'id')} but {shape}; expected one caption, or one group of the same size, for each id")
+            shape = (
+                f"groups of {' and of '.join(map(str, sorted(sizes)))} captions"
+                if len(sizes) > 1
+                else counted(len(groups), "group")
+            )
+            raise InputError(
+                f"{counted(len(names), 'id')} but {shape}; expected one caption, "
+                "or one group of the same size, for each id"
+            )
         k = sizes.pop()
-        captions = groups.reshape(-1, *groups.shape[2:]) if hasattr(groups, "reshape") else [text for group in groups for text in group]
+        captions = (
+            groups.reshape(-1, *groups.shape[2:])
+            if hasattr(groups, "reshape")
+            else [text for group in groups for text in group]
+        )
         texts = self._texts(captions)
-        return [self._example(name) for name in names], [texts[row * k : (row + 1) * k] for row in range(len(names))]
+        return [self._example(name) for name in names], [
+            texts[row * k : (row + 1) * k] for row in range(len(names))
+        ]
 
-    def _values(self, examples: Sequence[Example], groups: Sequence[Sequence[str]], *, of_sets: bool) -> np.ndarray:
+    def _values(
+        self,
+        examples: Sequence[Example],
+        groups: Sequence[Sequence[str]],
+        *,
+        of_sets: bool,
+    ) -> np.ndarray:
         k = len(groups[0]) if groups else 1
-        values, terms = np.zeros((len(examples), k)), [term for term in self.terms if term.is_of_sets == of_sets]
+        values, terms = (
+            np.zeros((len(examples), k)),
+            [term for term in self.terms if term.is_of_sets == of_sets],
+        )
         if not terms or not k:
             return values
         n = k if all(term.reads_groups for term in terms) else 1
         sets = [
-            CaptionSet(example.id, tuple(texts[start : start + n]), example.references, example.media, example.source, example.meta)
-            for example, texts in zip(examples, groups) for start in range(0, k, n)
-        ]  # fmt: skip
+            CaptionSet(
+                example.id,
+                tuple(texts[start : start + n]),
+                example.references,
+                example.media,
+                example.source,
+                example.meta,
+            )
+            for example, texts in zip(examples, groups)
+            for start in range(0, k, n)
+        ]
         with self._lock:
             if len(self.features.texts) > MAX_TEXTS:
                 self.features.next_shard()
             for positions, batch in batches(sets, self.features, None):
-                values.reshape(-1, n)[positions] = sum(term.values(batch, self.features) for term in terms)
+                values.reshape(-1, n)[positions] = sum(
+                    term.values(batch, self.features) for term in terms
+                )
         return values
 
     def _example(self, name: Any) -> Example:
@@ -224,60 +357,100 @@ class Reward:
         key = str(name)
         example = self.examples.get(key) or self.examples.get("")
         if example is None:
-            raise UnknownName(f"ids: no references of example '{key}'{did_you_mean(key, self.examples)}", parameter="ids", value=key)
+            raise UnknownName(
+                "ids: no references of example "
+                f"'{key}'{did_you_mean(key, self.examples)}",
+                parameter="ids",
+                value=key,
+            )
         return example
 
     def _texts(self, captions: Any, where: str = "captions") -> list[str]:
-        """Return the texts of captions: strings, or sequences of token ids; a complete one has the end word where it is counted."""
+        """Return the texts of captions: strings, or sequences of token ids; a complete
+        one has the end word where it is counted.
+        """
         texts: list[str] = []
         caption: Any = None
         try:
-            for caption in captions.tolist() if hasattr(captions, "tolist") else captions:
+            for caption in (
+                captions.tolist() if hasattr(captions, "tolist") else captions
+            ):
                 if isinstance(caption, str):
                     texts.append(caption + self._end_word)
                     continue
-                tokens = cast("list[int]", caption if type(caption) is list else np.asarray(caption, dtype=np.int64).tolist())
+                tokens = cast(
+                    "list[int]",
+                    caption
+                    if type(caption) is list
+                    else np.asarray(caption, dtype=np.int64).tolist(),
+                )
                 is_complete = self._end is None or self._end in tokens
-                own_tokens = tokens[: tokens.index(self._end)] if self._end is not None and is_complete else tokens
+                own_tokens = (
+                    tokens[: tokens.index(self._end)]
+                    if self._end is not None and is_complete
+                    else tokens
+                )
                 text = self._decode(_without_padding(own_tokens, self._words))
                 texts.append(text + self._end_word if is_complete else text)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            message = f"{caption!r:.60}; expected a text, or known token ids ({type(error).__name__}: {error})"
+            message = (
+                f"{caption!r:.60}; expected a text, or known token ids "
+                f"({type(error).__name__}: {error})"
+            )
             raise InputError(message, f"{where}: item {len(texts)}") from error
         return texts
 
-    def for_trl(self, group_size: int, id_column: str = "id") -> Callable[..., list[float]]:
+    def for_trl(
+        self, group_size: int, id_column: str = "id"
+    ) -> Callable[..., list[float]]:
         """Return the reward as a function of ``reward_funcs`` of TRL's ``GRPOTrainer``.
 
-        The trainer passes ``prompts``, ``completions`` (texts, or lists of messages whose last one is read) and the columns of the data
-        set as keywords. Parts of type ``text`` of a message are joined; a completion without a message, or whose last message has no
-        content or is the result of a tool, is an empty caption. GRPO subtracts the mean of the group and divides by its standard
-        deviation, which biases credits of sets: docs/rewards.md names a trainer without both.
+        The trainer passes ``prompts``, ``completions`` (texts, or lists of messages
+        whose last one is read) and the columns of the data set as keywords. Parts of
+        type ``text`` of a message are joined; a completion without a message, or whose
+        last message has no content or is the result of a tool, is an empty caption.
+        GRPO subtracts the mean of the group and divides by its standard deviation,
+        which biases credits of sets: docs/rewards.md names a trainer without both.
 
         Parameters
         ----------
         group_size : int
-            ``num_generations`` of the trainer. Completions of one id are cut into groups of this size in their order; another number
-            of completions, as of a group that is split between processes, is refused.
+            ``num_generations`` of the trainer. Completions of one id are cut into
+            groups of this size in their order; another number of completions, as of a
+            group that is split between processes, is refused.
         id_column : str
             Column with the ids of the examples.
         """
 
-        def score_completions(completions: Sequence[Any], **columns: Any) -> list[float]:
+        def score_completions(
+            completions: Sequence[Any], **columns: Any
+        ) -> list[float]:
             if id_column not in columns:
-                raise InputError(f"the trainer passes no column '{id_column}'; the data set needs one with the ids", "for_trl")
+                raise InputError(
+                    f"the trainer passes no column '{id_column}'; "
+                    "the data set needs one with the ids",
+                    "for_trl",
+                )
             names = list(map(str, columns[id_column]))
             for name, count in Counter(names).items():
                 if count % group_size:
                     raise InputError(
-                        f"incomplete group: {counted(count, 'completion')} of '{name}', expected a multiple of {group_size}; choose "
-                        "a batch size per process that is a multiple of num_generations, so that no group is split between processes",
+                        f"incomplete group: {counted(count, 'completion')} of "
+                        f"'{name}', expected a multiple of {group_size}; choose "
+                        "a batch size per process that is a multiple of "
+                        "num_generations, so that no group is split between processes",
                         "for_trl",
-                    )  # fmt: skip
-            texts = [_text_of_completion(completion, number) for number, completion in enumerate(completions)]
+                    )
+            texts = [
+                _text_of_completion(completion, number)
+                for number, completion in enumerate(completions)
+            ]
             groups = np.argsort(names, kind="stable").reshape(-1, group_size)
             out = np.empty(len(texts), dtype=np.float32)
-            out[groups] = self.group([names[row[0]] for row in groups], [[texts[position] for position in row] for row in groups])
+            out[groups] = self.group(
+                [names[row[0]] for row in groups],
+                [[texts[position] for position in row] for row in groups],
+            )
             return out.tolist()
 
         score_completions.__name__ = self.__name__
@@ -285,16 +458,21 @@ class Reward:
 
 
 def _decoder(decode: Decode | None) -> Callable[[list[int]], str]:
-    """Return the function from token ids to a text; without words the ids themselves are the words."""
+    """Return the function from token ids to a text;
+    without words the ids themselves are the words.
+    """
     if callable(decode):
         return lambda tokens: check_text(decode(tokens), "decode")
     words = decode if isinstance(decode, Mapping) else dict(enumerate(decode or ()))
-    word_of: Callable[[int], str] = int.__repr__ if decode is None else words.__getitem__
+    word_of: Callable[[int], str] = (
+        int.__repr__ if decode is None else words.__getitem__
+    )
     return lambda tokens: " ".join(map(word_of, tokens))
 
 
 def _without_padding(tokens: list[int], words: Mapping[int, str]) -> list[int]:
-    """Return token ids without the negative ones at their end that have no word, as -100, the label that transformers ignores.
+    """Return token ids without the negative ones at their end that have no word, as
+    -100, the label that transformers ignores.
 
     Raises ValueError for such an id before a token.
     """
@@ -305,33 +483,48 @@ def _without_padding(tokens: list[int], words: Mapping[int, str]) -> list[int]:
         return tokens
     first = is_padding.index(True)
     if not all(is_padding[first:]):
-        raise ValueError(f"the negative id {tokens[first]} stands before a token; negative ids pad the end of a text alone")
+        raise ValueError(
+            f"the negative id {tokens[first]} stands before a token; "
+            "negative ids pad the end of a text alone"
+        )
     return tokens[:first]
 
 
 def _text_of_completion(completion: Any, number: int) -> str:
-    """Return the text of a completion of TRL: of a text itself, or of the last of its messages."""
+    """Return the text of a completion of TRL: of a text itself,
+    or of the last of its messages.
+    """
     if completion is None or isinstance(completion, str):
         return completion or ""
-    messages = cast("Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion)
+    messages = cast(
+        "Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion
+    )
     if isinstance(messages, (list, tuple)) and not messages:
         return ""
     message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
     if isinstance(message, Mapping) and "content" in message:
         fields = cast("Mapping[str, Any]", message)
         content: Any = "" if fields.get("role") == "tool" else fields["content"]
-        parts = cast("list[Any]", content if isinstance(content, (list, tuple)) else [content or ""])
-        texts = [part if isinstance(part, str) else _text_of_part(part) for part in parts]
+        parts = cast(
+            "list[Any]",
+            content if isinstance(content, (list, tuple)) else [content or ""],
+        )
+        texts = [
+            part if isinstance(part, str) else _text_of_part(part) for part in parts
+        ]
         if all(isinstance(text, str) for text in texts):
             return "".join(cast("list[str]", texts))
     raise InputError(
-        f"{completion!r:.80}; expected a text, or a list of messages with 'content' (a text, null, or a list of parts)",
+        f"{completion!r:.80}; expected a text, or a list of messages with 'content' "
+        "(a text, null, or a list of parts)",
         f"completions: item {number}",
     )
 
 
 def _text_of_part(part: Any) -> str | None:
-    """Return the text of a part of a message, nothing for a part of another type, None for what is no part."""
+    """Return the text of a part of a message, nothing for a part of another type,
+    None for what is no part.
+    """
     if not isinstance(part, Mapping):
         return None
     fields = cast("Mapping[str, Any]", part)
@@ -341,4 +534,8 @@ def _text_of_part(part: Any) -> str | None:
 
 def _as_groups(captions: Any) -> Any:
     """Return captions as groups of one."""
-    return captions[:, None] if hasattr(captions, "reshape") else [[caption] for caption in captions]
+    return (
+        captions[:, None]
+        if hasattr(captions, "reshape")
+        else [[caption] for caption in captions]
+    )

@@ -1,7 +1,9 @@
-"""Scores of one metric on the caption sets of one model and decoding: statistics, p-values, interval.
+"""Scores of one metric on the caption sets of one model and decoding:
+statistics, p-values, interval.
 
-Sets are batched by shape; rows come back in the order of the examples, so that neither batching nor sharding changes a
-digit. A row whose first statistic is NaN is undefined: counted, listed and left out of the number, never scored as 0.
+Sets are batched by shape; rows come back in the order of the examples, so that neither
+batching nor sharding changes a digit. A row whose first statistic is NaN is undefined:
+counted, listed and left out of the number, never scored as 0.
 """
 
 from __future__ import annotations
@@ -33,7 +35,13 @@ from harness.contracts import (
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.run.shard_grid import check_example
-from harness.stats.significance import ExamplePValues, has_generic_null, metric_p_values, sum_relabelings, untestable_reason
+from harness.stats.significance import (
+    ExamplePValues,
+    has_generic_null,
+    metric_p_values,
+    sum_relabelings,
+    untestable_reason,
+)
 from harness.stats.stratified_test import rank_shares
 
 if TYPE_CHECKING:
@@ -42,35 +50,55 @@ if TYPE_CHECKING:
 BATCH = 512
 """Examples per batch where p-values are computed."""
 MIN_DRAWS = 99
-"""Minimum number of relabelings per example of a test that scores texts again; the smallest p-value is then 0.01."""
+"""Minimum number of relabelings per example of a test that scores texts again; the
+smallest p-value is then 0.01.
+"""
 _MAX_PAIRS = 1 << 18
-"""Number of text pairs per batch without p-values, of examples that are more than :data:`BATCH`."""
+"""Number of text pairs per batch without p-values,
+of examples that are more than :data:`BATCH`.
+"""
 MAX_BATCH_PAIRS = 1 << 22
-"""Maximum number of text pairs per batch of several examples: their matrices take some 300 MB."""
+"""Maximum number of text pairs per batch of several examples:
+their matrices take some 300 MB.
+"""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Per-example results of one metric, in the order of the examples that have candidates."""
+    """Per-example results of one metric, in the order of the examples that have
+    candidates.
+    """
 
     stats: Statistics
-    """Sufficient statistics (B, d), NaN in column 0 of an undefined row, or the objects of a corpus metric."""
+    """Sufficient statistics (B, d), NaN in column 0 of an undefined row,
+    or the objects of a corpus metric.
+    """
     p_values: np.ndarray | None
     """Permutation p-values, shape (B,), NaN where undefined."""
     p_floors: np.ndarray | None
-    """Smallest p-value that the design of each example can give, shape (B,), NaN where the metric cannot score its shape."""
+    """Smallest p-value that the design of each example can give, shape (B,), NaN where
+    the metric cannot score its shape.
+    """
     p_method: str
     seconds: float
     p_note: str = ""
-    """Reason why there are no p-values although they were requested, to follow the metric's name; empty otherwise."""
+    """Reason why there are no p-values although they were requested, to follow the
+    metric's name; empty otherwise.
+    """
     p_sums: np.ndarray | None = None
-    """Standardised statistics summed over the examples, under joint relabelings, shape (draws + 1,); None for another combination."""
+    """Standardised statistics summed over the examples, under joint relabelings, shape
+    (draws + 1,); None for another combination.
+    """
 
     @property
     def p_floor(self) -> float:
         """Smallest p-value that the largest design can give; 1 without p-values."""
         floors = self.p_floors
-        return 1.0 if floors is None or np.isnan(floors).all() else float(np.nanmin(floors))
+        return (
+            1.0
+            if floors is None or np.isnan(floors).all()
+            else float(np.nanmin(floors))
+        )
 
     @property
     def defined(self) -> np.ndarray:
@@ -82,41 +110,84 @@ class Scored:
         return example_scores(metric, self.stats)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics artifact: rows ``stats`` (B, d) or arrays of objects, ``p_values`` (B,)."""
-        stats = self.stats.to_arrays() if isinstance(self.stats, Objects) else {"stats": self.stats}
+        """Return the content as arrays, for a statistics artifact: rows ``stats`` (B,
+        d) or arrays of objects, ``p_values`` (B,).
+        """
+        stats = (
+            self.stats.to_arrays()
+            if isinstance(self.stats, Objects)
+            else {"stats": self.stats}
+        )
         values = {
-            "p_method": self.p_method, "seconds": self.seconds, "p_note": self.p_note or None, "p_values": self.p_values,
-            "p_floors": self.p_floors, "p_sums": self.p_sums,
-        }  # fmt: skip
-        return {**stats, **{name: np.asarray(value) for name, value in values.items() if value is not None}}
+            "p_method": self.p_method,
+            "seconds": self.seconds,
+            "p_note": self.p_note or None,
+            "p_values": self.p_values,
+            "p_floors": self.p_floors,
+            "p_sums": self.p_sums,
+        }
+        return {
+            **stats,
+            **{
+                name: np.asarray(value)
+                for name, value in values.items()
+                if value is not None
+            },
+        }
 
     @classmethod
     def join(cls, shards: Sequence[Scored]) -> Scored:
-        """Return the results of shards as one; statistics are padded with NaN to the widest."""
+        """Return the results of shards as one;
+        statistics are padded with NaN to the widest.
+        """
         if len(shards) == 1:
             return shards[0]
         tested = any(shard.p_values is not None for shard in shards)
-        methods = sorted({name for shard in shards for name in shard.p_method.split(" + ") if name})
+        methods = sorted(
+            {name for shard in shards for name in shard.p_method.split(" + ") if name}
+        )
         return cls(
             join_statistics([shard.stats for shard in shards]),
-            np.concatenate([_or_nan(shard.p_values, len(shard.stats)) for shard in shards]) if tested else None,
-            np.concatenate([_or_nan(shard.p_floors, len(shard.stats)) for shard in shards]) if tested else None,
+            np.concatenate(
+                [_or_nan(shard.p_values, len(shard.stats)) for shard in shards]
+            )
+            if tested
+            else None,
+            np.concatenate(
+                [_or_nan(shard.p_floors, len(shard.stats)) for shard in shards]
+            )
+            if tested
+            else None,
             " + ".join(methods),
             sum(shard.seconds for shard in shards),
             next((shard.p_note for shard in shards if shard.p_note), ""),
-            np.sum(sums, axis=0) if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None]) else None,
+            np.sum(sums, axis=0)
+            if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None])
+            else None,
         )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
         """Return the content of :meth:`to_arrays`."""
-        p_values, p_floors, p_sums = (arrays.get(name) for name in ("p_values", "p_floors", "p_sums"))
+        p_values, p_floors, p_sums = (
+            arrays.get(name) for name in ("p_values", "p_floors", "p_sums")
+        )
         texts = [str(arrays.get(name, "")) for name in ("p_method", "p_note")]
-        return cls(read_statistics(arrays), p_values, p_floors, texts[0], float(arrays["seconds"]), texts[1], p_sums)
+        return cls(
+            read_statistics(arrays),
+            p_values,
+            p_floors,
+            texts[0],
+            float(arrays["seconds"]),
+            texts[1],
+            p_sums,
+        )
 
 
 def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
-    """Return the statistics among the arrays of a statistics artifact: rows (B, d), or objects."""
+    """Return the statistics among the arrays of a statistics artifact: rows (B, d),
+    or objects.
+    """
     return arrays["stats"] if "stats" in arrays else Objects.from_arrays(arrays)
 
 
@@ -124,7 +195,9 @@ def _or_nan(values: np.ndarray | None, count: int) -> np.ndarray:
     return np.full(count, np.nan) if values is None else values
 
 
-def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH) -> list[PositionedBatch]:
+def batches(
+    sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH
+) -> list[PositionedBatch]:
     """Return the caption sets as batches of one (n, m) shape.
 
     Parameters
@@ -134,8 +207,8 @@ def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = B
     features : Features
         The cache that interns the texts.
     size : int, optional
-        Examples per batch. None: more examples the fewer texts they have, for metrics without p-values, which need nothing
-        wider than (N, N) numbers per example.
+        Examples per batch. None: more examples the fewer texts they have, for metrics
+        without p-values, which need nothing wider than (N, N) numbers per example.
     """
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, item in enumerate(sets):
@@ -144,29 +217,55 @@ def batches(sets: Sequence[CaptionSet], features: Features, size: int | None = B
     for shape in sorted(by_shape):
         positions = by_shape[shape]
         pairs = sum(shape) ** 2
-        step = min(size or max(BATCH, _MAX_PAIRS // pairs), max(1, MAX_BATCH_PAIRS // pairs))
+        step = min(
+            size or max(BATCH, _MAX_PAIRS // pairs), max(1, MAX_BATCH_PAIRS // pairs)
+        )
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
-            out.append(PositionedBatch(np.asarray(chunk), features.batch([sets[i] for i in chunk])))
+            out.append(
+                PositionedBatch(
+                    np.asarray(chunk), features.batch([sets[i] for i in chunk])
+                )
+            )
     return out
 
 
-def nested(full: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None) -> list[PositionedBatch]:
+def nested(
+    full: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None
+) -> list[PositionedBatch]:
     """Return the batches cut to the first n candidates and m references (None: all)."""
     return [
-        PositionedBatch(positions, features.sub_batch(batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)))
+        PositionedBatch(
+            positions,
+            features.sub_batch(
+                batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)
+            ),
+        )
         for positions, batch in full
     ]
 
 
 def check_batches(
-    metrics: Sequence[tuple[str, Metric]], positioned_batches: Sequence[PositionedBatch], significance: SignificanceSpec | None
+    metrics: Sequence[tuple[str, Metric]],
+    positioned_batches: Sequence[PositionedBatch],
+    significance: SignificanceSpec | None,
 ) -> None:
-    """Raise :class:`HarnessError` where an example of the batches is too large for one of the metrics, given with their labels."""
+    """Raise :class:`HarnessError` where an example of the batches is too large for one
+    of the metrics, given with their labels.
+    """
     for _, batch in positioned_batches:
-        tokens = 1 + max((text for texts in batch.texts for text in texts), key=len).count(" ")
+        tokens = 1 + max(
+            (text for texts in batch.texts for text in texts), key=len
+        ).count(" ")
         for label, metric in metrics:
-            check_example(label, metric, batch.n, batch.m, tokens, tested=is_tested(metric, significance))
+            check_example(
+                label,
+                metric,
+                batch.n,
+                batch.m,
+                tokens,
+                tested=is_tested(metric, significance),
+            )
 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
@@ -175,37 +274,63 @@ def can_score(metric: Metric, batch: Batch) -> bool:
 
 
 def scorable(metric: Metric, n: np.ndarray, m: np.ndarray) -> np.ndarray:
-    """Return a mask of the set sizes, arrays of one shape, that are large enough for the metric."""
+    """Return a mask of the set sizes, arrays of one shape,
+    that are large enough for the metric.
+    """
     spec = metric.spec
-    alone = (m == 0) & ("references" not in spec.needs) & (spec.min_texts <= 2)  # judged by the image or the source
-    return (n >= spec.min_candidates) & (alone | (m >= spec.min_references) & (n + m >= spec.min_texts))
+    # judged by the image or the source
+    alone = (m == 0) & ("references" not in spec.needs) & (spec.min_texts <= 2)
+    return (n >= spec.min_candidates) & (
+        alone | (m >= spec.min_references) & (n + m >= spec.min_texts)
+    )
 
 
-def depends_on_all_examples(metric: Metric, significance: SignificanceSpec | None) -> bool:
-    """Return True where the number of relabelings per example depends on the number of examples of the run."""
+def depends_on_all_examples(
+    metric: Metric, significance: SignificanceSpec | None
+) -> bool:
+    """Return True where the number of relabelings per example depends on the number of
+    examples of the run.
+    """
     return is_tested(metric, significance) and has_generic_null(metric)
 
 
 def is_tested(metric: Metric, significance: SignificanceSpec | None) -> bool:
     """Return True where a metric gets permutation p-values."""
-    return significance is not None and significance.method != "none" and not untestable_reason(metric)
+    return (
+        significance is not None
+        and significance.method != "none"
+        and not untestable_reason(metric)
+    )
 
 
 def few_examples_reason(metric: Metric, documents: int) -> str:
-    """Return the reason why a metric has no p-values in a task of so many examples, to follow its name."""
+    """Return the reason why a metric has no p-values in a task of so many examples,
+    to follow its name.
+    """
     examples = "one example" if documents == 1 else f"{documents} examples"
-    return f"is fitted on the references of {examples}: its p-values have their size from {metric.spec.testable_from} on"
+    return (
+        f"is fitted on the references of {examples}: "
+        f"its p-values have their size from {metric.spec.testable_from} on"
+    )
 
 
 def fit_once(metric: Metric, features: Features) -> State:
     """Return the corpus state of a metric, fitted once per run."""
-    return features.memo(("state", metric.signature()), lambda: metric.fit(features.references, features))
+    return features.memo(
+        ("state", metric.signature()), lambda: metric.fit(features.references, features)
+    )
 
 
 def score(
-    metric: Metric, positioned_batches: Sequence[PositionedBatch], features: Features, significance: SignificanceSpec | None, seed: int,
-    advance: Callable[[int], None] = lambda n: None, examples: int | None = None, observe: Callable[[Statistics], None] | None = None,
-) -> Scored:  # fmt: skip
+    metric: Metric,
+    positioned_batches: Sequence[PositionedBatch],
+    features: Features,
+    significance: SignificanceSpec | None,
+    seed: int,
+    advance: Callable[[int], None] = lambda n: None,
+    examples: int | None = None,
+    observe: Callable[[Statistics], None] | None = None,
+) -> Scored:
     """Compute statistics and p-values of a metric on all batches.
 
     Parameters
@@ -223,8 +348,9 @@ def score(
     advance : callable
         Called with the number of examples after each batch.
     examples : int, optional
-        Number of examples that the metric can score in the whole run, of which the batches may be a shard; None: those of the
-        batches. It determines the number of relabelings where texts are scored again.
+        Number of examples that the metric can score in the whole run, of which the
+        batches may be a shard; None: those of the batches. It determines the number of
+        relabelings where texts are scored again.
     observe : callable, optional
         Called with the statistics of each batch.
 
@@ -233,7 +359,8 @@ def score(
     ValueError
         The metric returns statistics of a wrong shape.
     HarnessError
-        The metric reads the references of the task, or what is fitted on them, without declaring it.
+        The metric reads the references of the task, or what is fitted on them, without
+        declaring it.
     """
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
@@ -241,11 +368,15 @@ def score(
     state = fit_once(metric, features)
     blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
-        examples = sum(len(batch) for _, batch in positioned_batches if can_score(metric, batch))
+        examples = sum(
+            len(batch) for _, batch in positioned_batches if can_score(metric, batch)
+        )
     tested, p_note = _test(metric, examples, documents, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
-    p_sums = np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
+    p_sums = (
+        np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
+    )
     methods: set[str] = set()
     for positions, batch in positioned_batches:
         if can_score(metric, batch):
@@ -256,52 +387,91 @@ def score(
             if p_values is not None and p_floors is not None and tested is not None:
                 assert tested.method != "none"
                 tested_batch = metric_p_values(
-                    metric, batch, features, state, metric.per_example(stats),
-                    method=tested.method, budget=tested.budget, draws=tested.draws, seed=seed,
-                )  # fmt: skip
+                    metric,
+                    batch,
+                    features,
+                    state,
+                    metric.per_example(stats),
+                    method=tested.method,
+                    budget=tested.budget,
+                    draws=tested.draws,
+                    seed=seed,
+                )
                 p_values[positions] = tested_batch.values
                 methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
                 if p_sums is not None:
-                    p_sums += sum_relabelings(metric, batch, features, state, tested.draws, seed)
+                    p_sums += sum_relabelings(
+                        metric, batch, features, state, tested.draws, seed
+                    )
             _ensure_declared(metric, features)
         advance(len(batch))
     method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
-    return Scored(place_statistics(blocks, total), p_values, p_floors, method, seconds, p_note, p_sums)
+    return Scored(
+        place_statistics(blocks, total),
+        p_values,
+        p_floors,
+        method,
+        seconds,
+        p_note,
+        p_sums,
+    )
 
 
 def score_sets(
-    metrics: Iterable[Metric], sets: Sequence[CaptionSet], significance: SignificanceSpec | None = None, seed: int = 0,
+    metrics: Iterable[Metric],
+    sets: Sequence[CaptionSet],
+    significance: SignificanceSpec | None = None,
+    seed: int = 0,
     references: Sequence[Sequence[str]] | None = None,
-) -> list[Scored]:  # fmt: skip
+) -> list[Scored]:
     """Return the results of metrics on caption sets in memory; features are shared.
 
-    ``references`` are those on which the metrics fit their corpus state, one sequence per example; None: those of the sets.
+    ``references`` are those on which the metrics fit their corpus state, one sequence
+    per example; None: those of the sets.
     """
-    features = FeatureCache([item.references for item in sets] if references is None else references)
+    features = FeatureCache(
+        [item.references for item in sets] if references is None else references
+    )
     positioned_batches = batches(sets, features, BATCH if significance else None)
     metrics = list(metrics)
-    check_batches([(metric.spec.name, metric) for metric in metrics], positioned_batches, significance)
-    return [score(metric, positioned_batches, features, significance, seed) for metric in metrics]
+    check_batches(
+        [(metric.spec.name, metric) for metric in metrics],
+        positioned_batches,
+        significance,
+    )
+    return [
+        score(metric, positioned_batches, features, significance, seed)
+        for metric in metrics
+    ]
 
 
 def _ensure_declared(metric: Metric, features: Features) -> None:
-    """Raise :class:`HarnessError` where a metric without corpus state has read the references of the task.
+    """Raise :class:`HarnessError` where a metric without corpus state has read the
+    references of the task.
 
-    Its statistics are stored under names that say nothing of other examples, and would be read again when there are others.
+    Its statistics are stored under names that say nothing of other examples, and would
+    be read again when there are others.
     """
     if features.corpus_read and not has_corpus_state(metric):
         raise HarnessError(
-            f"metric '{metric.spec.name}' declares no corpus state and reads {features.corpus_read}: "
-            "set MetricSpec(held_fixed='... held fixed'), which metrics of an embedding or distance take from its attribute held_fixed"
+            f"metric '{metric.spec.name}' declares no corpus state and reads "
+            f"{features.corpus_read}: "
+            "set MetricSpec(held_fixed='... held fixed'), "
+            "which metrics of an embedding or distance take from its attribute "
+            "held_fixed"
         )
 
 
-def _test(metric: Metric, examples: int, documents: int, significance: SignificanceSpec | None) -> tuple[SignificanceSpec | None, str]:
-    """Return the settings of a metric's permutation test, or None and the reason why a requested test is not possible.
+def _test(
+    metric: Metric, examples: int, documents: int, significance: SignificanceSpec | None
+) -> tuple[SignificanceSpec | None, str]:
+    """Return the settings of a metric's permutation test, or None and the reason why a
+    requested test is not possible.
 
-    The reason may be that corpus state is fitted on the references of too few examples, ``documents``. A metric that scores texts
-    again under each relabeling gets at most ``scorings`` scorings for all examples together, and at least :data:`MIN_DRAWS`
+    The reason may be that corpus state is fitted on the references of too few examples,
+    ``documents``. A metric that scores texts again under each relabeling gets at most
+    ``scorings`` scorings for all examples together, and at least :data:`MIN_DRAWS`
     relabelings per example.
     """
     if significance is None or significance.method == "none":
@@ -315,33 +485,64 @@ def _test(metric: Metric, examples: int, documents: int, significance: Significa
     if not has_generic_null(metric):
         return significance, ""
     max_draws = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = significance.budget if hasattr(metric, "exact_p_values") else min(significance.budget, max_draws)
-    return significance.model_copy(update={"budget": budget, "draws": min(significance.draws, max_draws)}), ""
+    budget = (
+        significance.budget
+        if hasattr(metric, "exact_p_values")
+        else min(significance.budget, max_draws)
+    )
+    return significance.model_copy(
+        update={"budget": budget, "draws": min(significance.draws, max_draws)}
+    ), ""
 
 
-def _method_text(tested: SignificanceSpec, significance: SignificanceSpec | None, outcome: ExamplePValues) -> str:
-    """Return the method of a test, with the number of draws where the budget of scorings reduced it."""
-    if outcome.method == "exact" or significance is None or tested.draws == significance.draws:
+def _method_text(
+    tested: SignificanceSpec,
+    significance: SignificanceSpec | None,
+    outcome: ExamplePValues,
+) -> str:
+    """Return the method of a test, with the number of draws where the budget of
+    scorings reduced it.
+    """
+    if (
+        outcome.method == "exact"
+        or significance is None
+        or tested.draws == significance.draws
+    ):
         return outcome.method
-    return f"{outcome.method} of {outcome.relabelings:,} draws (budget of {significance.scorings:,} scorings)"
+    return (
+        f"{outcome.method} of {outcome.relabelings:,} draws (budget of "
+        f"{significance.scorings:,} scorings)"
+    )
 
 
-def _checked_stats(metric: Metric, batch: Batch, features: Features, state: State) -> Statistics:
+def _checked_stats(
+    metric: Metric, batch: Batch, features: Features, state: State
+) -> Statistics:
     stats = metric.stats(batch, features, state)
     if isinstance(stats, Objects):
         if len(stats) != len(batch):
-            raise ValueError(f"metric '{metric.spec.name}' collected {len(stats)} objects for {len(batch)} examples")
+            raise ValueError(
+                f"metric '{metric.spec.name}' collected {len(stats)} objects for "
+                f"{len(batch)} examples"
+            )
         return stats
     stats = np.asarray(stats, dtype=np.float64)
     if stats.ndim != 2 or len(stats) != len(batch):
-        raise ValueError(f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} for {len(batch)} examples")
+        raise ValueError(
+            f"metric '{metric.spec.name}' returned statistics of shape {stats.shape} "
+            f"for {len(batch)} examples"
+        )
     return stats
 
 
 def combine_p_values(
-    p_values: np.ndarray | None, p_floors: np.ndarray | None, fdr: float, p_sums: np.ndarray | None = None
+    p_values: np.ndarray | None,
+    p_floors: np.ndarray | None,
+    fdr: float,
+    p_sums: np.ndarray | None = None,
 ) -> dict[str, float | int]:
-    """Return per-example p-values combined, and the number of discoveries at a false discovery rate.
+    """Return per-example p-values combined,
+    and the number of discoveries at a false discovery rate.
 
     Parameters
     ----------
@@ -357,10 +558,12 @@ def combine_p_values(
     Returns
     -------
     dict
-        ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``, ``harmonic_mean_test`` and ``fisher`` (for
-        continuous p-values), natural logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and ``mean_log`` of log p
-        (descriptions, no p-values), ``discoveries``, ``fdr`` and the number ``n`` of p-values; with ``p_sums`` also ``summed``.
-        Empty when no example has a p-value.
+        ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``,
+        ``harmonic_mean_test`` and ``fisher`` (for continuous p-values), natural
+        logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and
+        ``mean_log`` of log p (descriptions, no p-values), ``discoveries``, ``fdr`` and
+        the number ``n`` of p-values; with ``p_sums`` also ``summed``. Empty when no
+        example has a p-value.
     """
     if p_values is None or p_floors is None:
         return {}
@@ -383,5 +586,9 @@ def combine_p_values(
         "discoveries": combine.count_discoveries(p, fdr),
         "fdr": fdr,
         "n": len(p),
-        **({} if p_sums is None else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}),
+        **(
+            {}
+            if p_sums is None
+            else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}
+        ),
     }

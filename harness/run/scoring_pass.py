@@ -1,4 +1,5 @@
-"""The scoring pass of a run: which statistics are missing, who computes them, and the statistics of each system and metric.
+"""The scoring pass of a run: which statistics are missing, who computes them, and the
+statistics of each system and metric.
 
 The corpus state of a metric is fitted shard by shard where the metric permits it.
 """
@@ -13,7 +14,16 @@ from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Metric, OnePassFit, State, Statistics, has_corpus_state, join_statistics, merge_states
+from harness.contracts import (
+    CaptionSet,
+    Metric,
+    OnePassFit,
+    State,
+    Statistics,
+    has_corpus_state,
+    join_statistics,
+    merge_states,
+)
 from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.estimates import Estimates
@@ -54,12 +64,18 @@ class ScoringPass:
     """More shards follow (:meth:`select`), so that the corpus state is kept."""
 
     def __post_init__(self) -> None:
-        self.artifacts, self.options, self.show = self.execution.artifacts, self.execution.options, self.execution.show
+        self.artifacts, self.options, self.show = (
+            self.execution.artifacts,
+            self.execution.options,
+            self.execution.show,
+        )
         self.keys = StatisticsKeys(self.significance, self.seed, self.corpus_key)
 
     @property
     def partial(self) -> bool:
-        """True where other examples follow, or belong to another part: what needs all examples is left to the whole run."""
+        """True where other examples follow, or belong to another part: what needs all
+        examples is left to the whole run.
+        """
         return self.growing or self.options.part is not None
 
     @property
@@ -67,20 +83,35 @@ class ScoringPass:
         """First example of the shards and the end."""
         return (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
 
-    def select(self, systems: Sequence[PlannedSystem], shards: Sequence[Shard], *, growing: bool) -> None:
+    def select(
+        self,
+        systems: Sequence[PlannedSystem],
+        shards: Sequence[Shard],
+        *,
+        growing: bool,
+    ) -> None:
         """Go on with other shards under the same corpus state."""
         self.systems, self.shards, self.growing = systems, shards, growing
         self.__dict__.pop("_examples", None)
 
     def batch_statistics(self, system: int, metric: int) -> Statistics | None:
-        """Return the statistics of a metric on the shards; None for one that needs all examples."""
-        stored = [self.artifacts.read_arrays(self._key(system, metric, shard).stem) for shard in self.shards]
-        present = [Scored.from_arrays(arrays).stats for arrays in stored if arrays is not None]
+        """Return the statistics of a metric on the shards;
+        None for one that needs all examples.
+        """
+        stored = [
+            self.artifacts.read_arrays(self._key(system, metric, shard).stem)
+            for shard in self.shards
+        ]
+        present = [
+            Scored.from_arrays(arrays).stats for arrays in stored if arrays is not None
+        ]
         return join_statistics(present) if len(present) == len(stored) else None
 
     # ------------------------------------------------------------------ statistics
     def compute(self) -> None:
-        """Compute the statistics that are missing, under all metrics that are scored shard by shard."""
+        """Compute the statistics that are missing,
+        under all metrics that are scored shard by shard.
+        """
         jobs = self._jobs()
         if not jobs:
             return
@@ -89,15 +120,29 @@ class ScoringPass:
             for shard, missing in jobs.items()
             for system, metrics in missing.items()
         )
-        warmup.warm(self.metrics[k].metric for k in sorted({k for job in jobs.values() for ks in job.values() for k in ks}))
+        warmup.warm(
+            self.metrics[k].metric
+            for k in sorted(
+                {k for job in jobs.values() for ks in job.values() for k in ks}
+            )
+        )
         estimates, watch = Estimates(self.metrics, self._labels), self.options.watch
         estimated = self.show or watch is not None
         if watch is not None:
             watch.estimates = estimates
         executor = self._executor(estimates if estimated else None)
         try:
-            with bar(self.execution.stage("scores"), total, show=self.show, unit="scores", status=estimates.text) as advance:
-                for scores in executor.scores((self._job(shard, missing) for shard, missing in jobs.items()), advance):
+            with bar(
+                self.execution.stage("scores"),
+                total,
+                show=self.show,
+                unit="scores",
+                status=estimates.text,
+            ) as advance:
+                for scores in executor.scores(
+                    (self._job(shard, missing) for shard, missing in jobs.items()),
+                    advance,
+                ):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
                         self.artifacts.write_arrays(key, scored.to_arrays())
@@ -105,13 +150,18 @@ class ScoringPass:
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
-            if len(self.shards) > 1 and not self.growing:  # the numbers need statistics alone, and the n-grams are as large
+            # the numbers need statistics alone, and the n-grams are as large
+            if len(self.shards) > 1 and not self.growing:
                 self.__dict__.pop("fit", None)
 
     @cached_property
     def fit(self) -> CorpusFit:
         """Corpus state of the metrics."""
-        with bar(self.execution.stage("corpus statistics"), len(self.references), show=self.show) as advance:
+        with bar(
+            self.execution.stage("corpus statistics"),
+            len(self.references),
+            show=self.show,
+        ) as advance:
             shards = max(1, len(self.shards) if not self.partial else 2)
             return fit(self.metrics, self.references, shards=shards, advance=advance)
 
@@ -119,20 +169,35 @@ class ScoringPass:
     def _examples(self) -> dict[tuple[int, int], int]:
         """Number of examples that each metric can score in each system."""
         return {
-            (s, m): scorable_examples(system, plan.metric) for s, system in enumerate(self.systems) for m, plan in enumerate(self.metrics)
+            (s, m): scorable_examples(system, plan.metric)
+            for s, system in enumerate(self.systems)
+            for m, plan in enumerate(self.metrics)
         }
 
     @cached_property
     def _needs_all_examples(self) -> list[bool]:
-        """True for the metrics whose p-values depend on the number of examples of the run."""
-        return [scoring.depends_on_all_examples(plan.metric, self.significance) for plan in self.metrics]
+        """True for the metrics whose p-values depend on the number of examples of the
+        run.
+        """
+        return [
+            scoring.depends_on_all_examples(plan.metric, self.significance)
+            for plan in self.metrics
+        ]
 
     def _present(self, system: PlannedSystem, shard: Shard) -> int:
-        return int(np.count_nonzero(system.present[shard[0] - system.start : shard[1] - system.start]))
+        return int(
+            np.count_nonzero(
+                system.present[shard[0] - system.start : shard[1] - system.start]
+            )
+        )
 
     def _key(self, system: int, metric: int, shard: Shard) -> ArtifactKey:
-        examples = self._examples[system, metric] if self._needs_all_examples[metric] else None
-        return self.keys.of(self.systems[system], self.metrics[metric], *shard, examples)
+        examples = (
+            self._examples[system, metric] if self._needs_all_examples[metric] else None
+        )
+        return self.keys.of(
+            self.systems[system], self.metrics[metric], *shard, examples
+        )
 
     def _jobs(self) -> dict[int, dict[int, list[int]]]:
         """Return the missing statistics: shard -> system -> metrics."""
@@ -143,15 +208,27 @@ class ScoringPass:
                 for metric in range(len(self.metrics)):
                     if self.partial and self._needs_all_examples[metric]:
                         continue
-                    if self.artifacts.read_arrays(self._key(system, metric, shard).stem) is None:
+                    if (
+                        self.artifacts.read_arrays(
+                            self._key(system, metric, shard).stem
+                        )
+                        is None
+                    ):
                         missing[system].append(metric)
             if missing:
                 jobs[number] = missing
         if not jobs:
             return {}
         streaming = set(self.fit.streaming)
-        streamed = {n: {s: [m for m in ms if m in streaming] for s, ms in job.items()} for n, job in jobs.items()}
-        return {n: {s: ms for s, ms in job.items() if ms} for n, job in streamed.items() if any(job.values())}
+        streamed = {
+            n: {s: [m for m in ms if m in streaming] for s, ms in job.items()}
+            for n, job in jobs.items()
+        }
+        return {
+            n: {s: ms for s, ms in job.items() if ms}
+            for n, job in streamed.items()
+            if any(job.values())
+        }
 
     def _job(self, shard: int, missing: dict[int, list[int]]) -> Job:
         positions: dict[tuple[int, bytes], int] = {}
@@ -160,24 +237,36 @@ class ScoringPass:
         for system, metrics in missing.items():
             item = self.systems[system]
             key = item.uncut_key(*self.shards[shard])
-            if key not in positions:  # several systems share captions, which go into the job once
+            # several systems share captions, which go into the job once
+            if key not in positions:
                 positions[key] = len(sets)
                 sets.append(item.caption_sets(*self.shards[shard], uncut=True))
             requests.append(self._request(positions[key], system, metrics))
         return Job(shard, sets, requests)
 
     def _request(self, captions: int, system: int, metrics: Sequence[int]) -> Request:
-        """Return the request of metrics for a system whose captions have this position in the job."""
+        """Return the request of metrics for a system whose captions have this position
+        in the job.
+        """
         item = self.systems[system]
         counts = tuple((metric, self._examples[system, metric]) for metric in metrics)
-        return Request(captions, system, item.decoding.candidates, item.references, counts)
+        return Request(
+            captions, system, item.decoding.candidates, item.references, counts
+        )
 
     @property
     def _labels(self) -> list[str]:
         return [system.label for system in self.systems]
 
     def _scorer(self, features: FeatureCache) -> ShardScorer:
-        return ShardScorer(self.metrics, features, self.significance, self.seed, self._labels, self.batch)
+        return ShardScorer(
+            self.metrics,
+            features,
+            self.significance,
+            self.seed,
+            self._labels,
+            self.batch,
+        )
 
     def _executor(self, estimates: Estimates | None) -> Executor:
         scorer = self._scorer(self.fit.features)
@@ -206,25 +295,36 @@ class ScoringPass:
         return FeatureCache(self.references)
 
     def _whole(self, system: int, metric: int) -> tuple[Scored, ArtifactKey]:
-        """Return the statistics of a metric that is not scored shard by shard: read, or computed on all examples."""
+        """Return the statistics of a metric that is not scored shard by shard: read, or
+        computed on all examples.
+        """
         plan, item = self.metrics[metric], self.systems[system]
         key = self._key(system, metric, self.whole)
         stored = self.artifacts.read_arrays(key.stem)
         if stored is not None:
-            scoring.fit_once(plan.metric, self._whole_features)  # its reduction may read corpus state
+            # its reduction may read corpus state
+            scoring.fit_once(plan.metric, self._whole_features)
             return Scored.from_arrays(stored), key
         scorer = self._scorer(self._whole_features)
         sets = item.caption_sets(*self.whole, uncut=True)
-        with bar(": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show) as advance:
-            scored = scorer.score(Job(0, [sets], [self._request(0, system, [metric])]), advance).scored[system, metric]
+        with bar(
+            ": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show
+        ) as advance:
+            scored = scorer.score(
+                Job(0, [sets], [self._request(0, system, [metric])]), advance
+            ).scored[system, metric]
         self.artifacts.write_arrays(key, scored.to_arrays())
         return scored, key
 
     def statistics(self, system: int, metric: int) -> tuple[Scored, str]:
-        """Return the statistics of a metric on all examples of a system, and the name of their artifacts."""
+        """Return the statistics of a metric on all examples of a system,
+        and the name of their artifacts.
+        """
         keys = [self._key(system, metric, shard) for shard in self.shards]
         shard_arrays = [self.artifacts.read_arrays(key.stem) for key in keys]
-        present = [Scored.from_arrays(arrays) for arrays in shard_arrays if arrays is not None]
+        present = [
+            Scored.from_arrays(arrays) for arrays in shard_arrays if arrays is not None
+        ]
         if len(present) < len(shard_arrays):
             scored, key = self._whole(system, metric)
             return scored, key.stem
@@ -239,7 +339,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class CorpusFit:
-    """Corpus state in one feature cache, and the metrics that cannot be scored shard by shard."""
+    """Corpus state in one feature cache, and the metrics that cannot be scored shard by
+    shard.
+    """
 
     features: FeatureCache
     streaming: list[int] = field(default_factory=list[int])
@@ -249,7 +351,11 @@ class CorpusFit:
 
 
 def fit(
-    metrics: Sequence[MetricPlan], references: Sequence[Sequence[str]], *, shards: int, advance: Callable[[int], None] = lambda n: None
+    metrics: Sequence[MetricPlan],
+    references: Sequence[Sequence[str]],
+    *,
+    shards: int,
+    advance: Callable[[int], None] = lambda n: None,
 ) -> CorpusFit:
     """Fit the metrics on the references of all examples.
 
@@ -273,7 +379,11 @@ def fit(
             merged.append(index)
             out.streaming.append(index)
         elif _has_state(plan.metric, out.features):
-            _log.warning("note: metric '%s' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)", plan.label)
+            _log.warning(
+                "note: metric '%s' is fitted in one pass and keeps all texts in "
+                "memory (docs/plugins.md: merge)",
+                plan.label,
+            )
             out.in_memory.append(index)
         else:
             out.streaming.append(index)
@@ -284,7 +394,9 @@ def fit(
 
 
 def _has_state(metric: Metric, features: FeatureCache) -> bool:
-    """Return True for corpus state other than None; a fit of the metric's own is tried on the first example alone."""
+    """Return True for corpus state other than None; a fit of the metric's own is tried
+    on the first example alone.
+    """
     if has_corpus_state(metric):
         probe = FeatureCache(features.references[:1])
         try:
@@ -297,17 +409,26 @@ def _has_state(metric: Metric, features: FeatureCache) -> bool:
     return False
 
 
-def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]) -> None:
+def _fit_in_shards(
+    metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]
+) -> None:
     states: dict[int, State] = {}
     for start in range(0, out.features.examples, BLOCK):
         references = out.features.references[start : start + BLOCK]
         for index, metric in list(metrics.items()):
-            with out.features.noting(("memo", ("state", metric.signature())), metric.spec.name):
+            with out.features.noting(
+                ("memo", ("state", metric.signature())), metric.spec.name
+            ):
                 state = metric.fit(references, out.features)
             try:
-                states[index] = merge_states(metric, states[index], state) if index in states else state
+                states[index] = (
+                    merge_states(metric, states[index], state)
+                    if index in states
+                    else state
+                )
                 del state  # the counts of a block are as large as those of all
-            except OnePassFit:  # a composed metric with a part that is fitted in one pass
+            except OnePassFit:
+                # a composed metric with a part that is fitted in one pass
                 del metrics[index]
                 out.streaming.remove(index)
                 out.in_memory.append(index)
@@ -317,8 +438,11 @@ def _fit_in_shards(metrics: dict[int, Metric], out: CorpusFit, advance: Callable
         out.features.keep(("state", metric.signature()), states[index])
 
 
-def prime(fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]) -> None:
-    """Score the first caption set of each shape, so that state that is built on first use exists before workers start.
+def prime(
+    fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]
+) -> None:
+    """Score the first caption set of each shape, so that state that is built on first
+    use exists before workers start.
 
     Embeddings are fitted and document frequencies of distances counted here, once.
     """

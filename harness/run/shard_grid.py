@@ -1,4 +1,5 @@
-"""Division of the examples of a run into shards: the unit of scoring, of memory, and of work for other processes.
+"""Division of the examples of a run into shards: the unit of scoring, of memory, and of
+work for other processes.
 
 One example has limits in time and memory, by what the metric declares.
 """
@@ -17,7 +18,9 @@ MAX_SHARD = 5_000
 """Maximum number of examples per shard unless the user asks for more."""
 MIN_SHARD = 64
 BYTES_PER_TEXT = 4_000
-"""Memory per text of a shard with its tokens, n-grams and statistics, by measurement (``benchmarks/scale.py``)."""
+"""Memory per text of a shard with its tokens, n-grams and statistics, by measurement
+(``benchmarks/scale.py``).
+"""
 MAX_MEMORY = 1 << 30
 """Maximum memory of a shard in bytes."""
 SHARE_OF_MEMORY = 1 / 8
@@ -37,20 +40,28 @@ class ShardGrid:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         """Yield the first example of each shard and its end."""
-        return ((start, min(start + self.size, self.examples)) for start in range(0, self.examples, self.size))
+        return (
+            (start, min(start + self.size, self.examples))
+            for start in range(0, self.examples, self.size)
+        )
 
     def of_part(self, run_part: Part | None) -> list[tuple[int, int]]:
         """Return the shards of a part of the run, in order; all for None."""
         shards = list(self)
         if run_part is None:
             return shards
-        first, last = ((k * len(shards)) // run_part.count for k in (run_part.index - 1, run_part.index))
+        first, last = (
+            (k * len(shards)) // run_part.count
+            for k in (run_part.index - 1, run_part.index)
+        )
         return shards[first:last]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One of several parts of a run that different processes compute, ``index`` from 1 to ``count``."""
+    """One of several parts of a run that different processes compute,
+    ``index`` from 1 to ``count``.
+    """
 
     index: int
     count: int
@@ -66,15 +77,22 @@ class Part:
         """
         index, _, count = text.partition("/")
         if not index.strip().isdecimal() or not count.strip().isdecimal():
-            raise InputError(f"--shard is {text!r}; expected i/N, such as 1/3", value=text)
+            raise InputError(
+                f"--shard is {text!r}; expected i/N, such as 1/3", value=text
+            )
         run_part = cls(int(index), int(count))
         if not 1 <= run_part.index <= run_part.count:
-            raise InputError(f"--shard is {text!r}; expected i from 1 to {max(1, run_part.count)} in i/N", value=text)
+            raise InputError(
+                f"--shard is {text!r}; expected i from 1 to {max(1, run_part.count)} "
+                "in i/N",
+                value=text,
+            )
         return run_part
 
     @classmethod
     def from_environment(cls) -> Part:
-        """Return the part of this rank: ``RANK`` and ``WORLD_SIZE`` (torchrun), or ``SLURM_PROCID`` and ``SLURM_NTASKS``.
+        """Return the part of this rank: ``RANK`` and ``WORLD_SIZE`` (torchrun), or
+        ``SLURM_PROCID`` and ``SLURM_NTASKS``.
 
         Raises :class:`InputError` where neither pair is set to numbers.
         """
@@ -82,13 +100,23 @@ class Part:
             values = [os.environ.get(name, "") for name in (rank, size)]
             if all(value.isdecimal() for value in values):
                 return cls.parse(f"{int(values[0]) + 1}/{values[1]}")
-        raise InputError("--shard rank needs RANK and WORLD_SIZE, or SLURM_PROCID and SLURM_NTASKS, in the environment")
+        raise InputError(
+            "--shard rank needs RANK and WORLD_SIZE, "
+            "or SLURM_PROCID and SLURM_NTASKS, in the environment"
+        )
 
     def __str__(self) -> str:
         return f"{self.index}/{self.count}"
 
 
-def grid_of(examples: int, texts_per_example: float, *, size: int | None = None, workers: int = 1, parts: int = 1) -> ShardGrid:
+def grid_of(
+    examples: int,
+    texts_per_example: float,
+    *,
+    size: int | None = None,
+    workers: int = 1,
+    parts: int = 1,
+) -> ShardGrid:
     """Return the shards of a run.
 
     Parameters
@@ -96,37 +124,56 @@ def grid_of(examples: int, texts_per_example: float, *, size: int | None = None,
     examples : int
         Number of examples.
     texts_per_example : float
-        Number of texts of an example: candidates of all models and decodings, and references.
+        Number of texts of an example: candidates of all models and decodings, and
+        references.
     size : int, optional
-        Examples per shard; None: found from the available memory, the number of workers and of parts.
+        Examples per shard; None: found from the available memory, the number of workers
+        and of parts.
     workers, parts : int
         Number of workers that score shards at the same time, and of parts of the run.
     """
     if size is None:
         memory = min(MAX_MEMORY, int(available_memory() * SHARE_OF_MEMORY / workers))
-        size = min(MAX_SHARD, max(MIN_SHARD, int(memory / (BYTES_PER_TEXT * max(1.0, texts_per_example)))))
+        size = min(
+            MAX_SHARD,
+            max(
+                MIN_SHARD, int(memory / (BYTES_PER_TEXT * max(1.0, texts_per_example)))
+            ),
+        )
         if workers > 1:
-            size = min(size, max(MIN_SHARD, -(-examples // (SHARDS_PER_WORKER * workers))))
+            size = min(
+                size, max(MIN_SHARD, -(-examples // (SHARDS_PER_WORKER * workers)))
+            )
         if parts > 1:
             size = min(size, max(1, -(-examples // parts)))
     return ShardGrid(examples, max(1, size))
 
 
 def available_memory() -> int:
-    """Return the memory in bytes that processes can take without swapping; 4 GiB where the system does not say."""
+    """Return the memory in bytes that processes can take without swapping;
+    4 GiB where the system does not say.
+    """
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return 4 << 30
     fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else 4 << 30
+    return (
+        int(fields["MemAvailable"].split()[0]) * 1024
+        if "MemAvailable" in fields
+        else 4 << 30
+    )
 
 
 MAX_SECONDS = 30.0
-"""Maximum time of one example under one metric, unless the environment variable ``HARNESS_EXAMPLE_SECONDS`` gives another."""
+"""Maximum time of one example under one metric, unless the environment variable
+``HARNESS_EXAMPLE_SECONDS`` gives another.
+"""
 
 
-def check_example(label: str, metric: Metric, n: int, m: int, tokens: int, *, tested: bool) -> None:
+def check_example(
+    label: str, metric: Metric, n: int, m: int, tokens: int, *, tested: bool
+) -> None:
     """Raise :class:`HarnessError` where one example is too large for a metric.
 
     Parameters
@@ -144,10 +191,16 @@ def check_example(label: str, metric: Metric, n: int, m: int, tokens: int, *, te
     limit, memory = _max_seconds(), available_memory()
     subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
     if (needed := cost.bytes + cost.fixed) > memory:
-        excess = f"needs about {memory_text(needed)} of memory, and {memory_text(memory)} are free"
+        excess = (
+            f"needs about {memory_text(needed)} of memory, "
+            f"and {memory_text(memory)} are free"
+        )
         raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
     if cost.seconds > limit:
-        excess = f"takes about {duration_text(cost.seconds)} for one example, more than {limit:g} s (HARNESS_EXAMPLE_SECONDS)"
+        excess = (
+            f"takes about {duration_text(cost.seconds)} for one example, "
+            f"more than {limit:g} s (HARNESS_EXAMPLE_SECONDS)"
+        )
         raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
 
 
@@ -156,7 +209,9 @@ def _max_seconds() -> float:
     try:
         return float(text)
     except ValueError:
-        raise HarnessError(f"HARNESS_EXAMPLE_SECONDS is {text!r}; expected a number of seconds") from None
+        raise HarnessError(
+            f"HARNESS_EXAMPLE_SECONDS is {text!r}; expected a number of seconds"
+        ) from None
 
 
 def memory_text(count: float) -> str:
@@ -166,5 +221,12 @@ def memory_text(count: float) -> str:
 
 def duration_text(seconds: float) -> str:
     """Return a time in words, such as ``3 min``."""
-    unit, size = next(((unit, size) for unit, size in (("h", 3600), ("min", 60)) if seconds >= 2 * size), ("s", 1))
+    unit, size = next(
+        (
+            (unit, size)
+            for unit, size in (("h", 3600), ("min", 60))
+            if seconds >= 2 * size
+        ),
+        ("s", 1),
+    )
     return f"{seconds / size:,.0f} {unit}"

@@ -1,7 +1,9 @@
-"""Scores of one shard: the caption sets of all models for a range of examples, under every metric that streams.
+"""Scores of one shard: the caption sets of all models for a range of examples, under
+every metric that streams.
 
-A job holds everything that a worker needs beside corpus state, and its result is arrays; a worker that is lost has lost nothing
-but its time, because the job can be given to another.
+A job holds everything that a worker needs beside corpus state, and its result is
+arrays; a worker that is lost has lost nothing but its time, because the job can be
+given to another.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from harness.spec.models import SignificanceSpec
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Metrics to compute on the captions of one system, cut to a number of candidates and references."""
+    """Metrics to compute on the captions of one system,
+    cut to a number of candidates and references.
+    """
 
     unit: int
     """Index of the captions in the job."""
@@ -48,7 +52,9 @@ class ShardScores:
     """Result of a job."""
 
     index: int
-    scored: dict[tuple[int, int], scoring.Scored] = field(default_factory=dict[tuple[int, int], scoring.Scored])
+    scored: dict[tuple[int, int], scoring.Scored] = field(
+        default_factory=dict[tuple[int, int], scoring.Scored]
+    )
     """Statistics by system and metric."""
 
 
@@ -61,42 +67,86 @@ class ShardScorer:
     significance: SignificanceSpec
     seed: int
     labels: Sequence[str]
-    """Label of the model of each system, for messages; empty for captions of no model."""
+    """Label of the model of each system, for messages; empty for captions of no model.
+    """
     batch: int | None = scoring.BATCH
     """Examples per batch; None: more examples the fewer texts they have."""
     observe: Callable[[int, int, Statistics], None] | None = None
-    """Called with system, metric and the statistics of each batch; in the process of the run alone."""
+    """Called with system, metric and the statistics of each batch;
+    in the process of the run alone.
+    """
     _last: int | None = None
 
-    def score(self, job: Job, advance: Callable[[int], None] = lambda n: None) -> ShardScores:
-        """Return the statistics of a job; ``advance`` gets the number of examples after each batch."""
+    def score(
+        self, job: Job, advance: Callable[[int], None] = lambda n: None
+    ) -> ShardScores:
+        """Return the statistics of a job; ``advance`` gets the number of examples after
+        each batch.
+        """
         if self._last is not None and self._last != job.index:
             self.features.next_shard()
         self._last = job.index
         scored: dict[tuple[int, int], scoring.Scored] = {}
         for unit, sets in enumerate(job.sets):
             requests = [request for request in job.requests if request.unit == unit]
-            full_batches = scoring.batches(sets, self.features, self.batch) if requests else []
-            plans = [self.metrics[index] for index in sorted({index for request in requests for index, _ in request.metrics})]
-            scoring.check_batches([(plan.label, plan.metric) for plan in plans], full_batches, self.significance)
+            full_batches = (
+                scoring.batches(sets, self.features, self.batch) if requests else []
+            )
+            plans = [
+                self.metrics[index]
+                for index in sorted(
+                    {index for request in requests for index, _ in request.metrics}
+                )
+            ]
+            scoring.check_batches(
+                [(plan.label, plan.metric) for plan in plans],
+                full_batches,
+                self.significance,
+            )
             for request in requests:
-                nested_batches = scoring.nested(full_batches, self.features, request.candidates, request.references)
-                # First those that have nothing to load: a terminal shows their numbers meanwhile.
-                for metric, examples in sorted(request.metrics, key=lambda item: isinstance(self.metrics[item[0]].metric, Warms)):
-                    scored[request.system, metric] = self._score_request(request, metric, nested_batches, examples, advance)
+                nested_batches = scoring.nested(
+                    full_batches, self.features, request.candidates, request.references
+                )
+                # First those that have nothing to load: a terminal shows their numbers
+                # meanwhile.
+                for metric, examples in sorted(
+                    request.metrics,
+                    key=lambda item: isinstance(self.metrics[item[0]].metric, Warms),
+                ):
+                    scored[request.system, metric] = self._score_request(
+                        request, metric, nested_batches, examples, advance
+                    )
             for _, batch in full_batches:
                 self.features.forget(batch)
         return ShardScores(job.index, scored)
 
     def _score_request(
-        self, request: Request, metric: int, batches: Sequence[PositionedBatch], examples: int, advance: Callable[[int], None]
+        self,
+        request: Request,
+        metric: int,
+        batches: Sequence[PositionedBatch],
+        examples: int,
+        advance: Callable[[int], None],
     ) -> scoring.Scored:
         plan, label = self.metrics[metric], self.labels[request.system]
         model = f" on model '{label}'" if label else ""
-        observe = partial(self.observe, request.system, metric) if self.observe is not None else None
+        observe = (
+            partial(self.observe, request.system, metric)
+            if self.observe is not None
+            else None
+        )
         while True:
             try:
-                return scoring.score(plan.metric, batches, self.features, self.significance, self.seed, advance, examples, observe)
+                return scoring.score(
+                    plan.metric,
+                    batches,
+                    self.features,
+                    self.significance,
+                    self.seed,
+                    advance,
+                    examples,
+                    observe,
+                )
             except HarnessError:
                 raise
             except MemoryError:
@@ -104,10 +154,17 @@ class ShardScorer:
             except Exception as error:
                 if current().is_built_in("metrics", plan.name):
                     raise  # a bug of the harness shows its traceback
-                raise HarnessError(f"metric '{plan.label}' failed{model}: {type(error).__name__}: {error} (--debug shows where)") from error
+                raise HarnessError(
+                    f"metric '{plan.label}' failed{model}: {type(error).__name__}: "
+                    f"{error} (--debug shows where)"
+                ) from error
 
-    def _halve(self, batches: Sequence[PositionedBatch], subject: str) -> Sequence[PositionedBatch]:
-        """Return batches of half the size, after one did not fit into memory; raise :class:`HarnessError` for single examples."""
+    def _halve(
+        self, batches: Sequence[PositionedBatch], subject: str
+    ) -> Sequence[PositionedBatch]:
+        """Return batches of half the size, after one did not fit into memory; raise
+        :class:`HarnessError` for single examples.
+        """
         for _, batch in batches:
             self.features.forget(batch)
         smaller = halve_batches(batches, self.features)
@@ -116,14 +173,18 @@ class ShardScorer:
             worst = max(sets, key=lambda item: sum(map(len, item.candidates)))
             raise HarnessError(
                 f"{subject} needs more memory than there is for one example, "
-                f"such as '{worst.id}' ({len(worst.candidates)} candidates, {len(worst.references)} references); "
+                f"such as '{worst.id}' ({len(worst.candidates)} candidates, "
+                f"{len(worst.references)} references); "
                 "shorten its texts or run where there is more memory"
             )
         return smaller
 
 
-def halve_batches(batches: Sequence[PositionedBatch], features: Features) -> list[PositionedBatch] | None:
-    """Return the same examples in batches of half the size; None where every batch holds one example.
+def halve_batches(
+    batches: Sequence[PositionedBatch], features: Features
+) -> list[PositionedBatch] | None:
+    """Return the same examples in batches of half the size;
+    None where every batch holds one example.
 
     Rows do not depend on the batch that they are computed in, so that no digit changes.
     """
@@ -134,5 +195,9 @@ def halve_batches(batches: Sequence[PositionedBatch], features: Features) -> lis
         middle = (len(batch) + 1) // 2
         for start, stop in ((0, middle), (middle, len(batch))):
             if start < stop:
-                smaller.append(PositionedBatch(positions[start:stop], features.batch(batch.sets[start:stop])))
+                smaller.append(
+                    PositionedBatch(
+                        positions[start:stop], features.batch(batch.sets[start:stop])
+                    )
+                )
     return smaller

@@ -1,8 +1,11 @@
-"""Runs that stop when they have decided: conditions on metrics, watched while the examples grow along a random order.
+"""Runs that stop when they have decided: conditions on metrics, watched while the
+examples grow along a random order.
 
-The examples are drawn in an order that depends on the seed and their ids alone. After every batch the confidence sequence of each
-condition is evaluated; the run ends when all of them are decided, or with the data. Corpus state such as document frequencies is that
-of all references, known before the first caption, so that the scores do not change as the run grows.
+The examples are drawn in an order that depends on the seed and their ids alone. After
+every batch the confidence sequence of each condition is evaluated; the run ends when
+all of them are decided, or with the data. Corpus state such as document frequencies is
+that of all references, known before the first caption, so that the scores do not change
+as the run grows.
 """
 
 from __future__ import annotations
@@ -16,14 +19,26 @@ from typing import cast
 
 import numpy as np
 
-from harness.contracts import Example, MeanMetric, Objects, Values, is_defined, place_statistics
+from harness.contracts import (
+    Example,
+    MeanMetric,
+    Objects,
+    Values,
+    is_defined,
+    place_statistics,
+)
 from harness.errors import HarnessError, counted
 from harness.registry.catalogue import spelling
 from harness.registry.display_names import display_name, labels_by_spelling
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.scoring_pass import ScoringPass
-from harness.run.sequences import mean_bounds, metric_looks, random_order, spread_addends
+from harness.run.sequences import (
+    mean_bounds,
+    metric_looks,
+    random_order,
+    spread_addends,
+)
 from harness.run.systems import PlannedSystem
 from harness.rundir.samples import cluster_of
 from harness.spec.models import UntilSpec
@@ -35,12 +50,16 @@ BATCH = 200
 GROWTH = 1.2
 """Factor by which the number of examples grows between two looks."""
 _ORDERED = re.compile(r"(?P<metric>.+?):\s*(?P<a>.+?)\s*(?P<sign>[<>])\s*(?P<b>.+)")
-_PRECISE = re.compile(r"(?P<metric>.+?)\s*(?:±|\+-|\+/-)\s*(?P<width>\d*\.?\d+(?:e-?\d+)?)")
+_PRECISE = re.compile(
+    r"(?P<metric>.+?)\s*(?:±|\+-|\+/-)\s*(?P<width>\d*\.?\d+(?:e-?\d+)?)"
+)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition: which of two systems is better, or a number known within a half-width for every system."""
+    """One condition: which of two systems is better, or a number known within a
+    half-width for every system.
+    """
 
     text: str
     metric: int
@@ -48,54 +67,107 @@ class Condition:
     systems: tuple[int, ...] = ()
     """Positions of the two systems; empty for a condition on the precision of all."""
     sign: str = ""
-    """``>`` or ``<``: the claim about the number of the first system, which the run confirms or refutes."""
+    """``>`` or ``<``: the claim about the number of the first system,
+    which the run confirms or refutes.
+    """
     width: float = 0.0
 
     @classmethod
-    def parse(cls, text: str, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> Condition:
-        """Return the condition of a text; raise :class:`HarnessError` for one that cannot be read, and for unknown names."""
+    def parse(
+        cls, text: str, metrics: Sequence[MetricPlan], labels: Sequence[str]
+    ) -> Condition:
+        """Return the condition of a text; raise :class:`HarnessError` for one that
+        cannot be read, and for unknown names.
+        """
         match = _ORDERED.fullmatch(text.strip()) or _PRECISE.fullmatch(text.strip())
         if match is None:
             raise HarnessError(
-                f"--until is '{text}'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'"
+                f"--until is '{text}'; expected 'METRIC: "
+                "SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: "
+                "ours > theirs'"
             )
         names = [plan.label for plan in metrics]
         found, name = labels_by_spelling(names), match["metric"].strip()
         label = found.get(name, found.get(spelling(name)))
         if label is None:
-            raise HarnessError.of_name("--until: there is no metric", match["metric"], [*names, *map(display_name, names)], "the run has")
+            raise HarnessError.of_name(
+                "--until: there is no metric",
+                match["metric"],
+                [*names, *map(display_name, names)],
+                "the run has",
+            )
         position, groups = names.index(label), match.groupdict()
         if "width" in groups:
             return cls(text, position, width=float(groups["width"]))
         for name in (groups["a"], groups["b"]):
             if name not in labels:
-                raise HarnessError.of_name("--until: there is no system", name, labels, "the run has")
+                raise HarnessError.of_name(
+                    "--until: there is no system", name, labels, "the run has"
+                )
             if labels.count(name) > 1:
-                raise HarnessError(f"--until: '{name}' has several decodings or sizes; --until compares runs of one each")
-        return cls(text, position, (labels.index(groups["a"]), labels.index(groups["b"])), groups["sign"])
+                raise HarnessError(
+                    f"--until: '{name}' has several decodings or sizes; "
+                    "--until compares runs of one each"
+                )
+        return cls(
+            text,
+            position,
+            (labels.index(groups["a"]), labels.index(groups["b"])),
+            groups["sign"],
+        )
 
     def pairs(self, count: int) -> list[tuple[int, int | None]]:
-        """Return the pairs of systems whose sequences the condition looks at; None: the number of one system."""
-        return [(self.systems[0], self.systems[1])] if self.systems else [(system, None) for system in range(count)]
+        """Return the pairs of systems whose sequences the condition looks at; None:
+        the number of one system.
+        """
+        return (
+            [(self.systems[0], self.systems[1])]
+            if self.systems
+            else [(system, None) for system in range(count)]
+        )
 
     def verdict(self, paths: Sequence[Sequence[Look]], level: float) -> str:
-        """Return ``confirmed``, ``refuted`` or ``undecided``: for an order, by the first look with a small p-value and so without 0."""
+        """Return ``confirmed``, ``refuted`` or ``undecided``: for an order, by the
+        first look with a small p-value and so without 0.
+        """
         if not self.systems:
-            return "confirmed" if all((path[-1].high - path[-1].low) / 2 <= self.width for path in paths) else "undecided"
-        look = next((look for path in paths for look in path if look.p_value <= level), None)
+            return (
+                "confirmed"
+                if all(
+                    (path[-1].high - path[-1].low) / 2 <= self.width for path in paths
+                )
+                else "undecided"
+            )
+        look = next(
+            (look for path in paths for look in path if look.p_value <= level), None
+        )
         if look is None:
             return "undecided"
-        return "confirmed" if (">" if look.difference > 0 else "<") == self.sign else "refuted"
+        return (
+            "confirmed"
+            if (">" if look.difference > 0 else "<") == self.sign
+            else "refuted"
+        )
 
 
-def read_conditions(spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]) -> list[Condition]:
-    """Return the conditions of a spec; raise :class:`HarnessError` as :meth:`Condition.parse`, and for metrics without a sequence."""
+def read_conditions(
+    spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]
+) -> list[Condition]:
+    """Return the conditions of a spec; raise :class:`HarnessError` as
+    :meth:`Condition.parse`, and for metrics without a sequence.
+    """
     conditions = [Condition.parse(text, metrics, labels) for text in spec.conditions]
     for plan in (metrics[condition.metric] for condition in conditions):
         if not isinstance(plan.metric, MeanMetric):
-            raise HarnessError(f"--until: '{display_name(plan.label)}' has no confidence sequence: it is no function of sums over examples")
+            raise HarnessError(
+                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
+                "it is no function of sums over examples"
+            )
         if spec.population and mean_bounds(plan.metric) is None:
-            raise HarnessError(f"--population: '{display_name(plan.label)}' is no mean of scores with known bounds")
+            raise HarnessError(
+                f"--population: '{display_name(plan.label)}' is no mean of scores "
+                "with known bounds"
+            )
     return conditions
 
 
@@ -110,13 +182,17 @@ class Stopping:
     conditions: list[Condition] = field(default_factory=list[Condition])
     looks: list[int] = field(default_factory=list[int])
     """Numbers of examples after each batch."""
-    _blocks: dict[tuple[int, int], list[np.ndarray]] = field(default_factory=dict["tuple[int, int]", "list[np.ndarray]"])
+    _blocks: dict[tuple[int, int], list[np.ndarray]] = field(
+        default_factory=dict["tuple[int, int]", "list[np.ndarray]"]
+    )
     _labels: list[str] = field(default_factory=list[str])
 
     def begin(self, systems: Sequence[PlannedSystem]) -> None:
         """Read the conditions for the systems of the run."""
         self._labels = [system.label for system in systems]
-        self.conditions = self.conditions or read_conditions(self.spec, self.metrics, self._labels)
+        self.conditions = self.conditions or read_conditions(
+            self.spec, self.metrics, self._labels
+        )
 
     def add(self, scoring: ScoringPass) -> None:
         """Add the statistics of a batch."""
@@ -127,33 +203,64 @@ class Stopping:
                 stats = scoring.batch_statistics(system, metric)
                 if stats is None or isinstance(stats, Objects):
                     name = display_name(self.metrics[metric].label)
-                    raise HarnessError(f"--until: '{name}' has no confidence sequence: its scores need all examples")
-                rows = place_statistics([(np.flatnonzero(planned.present), stats)], stop - start)
-                self._blocks.setdefault((system, metric), []).append(cast(np.ndarray, rows))
+                    raise HarnessError(
+                        f"--until: '{name}' has no confidence sequence: "
+                        "its scores need all examples"
+                    )
+                rows = place_statistics(
+                    [(np.flatnonzero(planned.present), stats)], stop - start
+                )
+                self._blocks.setdefault((system, metric), []).append(
+                    cast(np.ndarray, rows)
+                )
         self.looks.append(stop)
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return "undecided" not in (item.verdict(self._sequences(item, last=True), self.level) for item in self.conditions)
+        return "undecided" not in (
+            item.verdict(self._sequences(item, last=True), self.level)
+            for item in self.conditions
+        )
 
     def summary(self) -> Values:
-        """Return how the run ended, for manifest.json: examples, verdicts, and the paths of the sequences."""
+        """Return how the run ended, for manifest.json: examples, verdicts,
+        and the paths of the sequences.
+        """
         conditions = list[Values]()
         for condition in self.conditions:
             sequences = self._sequences(condition)
-            names = ["" if b is None else f"{self._labels[a]} - {self._labels[b]}" for a, b in condition.pairs(len(self._labels))]
-            waits = dict.fromkeys(path[-1].waits for path in sequences if path[-1].waits)
+            names = [
+                "" if b is None else f"{self._labels[a]} - {self._labels[b]}"
+                for a, b in condition.pairs(len(self._labels))
+            ]
+            waits = dict.fromkeys(
+                path[-1].waits for path in sequences if path[-1].waits
+            )
             verdict = condition.verdict(sequences, self.level)
-            conditions.append({
-                "condition": condition.text,
-                "verdict": verdict,
-                **({"waits": list(waits)} if waits and verdict == "undecided" else {}),
-                "sequences": [
-                    {"systems": name or self._labels[k], "path": [asdict(look) for look in looks]}
-                    for k, (name, looks) in enumerate(zip(names, sequences))
-                ],
-            })  # fmt: skip
-        return {"examples": self.looks[-1], "of": len(self.examples), "level": self.level, "conditions": conditions}
+            conditions.append(
+                {
+                    "condition": condition.text,
+                    "verdict": verdict,
+                    **(
+                        {"waits": list(waits)}
+                        if waits and verdict == "undecided"
+                        else {}
+                    ),
+                    "sequences": [
+                        {
+                            "systems": name or self._labels[k],
+                            "path": [asdict(look) for look in looks],
+                        }
+                        for k, (name, looks) in enumerate(zip(names, sequences))
+                    ],
+                }
+            )
+        return {
+            "examples": self.looks[-1],
+            "of": len(self.examples),
+            "level": self.level,
+            "conditions": conditions,
+        }
 
     @property
     def level(self) -> float:
@@ -162,18 +269,29 @@ class Stopping:
 
     def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        answers = "; ".join(describe_verdict(item) for item in cast("list[Values]", summary["conditions"]))
+        answers = "; ".join(
+            describe_verdict(item)
+            for item in cast("list[Values]", summary["conditions"])
+        )
         return (
-            f"stopped after {self.looks[-1]:,} of {counted(len(self.examples), 'example')} ({answers}); the intervals of the table are "
-            "those of a fixed number of examples, the confidence sequences are in manifest.json and in the report"
+            f"stopped after {self.looks[-1]:,} of "
+            f"{counted(len(self.examples), 'example')} ({answers}); "
+            "the intervals of the table are "
+            "those of a fixed number of examples, the confidence sequences are in "
+            "manifest.json and in the report"
         )
 
     def _sequences(self, condition: Condition, last: bool = False) -> list[list[Look]]:
-        """Return the confidence sequences of a condition; ``last``: no more of them than the answer needs."""
+        """Return the confidence sequences of a condition; ``last``:
+        no more of them than the answer needs.
+        """
         plan = self.metrics[condition.metric]
         sequences: list[list[Look]] = []
         for a, b in condition.pairs(len(self._labels)):
-            sides = [np.concatenate(self._blocks[system, condition.metric]) for system in ((a,) if b is None else (a, b))]
+            sides = [
+                np.concatenate(self._blocks[system, condition.metric])
+                for system in ((a,) if b is None else (a, b))
+            ]
             defined = np.all([is_defined(side) for side in sides], axis=0)
             units = self._units[: len(defined)]
             # A cluster whose next example is not scored yet is no whole unit.
@@ -181,19 +299,31 @@ class Stopping:
             stops = [max(1, after[stop]) for stop in self.looks]
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
-            sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[: stops[-1], 0]
+            sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[
+                : stops[-1], 0
+            ]
             has_example = sizes > 0
             numbers = [max(1, int(has_example[:stop].sum())) for stop in stops]
-            population = len(self.examples) - int((~defined).sum()) if self.spec.population else None
+            population = (
+                len(self.examples) - int((~defined).sum())
+                if self.spec.population
+                else None
+            )
             second = sums[1][has_example] if b is not None else None
             sequences.append(
                 metric_looks(
-                    plan.metric, sums[0][has_example], second, sizes[has_example],
-                    numbers[-1:] if last and not condition.systems else numbers, level=self.level, population=population,
-                    largest=float(np.bincount(self._units).max()), ends=not (last and condition.systems),
+                    plan.metric,
+                    sums[0][has_example],
+                    second,
+                    sizes[has_example],
+                    numbers[-1:] if last and not condition.systems else numbers,
+                    level=self.level,
+                    population=population,
+                    largest=float(np.bincount(self._units).max()),
+                    ends=not (last and condition.systems),
                     unit="clusters" if self.cluster else "examples",
                 )
-            )  # fmt: skip
+            )
         return sequences
 
     @staticmethod
@@ -201,33 +331,57 @@ class Stopping:
         """Return the addends of all examples, zeros where undefined."""
         addends = spread_addends(cast(MeanMetric, plan.metric), rows, defined)
         if addends is None:
-            raise HarnessError(f"--until: '{display_name(plan.label)}' has no confidence sequence: its number is no function of sums")
+            raise HarnessError(
+                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
+                "its number is no function of sums"
+            )
         return addends
 
     @cached_property
     def _units(self) -> np.ndarray:
-        """Number of the unit of each example of the data set, shape (N,): the example itself, or its cluster."""
+        """Number of the unit of each example of the data set, shape (N,):
+        the example itself, or its cluster.
+        """
         if not self.cluster:
             return np.arange(len(self.examples))
-        names = [cluster_of(example.meta, self.cluster, example.id) for example in self.examples]
+        names = [
+            cluster_of(example.meta, self.cluster, example.id)
+            for example in self.examples
+        ]
         return np.cumsum([False, *(name != last for last, name in pairwise(names))])
 
 
 def describe_verdict(item: Values) -> str:
-    """Return a condition of :meth:`Stopping.summary` with its verdict, and with what its sequences wait for.
+    """Return a condition of :meth:`Stopping.summary` with its verdict,
+    and with what its sequences wait for.
 
-    >>> describe_verdict({"condition": "bleu4 ± 0.01", "verdict": "undecided", "waits": ["no spread in 200 examples"]})
+    >>> describe_verdict(
+    ...     {
+    ...         "condition": "bleu4 ± 0.01",
+    ...         "verdict": "undecided",
+    ...         "waits": ["no spread in 200 examples"],
+    ...     }
+    ... )
     'bleu4 ± 0.01: undecided, not yet: no spread in 200 examples'
     """
     waits = cast("list[str]", item.get("waits", []))
-    return f"{item['condition']}: {item['verdict']}" + (f", not yet: {', '.join(waits)}" if waits else "")
+    return f"{item['condition']}: {item['verdict']}" + (
+        f", not yet: {', '.join(waits)}" if waits else ""
+    )
 
 
 def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:
-    """Return the examples in a random order that depends on the seed and their ids, whole clusters one after the other."""
+    """Return the examples in a random order that depends on the seed and their ids,
+    whole clusters one after the other.
+    """
     items: list[Example] = list(examples)
-    names = [cluster_of(item.meta, cluster, item.id) if cluster else item.id for item in items]
-    return ExampleStore([items[int(k)] for k in random_order(names, seed)], "examples in random order")
+    names = [
+        cluster_of(item.meta, cluster, item.id) if cluster else item.id
+        for item in items
+    ]
+    return ExampleStore(
+        [items[int(k)] for k in random_order(names, seed)], "examples in random order"
+    )
 
 
 def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:

@@ -1,4 +1,6 @@
-"""Systems of a run: models under decodings, their captions, and the names of their statistics."""
+"""Systems of a run: models under decodings, their captions,
+and the names of their statistics.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,12 @@ _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=True)
 
 @dataclass(frozen=True, eq=False)
 class PlannedSystem:
-    """Captions of a model under a decoding, cut to set sizes: a row of the table of results while the run computes it.
+    """Captions of a model under a decoding, cut to set sizes: a row of the table of
+    results while the run computes it.
 
-    Sizes and keys are in memory, the texts in the artifacts of the run; systems that differ in their sizes alone share both. The
-    :class:`~harness.rundir.samples.System` of a finished run is another type: rows of a table whose columns are read by name.
+    Sizes and keys are in memory, the texts in the artifacts of the run; systems that
+    differ in their sizes alone share both. The :class:`~harness.rundir.samples.System`
+    of a finished run is another type: rows of a table whose columns are read by name.
     """
 
     label: str
@@ -44,7 +48,9 @@ class PlannedSystem:
     start: int
     """First example."""
     candidate_counts: np.ndarray
-    """Number of candidates of each example, int32, shape (B,): 0 for a permitted missing one, -1 for a failure."""
+    """Number of candidates of each example, int32, shape (B,): 0 for a permitted
+    missing one, -1 for a failure.
+    """
     reference_counts: np.ndarray
     """Number of references that each example has for scoring, int32, shape (B,)."""
     keys: np.ndarray
@@ -59,34 +65,73 @@ class PlannedSystem:
     references: int | None = None
     """Number of references that the sets are cut to; None: all."""
     largest: tuple[int | None, int | None] = (None, None)
-    """Common numbers of candidates and references that the sets are cut to (``sizes: equal``); None: all."""
+    """Common numbers of candidates and references that the sets are cut to
+    (``sizes: equal``); None: all.
+    """
     subset_seed: int | None = None
-    """Seed with which the references that count are drawn; None: the first ones count."""
+    """Seed with which the references that count are drawn; None: the first ones count.
+    """
 
     @classmethod
     def of_rows(
-        cls, label: str, store: ExampleStore, rows: Sequence[Row], start: int = 0, read: Callable[[int, int], list[Row]] | None = None
+        cls,
+        label: str,
+        store: ExampleStore,
+        rows: Sequence[Row],
+        start: int = 0,
+        read: Callable[[int, int], list[Row]] | None = None,
     ) -> PlannedSystem:
-        """Return a system of the rows of consecutive examples; ``read`` returns rows later, None: those of the sequence."""
+        """Return a system of the rows of consecutive examples; ``read`` returns rows
+        later, None: those of the sequence.
+        """
         examples = store.slice(start, start + len(rows))
-        sizes = [FAILED if "failure" in row else len(cast("Sequence[str]", row["candidates"])) for row in rows]
+        sizes = [
+            FAILED
+            if "failure" in row
+            else len(cast("Sequence[str]", row["candidates"]))
+            for row in rows
+        ]
         texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
         return cls(
-            label, store, start,
+            label,
+            store,
+            start,
             np.array(sizes, dtype=np.int32),
-            np.array([len(e.references if own is None else own) for e, own in zip(examples, texts)], dtype=np.int32),
-            np.frombuffer(b"".join(map(_row_key, rows)), dtype=np.uint8).reshape(-1, KEY_BYTES),
+            np.array(
+                [
+                    len(e.references if own is None else own)
+                    for e, own in zip(examples, texts)
+                ],
+                dtype=np.int32,
+            ),
+            np.frombuffer(b"".join(map(_row_key, rows)), dtype=np.uint8).reshape(
+                -1, KEY_BYTES
+            ),
             read or (lambda first, last: list(rows[first - start : last - start])),
-            {e.id: str(row["failure"]) for e, row in zip(examples, rows) if "failure" in row},
+            {
+                e.id: str(row["failure"])
+                for e, row in zip(examples, rows)
+                if "failure" in row
+            },
             [e.id for e, size in zip(examples, sizes) if size == 0],
-        )  # fmt: skip
+        )
 
     @classmethod
     def join(cls, blocks: Sequence[PlannedSystem]) -> PlannedSystem:
         """Return the blocks of one system, at least one, as the whole."""
-        arrays = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in _ARRAYS}
-        failures = {name: reason for block in blocks for name, reason in block.failures.items()}
-        return replace(blocks[0], **arrays, failures=failures, missing=[name for block in blocks for name in block.missing])
+        arrays = {
+            name: np.concatenate([getattr(block, name) for block in blocks])
+            for name in _ARRAYS
+        }
+        failures = {
+            name: reason for block in blocks for name, reason in block.failures.items()
+        }
+        return replace(
+            blocks[0],
+            **arrays,
+            failures=failures,
+            missing=[name for block in blocks for name in block.missing],
+        )
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -98,7 +143,9 @@ class PlannedSystem:
 
     @property
     def order(self) -> np.ndarray | None:
-        """Order of the ids of the examples with candidates, in which they are resampled, shape (B,); None: the order that they have."""
+        """Order of the ids of the examples with candidates, in which they are
+        resampled, shape (B,); None: the order that they have.
+        """
         has_candidates = np.zeros(len(self.store), dtype=bool)
         has_candidates[self.start : self.start + len(self)] = self.present
         return restrict_order(self.store.order, has_candidates)
@@ -115,24 +162,38 @@ class PlannedSystem:
         return _smaller(*n), _smaller(*m)
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of candidates and references of the examples with candidates, shapes (B,)."""
-        counts = (self.candidate_counts[self.present], self.reference_counts[self.present])
-        candidates, references = (c if cut is None else np.minimum(c, cut) for c, cut in zip(counts, self.cuts))
+        """Return the numbers of candidates and references of the examples with
+        candidates, shapes (B,).
+        """
+        counts = (
+            self.candidate_counts[self.present],
+            self.reference_counts[self.present],
+        )
+        candidates, references = (
+            c if cut is None else np.minimum(c, cut)
+            for c, cut in zip(counts, self.cuts)
+        )
         return candidates, references
 
     def digest(self, start: int, stop: int) -> str:
         """Return a hash of the captions of the examples from ``start`` to ``stop``."""
-        return hashlib.sha256(self.keys[start - self.start : stop - self.start].tobytes()).hexdigest()
+        return hashlib.sha256(
+            self.keys[start - self.start : stop - self.start].tobytes()
+        ).hexdigest()
 
     @property
     def subset(self) -> ReferenceSubset:
         """Choice of the references that count."""
         return ReferenceSubset(self.cuts[1], self.subset_seed)
 
-    def caption_sets(self, start: int | None = None, stop: int | None = None, *, uncut: bool = False) -> list[CaptionSet]:
-        """Return the caption sets of the examples from ``start`` to ``stop`` that have candidates.
+    def caption_sets(
+        self, start: int | None = None, stop: int | None = None, *, uncut: bool = False
+    ) -> list[CaptionSet]:
+        """Return the caption sets of the examples from ``start`` to ``stop`` that have
+        candidates.
 
-        ``uncut``: the largest sets (:attr:`largest`), whose first references are those of the cut ones.
+        ``uncut``: the largest sets (:attr:`largest`), whose first references are those
+        of the cut ones.
         """
         first = self.start if start is None else start
         last = self.start + len(self) if stop is None else stop
@@ -141,9 +202,21 @@ class PlannedSystem:
         sets: list[CaptionSet] = []
         for example, row in zip(self.store.slice(first, last), self.rows(first, last)):
             if candidates := cast("Sequence[str] | None", row.get("candidates")):
-                own, held_out = cast("Sequence[str] | None", row.get("references")), cast("Sequence[int] | None", row.get("held_out"))
+                own, held_out = (
+                    cast("Sequence[str] | None", row.get("references")),
+                    cast("Sequence[int] | None", row.get("held_out")),
+                )
                 references = subset.arrange(example, own, held_out)[:m]
-                sets.append(CaptionSet(example.id, tuple(candidates[:n]), references, example.media, example.source, example.meta))
+                sets.append(
+                    CaptionSet(
+                        example.id,
+                        tuple(candidates[:n]),
+                        references,
+                        example.media,
+                        example.source,
+                        example.meta,
+                    )
+                )
         return sets
 
     def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
@@ -151,7 +224,9 @@ class PlannedSystem:
         subset = self.subset
         if subset.seed is None or subset.size is None:
             return id(self.keys), b""
-        return id(self.keys), (self.reference_counts[start - self.start : stop - self.start] > subset.size).tobytes()
+        return id(self.keys), (
+            self.reference_counts[start - self.start : stop - self.start] > subset.size
+        ).tobytes()
 
 
 def _row_key(row: Row) -> bytes:
@@ -167,14 +242,29 @@ def _smaller(first: int | None, second: int | None) -> int | None:
 class StatisticsKeys:
     """Names of the statistics of metrics, made of everything that they depend on."""
 
-    def __init__(self, significance: SignificanceSpec, seed: int, corpus_key: str) -> None:
-        self._significance, self._seed, self._corpus_key = significance, seed, corpus_key
+    def __init__(
+        self, significance: SignificanceSpec, seed: int, corpus_key: str
+    ) -> None:
+        self._significance, self._seed, self._corpus_key = (
+            significance,
+            seed,
+            corpus_key,
+        )
         self._of_metric: dict[str, tuple[Values, dict[str, str], str]] = {}
 
-    def of(self, system: PlannedSystem, plan: MetricPlan, start: int, stop: int, examples: int | None) -> ArtifactKey:
-        """Return the key of the statistics of a metric on the examples from ``start`` to ``stop``.
+    def of(
+        self,
+        system: PlannedSystem,
+        plan: MetricPlan,
+        start: int,
+        stop: int,
+        examples: int | None,
+    ) -> ArtifactKey:
+        """Return the key of the statistics of a metric on the examples from ``start``
+        to ``stop``.
 
-        ``examples`` is the number of examples that the metric can score in the run, where its p-values depend on it.
+        ``examples`` is the number of examples that the metric can score in the run,
+        where its p-values depend on it.
         """
         if plan.label not in self._of_metric:
             corpus = self._corpus_key if has_corpus_state(plan.metric) else ""
@@ -183,15 +273,30 @@ class StatisticsKeys:
         params, code, corpus = self._of_metric[plan.label]
         return ArtifactKey.of(
             f"{system.label} {plan.label}",
-            __version__, kernels_build(), plan.metric.signature(), params, code,
-            self._significance.model_dump(), self._seed,
-            [system.decoding.candidates, system.references, *system.largest, *_draw(system)], examples,
-            system.store.digest(start, stop), system.digest(start, stop), corpus,
-        )  # fmt: skip
+            __version__,
+            kernels_build(),
+            plan.metric.signature(),
+            params,
+            code,
+            self._significance.model_dump(),
+            self._seed,
+            [
+                system.decoding.candidates,
+                system.references,
+                *system.largest,
+                *_draw(system),
+            ],
+            examples,
+            system.store.digest(start, stop),
+            system.digest(start, stop),
+            corpus,
+        )
 
 
 def _draw(system: PlannedSystem) -> list[str]:
-    """Return a mark of references that are drawn; the names of other statistics are those of versions that took the first ones."""
+    """Return a mark of references that are drawn; the names of other statistics are
+    those of versions that took the first ones.
+    """
     subset = system.subset
     return [] if subset.seed is None or subset.size is None else ["drawn"]
 

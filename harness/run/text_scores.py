@@ -45,7 +45,10 @@ class MetricResult(ResultRecord):
     def __repr__(self) -> str:
         interval = f" ({self.ci95[0]:.4g} … {self.ci95[1]:.4g})" if self.ci95 else ""
         p = "" if self.p_value is None else f", p {self.p_value:.3g}"
-        return f"<{self.metric} {self.value:.4g}{interval}{p}, {counted(self.n, 'example')}>"
+        return (
+            f"<{self.metric} {self.value:.4g}{interval}{p}, "
+            f"{counted(self.n, 'example')}>"
+        )
 
     def _repr_html_(self) -> str:
         return harness.as_html(self)
@@ -87,8 +90,10 @@ class BoundMetric:
         Parameters
         ----------
         candidates, references : sequence of sequences of str
-            ``candidates[b]`` are the n texts of example b, ``references[b]`` its m references; a list of texts has one of each example.
-            Shapes may differ between examples. Corpus state (document frequencies) comes from ``references``.
+            ``candidates[b]`` are the n texts of example b, ``references[b]`` its m
+            references; a list of texts has one of each example. Shapes may differ
+            between examples. Corpus state (document frequencies) comes from
+            ``references``.
         seed : int
             Seed of Monte Carlo p-values and of the interval.
         bootstrap : int
@@ -100,7 +105,9 @@ class BoundMetric:
             An example is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
-        return score_captions([self.plan], sets, self.significance, seed, bootstrap)[self.plan.label]
+        return score_captions([self.plan], sets, self.significance, seed, bootstrap)[
+            self.plan.label
+        ]
 
 
 def score_captions(
@@ -110,34 +117,58 @@ def score_captions(
     seed: int = 0,
     samples: int = SAMPLES,
 ) -> Scores:
-    """Return the results of metrics by label on caption sets, with intervals of ``samples`` bootstrap samples (0: none).
+    """Return the results of metrics by label on caption sets, with intervals of
+    ``samples`` bootstrap samples (0: none).
 
     Raises :class:`HarnessError` for a number of samples below 0.
     """
     if samples < 0:
-        raise HarnessError(f"bootstrap is {samples}; expected a number of samples, or 0 for no intervals", parameter="bootstrap")
+        raise HarnessError(
+            f"bootstrap is {samples}; expected a number of samples, "
+            "or 0 for no intervals",
+            parameter="bootstrap",
+        )
     warmup.warm(plan.metric for plan in plans)
-    order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))  # metrics that still warm up come last
-    scored = scoring.score_sets([plan.metric for plan in order], sets, significance, seed)
+    # metrics that still warm up come last
+    order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))
+    scored = scoring.score_sets(
+        [plan.metric for plan in order], sets, significance, seed
+    )
     scored_of = {plan.label: item for plan, item in zip(order, scored)}
     by_name = order_of_names([item.id for item in sets])
-    return Scores({plan.label: _result(plan, scored_of[plan.label], significance, seed, samples, by_name) for plan in plans})
+    return Scores(
+        {
+            plan.label: _result(
+                plan, scored_of[plan.label], significance, seed, samples, by_name
+            )
+            for plan in plans
+        }
+    )
 
 
 def _result(
-    plan: MetricPlan, scored: scoring.Scored, significance: SignificanceSpec | None, seed: int, samples: int, order: np.ndarray | None
+    plan: MetricPlan,
+    scored: scoring.Scored,
+    significance: SignificanceSpec | None,
+    seed: int,
+    samples: int,
+    order: np.ndarray | None,
 ) -> MetricResult:
     return MetricResult(
-        model="", **number_fields(plan, scored, significance, samples, seed, order=order),
-        per_example=scored.per_example(plan.metric), p_values=scored.p_values,
-    )  # fmt: skip
+        model="",
+        **number_fields(plan, scored, significance, samples, seed, order=order),
+        per_example=scored.per_example(plan.metric),
+        p_values=scored.p_values,
+    )
 
 
 def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
-    """Return lists of texts, lists of lists, or rows, as caption sets; raise :class:`InputError` for a mistake.
+    """Return lists of texts, lists of lists, or rows, as caption sets; raise
+    :class:`InputError` for a mistake.
 
-    The ids are ``0, 1, ...``. Rows (mappings, a data frame) have captions by the columns of their role; rows on both sides with columns
-    of ids that agree are matched by these, and series and data frames with labels by the labels.
+    The ids are ``0, 1, ...``. Rows (mappings, a data frame) have captions by the
+    columns of their role; rows on both sides with columns of ids that agree are matched
+    by these, and series and data frames with labels by the labels.
     """
     rows = rows_of(candidates), rows_of(references)
     labelled = candidates, references
@@ -148,7 +179,10 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     if rows[0] and rows[1]:
         ids = match_rows(rows[0], rows[1])
         if ids is not None and ids[0] != ids[1]:
-            grouped = group_by_id(ids[0], cast("list[object]", candidates)), group_by_id(ids[1], cast("list[object]", references))
+            grouped = (
+                group_by_id(ids[0], cast("list[object]", candidates)),
+                group_by_id(ids[1], cast("list[object]", references)),
+            )
             return _sets_of_mappings(*grouped, allow_missing=False, allow_unknown=False)
         order = None if ids is not None else order_of_labels(*labelled)
     else:
@@ -156,38 +190,66 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     if order is not None:
         listed = list(cast("Sequence[object]", references))
         references = [listed[place] for place in order]
-    hyps, refs = texts_per_example(candidates, "candidates"), texts_per_example(references, "references")
+    hyps, refs = (
+        texts_per_example(candidates, "candidates"),
+        texts_per_example(references, "references"),
+    )
     if len(hyps) != len(refs):
         streams = all(len(texts) == len(hyps) for texts in refs)
-        hint = "; of lists with one reference of every example each, pass list(zip(*references))" if streams else ""
-        raise InputError(f"{counted(len(hyps), 'example', 'has/have')} candidates but {len(refs)} have references{hint}")
+        hint = (
+            "; of lists with one reference of every example each, "
+            "pass list(zip(*references))"
+            if streams
+            else ""
+        )
+        raise InputError(
+            f"{counted(len(hyps), 'example', 'has/have')} candidates but {len(refs)} "
+            f"have references{hint}"
+        )
     if not hyps:
         raise InputError("there are no examples")
-    return [CaptionSet(str(index), *texts) for index, texts in enumerate(zip(hyps, refs))]
+    return [
+        CaptionSet(str(index), *texts) for index, texts in enumerate(zip(hyps, refs))
+    ]
 
 
 def _sets_of_mappings(
-    candidates: Mapping[str, object], references: Mapping[str, object], *, allow_missing: bool, allow_unknown: bool
+    candidates: Mapping[str, object],
+    references: Mapping[str, object],
+    *,
+    allow_missing: bool,
+    allow_unknown: bool,
 ) -> list[CaptionSet]:
     """Return the caption sets of the ids of two mappings."""
-    keys = matched_ids(candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown)
+    keys = matched_ids(
+        candidates, references, allow_missing=allow_missing, allow_unknown=allow_unknown
+    )
     if not keys:
         raise InputError("there are no examples")
     return [
-        CaptionSet(key, texts_of(candidates[key], f"candidates: '{key}'"), texts_of(references[key], f"references: '{key}'"))
+        CaptionSet(
+            key,
+            texts_of(candidates[key], f"candidates: '{key}'"),
+            texts_of(references[key], f"references: '{key}'"),
+        )
         for key in keys
-    ]  # fmt: skip
+    ]
 
 
 def _are_paths(value: object) -> bool:
     """Return True for a list of names of existing files."""
     items = cast("list[object]", value) if isinstance(value, (list, tuple)) else []
-    return bool(items) and all(isinstance(item, (str, Path)) and os.path.isfile(item) for item in items)
+    return bool(items) and all(
+        isinstance(item, (str, Path)) and os.path.isfile(item) for item in items
+    )
 
 
 def _has_ids_as_keys(value: object) -> bool:
     """Return True for a mapping id -> texts, unlike one of columns."""
-    return isinstance(value, Mapping) and rows_of(cast("Mapping[object, object]", value)) is None
+    return (
+        isinstance(value, Mapping)
+        and rows_of(cast("Mapping[object, object]", value)) is None
+    )
 
 
 def sets_of(
@@ -199,21 +261,42 @@ def sets_of(
     allow_empty: bool = False,
     options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
 ) -> list[CaptionSet]:
-    """Return the caption sets of two paths, two mappings id -> texts, or two lists; raise :class:`InputError` for a mistake."""
+    """Return the caption sets of two paths, two mappings id -> texts, or two lists;
+    raise :class:`InputError` for a mistake.
+    """
     try:
-        if isinstance(candidates, (str, Path)) and (isinstance(references, (str, Path)) or _are_paths(references)):
+        if isinstance(candidates, (str, Path)) and (
+            isinstance(references, (str, Path)) or _are_paths(references)
+        ):
             from harness.run.file_pair import read_file_pair
 
-            faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
+            faults = {
+                "missing": allow_missing,
+                "unknown": allow_unknown,
+                "empty": allow_empty,
+            }
             allow = [name for name, accepted in faults.items() if accepted]
-            return read_file_pair(candidates, cast("str | list[str]", references), allow=allow, options=options)
+            return read_file_pair(
+                candidates,
+                cast("str | list[str]", references),
+                allow=allow,
+                options=options,
+            )
         by_id = _has_ids_as_keys(candidates), _has_ids_as_keys(references)
         if all(by_id):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
             refs = by_text_id(cast("Mapping[object, object]", references), "references")
-            sets = _sets_of_mappings(hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown)
-        elif any(by_id) or isinstance(candidates, (str, Path)) or isinstance(references, (str, Path)):
-            raise InputError("candidates and references are both paths, both mappings or both lists")
+            sets = _sets_of_mappings(
+                hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown
+            )
+        elif (
+            any(by_id)
+            or isinstance(candidates, (str, Path))
+            or isinstance(references, (str, Path))
+        ):
+            raise InputError(
+                "candidates and references are both paths, both mappings or both lists"
+            )
         else:
             sets = caption_sets(candidates, references)
         if not allow_empty:
@@ -224,10 +307,18 @@ def sets_of(
 
 
 def _refuse_empty(sets: Sequence[CaptionSet]) -> None:
-    """Raise :class:`InputError` for the first blank text, as the readers of files do."""
+    """Raise :class:`InputError` for the first blank text,
+    as the readers of files do.
+    """
     for item in sets:
-        for name, texts in (("candidates", item.candidates), ("references", item.references)):
+        for name, texts in (
+            ("candidates", item.candidates),
+            ("references", item.references),
+        ):
             for text in texts:
                 if not text.strip():
                     noun = "caption" if name == "candidates" else "reference"
-                    raise InputError(f"empty {noun} {text!r} (allow_empty: true keeps it)", f"{name}: '{item.id}'")
+                    raise InputError(
+                        f"empty {noun} {text!r} (allow_empty: true keeps it)",
+                        f"{name}: '{item.id}'",
+                    )

@@ -1,1 +1,5 @@
-"""The run directory. In: artifacts of work, result records and samples of a run. Out: the same, typed and read lazily."""
+"""The run directory.
+
+In: artifacts of work, result records and samples of a run. Out: the same,
+typed and read lazily.
+"""

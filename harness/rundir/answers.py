@@ -1,8 +1,11 @@
-"""Answers of models on disk: an append-only file of rows by example, each line with a checksum.
+"""Answers of models on disk: an append-only file of rows by example,
+each line with a checksum.
 
-One file holds the rows of one model and decoding for a block of examples. A row is written as soon as the model yields it, under a
-key of the example's content, so that a killed run loses no answer that it has received, and parts of one run are joined by
-concatenating their files. A torn or damaged line is left out and its example is asked for again.
+One file holds the rows of one model and decoding for a block of examples. A row is
+written as soon as the model yields it, under a key of the example's content, so that a
+killed run loses no answer that it has received, and parts of one run are joined by
+concatenating their files. A torn or damaged line is left out and its example is asked
+for again.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ class MemoryAnswers:
 
 
 class AnswerFile:
-    """Rows on disk, one line ``KEY CHECKSUM JSON`` each: the file ``name`` of a run directory."""
+    """Rows on disk, one line ``KEY CHECKSUM JSON`` each:
+    the file ``name`` of a run directory.
+    """
 
     def __init__(self, folder: RunFolder, name: str) -> None:
         self.folder, self.name = folder, name
@@ -64,11 +69,19 @@ class AnswerFile:
         damaged = pairs.count(None)
         if damaged:
             lines = "line is" if damaged == 1 else "lines are"
-            _log.warning("%s: %d %s damaged; these answers are computed again", self.path, damaged, lines)
+            _log.warning(
+                "%s: %d %s damaged; these answers are computed again",
+                self.path,
+                damaged,
+                lines,
+            )
         return dict(pair for pair in pairs if pair is not None)
 
     def append(self, key: str, row: Row) -> None:
-        """Write a line; the operating system has it when the call returns. The first one opens the file."""
+        """Write a line; the operating system has it when the call returns.
+
+        The first one opens the file.
+        """
         if self._file is None:
             self._file = self.folder.append(self.name)
             self._file.seek(0)
@@ -106,7 +119,9 @@ Answers = MemoryAnswers | AnswerFile
 
 
 def join_answers(sources: Sequence[AnswerFile], target: AnswerFile) -> None:
-    """Write the lines of several answer files of one block into ``target``, as new lines of it."""
+    """Write the lines of several answer files of one block into ``target``,
+    as new lines of it.
+    """
     present = set(target.read())
     with closing(target):
         for source in sources:

@@ -1,7 +1,9 @@
-"""Artifacts of a run: captions and statistics on disk, each named by a key of everything that it depends on.
+"""Artifacts of a run: captions and statistics on disk, each named by a key of
+everything that it depends on.
 
-An artifact is written once, under a temporary name that is then renamed, and carries a checksum of its content. An artifact that is
-missing or damaged is computed again; a key never names two contents. The unit of work is (model, decoding, shard of examples).
+An artifact is written once, under a temporary name that is then renamed, and carries a
+checksum of its content. An artifact that is missing or damaged is computed again; a key
+never names two contents. The unit of work is (model, decoding, shard of examples).
 """
 
 from __future__ import annotations
@@ -23,7 +25,14 @@ from harness.files.json_text import parse_json
 from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
 from harness.rundir.file_names import ARTIFACT_FOLDERS
-from harness.rundir.format import CHECKSUM, JsonObject, plain, read_object, to_json, write_atomically
+from harness.rundir.format import (
+    CHECKSUM,
+    JsonObject,
+    plain,
+    read_object,
+    to_json,
+    write_atomically,
+)
 from harness.rundir.run_folder import RunFolder
 from harness.rundir.unfinished import complete_unfinished
 
@@ -35,7 +44,9 @@ COMPRESSED_FROM = 1 << 18
 
 @dataclass(frozen=True)
 class ArtifactKey:
-    """Name of an artifact: a readable label and a hash of all parts that the artifact depends on."""
+    """Name of an artifact: a readable label and a hash of all parts that the artifact
+    depends on.
+    """
 
     label: str
     digest: str
@@ -49,14 +60,17 @@ class ArtifactKey:
         label : str
             Readable beginning of the file name; not part of the hash.
         parts : object
-            JSON-compatible values: data content, model fingerprint, decoding, metric signature, code, version.
+            JSON-compatible values: data content, model fingerprint, decoding, metric
+            signature, code, version.
         """
         return cls(label, content_digest(values))
 
     @property
     def stem(self) -> str:
         """File name without ending."""
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()[:40] or "piece"
+        slug = (
+            re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()[:40] or "piece"
+        )
         return f"{slug}-{self.digest[:16]}"
 
 
@@ -84,7 +98,9 @@ class MemoryArtifacts:
             self._answers.pop(key.stem, None)
 
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays of the statistics artifact called ``stem`` (any shape, by name), or None when there is none."""
+        """Return the arrays of the statistics artifact called ``stem`` (any shape, by
+        name), or None when there is none.
+        """
         return self._arrays.get(stem)
 
     def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
@@ -92,14 +108,22 @@ class MemoryArtifacts:
         self._arrays[key.stem] = dict(arrays)
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
-        """Keep the names of the artifacts that together are the statistics called ``stem``, in the order of the examples."""
+        """Keep the names of the artifacts that together are the statistics called
+        ``stem``, in the order of the examples.
+        """
         self._shards[stem] = list(shards)
 
     def shards_of(self, stem: str) -> list[str]:
-        """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
+        """Return the names of the artifacts of a result's statistics: itself, or its
+        shards; empty when they are unknown.
+        """
         if stem in self._arrays:
             return [stem]
-        return [name for shard in self._shards.get(stem, ()) for name in self.shards_of(shard)]
+        return [
+            name
+            for shard in self._shards.get(stem, ())
+            for name in self.shards_of(shard)
+        ]
 
 
 class ArtifactStore:
@@ -133,12 +157,17 @@ class ArtifactStore:
 
     # ------------------------------------------------------------------ statistics
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
-        """Return the arrays of the statistics artifact called ``stem`` (any shape, by name); None when it is missing or damaged."""
+        """Return the arrays of the statistics artifact called ``stem`` (any shape, by
+        name); None when it is missing or damaged.
+        """
         name = self._name(stem, "npz")
         if not self._files.has(name):
             return None
         try:
-            with self._files.open(name) as file, np.load(file, allow_pickle=False) as stored:
+            with (
+                self._files.open(name) as file,
+                np.load(file, allow_pickle=False) as stored,
+            ):
                 check_expansion(stored.zip)
                 arrays = {name: stored[name] for name in stored.files}
             checksum = str(arrays.pop("sha256"))
@@ -147,7 +176,9 @@ class ArtifactStore:
         return arrays if checksum == _checksum(arrays) else self._warn_of_damage(name)
 
     def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write a statistics artifact: arrays of any shape, by name; large ones are compressed."""
+        """Write a statistics artifact: arrays of any shape, by name;
+        large ones are compressed.
+        """
         buffer = io.BytesIO()
         size = sum(array.nbytes for array in arrays.values())
         save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
@@ -155,45 +186,82 @@ class ArtifactStore:
         self._files.write(self._name(key.stem, "npz"), buffer.getvalue())
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
-        """Write the names of the artifacts that together are the statistics called ``stem``, in the order of the examples."""
-        self._files.write(self._name(stem, "json"), json.dumps({"shards": list(shards)}).encode())
+        """Write the names of the artifacts that together are the statistics called
+        ``stem``, in the order of the examples.
+        """
+        self._files.write(
+            self._name(stem, "json"), json.dumps({"shards": list(shards)}).encode()
+        )
 
     def shards_of(self, stem: str) -> list[str]:
-        """Return the names of the artifacts of a result's statistics: itself, or its shards; empty when they are unknown."""
+        """Return the names of the artifacts of a result's statistics: itself, or its
+        shards; empty when they are unknown.
+        """
         return self._shards_of(stem, frozenset())
 
     def _shards_of(self, stem: str, above: frozenset[str]) -> list[str]:
-        """Return :meth:`shards_of` of a name in the lists ``above``; a list that contains itself is unknown."""
+        """Return :meth:`shards_of` of a name in the lists ``above``; a list that
+        contains itself is unknown.
+        """
         if self._files.has(self._name(stem, "npz")):
             return [stem]
         try:
-            content: Any = {} if stem in above else parse_json(self._files.read(self._name(stem, "json")))
-            return [name for shard in content["shards"] for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]]
+            content: Any = (
+                {}
+                if stem in above
+                else parse_json(self._files.read(self._name(stem, "json")))
+            )
+            return [
+                name
+                for shard in content["shards"]
+                for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]
+            ]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
     def is_whole(self, stem: str) -> bool:
-        """Return True when all files of a result's statistics are there and undamaged."""
+        """Return True when all files of a result's statistics are there and
+        undamaged.
+        """
         names = self.shards_of(stem)
         return bool(names) and all(self.read_arrays(name) is not None for name in names)
 
     def take(self, stores: Sequence[ArtifactStore]) -> None:
-        """Bring the artifacts of the parts of this run into its store; answers of one block are joined."""
-        for name in sorted({name for store in stores for name in store._names("candidates")}):
-            sources = [store._answer_file(name) for store in stores if name in store._names("candidates")]
+        """Bring the artifacts of the parts of this run into its store;
+        answers of one block are joined.
+        """
+        for name in sorted(
+            {name for store in stores for name in store._names("candidates")}
+        ):
+            sources = [
+                store._answer_file(name)
+                for store in stores
+                if name in store._names("candidates")
+            ]
             join_answers(sources, self._answer_file(name))
         for store in stores:
             for name in sorted(store._names("scores") - self._names("scores")):
-                self._files.write(f"{self._inside}scores/{name}", store._files.read(f"{store._inside}scores/{name}"))
+                self._files.write(
+                    f"{self._inside}scores/{name}",
+                    store._files.read(f"{store._inside}scores/{name}"),
+                )
 
     def _names(self, folder: str) -> set[str]:
-        """Return the names of the artifacts in a folder, without those that a killed process was writing."""
-        return {name for name in self._files.names(self._inside + folder) if not name.startswith(".")}
+        """Return the names of the artifacts in a folder,
+        without those that a killed process was writing.
+        """
+        return {
+            name
+            for name in self._files.names(self._inside + folder)
+            if not name.startswith(".")
+        }
 
     # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
         """Return True when the run has no artifact yet."""
-        return not any(self._files.names(self._inside + name) for name in ARTIFACT_FOLDERS)
+        return not any(
+            self._files.names(self._inside + name) for name in ARTIFACT_FOLDERS
+        )
 
     def clear(self) -> None:
         """Remove all artifacts."""
@@ -221,7 +289,9 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
 
 @dataclass(frozen=True)
 class KeptFile:
-    """Results of a run that were computed after it, in a file beside its own that is valid under one key."""
+    """Results of a run that were computed after it,
+    in a file beside its own that is valid under one key.
+    """
 
     path: Path | None
     """None: they are not kept."""
@@ -230,19 +300,37 @@ class KeptFile:
     def read(self) -> Any:
         """Return the rows; None without a whole file of this key."""
         folder = RunFolder(self.path.parent) if self.path else None
-        content = read_object(folder, self.path.name) if self.path and folder and folder.has(self.path.name) else {}
-        if content is None or (content and content.get("sha256") != content_digest(content.get("rows"))):
+        content = (
+            read_object(folder, self.path.name)
+            if self.path and folder and folder.has(self.path.name)
+            else {}
+        )
+        if content is None or (
+            content and content.get("sha256") != content_digest(content.get("rows"))
+        ):
             _log.warning("%s is damaged; its content is computed again", self.path)
             return None
         return content.get("rows") if content.get("key") == self.key else None
 
     def write(self, schema: int, rows: object) -> None:
-        """Write the file; a directory that is read-only, or that another process writes, keeps none, which is logged."""
+        """Write the file; a directory that is read-only, or that another process
+        writes, keeps none, which is logged.
+        """
         if self.path is None:
             return
         try:
             complete_unfinished(self.path.parent)
-            write_atomically(self.path, to_json({"schema": schema, "key": self.key, "sha256": content_digest(rows), "rows": rows}))
+            write_atomically(
+                self.path,
+                to_json(
+                    {
+                        "schema": schema,
+                        "key": self.key,
+                        "sha256": content_digest(rows),
+                        "rows": rows,
+                    }
+                ),
+            )
         except (OSError, HarnessError) as error:
             _log.info("%s is not kept: %s", self.path.name, error)
 
@@ -255,14 +343,26 @@ class ShardFile:
     name: str
 
     def read(self) -> JsonObject | None:
-        """Return the content, whose ``size`` is a number of examples; None without a whole file."""
+        """Return the content, whose ``size`` is a number of examples;
+        None without a whole file.
+        """
         content = read_object(self.folder, self.name) or {}
         checksum = content.pop(CHECKSUM, None)
         size = content.get("size")
-        return content if checksum == content_digest(content) and isinstance(size, int) and size > 0 else None
+        return (
+            content
+            if checksum == content_digest(content)
+            and isinstance(size, int)
+            and size > 0
+            else None
+        )
 
     def write(self, size: int, **values: object) -> None:
-        """Write the number of examples per shard and other values; a file that has them stays as it is, and a complete part complete."""
+        """Write the number of examples per shard and other values; a file that has them
+        stays as it is, and a complete part complete.
+        """
         content: JsonObject = {"size": size, **values}
         if not content.items() <= (self.read() or {}).items():
-            self.folder.write(self.name, to_json({**content, CHECKSUM: content_digest(content)}))
+            self.folder.write(
+                self.name, to_json({**content, CHECKSUM: content_digest(content)})
+            )

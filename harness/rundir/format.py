@@ -1,7 +1,8 @@
 """File format of the run directory: names, schema versions, JSON.
 
-``manifest.json`` names the run; ``candidates/`` and ``scores/`` hold captions and statistics, ``shards.json`` the size of shards;
-``results.json`` and ``samples.parquet`` appear when the run is finished.
+``manifest.json`` names the run; ``candidates/`` and ``scores/`` hold captions and
+statistics, ``shards.json`` the size of shards; ``results.json`` and ``samples.parquet``
+appear when the run is finished.
 """
 
 from __future__ import annotations
@@ -31,39 +32,55 @@ JsonObject = dict[str, object]
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a temporary name beside ``path``, flush to disk, and rename; remove what killed processes left under such names of it."""
+    """Write to a temporary name beside ``path``, flush to disk, and rename; remove what
+    killed processes left under such names of it.
+    """
     remove_left_overs(path.parent, {path.name})
     RunFolder(path.parent).write(path.name, data)
 
 
 def to_json(value: object) -> bytes:
-    """Return readable JSON: keys in the order given, null for NaN, ``"inf"`` and ``"-inf"`` for infinities."""
+    """Return readable JSON: keys in the order given, null for NaN, ``"inf"`` and
+    ``"-inf"`` for infinities.
+    """
     text = json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def plain(value: object) -> object:
-    """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as None, anything else as text.
+    """Return a value made of JSON types: numpy arrays as lists, sets sorted, NaN as
+    None, anything else as text.
 
     Secrets are replaced in every text (:mod:`harness.files.secrets`).
     """
     if type(value) is str:  # by far the most
         return redact(value)
     if isinstance(value, (dict, Mapping)):
-        return {redact(str(key)): plain(item) for key, item in cast("Mapping[object, object]", value).items()}
+        return {
+            redact(str(key)): plain(item)
+            for key, item in cast("Mapping[object, object]", value).items()
+        }
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in cast("list[object]", value)]
     if isinstance(value, (set, frozenset)):
-        return sorted(cast("set[str]", {plain(item) for item in cast("set[object]", value)}))
+        return sorted(
+            cast("set[str]", {plain(item) for item in cast("set[object]", value)})
+        )
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(cast(Any, value).tolist())
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
-    return value if value is None or isinstance(value, (int, float, bool)) else redact(str(value))
+    return (
+        value
+        if value is None or isinstance(value, (int, float, bool))
+        else redact(str(value))
+    )
 
 
 def open_run_file(path: Path) -> BinaryIO:
-    """Open a file of a run directory by its path; raises as :meth:`harness.rundir.run_folder.RunFolder.open`."""
+    """Open a file of a run directory by its path; raises as
+    :meth:`harness.rundir.run_folder.RunFolder.open`.
+    """
     return RunFolder(path.parent).open(path.name)
 
 
@@ -74,7 +91,9 @@ def file_digest(path: Path) -> str:
 
 
 def read_object(folder: RunFolder, name: str) -> JsonObject | None:
-    """Return the JSON object of a file of a run directory, None without a readable one."""
+    """Return the JSON object of a file of a run directory,
+    None without a readable one.
+    """
     try:
         content: object = parse_json(folder.read(name))
     except (OSError, ValueError, InputError):
@@ -83,30 +102,42 @@ def read_object(folder: RunFolder, name: str) -> JsonObject | None:
 
 
 def read_json_object(path: Path) -> JsonObject:
-    """Return the JSON object of a file; raise :class:`InputError` when it holds anything else."""
+    """Return the JSON object of a file; raise :class:`InputError` when it holds
+    anything else.
+    """
     try:
         with open_run_file(path) as file:
             value = parse_json(file.read().decode("utf-8"))
     except ValueError as error:
         raise InputError(f"is not valid JSON: {error}", str(path)) from None
     if not isinstance(value, dict):
-        raise InputError(f"expected a JSON object; found {type(value).__name__}", str(path))
+        raise InputError(
+            f"expected a JSON object; found {type(value).__name__}", str(path)
+        )
     return cast(JsonObject, value)
 
 
 SUITE = "suite.json"
-"""File of a suite's folder: the run folders in their order, and the sets that are not there."""
+"""File of a suite's folder: the run folders in their order,
+and the sets that are not there.
+"""
 
 
 def write_suite(folder: Path, runs: Sequence[str], absent: Mapping[str, str]) -> None:
-    """Write the names of the run folders of a suite, and task -> line of the sets that are not there."""
-    write_atomically(folder / SUITE, to_json({"runs": list(runs), "absent": dict(absent)}))
+    """Write the names of the run folders of a suite,
+    and task -> line of the sets that are not there.
+    """
+    write_atomically(
+        folder / SUITE, to_json({"runs": list(runs), "absent": dict(absent)})
+    )
 
 
 def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
-    """Return the run directories of a path, and the sets of its suite that are not there.
+    """Return the run directories of a path,
+    and the sets of its suite that are not there.
 
-    A run directory stands for itself; a folder of runs for those in it: in the order of its suite, else by name.
+    A run directory stands for itself; a folder of runs for those in it: in the order of
+    its suite, else by name.
     """
     folder = Path(path)
     if (folder / MANIFEST).is_file() or not folder.is_dir():
@@ -114,6 +145,8 @@ def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
     if (folder / SUITE).is_file():
         content = read_json_object(folder / SUITE)
         absent = cast("dict[str, str]", content.get("absent") or {})
-        return [folder / name for name in cast("list[str]", content.get("runs") or [])], list(absent)
+        return [
+            folder / name for name in cast("list[str]", content.get("runs") or [])
+        ], list(absent)
     inner = sorted(file.parent for file in folder.glob(f"**/{MANIFEST}"))
     return inner or [folder], []

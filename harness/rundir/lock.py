@@ -1,8 +1,9 @@
 """The lock of a run directory: one process writes a run at a time.
 
-The lock is ``flock`` on the file ``.lock``, which the system releases when the process ends, however it ends. The file also names its
-owner (host, boot id, process), for messages and for file systems without ``flock``: there the file itself is the lock, and it
-counts as stale when its process, or the boot of its host, is over.
+The lock is ``flock`` on the file ``.lock``, which the system releases when the process
+ends, however it ends. The file also names its owner (host, boot id, process), for
+messages and for file systems without ``flock``: there the file itself is the lock, and
+it counts as stale when its process, or the boot of its host, is over.
 """
 
 from __future__ import annotations
@@ -24,7 +25,13 @@ from harness.files.json_text import parse_json
 from harness.rundir.file_names import LOCK
 from harness.rundir.run_folder import RunFolder
 
-_UNSUPPORTED = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+_UNSUPPORTED = {
+    errno.ENOLCK,
+    errno.ENOSYS,
+    errno.EINVAL,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+}
 """Errors of ``flock`` on a file system that has none."""
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -46,7 +53,9 @@ class Owner:
 
     @classmethod
     def read(cls, folder: RunFolder) -> Owner | None:
-        """Return the owner that the lock file of a directory names, or None where it names none."""
+        """Return the owner that the lock file of a directory names,
+        or None where it names none.
+        """
         try:
             values = cast("Values", parse_json(folder.read(LOCK)[:4096]))
             return cls(str(values["host"]), str(values["boot"]), int(values["pid"]))
@@ -54,7 +63,9 @@ class Owner:
             return None
 
     def is_gone(self) -> bool:
-        """Return True when the process has certainly ended; a process of another host never counts as ended."""
+        """Return True when the process has certainly ended;
+        a process of another host never counts as ended.
+        """
         here = Owner.this()
         if self.host != here.host:
             return False
@@ -73,9 +84,11 @@ class Owner:
 
 
 class RunLock:
-    """An exclusive lock on a run directory, held until :meth:`release`, the end of the object or the end of the process.
+    """An exclusive lock on a run directory, held until :meth:`release`, the end of the
+    object or the end of the process.
 
-    A KeyboardInterrupt may arrive between any two instructions. The lock is a file object, so that it ends with the frames that hold it.
+    A KeyboardInterrupt may arrive between any two instructions. The lock is a file
+    object, so that it ends with the frames that hold it.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -103,7 +116,9 @@ class RunLock:
         os.pwrite(self._file.fileno(), json.dumps(asdict(Owner.this())).encode(), 0)
 
     def _lock_file(self, file: FileIO) -> FileIO | None:
-        """Return the file once it is locked, None when it was removed or replaced meanwhile."""
+        """Return the file once it is locked,
+        None when it was removed or replaced meanwhile.
+        """
         try:
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -114,16 +129,25 @@ class RunLock:
             owner = Owner.read(self._folder)
             if owner is not None and owner != Owner.this() and not owner.is_gone():
                 raise self._refusal(owner) from None
-        if os.fstat(file.fileno()).st_nlink > 1:  # a copy by hard links: the other directory's file stays as it is
+        # a copy by hard links: the other directory's file stays as it is
+        if os.fstat(file.fileno()).st_nlink > 1:
             self._folder.remove(LOCK)
         try:
-            return file if os.path.samestat(os.fstat(file.fileno()), os.lstat(self._folder.path / LOCK)) else None
+            return (
+                file
+                if os.path.samestat(
+                    os.fstat(file.fileno()), os.lstat(self._folder.path / LOCK)
+                )
+                else None
+            )
         except FileNotFoundError:
             return None
 
     def _refusal(self, owner: Owner | None) -> HarnessError:
         text = f" ({owner})" if owner else ""
-        return HarnessError(f"{self._folder.path}: another process is writing this run{text}")
+        return HarnessError(
+            f"{self._folder.path}: another process is writing this run{text}"
+        )
 
     def release(self) -> None:
         """Release the lock and remove its file, which only the holder does."""

@@ -1,6 +1,7 @@
 """Parquet files read by column and written by row group.
 
-Files are read without pyarrow's threads: where the memory is too small to start one, it waits for it for ever.
+Files are read without pyarrow's threads: where the memory is too small to start one, it
+waits for it for ever.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
 
 
 def column_kinds(path: Path) -> dict[str, str]:
-    """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` (also of a column without values) or the name of another type.
+    """Return name -> :data:`TEXTS`, :data:`LISTS`, :data:`NUMBERS` (also of a column
+    without values) or the name of another type.
 
     Raises :class:`InputError` for a damaged file.
     """
-    parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
+    parquet, arrow = (
+        importlib.import_module("pyarrow.parquet"),
+        importlib.import_module("pyarrow"),
+    )
     types: Arrow = cast(Arrow, arrow).types
     try:
         with open_run_file(path) as file:
@@ -40,16 +45,24 @@ def column_kinds(path: Path) -> dict[str, str]:
     def kind(data_type: Arrow) -> str:
         if types.is_string(data_type) or types.is_large_string(data_type):
             return TEXTS
-        if types.is_floating(data_type) or types.is_integer(data_type) or types.is_null(data_type):
+        if (
+            types.is_floating(data_type)
+            or types.is_integer(data_type)
+            or types.is_null(data_type)
+        ):
             return NUMBERS
-        is_list = types.is_list(data_type) and (types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS)
+        is_list = types.is_list(data_type) and (
+            types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS
+        )
         return LISTS if is_list else str(data_type)
 
     return {field.name: kind(field.type) for field in schema}
 
 
 def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[object]:
-    """Return one column as Python values; raise :class:`InputError` for a damaged file, and with ``whole`` for missing values."""
+    """Return one column as Python values; raise :class:`InputError` for a damaged file,
+    and with ``whole`` for missing values.
+    """
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
@@ -57,37 +70,58 @@ def read_column(path: Path, name: str, *, whole: bool = False) -> Sequence[objec
         if whole:
             require_values(table)
         return cast("list[object]", table.column(name).to_pylist())
-    except (OSError, ValueError, KeyError) as error:  # KeyError: a table without rows lacks the column
+    except (OSError, ValueError, KeyError) as error:
+        # KeyError: a table without rows lacks the column
         raise damaged_file_error(path, error) from None
 
 
 def require_values(table: Arrow) -> None:
-    """Raise :class:`ValueError` for a ``pyarrow.Table`` with missing values, also in lists."""
+    """Raise :class:`ValueError` for a ``pyarrow.Table`` with missing values,
+    also in lists.
+    """
     arrow: Arrow = importlib.import_module("pyarrow")
     for name, column in zip(table.column_names, table.columns):
         is_list = arrow.types.is_list(column.type)
-        if column.null_count or (is_list and any(chunk.flatten().null_count for chunk in column.chunks)):
+        if column.null_count or (
+            is_list and any(chunk.flatten().null_count for chunk in column.chunks)
+        ):
             raise ValueError(f"column '{name}' has missing values")
 
 
 def read_numbers(path: Path, name: str) -> np.ndarray:
-    """Return one number column, float64, shape (rows,), NaN for null; raise :class:`InputError` for a damaged file."""
-    parquet, arrow = importlib.import_module("pyarrow.parquet"), importlib.import_module("pyarrow")
+    """Return one number column, float64, shape (rows,), NaN for null; raise
+    :class:`InputError` for a damaged file.
+    """
+    parquet, arrow = (
+        importlib.import_module("pyarrow.parquet"),
+        importlib.import_module("pyarrow"),
+    )
     try:
         with open_run_file(path) as file:
-            column: Arrow = cast(Arrow, parquet).ParquetFile(file).read(columns=[name], use_threads=False).column(name)
-        values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(zero_copy_only=False)
+            column: Arrow = (
+                cast(Arrow, parquet)
+                .ParquetFile(file)
+                .read(columns=[name], use_threads=False)
+                .column(name)
+            )
+        values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(
+            zero_copy_only=False
+        )
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
     return np.asarray(values, dtype=np.float64)
 
 
 def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
-    """Return the distinct texts of a column, and the number of each row's text, shape (rows,)."""
+    """Return the distinct texts of a column, and the number of each row's text,
+    shape (rows,).
+    """
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            table = parquet.ParquetFile(file, read_dictionary=[name]).read(columns=[name], use_threads=False)
+            table = parquet.ParquetFile(file, read_dictionary=[name]).read(
+                columns=[name], use_threads=False
+            )
         require_values(table)
         column = table.column(name)
         coded: Arrow = column.unify_dictionaries().combine_chunks()
@@ -97,7 +131,9 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
 
 
 def read_table(path: Path) -> Arrow:
-    """Return all columns as a ``pyarrow.Table``; raise :class:`InputError` for a damaged file."""
+    """Return all columns as a ``pyarrow.Table``;
+    raise :class:`InputError` for a damaged file.
+    """
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
@@ -113,7 +149,9 @@ def table_of(columns: Mapping[str, Sequence[object]]) -> Arrow:
 
 
 def row_count(path: Path) -> int:
-    """Return the number of rows of a file; raise :class:`InputError` for a damaged one."""
+    """Return the number of rows of a file;
+    raise :class:`InputError` for a damaged one.
+    """
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
@@ -122,8 +160,12 @@ def row_count(path: Path) -> int:
         raise damaged_file_error(path, error) from None
 
 
-def encode_columns(columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]) -> bytes:
-    """Return columns as the content of a file, one row group per (start, length) of ``groups``."""
+def encode_columns(
+    columns: Mapping[str, Sequence[object]], groups: Iterable[tuple[int, int]]
+) -> bytes:
+    """Return columns as the content of a file, one row group per (start, length) of
+    ``groups``.
+    """
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     table = table_of(columns)
     require_memory(2 * table.nbytes)
@@ -136,4 +178,6 @@ def encode_columns(columns: Mapping[str, Sequence[object]], groups: Iterable[tup
 
 def damaged_file_error(path: Path, error: Exception | str) -> InputError:
     """Return the error of a damaged file of a run directory."""
-    return InputError(f"is damaged ({error}); run the spec again to rebuild it", str(path))
+    return InputError(
+        f"is damaged ({error}); run the spec again to rebuild it", str(path)
+    )

@@ -1,6 +1,7 @@
 """Provenance of a run: a typed view on manifest.json.
 
-Shapes of manifest.json and results.json are checked before use: the files may be damaged, or of somebody else.
+Shapes of manifest.json and results.json are checked before use: the files may be
+damaged, or of somebody else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class ModelEntry:
     params: Parameters
     fingerprint: str
     source: Parameters | str | None = None
-    """Description that the adapter gives of itself (:class:`~harness.contracts.Describes`), such as the commit of its weights."""
+    """Description that the adapter gives of itself
+    (:class:`~harness.contracts.Describes`), such as the commit of its weights.
+    """
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,9 @@ class Provenance:
 
     @property
     def signature(self) -> str:
-        """Short identity of the run: ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``."""
+        """Short identity of the run:
+        ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``.
+        """
         return self._text("signature")
 
     @property
@@ -77,7 +82,9 @@ class Provenance:
 
     @property
     def readings(self) -> list[JsonObject]:
-        """How each file of candidates and references was read (:class:`harness.contracts.Reading`, without captions)."""
+        """How each file of candidates and references was read
+        (:class:`harness.contracts.Reading`, without captions).
+        """
         return list(cast("list[JsonObject]", self.content.get("readings") or []))
 
     @property
@@ -87,12 +94,16 @@ class Provenance:
 
     @property
     def data(self) -> Parameters:
-        """Data set: ``reader``, ``fingerprint``, ``source``, ``examples``, ``references``."""
+        """Data set: ``reader``, ``fingerprint``, ``source``,
+        ``examples``, ``references``.
+        """
         return cast("Parameters", self.content.get("data") or {})
 
     @property
     def spec(self) -> Parameters:
-        """The resolved spec; that of a version that took the first references says so."""
+        """The resolved spec; that of a version that took the first references says
+        so.
+        """
         spec = cast("Values", self.content.get("spec") or {})
         counts = spec.get("references")
         if isinstance(counts, (int, list)) and "|refs:" not in self.signature:
@@ -101,20 +112,39 @@ class Provenance:
 
     @property
     def reference_subset(self) -> str:
-        """Choice of the references that count, ``random(SEED)`` or ``first``; empty where the run uses all of them."""
+        """Choice of the references that count, ``random(SEED)`` or ``first``; empty
+        where the run uses all of them.
+        """
         references = self.spec.get("references")
-        counts = cast("Values", references).get("first") if isinstance(references, Mapping) else references
-        sizes = cast("list[int]", counts if isinstance(counts, list) else [counts] if isinstance(counts, int) else [])
+        counts = (
+            cast("Values", references).get("first")
+            if isinstance(references, Mapping)
+            else references
+        )
+        sizes = cast(
+            "list[int]",
+            counts
+            if isinstance(counts, list)
+            else [counts]
+            if isinstance(counts, int)
+            else [],
+        )
         available = cast("list[int]", self.data.get("references") or [0])
-        if self.spec.get("sizes") != "equal" and not any(size < max(available) for size in sizes):
+        if self.spec.get("sizes") != "equal" and not any(
+            size < max(available) for size in sizes
+        ):
             return ""
-        marks = [field for field in self.signature.split("|") if field.startswith("refs:")]
+        marks = [
+            field for field in self.signature.split("|") if field.startswith("refs:")
+        ]
         return marks[-1].removeprefix("refs:") if marks else "first"
 
     @cached_property
     def views(self) -> tuple[ViewSpec, ...]:
         """Views of the spec; a run of judgments has none."""
-        return tuple(ViewSpec.model_validate(view) for view in self.spec.get("views") or ())
+        return tuple(
+            ViewSpec.model_validate(view) for view in self.spec.get("views") or ()
+        )
 
     @property
     def models(self) -> tuple[ModelEntry, ...]:
@@ -129,11 +159,15 @@ class Provenance:
         return tuple(MetricEntry(**entry) for entry in entries)
 
     def model(self, label: str) -> ModelEntry:
-        """Return the model with a label; raise :class:`InputError` for a model that only results.json or samples.parquet name."""
+        """Return the model with a label; raise :class:`InputError` for a model that
+        only results.json or samples.parquet name.
+        """
         return _find_label(label, "model", self.models)
 
     def metric(self, label: str) -> MetricEntry:
-        """Return the metric with a label; raise :class:`InputError` for a metric that only results.json or samples.parquet name."""
+        """Return the metric with a label; raise :class:`InputError` for a metric that
+        only results.json or samples.parquet name.
+        """
         return _find_label(label, "metric", self.metrics)
 
 
@@ -145,7 +179,11 @@ def _find_label(label: str, kind: str, entries: Sequence[E]) -> E:
         if entry.label == label:
             return entry
     nearest = did_you_mean(label, [entry.label for entry in entries])
-    raise InputError(f"has no {kind} '{label}'{nearest}; its run directory is damaged: run the spec again", MANIFEST)
+    raise InputError(
+        f"has no {kind} '{label}'{nearest}; its run directory is damaged: "
+        "run the spec again",
+        MANIFEST,
+    )
 
 
 class Results(BaseModel):
@@ -153,7 +191,9 @@ class Results(BaseModel):
 
     results: list[ResultRecord]
     slices: list[ResultRecord] = []
-    """Results of slices of the examples, each with its :attr:`~harness.rundir.records.ResultRecord.slice`."""
+    """Results of slices of the examples, each with its
+    :attr:`~harness.rundir.records.ResultRecord.slice`.
+    """
     failed: dict[str, str] = {}
     """Examples that a model could not process: ``model/example`` -> reason."""
     notes: list[str] = []
@@ -195,12 +235,16 @@ class _Manifest(BaseModel):
 
 
 def check_manifest(content: JsonObject, path: Path) -> None:
-    """Raise :class:`InputError` with the key when the content of manifest.json has not the shape of a manifest."""
+    """Raise :class:`InputError` with the key when the content of manifest.json has not
+    the shape of a manifest.
+    """
     _check(_Manifest, content, path, "is no manifest of a run")
 
 
 def check_results(content: JsonObject, path: Path) -> Results:
-    """Return the content of results.json; raise :class:`InputError` with the key when it has not the shape of results."""
+    """Return the content of results.json; raise :class:`InputError` with the key when
+    it has not the shape of results.
+    """
     return _check(Results, content, path, "holds no results of a run")
 
 
@@ -214,4 +258,8 @@ def _check(shape: type[Shape], content: JsonObject, path: Path, text: str) -> Sh
         problem = error.errors(include_url=False, include_context=False)[0]
         key = ".".join(map(str, problem["loc"]))
         message = problem["msg"].removeprefix("Value error, ")
-        raise InputError(f"{text}: {key}: {message[:1].lower()}{message[1:]}; found {problem['input']!r:.80}", str(path)) from None
+        raise InputError(
+            f"{text}: {key}: {message[:1].lower()}{message[1:]}; "
+            f"found {problem['input']!r:.80}",
+            str(path),
+        ) from None

@@ -1,4 +1,6 @@
-"""Result records: one number of one metric for one model and decoding, as in results.json."""
+"""Result records: one number of one metric for one model and decoding,
+as in results.json.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +16,35 @@ from pydantic import BeforeValidator
 from harness.contracts import Decoding, Level, Parameters, Values
 from harness.rundir.format import JsonObject, plain
 
-_SHORT = {"temperature": "T", "candidates": "n", "references": "m", "top_p": "p", "top_k": "k", "strategy": ""}
+_SHORT = {
+    "temperature": "T",
+    "candidates": "n",
+    "references": "m",
+    "top_p": "p",
+    "top_k": "k",
+    "strategy": "",
+}
 _ORDER = (*(item.name for item in fields(Decoding)), "references")
-"""Order of the fields of a decoding in texts, whatever the order in which a file has them."""
+"""Order of the fields of a decoding in texts,
+whatever the order in which a file has them.
+"""
 _WITHOUT_VALUE = {"candidates": "all", "references": "all"}
-"""Text of a field that has no value where others have one; of those that are not listed ``none``."""
+"""Text of a field that has no value where others have one;
+of those that are not listed ``none``.
+"""
 _WRITTEN_AS_NULL = ("higher_is_better", "ci95", "p_value", "p_method")
 """Fields that results.json has even without a value; others are left out."""
 
 
 def number(value: object) -> float:
-    """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and ``"-inf"``; raise ValueError for anything else."""
+    """Return a JSON number as float: NaN for null, infinities for ``"inf"`` and
+    ``"-inf"``; raise ValueError for anything else.
+    """
     if value is None:
         return math.nan
-    if value not in ("inf", "-inf") and (isinstance(value, bool) or not isinstance(value, Real)):
+    if value not in ("inf", "-inf") and (
+        isinstance(value, bool) or not isinstance(value, Real)
+    ):
         raise ValueError("expected a number or null")
     try:
         return float(cast("float | str", value))
@@ -50,7 +67,8 @@ CheckedNumber = Annotated[Any, BeforeValidator(_check_number)]
 class ResultRecord:
     """One result: value, interval and p-value of a metric for a model and decoding.
 
-    The fields, in this order, are the keys of a result in results.json, and their types are what :mod:`harness.rundir.provenance` checks.
+    The fields, in this order, are the keys of a result in results.json, and their types
+    are what :mod:`harness.rundir.provenance` checks.
     """
 
     model: str
@@ -58,13 +76,19 @@ class ResultRecord:
     model_params: Parameters = field(default_factory=Values)
     task: str = ""
     decoding: Parameters = field(default_factory=Values)
-    """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
+    """Decoding fields that differ from the defaults,
+    and ``references`` where the spec cuts them.
+    """
     metric: str
     """Label of the metric."""
     statistic: str | None = None
-    """Agreement with people that the value is, such as ``kendall_c``; None for the score of a model."""
+    """Agreement with people that the value is, such as ``kendall_c``;
+    None for the score of a model.
+    """
     group: str | None = None
-    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``, or a label."""
+    """Group of judgments of which ``statistic`` is taken: ``all``, ``mean``,
+    or a label.
+    """
     params: Parameters = field(default_factory=Values)
     higher_is_better: bool | None = None
     level: Level = "item"
@@ -74,7 +98,9 @@ class ResultRecord:
     ci95: tuple[Number, Number] | None = None
     """95 % interval."""
     interval_note: str | None = None
-    """Reason for no interval, or a property of the interval; written only where there is one."""
+    """Reason for no interval, or a property of the interval;
+    written only where there is one.
+    """
     p_value: Number | None = None
     """Combined p-value over the examples, in (0, 1]; None without p-values."""
     p_method: str | None = None
@@ -86,18 +112,27 @@ class ResultRecord:
     sizes: Mapping[str, Sequence[int]] | None = None
     """Set sizes that occur: ``candidates`` and ``references``."""
     depends_on: Sequence[str] | None = None
-    """Set sizes on which the number depends (:attr:`harness.contracts.MetricSpec.depends_on`); None: those of the level."""
+    """Set sizes on which the number depends
+    (:attr:`harness.contracts.MetricSpec.depends_on`); None: those of the level.
+    """
     seconds: Number = 0.0
     details: Parameters | None = None
     p: Mapping[str, CheckedNumber] | None = None
-    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ... (:func:`harness.run.score.combine_p_values`), and ``floor``, the
-    smallest p-value that one example can have."""
+    """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ...
+    (:func:`harness.run.score.combine_p_values`), and ``floor``, the smallest p-value
+    that one example can have.
+    """
     p_note: str | None = None
-    """Reason why there is no p-value although one was requested, to follow the metric's name."""
+    """Reason why there is no p-value although one was requested,
+    to follow the metric's name.
+    """
     statistics: str | None = None
-    """Name of the artifact that holds the sufficient statistics (``scores/NAME.npz``)."""
+    """Name of the artifact that holds the sufficient statistics (``scores/NAME.npz``).
+    """
     slice: str | None = None
-    """Slice of the examples that the number is of, such as ``domain=near-domain`` (:mod:`harness.rundir.slices`); None: all examples."""
+    """Slice of the examples that the number is of, such as ``domain=near-domain``
+    (:mod:`harness.rundir.slices`); None: all examples.
+    """
 
     @property
     def decoding_key(self) -> str:
@@ -106,14 +141,24 @@ class ResultRecord:
 
     @property
     def agreement(self) -> str:
-        """The statistic with its group of judgments, such as ``kendall_c`` and ``accuracy (HC)``."""
+        """The statistic with its group of judgments,
+        such as ``kendall_c`` and ``accuracy (HC)``.
+        """
         return f"{self.statistic}" + ("" if self.group == "all" else f" ({self.group})")
 
     @property
     def compared_sizes(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Set sizes within which the number compares with others of the metric: those that it depends on, with their values."""
-        names = sizes_of_level(self.level) if self.depends_on is None else self.depends_on
-        return tuple((name, tuple(self.sizes[name])) for name in names if self.sizes and name in self.sizes)
+        """Set sizes within which the number compares with others of the metric: those
+        that it depends on, with their values.
+        """
+        names = (
+            sizes_of_level(self.level) if self.depends_on is None else self.depends_on
+        )
+        return tuple(
+            (name, tuple(self.sizes[name]))
+            for name in names
+            if self.sizes and name in self.sizes
+        )
 
     @property
     def harmonic_p(self) -> float | None:
@@ -121,40 +166,57 @@ class ResultRecord:
         return (self.p or {}).get("harmonic_mean")
 
     def to_dict(self) -> JsonObject:
-        """Return the record as in results.json, without the fields that a subclass adds."""
+        """Return the record as in results.json,
+        without the fields that a subclass adds.
+        """
         values: Values = {f.name: getattr(self, f.name) for f in fields(ResultRecord)}
         values["ci95"] = list(self.ci95) if self.ci95 else None
         return {
-            name: dict(cast("Parameters", value)) if isinstance(value, Mapping) else value
+            name: dict(cast("Parameters", value))
+            if isinstance(value, Mapping)
+            else value
             for name, value in values.items()
             if value is not None or name in _WRITTEN_AS_NULL
         }
 
 
 def sizes_of_level(level: Level) -> Sequence[str]:
-    """Return the set sizes on which the numbers of a level depend unless the metric says otherwise."""
-    return {"item": ["references"], "model": list[str]()}.get(level, ["candidates", "references"])
+    """Return the set sizes on which the numbers of a level depend unless the metric
+    says otherwise.
+    """
+    return {"item": ["references"], "model": list[str]()}.get(
+        level, ["candidates", "references"]
+    )
 
 
 def lookup(record: ResultRecord, path: str) -> Any:
-    """Return ``model``, ``metric``, ``decoding.temperature``, ``params.distance`` of a record; None where absent.
+    """Return ``model``, ``metric``, ``decoding.temperature``, ``params.distance`` of a
+    record; None where absent.
 
-    A record names only the decoding fields that differ from the defaults; the others are taken from the defaults.
+    A record names only the decoding fields that differ from the defaults; the others
+    are taken from the defaults.
 
-    >>> lookup(ResultRecord(model="a", metric="cider", decoding={"temperature": 0.5}), "decoding.temperature")
+    >>> lookup(
+    ...     ResultRecord(model="a", metric="cider", decoding={"temperature": 0.5}),
+    ...     "decoding.temperature",
+    ... )
     0.5
     """
     root, *steps = path.split(".")
     here: Any = getattr(record, root, None)
     for step in steps:
         if not isinstance(here, Mapping) or step not in here:
-            return getattr(Decoding(), step, None) if path == f"decoding.{step}" else None
+            return (
+                getattr(Decoding(), step, None) if path == f"decoding.{step}" else None
+            )
         here = cast("Parameters", here)[step]
     return here
 
 
 def changed_fields(decoding: Decoding) -> Values:
-    """Return the fields of a decoding that differ from the defaults, for results and tables."""
+    """Return the fields of a decoding that differ from the defaults,
+    for results and tables.
+    """
     default = Decoding()
     return {
         f.name: (dict(value) if f.name == "options" else value)
@@ -182,16 +244,23 @@ def decoding_text(decoding: Parameters) -> str:
 
 
 def text_of_fields(decoding: Parameters, names: Iterable[str]) -> str:
-    """Return a short text of some fields of a decoding, with their values also where these are the defaults.
+    """Return a short text of some fields of a decoding,
+    with their values also where these are the defaults.
 
     >>> text_of_fields({"candidates": 10}, ["temperature", "top_p"])
     'T=1 p=none'
     """
     settings: list[str] = []
-    for name in sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)):
+    for name in sorted(
+        names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)
+    ):
         value = _setting(decoding, name)
         label = _SHORT.get(name, name)
-        text = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+        text = (
+            f"{value:g}"
+            if isinstance(value, float) and float(f"{value:g}") == value
+            else str(value)
+        )
         text = _WITHOUT_VALUE.get(name, "none") if value is None else text
         settings.append(f"{label}={text}" if label else text)
     return " ".join(settings)
@@ -210,4 +279,8 @@ def varying_fields(decodings: Iterable[Parameters]) -> list[str]:
     """
     items = list(decodings)
     names = dict.fromkeys(name for decoding in items for name in decoding)
-    return [name for name in names if len({repr(_setting(decoding, name)) for decoding in items}) > 1]
+    return [
+        name
+        for name in names
+        if len({repr(_setting(decoding, name)) for decoding in items}) > 1
+    ]

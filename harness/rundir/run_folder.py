@@ -1,15 +1,19 @@
 """Files of one run directory: opened inside it alone, replaced together by one commit.
 
-A directory may come from somebody else. Each file is therefore opened relative to the descriptor of its folder and never through a link
-(``O_NOFOLLOW``); links, devices and pipes inside the directory are refused, links on the way to it are not.
+A directory may come from somebody else. Each file is therefore opened relative to the
+descriptor of its folder and never through a link (``O_NOFOLLOW``); links, devices and
+pipes inside the directory are refused, links on the way to it are not.
 
-A writer that replaces the files of a directory puts the new ones into the folder :data:`PENDING`. The rename of :data:`COMMIT` is the
-moment at which they count: before it the directory has its old content, after it the new one. The renames that follow may be cut off
-by a kill at any point; the next writer repeats them, and until then readers find the files through :data:`COMMIT`.
+A writer that replaces the files of a directory puts the new ones into the folder
+:data:`PENDING`. The rename of :data:`COMMIT` is the moment at which they count: before
+it the directory has its old content, after it the new one. The renames that follow may
+be cut off by a kill at any point; the next writer repeats them, and until then readers
+find the files through :data:`COMMIT`.
 
-Somebody else may have written :data:`COMMIT`. It can therefore name nothing but files of a run (:data:`COMMITTED`), a reader carries
-nothing out, and a writer does so under the lock of the run. The size and hash of each file in it find damage; they are no proof of who
-wrote it.
+Somebody else may have written :data:`COMMIT`. It can therefore name nothing but files
+of a run (:data:`COMMITTED`), a reader carries nothing out, and a writer does so under
+the lock of the run. The size and hash of each file in it find damage; they are no proof
+of who wrote it.
 """
 
 from __future__ import annotations
@@ -39,11 +43,14 @@ if TYPE_CHECKING:
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Flags of every file: ``O_NONBLOCK`` keeps a pipe from blocking until it is refused."""
+"""Flags of every file: ``O_NONBLOCK`` keeps a pipe from blocking until it is refused.
+"""
 
 
 class DamagedCommit(InputError):
-    """A file that waits for the renames of a commit is not the one that the commit names."""
+    """A file that waits for the renames of a commit is not the one that the commit
+    names.
+    """
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,9 @@ class NamedFile(FileIO):
 
 
 class StampedFile(io.RawIOBase):
-    """A new file whose stamp is computed while it is written, so that it need not be read again."""
+    """A new file whose stamp is computed while it is written,
+    so that it need not be read again.
+    """
 
     def __init__(self, descriptor: int, path: Path) -> None:
         super().__init__()
@@ -119,8 +128,9 @@ class Commit:
     """Content of :data:`COMMIT`."""
 
     moved: Mapping[str, FileStamp | None]
-    """Names in :data:`PENDING` that replace those of the directory, with the stamps of files; None for folders, whose files have
-    checksums of their own."""
+    """Names in :data:`PENDING` that replace those of the directory, with the stamps of
+    files; None for folders, whose files have checksums of their own.
+    """
     removed: Sequence[str] = ()
     """Names of files that are removed from the directory."""
 
@@ -144,14 +154,20 @@ class RunFolder:
         """
         commit = self._read_commit()
         top = name.split("/", 1)[0]
-        # A rename may come between the look at the commit and the opening of the file: the second name is the one behind that rename.
+        # A rename may come between the look at the commit and the opening of the file:
+        # the second name is the one behind that rename.
         is_gone = commit is not None and top in commit.removed
         if commit is not None and top in commit.moved:
             with suppress(FileNotFoundError):
-                return os.fdopen(self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb")
-            is_gone = top in self.names(PENDING)  # a folder that has not been renamed holds all its files
+                return os.fdopen(
+                    self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb"
+                )
+            # a folder that has not been renamed holds all its files
+            is_gone = top in self.names(PENDING)
         if is_gone:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / name))
+            raise FileNotFoundError(
+                errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / name)
+            )
         return os.fdopen(self._descriptor(name, os.O_RDONLY), "rb")
 
     def read(self, name: str) -> bytes:
@@ -160,7 +176,9 @@ class RunFolder:
             return file.read()
 
     def has(self, name: str) -> bool:
-        """Return True for a file that :meth:`open` opens; raise :class:`InputError` for a link."""
+        """Return True for a file that :meth:`open` opens;
+        raise :class:`InputError` for a link.
+        """
         try:
             self.open(name).close()
         except (FileNotFoundError, NotADirectoryError):
@@ -176,7 +194,9 @@ class RunFolder:
             return []
 
     def check(self, files: Collection[str], folders: Collection[str]) -> None:
-        """Raise InputError where a file is none, a folder none, or what a folder holds is no file, here and in :data:`PENDING`."""
+        """Raise InputError where a file is none, a folder none, or what a folder holds
+        is no file, here and in :data:`PENDING`.
+        """
         for inside in ("", f"{PENDING}/"):
             for name in self.names(inside.rstrip("/")):
                 if name in folders:
@@ -185,7 +205,8 @@ class RunFolder:
                         self._require(f"{inside}{name}/{inner}", stat.S_ISREG)
                 elif name == PENDING:
                     self._require(name, stat.S_ISDIR)
-                elif inside or name in files:  # a commit moves all that the folder holds
+                elif inside or name in files:
+                    # a commit moves all that the folder holds
                     self._require(f"{inside}{name}", stat.S_ISREG)
 
     def _require(self, name: str, is_right: Callable[[int], bool]) -> None:
@@ -195,8 +216,13 @@ class RunFolder:
 
     # ------------------------------------------------------------------ writing
     def write(self, name: str, data: bytes) -> None:
-        """Write a file under a temporary name, flush it to disk, and rename it; a link of that name is replaced, not followed."""
-        with name_file(self.path / name), self._enter(name, create=True) as (folder, last):
+        """Write a file under a temporary name, flush it to disk, and rename it; a link
+        of that name is replaced, not followed.
+        """
+        with (
+            name_file(self.path / name),
+            self._enter(name, create=True) as (folder, last),
+        ):
             temporary = temporary_name(last)
             try:
                 with os.fdopen(_create(folder, temporary), "wb") as file:
@@ -215,7 +241,9 @@ class RunFolder:
             return StampedFile(_create(folder, last), self.path / name)
 
     def append(self, name: str) -> FileIO:
-        """Open a file for appending without a buffer; a file with several names (hard links) becomes a copy of its own first."""
+        """Open a file for appending without a buffer; a file with several names (hard
+        links) becomes a copy of its own first.
+        """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
         descriptor = self._descriptor(name, flags, create=True)
         if os.fstat(descriptor).st_nlink > 1:
@@ -225,7 +253,9 @@ class RunFolder:
         return NamedFile(descriptor, "a+", self.path / name)
 
     def remove(self, *names: str) -> None:
-        """Remove files, and folders with their content; names that do not exist are left out."""
+        """Remove files, and folders with their content;
+        names that do not exist are left out.
+        """
         for name in names:
             with suppress(FileNotFoundError), self._enter(name) as (folder, last):
                 if stat.S_ISDIR(os.lstat(last, dir_fd=folder).st_mode):
@@ -234,23 +264,26 @@ class RunFolder:
                     os.unlink(last, dir_fd=folder)
 
     # ------------------------------------------------------------------ commits
-    def commit(self, removed: Sequence[str] = (), stamps: Mapping[str, FileStamp] | None = None) -> None:
-        """Replace the files of the directory by those in :data:`PENDING`, and remove the files ``removed``; both happen or neither.
+    def commit(
+        self, removed: Sequence[str] = (), stamps: Mapping[str, FileStamp] | None = None
+    ) -> None:
+        """Replace the files of the directory by those in :data:`PENDING`, and remove
+        the files ``removed``; both happen or neither.
 
         Parameters
         ----------
         removed : sequence of str
             Names that the directory does not have after the commit.
         stamps : mapping, optional
-            Name -> stamp of files in :data:`PENDING` whose stamp is known from writing them, and which are on the disk; the others are
-            read and flushed.
+            Name -> stamp of files in :data:`PENDING` whose stamp is known from writing
+            them, and which are on the disk; the others are read and flushed.
         """
         moved: dict[str, FileStamp | None] = {}
         for name in self.names(PENDING):
             if not name.endswith(".tmp"):
                 moved[name] = (stamps or {}).get(name) or self._stamp(name, sync=True)
-        # The names that the commit counts on are brought to the disk before it: those of the files that wait, of their folder, and of
-        # statistics.
+        # The names that the commit counts on are brought to the disk before it: those
+        # of the files that wait, of their folder, and of statistics.
         self.sync_artifacts(f"{PENDING}/")
         self._sync(PENDING)
         self.sync_artifacts()
@@ -261,10 +294,12 @@ class RunFolder:
         self._carry_out(commit)
 
     def complete(self) -> None:
-        """Carry out the renames of a commit that a kill cut off; without a commit nothing happens.
+        """Carry out the renames of a commit that a kill cut off;
+        without a commit nothing happens.
 
-        Only the holder of the lock of the run calls it. Raises :class:`DamagedCommit`, before anything is changed, where a file that
-        waits is not the one that the commit names.
+        Only the holder of the lock of the run calls it. Raises :class:`DamagedCommit`,
+        before anything is changed, where a file that waits is not the one that the
+        commit names.
         """
         commit = self._read_commit()
         if commit is None:
@@ -272,7 +307,11 @@ class RunFolder:
         for name in set(commit.moved).intersection(self.names(PENDING)):
             if commit.moved[name] != self._stamp(name):
                 place = str(self.path / PENDING / name)
-                raise DamagedCommit(f"is damaged: it is not the file that {COMMIT} names; remove both and run the spec again", place)
+                raise DamagedCommit(
+                    f"is damaged: it is not the file that {COMMIT} names; "
+                    "remove both and run the spec again",
+                    place,
+                )
         self._carry_out(commit)
 
     def _carry_out(self, commit: Commit) -> None:
@@ -281,7 +320,10 @@ class RunFolder:
         waiting = set(self.names(PENDING))
         for name in commit.moved:
             if name in waiting:
-                with self._enter(f"{PENDING}/{name}") as (pending, last), self._enter(name) as (folder, _):
+                with (
+                    self._enter(f"{PENDING}/{name}") as (pending, last),
+                    self._enter(name) as (folder, _),
+                ):
                     if not stat.S_ISREG(os.lstat(last, dir_fd=pending).st_mode):
                         self.remove(name)  # a folder is not renamed over another one
                     os.replace(last, last, src_dir_fd=pending, dst_dir_fd=folder)
@@ -289,11 +331,15 @@ class RunFolder:
         self.remove(PENDING, COMMIT)
 
     def _stamp(self, name: str, *, sync: bool = False) -> FileStamp | None:
-        """Return the stamp of a file in :data:`PENDING`, read in blocks and with ``sync`` flushed to disk; None of a folder."""
+        """Return the stamp of a file in :data:`PENDING`, read in blocks and with
+        ``sync`` flushed to disk; None of a folder.
+        """
         with self._enter(f"{PENDING}/{name}") as (folder, last):
             if stat.S_ISDIR(os.lstat(last, dir_fd=folder).st_mode):
                 return None
-        with os.fdopen(self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb") as file:
+        with os.fdopen(
+            self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb"
+        ) as file:
             digest = hashlib.file_digest(file, "sha256")
             if sync:
                 os.fsync(file.fileno())
@@ -312,15 +358,19 @@ class RunFolder:
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError(
-                "is not a commit of this program: it names other things than files of a run, or is damaged. Nothing was changed; if this "
-                f"directory is your run, remove {COMMIT} and {PENDING} and run the spec again",
+                "is not a commit of this program: it names other things than files "
+                "of a run, or is damaged. Nothing was changed; if this "
+                f"directory is your run, remove {COMMIT} and {PENDING} and run the "
+                "spec again",
                 str(self.path / COMMIT),
             ) from None
 
     # ------------------------------------------------------------------ descriptors
     @contextmanager
     def _enter(self, name: str, *, create: bool = False) -> Generator[tuple[int, str]]:
-        """Yield the descriptor of the folder of a file, and the file's name in it; ``create`` makes missing folders."""
+        """Yield the descriptor of the folder of a file, and the file's name in it;
+        ``create`` makes missing folders.
+        """
         *folders, last = name.split("/")
         if create:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -357,50 +407,73 @@ class RunFolder:
         return descriptor
 
     def lock_file(self, name: str) -> FileIO:
-        """Open a file for a lock, read and written without a buffer; created when missing."""
+        """Open a file for a lock, read and written without a buffer;
+        created when missing.
+        """
         return FileIO(self._descriptor(name, os.O_RDWR | os.O_CREAT), "r+")
 
     def sync_artifacts(self, inside: str = "") -> None:
-        """Flush the names in the folders of captions and statistics to disk, those below the folder ``inside``, which ends with a slash."""
+        """Flush the names in the folders of captions and statistics to disk, those
+        below the folder ``inside``, which ends with a slash.
+        """
         for folder in ARTIFACT_FOLDERS:
             self._sync(f"{inside}{folder}")
 
     def sync_names(self, name: str) -> None:
-        """Flush the names on the way to a file to disk: its own, those of its folders, and that of the directory."""
+        """Flush the names on the way to a file to disk: its own, those of its folders,
+        and that of the directory.
+        """
         *folders, _ = name.split("/")
         for depth in range(len(folders), -1, -1):
             self._sync("/".join(folders[:depth]))
         whole_folder.sync_names(self.path.parent)
 
     def _sync(self, folder: str = "") -> None:
-        """Flush the names in a folder to disk, so that a rename before is not lost behind a later one; without the folder do nothing."""
-        with suppress(FileNotFoundError), self._enter(f"{folder}/." if folder else ".") as (descriptor, _):
+        """Flush the names in a folder to disk, so that a rename before is not lost
+        behind a later one; without the folder do nothing.
+        """
+        with (
+            suppress(FileNotFoundError),
+            self._enter(f"{folder}/." if folder else ".") as (descriptor, _),
+        ):
             os.fsync(descriptor)
 
     def _refusal(self, name: str) -> InputError:
         return InputError(
-            "is no plain file or folder; links, devices and pipes inside a run directory are not opened: copy the run with its content "
+            "is no plain file or folder; links, devices and pipes inside a run "
+            "directory are not opened: copy the run with its content "
             "(cp -rL), or remove this one",
             str(self.path / name),
         )
 
 
 def _create(folder: int, name: str) -> int:
-    """Return the descriptor of a new file in an open folder; what had its name before is removed, not opened."""
+    """Return the descriptor of a new file in an open folder;
+    what had its name before is removed, not opened.
+    """
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-    return os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder)
+    return os.open(
+        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder
+    )
 
 
 def _parse_commit(content: object) -> Commit:
     """Return the commit of a JSON value.
 
-    Raises ValueError, TypeError or KeyError for anything that :meth:`RunFolder.commit` does not write.
+    Raises ValueError, TypeError or KeyError for anything that :meth:`RunFolder.commit`
+    does not write.
     """
     fields = cast("dict[str, object]", content)
     moved, removed = cast("dict[str, object]", fields["moved"]), fields["removed"]
-    names: list[object] = [*moved, *cast("list[object]", removed)] if isinstance(removed, list) else [""]
-    if len(fields) != 2 or not set(names) <= set(COMMITTED) or len(set(names)) < len(names):
+    names: list[object] = (
+        [*moved, *cast("list[object]", removed)] if isinstance(removed, list) else [""]
+    )
+    if (
+        len(fields) != 2
+        or not set(names) <= set(COMMITTED)
+        or len(set(names)) < len(names)
+    ):
         raise ValueError("expected names of files of a run, each once")
     stamps: dict[str, FileStamp | None] = {}
     for name, stamp in moved.items():

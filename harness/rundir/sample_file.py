@@ -1,4 +1,6 @@
-"""samples.parquet under construction: one row group per shard of a system, so that memory does not grow with the run."""
+"""samples.parquet under construction: one row group per shard of a system, so that
+memory does not grow with the run.
+"""
 
 from __future__ import annotations
 
@@ -29,19 +31,31 @@ class SampleColumns:
         self._meta: list[object] = []
         self._rows = 0
 
-    def begin(self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]) -> None:
-        """Start the rows of one model and decoding; columns that :meth:`add` does not fill stay null."""
+    def begin(
+        self, model: str, decoding: Parameters, sets: Sequence[CaptionSet]
+    ) -> None:
+        """Start the rows of one model and decoding;
+        columns that :meth:`add` does not fill stay null.
+        """
         self._pad()
         key = decoding_key(decoding)
         for item in sets:
-            values = (model, key, item.id, _valid_utf8(item.candidates), _valid_utf8(item.references))
+            values = (
+                model,
+                key,
+                item.id,
+                _valid_utf8(item.candidates),
+                _valid_utf8(item.references),
+            )
             for column, value in zip(self._keys.values(), values):
                 column.append(value)
             self._meta.append(_metadata(item.meta))
         self._rows += len(sets)
 
     def add(self, metric: str, scores: np.ndarray, p_values: np.ndarray | None) -> None:
-        """Add the scores and p-values (B,) of one metric to the rows begun last; NaN becomes null."""
+        """Add the scores and p-values (B,) of one metric to the rows begun last;
+        NaN becomes null.
+        """
         self._scores[metric].extend(_nulls(scores))
         if p_values is not None:
             column = self._p_values.setdefault(metric, [])
@@ -53,10 +67,14 @@ class SampleColumns:
             column.extend([None] * (self._rows - len(column)))
 
     def columns(self) -> dict[str, list[object]]:
-        """Return the columns by name; metrics without any score per example are left out."""
+        """Return the columns by name; metrics without any score per example are left
+        out.
+        """
         self._pad()
         scores = {name: column for name, column in self._scores.items() if column}
-        p_values = {f"{P_PREFIX}{name}": column for name, column in self._p_values.items()}
+        p_values = {
+            f"{P_PREFIX}{name}": column for name, column in self._p_values.items()
+        }
         meta = {META: self._meta} if any(self._meta) else {}
         return {**self._keys, **meta, **scores, **p_values}
 
@@ -66,12 +84,14 @@ class SampleColumns:
 
 
 class SampleWriter:
-    """Writes the rows of systems, shard by shard; complete when its ``with`` block ends without an error.
+    """Writes the rows of systems, shard by shard;
+    complete when its ``with`` block ends without an error.
 
     Parameters
     ----------
     file : binary file, optional
-        File to write, closed at the end; None: the table is kept in memory (:attr:`table`).
+        File to write, closed at the end; None: the table is kept in memory
+        (:attr:`table`).
     metrics : sequence of str
         Labels of the metrics.
     tested : collection of str
@@ -80,9 +100,20 @@ class SampleWriter:
         True when examples have metadata.
     """
 
-    def __init__(self, file: BinaryIO | None, metrics: Sequence[str], tested: Sequence[str], *, has_meta: bool) -> None:
+    def __init__(
+        self,
+        file: BinaryIO | None,
+        metrics: Sequence[str],
+        tested: Sequence[str],
+        *,
+        has_meta: bool,
+    ) -> None:
         self._file = file
-        self._metrics, self._tested, self._has_meta = list(metrics), list(tested), has_meta
+        self._metrics, self._tested, self._has_meta = (
+            list(metrics),
+            list(tested),
+            has_meta,
+        )
         self._columns = SampleColumns(metrics)
         self._writer: Arrow = None
 
@@ -110,15 +141,33 @@ class SampleWriter:
     def _append(self, columns: SampleColumns) -> None:
         arrow: Arrow = importlib.import_module("pyarrow")
         written = columns.columns()
-        texts = {"model": arrow.string(), "decoding": arrow.string(), "example": arrow.string()}
+        texts = {
+            "model": arrow.string(),
+            "decoding": arrow.string(),
+            "example": arrow.string(),
+        }
         lists = dict.fromkeys(("candidates", "references"), arrow.list_(arrow.string()))
         types: dict[str, Arrow] = {**texts, **lists}
         types.update({META: arrow.string()} if self._has_meta else {})
         types.update(dict.fromkeys(self._metrics, arrow.float64()))
-        types.update({f"{P_PREFIX}{name}": arrow.float64() for name in self._metrics if name in self._tested})
+        types.update(
+            {
+                f"{P_PREFIX}{name}": arrow.float64()
+                for name in self._metrics
+                if name in self._tested
+            }
+        )
         schema = arrow.schema(list(types.items()))
-        values = [written.get(name) or [None] * len(written["example"]) for name in types]
-        rows = arrow.table([arrow.array(column, type=types[name]) for name, column in zip(types, values)], schema)
+        values = [
+            written.get(name) or [None] * len(written["example"]) for name in types
+        ]
+        rows = arrow.table(
+            [
+                arrow.array(column, type=types[name])
+                for name, column in zip(types, values)
+            ],
+            schema,
+        )
         require_memory(2 * rows.nbytes)
         self._open(schema).write_table(rows)
 
@@ -131,13 +180,20 @@ class SampleWriter:
     def __enter__(self) -> SampleWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._file is None:
             return
         with self._file:
             if kind is None:
                 arrow: Arrow = importlib.import_module("pyarrow")
-                self._open(arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])).close()
+                self._open(
+                    arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])
+                ).close()
                 self._file.flush()
                 os.fsync(self._file.fileno())
             elif self._writer is not None:
@@ -145,20 +201,31 @@ class SampleWriter:
 
 
 def _metadata(meta: Parameters) -> str | None:
-    """Return the short texts, numbers and flags of metadata as JSON; None where there are none."""
+    """Return the short texts, numbers and flags of metadata as JSON;
+    None where there are none.
+    """
     short = {
         name: value
         for name, value in meta.items()
-        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_META)
+        if isinstance(value, (int, float))
+        or (isinstance(value, str) and len(value) <= MAX_META)
     }
     return json.dumps(plain(short), ensure_ascii=True) if short else None
 
 
 def _nulls(values: np.ndarray) -> list[float | None]:
     numbers: list[float] = values.astype(np.float64, copy=False).tolist()
-    return [number if number == number else None for number in numbers]  # NaN alone differs from itself
+    # NaN alone differs from itself
+    return [number if number == number else None for number in numbers]
 
 
 def _valid_utf8(texts: Sequence[str]) -> list[str]:
-    """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold, are escaped."""
-    return [text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts]
+    """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold,
+    are escaped.
+    """
+    return [
+        text
+        if text.isascii()
+        else text.encode("utf-8", "backslashreplace").decode("utf-8")
+        for text in texts
+    ]

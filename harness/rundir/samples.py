@@ -1,6 +1,8 @@
-"""Samples of a run: one row per (model, decoding, example) with captions, per-example scores and p-values.
+"""Samples of a run: one row per (model, decoding, example) with captions,
+per-example scores and p-values.
 
-Columns are read lazily: from Parquet by column, or from memory for a run without a directory.
+Columns are read lazily: from Parquet by column, or from memory for a run without a
+directory.
 """
 
 from __future__ import annotations
@@ -32,24 +34,36 @@ from harness.rundir.parquet import (
 )
 from harness.rundir.records import decoding_text, text_of_fields, varying_fields
 
-KEY_COLUMNS = {"model": TEXTS, "decoding": TEXTS, "example": TEXTS, "candidates": LISTS, "references": LISTS}
+KEY_COLUMNS = {
+    "model": TEXTS,
+    "decoding": TEXTS,
+    "example": TEXTS,
+    "candidates": LISTS,
+    "references": LISTS,
+}
 """Names of the columns that every table has, and their kinds."""
 META = "meta"
-"""Column of the examples' short metadata, JSON objects; only in runs whose examples have any."""
+"""Column of the examples' short metadata, JSON objects;
+only in runs whose examples have any.
+"""
 P_PREFIX = "p:"
 MAX_META = 80
 """Maximum number of characters of a metadata text that is written."""
 Column = Sequence[object]
 
 
-def cluster_of(meta: Parameters, column: str, example: str, role: str = "cluster") -> str:
-    """Return the value of a metadata column as text: the cluster of an example, or another ``role``.
+def cluster_of(
+    meta: Parameters, column: str, example: str, role: str = "cluster"
+) -> str:
+    """Return the value of a metadata column as text: the cluster of an example,
+    or another ``role``.
 
     Raises :class:`InputError` where the example has none.
     """
     if column not in meta:
         raise InputError(
-            f"{role}: example '{example}' has no '{column}' in its metadata{did_you_mean(column, meta)}; "
+            f"{role}: example '{example}' has no '{column}' in its "
+            f"metadata{did_you_mean(column, meta)}; "
             f"it has {', '.join(meta) or 'none'}",
             value=column,
         )
@@ -69,7 +83,9 @@ class System:
 
     @cached_property
     def decoding(self) -> Parameters:
-        """Decoding fields that differ from the defaults, and ``references`` where the spec cuts them."""
+        """Decoding fields that differ from the defaults,
+        and ``references`` where the spec cuts them.
+        """
         return self.table.json_object("decoding", self.decoding_key)
 
     @property
@@ -79,7 +95,9 @@ class System:
 
     @property
     def label(self) -> str:
-        """Model and its whole decoding; tables of a run have :attr:`SampleTable.labels`."""
+        """Model and its whole decoding; tables of a run have
+        :attr:`SampleTable.labels`.
+        """
         return f"{self.model} {decoding_text(self.decoding)}".strip()
 
     @cached_property
@@ -103,21 +121,37 @@ class System:
         return self.table.numbers(name)[self.rows] if name in self.table.names else None
 
     def clusters(self, column: str, role: str = "cluster") -> list[str]:
-        """Return the value of a metadata column of each example, length B; raise :class:`InputError` where it is missing."""
+        """Return the value of a metadata column of each example, length B; raise
+        :class:`InputError` where it is missing.
+        """
         metadata = self.table.metadata
-        return [cluster_of(metadata[int(row)], column, name, role) for name, row in zip(self.examples, self.rows)]
+        return [
+            cluster_of(metadata[int(row)], column, name, role)
+            for name, row in zip(self.examples, self.rows)
+        ]
 
     def caption_sets(self) -> list[CaptionSet]:
         """Return the captions of the system as caption sets, length B."""
-        candidates, references = self.table.lists("candidates"), self.table.lists("references")
+        candidates, references = (
+            self.table.lists("candidates"),
+            self.table.lists("references"),
+        )
         rows = [int(row) for row in self.rows]
-        return [CaptionSet(name, candidates[row], references[row]) for name, row in zip(self.examples, rows)]
+        return [
+            CaptionSet(name, candidates[row], references[row])
+            for name, row in zip(self.examples, rows)
+        ]
 
 
 class SampleTable:
     """Columns of samples.parquet, read lazily by name."""
 
-    def __init__(self, columns: Mapping[str, Column] | None = None, path: Path | None = None, checksum: str | None = None) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Column] | None = None,
+        path: Path | None = None,
+        checksum: str | None = None,
+    ) -> None:
         self._unread, self._checksum = path, checksum
         self._columns: dict[str, Column] = dict(columns or {})
         self._numbers: dict[str, np.ndarray] = {}
@@ -131,10 +165,15 @@ class SampleTable:
     def open(cls, path: Path, checksum: str | None = None) -> SampleTable:
         """Return the table of a Parquet file, which is checked when it is first read.
 
-        Without a checksum (SHA-256), a file that does not exist is an empty table. The first use raises :class:`InputError` for a
-        file with another checksum, and for columns that are missing or have other types.
+        Without a checksum (SHA-256), a file that does not exist is an empty table. The
+        first use raises :class:`InputError` for a file with another checksum, and for
+        columns that are missing or have other types.
         """
-        return cls(path=path, checksum=checksum) if checksum is not None or path.is_file() else cls.empty()
+        return (
+            cls(path=path, checksum=checksum)
+            if checksum is not None or path.is_file()
+            else cls.empty()
+        )
 
     @cached_property
     def _path(self) -> Path | None:
@@ -145,14 +184,20 @@ class SampleTable:
         try:
             digest = file_digest(path)
         except FileNotFoundError:
-            raise InputError("is missing; run the spec again to rebuild it", str(path)) from None
+            raise InputError(
+                "is missing; run the spec again to rebuild it", str(path)
+            ) from None
         if self._checksum not in (None, digest):
             raise damaged_file_error(path, "its checksum differs")
         kinds = column_kinds(path) if row_count(path) else {}
         expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
         for name in KEY_COLUMNS | kinds if kinds else ():
             if kinds.get(name, "nothing") != expected[name]:
-                raise damaged_file_error(path, f"column '{name}': found {kinds.get(name, 'nothing')}, expected {expected[name]}")
+                raise damaged_file_error(
+                    path,
+                    f"column '{name}': found {kinds.get(name, 'nothing')}, "
+                    f"expected {expected[name]}",
+                )
         return path
 
     @cached_property
@@ -165,7 +210,9 @@ class SampleTable:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Labels of the metrics that have per-example scores."""
-        return tuple(name for name in self.scored_columns if not name.startswith(P_PREFIX))
+        return tuple(
+            name for name in self.scored_columns if not name.startswith(P_PREFIX)
+        )
 
     @property
     def scored_columns(self) -> tuple[str, ...]:
@@ -174,19 +221,28 @@ class SampleTable:
 
     @property
     def metadata(self) -> list[Parameters]:
-        """Metadata of the example of each row: short texts, numbers and flags by name."""
+        """Metadata of the example of each row: short texts,
+        numbers and flags by name.
+        """
         if META not in self.names:
             return [{}] * len(self)
-        return [self.json_object(META, text) if text else {} for text in self.texts(META)]
+        return [
+            self.json_object(META, text) if text else {} for text in self.texts(META)
+        ]
 
     def json_object(self, name: str, text: str) -> Parameters:
-        """Return the mapping of a value of column ``name``; raise :class:`InputError` when it is no JSON object."""
+        """Return the mapping of a value of column ``name``; raise :class:`InputError`
+        when it is no JSON object.
+        """
         try:
             value = parse_json(text)
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise damaged_file_error(self._path or Path("samples"), f"column '{name}': not a JSON object: {text[:60]!r}")
+            raise damaged_file_error(
+                self._path or Path("samples"),
+                f"column '{name}': not a JSON object: {text[:60]!r}",
+            )
         return cast("Parameters", value)
 
     def __len__(self) -> int:
@@ -198,14 +254,21 @@ class SampleTable:
         return name in self.names
 
     def __getitem__(self, name: str) -> Column:
-        """Return a column as stored: texts, lists of texts, or numbers with None for null."""
+        """Return a column as stored: texts, lists of texts,
+        or numbers with None for null.
+        """
         if name not in self.names:
-            raise UnknownName(f"the samples have no column '{name}'{did_you_mean(name, self.names)}", value=name)
+            raise UnknownName(
+                f"the samples have no column '{name}'{did_you_mean(name, self.names)}",
+                value=name,
+            )
         return self._column(name)
 
     def _column(self, name: str) -> Column:
         if name not in self._columns and self._path is not None:
-            self._columns[name] = read_column(self._path, name, whole=name in KEY_COLUMNS)
+            self._columns[name] = read_column(
+                self._path, name, whole=name in KEY_COLUMNS
+            )
         return self._columns[name]
 
     def texts(self, name: str) -> Sequence[str]:
@@ -213,7 +276,9 @@ class SampleTable:
         return cast("Sequence[str]", self._column(name))
 
     def lists(self, name: str) -> Sequence[tuple[str, ...]]:
-        """Return a column of texts lists (``candidates`` or ``references``), one tuple per row."""
+        """Return a column of texts lists (``candidates`` or ``references``),
+        one tuple per row.
+        """
         return [tuple(cast("Sequence[str]", row)) for row in self._column(name)]
 
     def numbers(self, name: str) -> np.ndarray:
@@ -237,27 +302,42 @@ class SampleTable:
 
     @cached_property
     def labels(self) -> Mapping[tuple[str, str], str]:
-        """Model and decoding key -> model with what tells its decoding apart: the fields in which the decodings of the run differ."""
+        """Model and decoding key -> model with what tells its decoding apart: the
+        fields in which the decodings of the run differ.
+        """
         varying = varying_fields(system.decoding for system in self.systems)
         return {
-            (system.model, system.decoding_key): f"{system.model} {text_of_fields(system.decoding, varying)}".strip()
+            (
+                system.model,
+                system.decoding_key,
+            ): f"{system.model} {text_of_fields(system.decoding, varying)}".strip()
             for system in self.systems
         }
 
     def _system_keys(self) -> tuple[list[tuple[str, str]], np.ndarray]:
-        """Return the distinct pairs of model and decoding by first occurrence, and the number of each row's pair (rows,)."""
+        """Return the distinct pairs of model and decoding by first occurrence, and the
+        number of each row's pair (rows,).
+        """
         if self._path is not None and len(self):
             codes = [read_codes(self._path, name) for name in ("model", "decoding")]
             (models, first), (decodings, second) = codes
             pairs = first.astype(np.int64) * len(decodings) + second
-            distinct, first_rows, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+            distinct, first_rows, inverse = np.unique(
+                pairs, return_index=True, return_inverse=True
+            )
             order = np.argsort(first_rows)
             rank = np.empty(len(order), dtype=np.int64)
             rank[order] = np.arange(len(order))
-            names = [(models[int(p) // len(decodings)], decodings[int(p) % len(decodings)]) for p in distinct[order]]
+            names = [
+                (models[int(p) // len(decodings)], decodings[int(p) % len(decodings)])
+                for p in distinct[order]
+            ]
             return names, rank[inverse]
         numbers: dict[tuple[str, str], int] = {}
-        rows = [numbers.setdefault(key, len(numbers)) for key in zip(self.texts("model"), self.texts("decoding"))]
+        rows = [
+            numbers.setdefault(key, len(numbers))
+            for key in zip(self.texts("model"), self.texts("decoding"))
+        ]
         return list(numbers), np.asarray(rows, dtype=np.int64)
 
     def to_arrow(self) -> Any:

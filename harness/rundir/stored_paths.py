@@ -1,9 +1,11 @@
-"""Paths in the manifest of a run directory: relative to it, so that the directory may be moved together with its data.
+"""Paths in the manifest of a run directory: relative to it, so that the directory may
+be moved together with its data.
 
-``manifest.json`` lists under :data:`PATHS` which of its values are paths, with what they named
-(:func:`harness.spec.path_contents.content_of`) and how the user gave them. In memory such a path is usable from the working directory;
-absolute ones stay as they are everywhere. A manifest without the list is of an earlier form: its paths are relative to the folder in which
-the run was made.
+``manifest.json`` lists under :data:`PATHS` which of its values are paths, with what
+they named (:func:`harness.spec.path_contents.content_of`) and how the user gave them.
+In memory such a path is usable from the working directory; absolute ones stay as they
+are everywhere. A manifest without the list is of an earlier form: its paths are
+relative to the folder in which the run was made.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ class StoredPath:
     content: str
     """What the path named when the run was begun."""
     given: str
-    """The path as the user gave it; a relative one is that of the folder in which the run was begun."""
+    """The path as the user gave it; a relative one is that of the folder in which the
+    run was begun.
+    """
 
     def to_dict(self) -> JsonObject:
         """Return the JSON object of the list."""
@@ -47,9 +51,20 @@ def list_stored_paths(content: Mapping[str, object]) -> list[StoredPath]:
     """
     entries = cast("Sequence[JsonObject]", content.get(PATHS) or ())
     try:
-        return [StoredPath(tuple(cast("Key", entry["at"])), str(entry["content"]), str(entry["given"])) for entry in entries]
+        return [
+            StoredPath(
+                tuple(cast("Key", entry["at"])),
+                str(entry["content"]),
+                str(entry["given"]),
+            )
+            for entry in entries
+        ]
     except (KeyError, TypeError):
-        raise InputError(f"{PATHS}: no list of 'at', 'content' and 'given'; it is damaged: run the spec again", MANIFEST) from None
+        raise InputError(
+            f"{PATHS}: no list of 'at', 'content' and 'given'; it is damaged: "
+            "run the spec again",
+            MANIFEST,
+        ) from None
 
 
 def contents_of(content: Mapping[str, object]) -> dict[Key, str]:
@@ -58,35 +73,51 @@ def contents_of(content: Mapping[str, object]) -> dict[Key, str]:
 
 
 def store_paths(content: Mapping[str, object], folder: Path) -> JsonObject:
-    """Return a manifest with its relative paths relative to the run directory, which need not exist."""
+    """Return a manifest with its relative paths relative to the run directory,
+    which need not exist.
+    """
     return _replace_all(content, lambda value, given: _to_stored(value, folder))
 
 
 def resolve_paths(content: Mapping[str, object], folder: Path) -> JsonObject:
-    """Return a manifest that was read from a run directory with its paths usable from the working directory.
+    """Return a manifest that was read from a run directory with its paths usable from
+    the working directory.
 
-    A path that leads nowhere from the run directory, which was copied without its data, is the one that the user gave.
+    A path that leads nowhere from the run directory, which was copied without its data,
+    is the one that the user gave.
 
     Raises :class:`InputError` for a list that does not fit the manifest.
     """
-    return _replace_all(content, lambda value, given: _from_stored(value, given, folder))
+    return _replace_all(
+        content, lambda value, given: _from_stored(value, given, folder)
+    )
 
 
 def with_stored_contents(content: Mapping[str, object]) -> JsonObject:
-    """Return a manifest with what its paths named in place of them, and without the list."""
+    """Return a manifest with what its paths named in place of them,
+    and without the list.
+    """
     out: JsonObject = {name: value for name, value in content.items() if name != PATHS}
     for path in list_stored_paths(content):
         out = replace_value(out, path.at, path.content)
     return out
 
 
-def _replace_all(content: Mapping[str, object], change: Callable[[str, str], str]) -> JsonObject:
+def _replace_all(
+    content: Mapping[str, object], change: Callable[[str, str], str]
+) -> JsonObject:
     out: JsonObject = dict(content)
     for path in list_stored_paths(content):
         try:
-            out = replace_value(out, path.at, change(get_value(out, path.at), path.given))
+            out = replace_value(
+                out, path.at, change(get_value(out, path.at), path.given)
+            )
         except (KeyError, IndexError, TypeError):
-            raise InputError(f"{PATHS}: {list(path.at)} is no text of the manifest; it is damaged: run the spec again", MANIFEST) from None
+            raise InputError(
+                f"{PATHS}: {list(path.at)} is no text of the manifest; "
+                "it is damaged: run the spec again",
+                MANIFEST,
+            ) from None
     return out
 
 
@@ -95,7 +126,11 @@ def _to_stored(path: str, folder: Path) -> str:
         return path
     plain = os.path.normpath(path)
     # Behind a link, the folder above is not the one that stands before it in the path.
-    place = plain if os.path.realpath(plain) == os.path.realpath(path) else os.path.realpath(path)
+    place = (
+        plain
+        if os.path.realpath(plain) == os.path.realpath(path)
+        else os.path.realpath(path)
+    )
     return os.path.relpath(place, os.path.realpath(folder))
 
 

@@ -1,4 +1,6 @@
-"""A commit that a kill cut off, carried out before something is written beside the files of a run."""
+"""A commit that a kill cut off, carried out before something is written beside the
+files of a run.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,11 @@ from harness.rundir.run_folder import RunFolder
 
 
 def complete_unfinished(path: Path) -> None:
-    """Carry out the unfinished commit of a run directory, under its lock; do nothing without a commit, or where there is no run.
+    """Carry out the unfinished commit of a run directory, under its lock; do nothing
+    without a commit, or where there is no run.
 
-    The commit removes files that are computed from a run, so that one which is written before it would be lost.
+    The commit removes files that are computed from a run, so that one which is written
+    before it would be lost.
 
     Raises
     ------

@@ -1,1 +1,5 @@
-"""Specs. In: YAML files, mappings and ``--set`` texts. Out: validated models with the file and line of every key."""
+"""Specs.
+
+In: YAML files, mappings and ``--set`` texts. Out:
+validated models with the file and line of every key.
+"""

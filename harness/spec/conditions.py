@@ -1,7 +1,7 @@
 """Conditions of a spec: the key ``when`` of variants, and of single models and metrics.
 
-``when: {exists: PATH}`` holds where the path exists, ``when: {installed: NAME}`` where the distribution is installed; both keys
-take lists, all of whose items must hold.
+``when: {exists: PATH}`` holds where the path exists, ``when: {installed: NAME}`` where
+the distribution is installed; both keys take lists, all of whose items must hold.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from harness.contracts import Values
 from harness.errors import InputError
 from harness.files.yaml_source import Located, YamlValue
 
-VARIABLE = re.compile(r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+VARIABLE = re.compile(
+    r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+)
 """``${NAME}``, ``${NAME:-default}`` and ``${secret:NAME}``."""
 KEYS = ("exists", "installed")
 """Keys of a condition."""
@@ -32,8 +34,9 @@ def holds(when: YamlValue, folder: Path, location: str) -> bool:
     Parameters
     ----------
     when : mapping or None
-        ``exists``: one path or several, in the working directory or in ``folder``; one with an environment variable that is
-        not set does not exist. ``installed``: one distribution or several.
+        ``exists``: one path or several, in the working directory or in ``folder``; one
+        with an environment variable that is not set does not exist. ``installed``: one
+        distribution or several.
     folder : Path
         Folder of the spec.
     where : str
@@ -48,7 +51,8 @@ def holds(when: YamlValue, folder: Path, location: str) -> bool:
 
 
 def drop_unmet(tree: Located, folder: Path) -> list[str]:
-    """Remove the models and metrics whose condition does not hold, and ``when`` from the others.
+    """Remove the models and metrics whose condition does not hold,
+    and ``when`` from the others.
 
     Parameters
     ----------
@@ -60,7 +64,8 @@ def drop_unmet(tree: Located, folder: Path) -> list[str]:
     Returns
     -------
     list of str
-        Sentences for the notice, with the items left out and what they lack; variables in them are not expanded.
+        Sentences for the notice, with the items left out and what they lack; variables
+        in them are not expanded.
 
     Raises
     ------
@@ -70,7 +75,9 @@ def drop_unmet(tree: Located, folder: Path) -> list[str]:
     notes: list[str] = []
     for key in CONDITIONAL:
         items = tree.data.get(key)
-        if isinstance(items, list) and any(_has_condition(item) for item in cast("list[YamlValue]", items)):
+        if isinstance(items, list) and any(
+            _has_condition(item) for item in cast("list[YamlValue]", items)
+        ):
             notes += _filter(tree, key, cast("list[YamlValue]", items), folder)
     return notes
 
@@ -79,7 +86,9 @@ def extend_notice(tree: Located, notes: Sequence[str]) -> None:
     """Add sentences to the notice of a spec."""
     if notes:
         notice = " ".join([str(tree.data.get("notice", "")), *notes]).strip()
-        tree.put(("notice",), notice, {(): tree.locations.get(("notice",), ("spec", 0))})
+        tree.put(
+            ("notice",), notice, {(): tree.locations.get(("notice",), ("spec", 0))}
+        )
 
 
 def _has_condition(item: YamlValue) -> bool:
@@ -87,7 +96,9 @@ def _has_condition(item: YamlValue) -> bool:
 
 
 def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> list[str]:
-    """Replace the list of a key by the items whose condition holds, with their places; return what to say of the others."""
+    """Replace the list of a key by the items whose condition holds, with their places;
+    return what to say of the others.
+    """
     locations = tree.part((key,))
     left: list[tuple[str, list[str]]] = []
     remaining: list[YamlValue] = []
@@ -95,15 +106,23 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> li
     for index, item in enumerate(items):
         if _has_condition(item):
             component = dict(cast("Values", item))
-            unmet = _unmet(component.pop("when"), folder, tree.where((key, index, "when")))
+            unmet = _unmet(
+                component.pop("when"), folder, tree.where((key, index, "when"))
+            )
             if unmet:
                 left.append((", ".join(starmap(_name, component.items())), unmet))
                 continue
             item = component
-        new_locations |= {(len(remaining), *path[1:]): address for path, address in locations.items() if path[:1] == (index,)}
+        new_locations |= {
+            (len(remaining), *path[1:]): address
+            for path, address in locations.items()
+            if path[:1] == (index,)
+        }
         remaining.append(item)
     if not remaining:
-        raise InputError(f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,)))
+        raise InputError(
+            f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,))
+        )
     tree.put((key,), remaining, new_locations)
     if not left:
         return []
@@ -125,20 +144,37 @@ def _note(key: str, left: Sequence[tuple[str, list[str]]]) -> str:
         names = groups.setdefault("; ".join(unmet), [])
         if name not in names:
             names.append(name)
-    return " ".join(f"Left out of the {key}: {', '.join(names)} ({reason})." for reason, names in groups.items())
+    return " ".join(
+        f"Left out of the {key}: {', '.join(names)} ({reason})."
+        for reason, names in groups.items()
+    )
 
 
 def _unmet(when: YamlValue, folder: Path, location: str) -> list[str]:
     """Return one phrase for each part of a condition that does not hold."""
     if not isinstance(when, dict) or not when:
-        raise InputError("when is a mapping 'exists: PATH' or 'installed: PACKAGE'", location)
+        raise InputError(
+            "when is a mapping 'exists: PATH' or 'installed: PACKAGE'", location
+        )
     conditions = cast("Values", when)
     for name in conditions:
         if name not in KEYS:
-            raise InputError.of_name("when has no key", name, KEYS, "keys are", location)
-    out = [f"{value} does not exist" for value in _texts(conditions, "exists", location) if not _exists(value, folder)]
-    packages = [name for name in _texts(conditions, "installed", location) if not _is_installed(name)]
-    return out + ([f"not installed: pip install {' '.join(packages)}"] if packages else [])
+            raise InputError.of_name(
+                "when has no key", name, KEYS, "keys are", location
+            )
+    out = [
+        f"{value} does not exist"
+        for value in _texts(conditions, "exists", location)
+        if not _exists(value, folder)
+    ]
+    packages = [
+        name
+        for name in _texts(conditions, "installed", location)
+        if not _is_installed(name)
+    ]
+    return out + (
+        [f"not installed: pip install {' '.join(packages)}"] if packages else []
+    )
 
 
 def _texts(conditions: Values, key: str, location: str) -> Iterator[str]:
@@ -146,7 +182,10 @@ def _texts(conditions: Values, key: str, location: str) -> Iterator[str]:
     value: YamlValue = conditions.get(key, [])
     for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
         if not isinstance(item, str):
-            raise InputError(f"when: {key} is a text or a list of texts; found {item!r:.80}", location)
+            raise InputError(
+                f"when: {key} is a text or a list of texts; found {item!r:.80}",
+                location,
+            )
         yield item
 
 
@@ -154,8 +193,11 @@ def _exists(value: str, folder: Path) -> bool:
     for match in VARIABLE.finditer(value):
         if match["default"] is None and not os.environ.get(match["name"]):
             return False
-    text = VARIABLE.sub(lambda match: os.environ.get(match["name"]) or match["default"] or "", value)
-    return os.path.exists(text) or os.path.exists(folder / text)  # False, not an error, for a name that no file can have
+    text = VARIABLE.sub(
+        lambda match: os.environ.get(match["name"]) or match["default"] or "", value
+    )
+    # False, not an error, for a name that no file can have
+    return os.path.exists(text) or os.path.exists(folder / text)
 
 
 def _is_installed(name: str) -> bool:

@@ -10,7 +10,8 @@ from harness.files.yaml_source import parse_value
 def parse_metric(text: str) -> dict[str, Values]:
     """Return ``trm:distance=bert,pooling=per-direction`` as ``{"trm": {...}}``.
 
-    Values are YAML; a comma inside brackets belongs to the value. Raises :class:`HarnessError` for any other form.
+    Values are YAML; a comma inside brackets belongs to the value. Raises
+    :class:`HarnessError` for any other form.
 
     >>> parse_metric("trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled")
     {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
@@ -20,19 +21,28 @@ def parse_metric(text: str) -> dict[str, Values]:
     for segment in filter(None, split_outside_brackets(parameters_text)):
         key, equals, value = segment.partition("=")
         if not equals or not key.strip():
-            raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; found '{segment}'", value=text)
+            raise HarnessError(
+                f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...; "
+                f"found '{segment}'",
+                value=text,
+            )
         try:
             params[key.strip()] = parse_value(value)
         except InputError:
-            raise HarnessError(f"metric '{text}': the value of '{key.strip()}' is not readable: '{value}'", parameter=key.strip()) from None
+            raise HarnessError(
+                f"metric '{text}': the value of '{key.strip()}' is not readable: "
+                f"'{value}'",
+                parameter=key.strip(),
+            ) from None
     return {name.strip(): params}
 
 
 def split_metrics(text: str) -> list[str]:
-    """Return the metrics of a comma-separated list; a part ``PARAMETER=VALUE`` belongs to the metric before it.
+    """Return the metrics of a comma-separated list;
+    a part ``PARAMETER=VALUE`` belongs to the metric before it.
 
-    Raises :class:`HarnessError` for a list without names, and for parameters of a metric that does not end with ``:`` and its
-    first parameter.
+    Raises :class:`HarnessError` for a list without names, and for parameters of a
+    metric that does not end with ``:`` and its first parameter.
 
     >>> split_metrics("bleu,trm:distance=cider,pooling=pooled,meteor")
     ['bleu', 'trm:distance=cider,pooling=pooled', 'meteor']
@@ -46,9 +56,15 @@ def split_metrics(text: str) -> list[str]:
             metrics[-1] += f",{segment}"
         else:
             before = metrics[-1] if metrics else "NAME"
-            raise HarnessError(f"metric '{text}': '{segment}' belongs to no metric; write {before}:{segment}", value=text)
+            raise HarnessError(
+                f"metric '{text}': '{segment}' belongs to no metric; "
+                f"write {before}:{segment}",
+                value=text,
+            )
     if not metrics:
-        raise HarnessError(f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...", value=text)
+        raise HarnessError(
+            f"metric '{text}': expected NAME or NAME:PARAMETER=VALUE,...", value=text
+        )
     return metrics
 
 

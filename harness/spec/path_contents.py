@@ -1,8 +1,11 @@
-"""What paths of a spec name, as parts of the identity of a run: the content of a file counts, not where it lies or how it is named.
+"""What paths of a spec name, as parts of the identity of a run: the content of a file
+counts, not where it lies or how it is named.
 
-A file is a hash of its bytes; of one above :data:`WHOLE_BYTES`, size, beginning and end, since the component that reads it has a
-fingerprint or a signature of the rest. A folder is the names and sizes of the media and arrays in it: texts beside them, such as a spec
-and the runs of it, may come and go. A path that names nothing (a data set of a hub, a table that ships with a metric) is its text.
+A file is a hash of its bytes; of one above :data:`WHOLE_BYTES`, size, beginning and
+end, since the component that reads it has a fingerprint or a signature of the rest. A
+folder is the names and sizes of the media and arrays in it: texts beside them, such as
+a spec and the runs of it, may come and go. A path that names nothing (a data set of a
+hub, a table that ships with a metric) is its text.
 """
 
 from __future__ import annotations
@@ -26,24 +29,62 @@ _MANIFEST = "manifest.json"
 """File of a run directory, whose arrays are no data of a run."""
 _CONTENT_SUFFIXES = frozenset(
     {
-        ".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".mp4", ".webm", ".mkv", ".avi", ".mov", ".wav", ".flac", ".ogg",
-        ".mp3", ".m4a", ".npy", ".npz", ".h5", ".hdf5", ".pkl", ".mat", ".bin", ".pt", ".pth", ".safetensors", ".arrow", ".tar", ".zip",
-        ".tsv", ".lmdb", ".mdb",
+        ".png",
+        ".jpg",
+        ".jpeg",
+        ".gif",
+        ".webp",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".mp4",
+        ".webm",
+        ".mkv",
+        ".avi",
+        ".mov",
+        ".wav",
+        ".flac",
+        ".ogg",
+        ".mp3",
+        ".m4a",
+        ".npy",
+        ".npz",
+        ".h5",
+        ".hdf5",
+        ".pkl",
+        ".mat",
+        ".bin",
+        ".pt",
+        ".pth",
+        ".safetensors",
+        ".arrow",
+        ".tar",
+        ".zip",
+        ".tsv",
+        ".lmdb",
+        ".mdb",
     }
-)  # fmt: skip
+)
 """Endings of the files by which folders are told apart."""
 
 
 def list_paths(data: Parameters) -> list[Key]:
-    """Return the keys of the path parameters of a spec whose values name a file or folder, in the order of the spec.
+    """Return the keys of the path parameters of a spec whose values name a file or
+    folder, in the order of the spec.
 
     Parameters
     ----------
     data : mapping
         The spec, its path parameters resolved.
     """
-    texts = [(key, value) for key, value in Located(cast(YamlValue, data)).walk() if isinstance(value, str)]
-    return [key for key, value in reversed(texts) if is_path(data, key) and is_named(value)]
+    texts = [
+        (key, value)
+        for key, value in Located(cast(YamlValue, data)).walk()
+        if isinstance(value, str)
+    ]
+    return [
+        key for key, value in reversed(texts) if is_path(data, key) and is_named(value)
+    ]
 
 
 def is_named(value: object) -> bool:
@@ -62,20 +103,26 @@ def with_contents(data: Parameters) -> Values:
 
 
 def component_with_contents(kind: str, name: str, params: Parameters) -> Values:
-    """Return the parameters of a component of a kind (``adapters``, ``metrics``), with what they name in place of paths."""
+    """Return the parameters of a component of a kind (``adapters``, ``metrics``), with
+    what they name in place of paths.
+    """
     section = SECTIONS[kind]
     return with_contents({section: [{name: dict(params)}]})[section][0][name]
 
 
 def get_value(data: Any, key: Key) -> Any:
-    """Return the value at a key; raises KeyError, IndexError or TypeError where there is none."""
+    """Return the value at a key; raises KeyError,
+    IndexError or TypeError where there is none.
+    """
     for step in key:
         data = data[step]
     return data
 
 
 def replace_value(data: Any, key: Key, value: object) -> Any:
-    """Return nested mappings and lists with another value at a key; raises as :func:`get_value`."""
+    """Return nested mappings and lists with another value at a key;
+    raises as :func:`get_value`.
+    """
     if not key:
         return value
     inner = replace_value(data[key[0]], key[1:], value)
@@ -96,9 +143,12 @@ def content_of(path: str) -> str:
     if not place.is_file():  # a pipe, which can be read once
         return path
     state = os.stat(place)
-    suffixes = "".join(place.suffixes[-2:] if place.suffix == ".gz" else place.suffixes[-1:]).lower()
+    suffixes = "".join(
+        place.suffixes[-2:] if place.suffix == ".gz" else place.suffixes[-1:]
+    ).lower()
     content = _hash_file(os.path.realpath(place), state.st_size, state.st_mtime_ns)
-    return f"file:{content}{suffixes}"  # the ending chooses how some readers read a file
+    # the ending chooses how some readers read a file
+    return f"file:{content}{suffixes}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -115,7 +165,9 @@ def _hash_file(path: str, size: int, time_ns: int) -> str:
 
 
 def _list_contents(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
-    """Yield name and size of the media and arrays in a folder, without run directories, links to folders and what begins with a dot."""
+    """Yield name and size of the media and arrays in a folder, without run directories,
+    links to folders and what begins with a dot.
+    """
     with os.scandir(folder) as entries:
         present = list(entries)
     if below and any(entry.name == _MANIFEST for entry in present):
@@ -126,5 +178,8 @@ def _list_contents(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _list_contents(Path(entry.path), f"{name}/")
-        elif os.path.splitext(entry.name)[1].lower() in _CONTENT_SUFFIXES and entry.is_file():
+        elif (
+            os.path.splitext(entry.name)[1].lower() in _CONTENT_SUFFIXES
+            and entry.is_file()
+        ):
             yield name, entry.stat().st_size

@@ -1,4 +1,6 @@
-"""Recognition of path parameters in a spec, by the annotation of the component's constructor (``PathParam``)."""
+"""Recognition of path parameters in a spec, by the annotation of the component's
+constructor (``PathParam``).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _KINDS_OF_SECTIONS = {section: kind for kind, section in SECTIONS.items()}
 
 
 def is_path(data: Parameters, key: Key) -> bool:
-    """Return True when the value at ``key`` of a spec is the path parameter of a component.
+    """Return True when the value at ``key`` of a spec is the path parameter of a
+    component.
 
     Parameters
     ----------
@@ -27,7 +30,9 @@ def is_path(data: Parameters, key: Key) -> bool:
     key : tuple
         Path to the value, such as ``("models", 0, "clipcap", "checkpoint")``.
     """
-    if key[:1] == ("include",) or (key[:1] == ("judgments",) and _is_judgment_path(key[1:])):
+    if key[:1] == ("include",) or (
+        key[:1] == ("judgments",) and _is_judgment_path(key[1:])
+    ):
         return True
     reader, below = _nearest_reader(data, key)
     if reader is not None:
@@ -38,17 +43,25 @@ def is_path(data: Parameters, key: Key) -> bool:
 
 
 def _is_judgment_path(key: Key) -> bool:
-    """Return True for a file of a judgment set: ``path`` or an item of it, there or in ``references`` and ``system_scores``."""
+    """Return True for a file of a judgment set: ``path`` or an item of it, there or in
+    ``references`` and ``system_scores``.
+    """
     return "path" in key[:2] or key[:2] == ("hf", "name")
 
 
 def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
-    """Return the reader of the innermost ``{reader: NAME, ...}`` around a key, and the rest of the key below it."""
+    """Return the reader of the innermost ``{reader: NAME, ...}`` around a key, and the
+    rest of the key below it.
+    """
     here: YamlValue = data
     reader: str | None = None
     below = key
     for depth, step in enumerate(key):
-        name = cast("Mapping[Any, Any]", here).get("reader") if isinstance(here, Mapping) else None
+        name = (
+            cast("Mapping[Any, Any]", here).get("reader")
+            if isinstance(here, Mapping)
+            else None
+        )
         if isinstance(name, str):
             reader, below = name, key[depth:]
         here = cast("Any", here)[step]
@@ -56,11 +69,18 @@ def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
 
 
 def _below(kind: str, name: str, key: Key) -> bool:
-    """Return True when ``key``, relative to the parameters of a component, is a path of it or of a component nested in it."""
+    """Return True when ``key``, relative to the parameters of a component, is a path of
+    it or of a component nested in it.
+    """
     if key[0] in paths_of(kind, name):
         return True
-    for depth in range(1, len(key) - 1):  # {distance: {cider: {df: PATH}}}: a component within a parameter
-        nested = [kind for kind in KINDS if isinstance(key[depth], str) and _is_registered(kind, str(key[depth]))]
+    # {distance: {cider: {df: PATH}}}: a component within a parameter
+    for depth in range(1, len(key) - 1):
+        nested = [
+            kind
+            for kind in KINDS
+            if isinstance(key[depth], str) and _is_registered(kind, str(key[depth]))
+        ]
         if any(key[depth + 1] in paths_of(kind, str(key[depth])) for kind in nested):
             return True
     return False
@@ -71,7 +91,9 @@ def _is_registered(kind: str, name: str) -> bool:
 
 
 def paths_of(kind: str, name: str) -> set[str]:
-    """Return the names of the path parameters of a component; empty for one that cannot be imported, which the plan reports."""
+    """Return the names of the path parameters of a component; empty for one that cannot
+    be imported, which the plan reports.
+    """
     try:
         factory: Callable[..., object] = current().load(kind, name)
     except HarnessError:

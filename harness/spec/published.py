@@ -1,8 +1,10 @@
-"""Published values beside results: the key ``reference`` of a view, and the files of papers' tables that it may read.
+"""Published values beside results: the key ``reference`` of a view, and the files of
+papers' tables that it may read.
 
-A file of published values has ``paper`` (``authors``, ``year``) and ``items``: each with ``id``, ``labels`` (the keys that name a row) and
-``rows``. A view refers to an item as ``FILE#ID``, and its rows are replaced by the numbers when the spec is loaded, so that a run
-directory holds them.
+A file of published values has ``paper`` (``authors``, ``year``) and ``items``: each
+with ``id``, ``labels`` (the keys that name a row) and ``rows``. A view refers to an
+item as ``FILE#ID``, and its rows are replaced by the numbers when the spec is loaded,
+so that a run directory holds them.
 """
 
 from __future__ import annotations
@@ -30,13 +32,17 @@ class PublishedRow(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     label: str | None = None
-    """Row of the view that is compared with these values; ``*``: every row; None: a row of its own, without a difference."""
+    """Row of the view that is compared with these values; ``*``: every row; None: a row
+    of its own, without a difference.
+    """
     title: str = ""
     """Name of the row in the publication."""
     task: str | None = None
     """Task of a suite in whose views the row is shown; None: all."""
     values: dict[str, float | str] = {}
-    """Column of the view -> number, or a bound as text (``< 0.01``). Other columns are not published."""
+    """Column of the view -> number, or a bound as text (``< 0.01``). Other columns are
+    not published.
+    """
 
 
 class PublishedTable(BaseModel):
@@ -49,21 +55,29 @@ class PublishedTable(BaseModel):
 
 
 def reference_kind(value: object) -> str:
-    """Return ``table`` for a reference with rows, ``columns`` for a mapping of columns to numbers."""
-    keys = set(cast("Mapping[YamlValue, YamlValue]", value)) if isinstance(value, Mapping) else set[YamlValue]()
+    """Return ``table`` for a reference with rows,
+    ``columns`` for a mapping of columns to numbers.
+    """
+    keys = (
+        set(cast("Mapping[YamlValue, YamlValue]", value))
+        if isinstance(value, Mapping)
+        else set[YamlValue]()
+    )
     rows = isinstance(value, PublishedTable) or bool({"rows", ITEM} & keys)
     return "table" if rows else "columns"
 
 
 def resolve_references(tree: Located, folder: Path) -> None:
-    """Replace every reference of a view to an item of a file by its source and numbers, in place.
+    """Replace every reference of a view to an item of a file by its source and numbers,
+    in place.
 
     Parameters
     ----------
     tree : Located
         The content of a spec file.
     folder : Path
-        Folder of the spec file; a path is looked up there, then in the working directory.
+        Folder of the spec file; a path is looked up there, then in the working
+        directory.
 
     Raises
     ------
@@ -71,22 +85,33 @@ def resolve_references(tree: Located, folder: Path) -> None:
         For a missing file, item, row or column, with the place of the reference.
     """
     views: YamlValue = _mapping(tree.data).get("views")
-    for index, view in enumerate(cast("list[YamlValue]", views) if isinstance(views, list) else []):
-        reference: YamlValue = cast("Values", view).get("reference") if isinstance(view, dict) else None
+    for index, view in enumerate(
+        cast("list[YamlValue]", views) if isinstance(views, list) else []
+    ):
+        reference: YamlValue = (
+            cast("Values", view).get("reference") if isinstance(view, dict) else None
+        )
         if isinstance(reference, dict) and ITEM in reference:
             key: Key = ("views", index, "reference")
-            view["reference"] = _Resolver(tree, key, cast("Values", reference), folder).table()
+            view["reference"] = _Resolver(
+                tree, key, cast("Values", reference), folder
+            ).table()
 
 
 class _Resolver:
     """One reference to an item of a file of published values."""
 
-    def __init__(self, tree: Located, key: Key, reference: Values, folder: Path) -> None:
+    def __init__(
+        self, tree: Located, key: Key, reference: Values, folder: Path
+    ) -> None:
         self.tree, self.key, self.reference = tree, key, reference
         unknown = sorted(set(reference) - {ITEM, "columns", "rows", "source"})
         if unknown:
             options = [ITEM, "columns", "rows", "source"]
-            raise self.error(f"unknown key '{unknown[0]}'{did_you_mean(unknown[0], options)}; keys here are item, columns, rows")
+            raise self.error(
+                f"unknown key '{unknown[0]}'{did_you_mean(unknown[0], options)}; "
+                "keys here are item, columns, rows"
+            )
         self.paper, self.item = self._read(str(reference[ITEM]), folder)
         self.labels = [str(name) for name in self.item.get("labels", [])]
         self.columns = _mapping(reference.get("columns"))
@@ -98,59 +123,110 @@ class _Resolver:
         name, _, item_id = address.partition("#")
         path = next((p for p in (folder / name, Path(name)) if p.is_file()), None)
         if path is None or not item_id:
-            raise self.error(f"found '{address}'; expected FILE#ID of a file of published values", ITEM)
+            raise self.error(
+                f"found '{address}'; expected FILE#ID of a file of published values",
+                ITEM,
+            )
         data = _mapping(load(path, name).data)
         entries: YamlValue = data.get("items")
         entries = cast("list[YamlValue]", entries) if isinstance(entries, list) else []
         items = {str(entry.get("id")): entry for entry in map(_mapping, entries)}
         if item_id not in items:
-            raise self.error(f"no item '{item_id}' in {name}{did_you_mean(item_id, items)}", ITEM)
+            raise self.error(
+                f"no item '{item_id}' in {name}{did_you_mean(item_id, items)}", ITEM
+            )
         return _mapping(data.get("paper")), items[item_id]
 
     def table(self) -> Values:
         """Return ``source`` and ``rows`` with the numbers."""
         rows = self.reference.get("rows")
         if not isinstance(rows, list) or not rows:
-            raise self.error("rows is a list of rows: {at: [LABELS], label: ROW OF THE VIEW}", "rows")
-        source = self.reference.get("source") or f"{authors_text(self.paper)}, {item_text(self.item)}"
-        return {"source": source, "rows": [self._row(row, i) for i, row in enumerate(cast("list[YamlValue]", rows))]}
+            raise self.error(
+                "rows is a list of rows: {at: [LABELS], label: ROW OF THE VIEW}", "rows"
+            )
+        source = (
+            self.reference.get("source")
+            or f"{authors_text(self.paper)}, {item_text(self.item)}"
+        )
+        return {
+            "source": source,
+            "rows": [
+                self._row(row, i) for i, row in enumerate(cast("list[YamlValue]", rows))
+            ],
+        }
 
     def _row(self, row: YamlValue, index: int) -> Values:
         entry = _mapping(row)
         at = entry.pop("at", None)
         cells = _mapping(entry.pop("cells", None))
-        if not entry.keys() <= {"label", "title", "task"} or (at is None) == (not cells):
-            raise self.error(f"a row has 'at' or 'cells', and label, title, task; found {sorted(_mapping(row))}", "rows", index)
+        if not entry.keys() <= {"label", "title", "task"} or (at is None) == (
+            not cells
+        ):
+            raise self.error(
+                "a row has 'at' or 'cells', and label, title, task; "
+                f"found {sorted(_mapping(row))}",
+                "rows",
+                index,
+            )
         if at is not None:
-            cells = {column: _column(address, at) for column, address in self.columns.items()}
+            cells = {
+                column: _column(address, at) for column, address in self.columns.items()
+            }
             entry.setdefault("title", ", ".join(map(str, at)))
-        values = {str(column): self._cell(address, index) for column, address in cells.items()}
-        return {**entry, "values": {column: value for column, value in values.items() if value is not None}}
+        values = {
+            str(column): self._cell(address, index) for column, address in cells.items()
+        }
+        return {
+            **entry,
+            "values": {
+                column: value for column, value in values.items() if value is not None
+            },
+        }
 
     def _cell(self, address: YamlValue, index: int) -> float | str | None:
-        """Return the value at ``[LABEL, ..., COLUMN]``, times ``factor`` of a mapping ``{at, factor}``; None for an empty cell."""
+        """Return the value at ``[LABEL, ..., COLUMN]``, times ``factor`` of a mapping
+        ``{at, factor}``; None for an empty cell.
+        """
         factor = 1.0
         if isinstance(address, dict):
             factor = float(_mapping(address).get("factor", 1.0))
             address = _mapping(address).get("at")
-        keys = [str(key) for key in cast("list[YamlValue]", address)] if isinstance(address, list) else []
+        keys = (
+            [str(key) for key in cast("list[YamlValue]", address)]
+            if isinstance(address, list)
+            else []
+        )
         if len(keys) != len(self.labels) + 1:
             names = ", ".join([*self.labels, "column"])
-            raise self.error(f"found the cell {address!r}; expected [{names}]", "rows", index)
+            raise self.error(
+                f"found the cell {address!r}; expected [{names}]", "rows", index
+            )
         rows = cast("list[Values]", self.item.get("rows") or [])
-        by_labels = {tuple(str(row.get(name)) for name in self.labels): row for row in rows}
+        by_labels = {
+            tuple(str(row.get(name)) for name in self.labels): row for row in rows
+        }
         row = by_labels.get(tuple(keys[:-1]))
         if row is None:
             options = [", ".join(labels) for labels in by_labels]
-            raise self.error(f"no row '{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}", "rows", index)
+            raise self.error(
+                "no row "
+                f"'{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}",
+                "rows",
+                index,
+            )
         if keys[-1] not in row:
-            raise self.error(f"no column '{keys[-1]}'{did_you_mean(keys[-1], row)}", "rows", index)
+            raise self.error(
+                f"no column '{keys[-1]}'{did_you_mean(keys[-1], row)}", "rows", index
+            )
         return cell_value(row[keys[-1]], factor)
 
 
 def _column(address: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
     if isinstance(address, dict):
-        return {"at": [*at, _mapping(address).get("column")], "factor": _mapping(address).get("factor", 1.0)}
+        return {
+            "at": [*at, _mapping(address).get("column")],
+            "factor": _mapping(address).get("factor", 1.0),
+        }
     return [*at, address]
 
 
@@ -161,7 +237,12 @@ def _mapping(value: YamlValue) -> Values:
 def cell_value(value: YamlValue, factor: float = 1.0) -> float | str | None:
     """Return a published value as a number, a bound as text, and an empty cell as None.
 
-    >>> cell_value(0.5), cell_value({"value": 2.0, "spread": 0.1}, 0.01), cell_value({"below": 0.01}), cell_value(None)
+    >>> (
+    ...     cell_value(0.5),
+    ...     cell_value({"value": 2.0, "spread": 0.1}, 0.01),
+    ...     cell_value({"below": 0.01}),
+    ...     cell_value(None),
+    ... )
     (0.5, 0.02, '< 0.01', None)
     """
     if isinstance(value, dict):
@@ -181,7 +262,10 @@ def authors_text(paper: Values) -> str:
     >>> authors_text({"authors": ["Ada Low", "Bo Key", "Cy May"], "year": 2020})
     'Low et al. 2020'
     """
-    names = [str(name).split()[-1] for name in cast("list[YamlValue]", paper.get("authors") or ["unknown"])]
+    names = [
+        str(name).split()[-1]
+        for name in cast("list[YamlValue]", paper.get("authors") or ["unknown"])
+    ]
     text = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
     return f"{text} {paper.get('year', '')}".strip()
 
@@ -189,8 +273,13 @@ def authors_text(paper: Values) -> str:
 def item_text(item: Values) -> str:
     """Return the name of an item: ``Table B1``, ``Figure 3``, ``section A.5``.
 
-    >>> item_text({"id": "tableB1", "kind": "table"}), item_text({"id": "text-A.5", "kind": "text"})
+    >>> (
+    ...     item_text({"id": "tableB1", "kind": "table"}),
+    ...     item_text({"id": "text-A.5", "kind": "text"}),
+    ... )
     ('Table B1', 'section A.5')
     """
     kind = str(item.get("kind", ""))
-    return f"{_KINDS.get(kind, kind)} {re.sub(rf'^{kind}-?', '', str(item['id']))}".strip()
+    return (
+        f"{_KINDS.get(kind, kind)} {re.sub(rf'^{kind}-?', '', str(item['id']))}".strip()
+    )

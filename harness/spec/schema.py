@@ -1,4 +1,6 @@
-"""JSON Schema of a spec file: that of the pydantic model, with the keys of loading, the registered names and their parameters."""
+"""JSON Schema of a spec file: that of the pydantic model, with the keys of loading, the
+registered names and their parameters.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +26,33 @@ from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 
 VARIABLE = "Variable"
-"""Name of the definition of a text with an environment variable, which any value may be."""
-_RANGE: Values = {"type": "string", "pattern": r"^\s*-?\d+\s*\.\.\s*-?\d+\s*$", "description": "a range: 1..10"}
-_TEXTS: Values = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+"""Name of the definition of a text with an environment variable,
+which any value may be.
+"""
+_RANGE: Values = {
+    "type": "string",
+    "pattern": r"^\s*-?\d+\s*\.\.\s*-?\d+\s*$",
+    "description": "a range: 1..10",
+}
+_TEXTS: Values = {
+    "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
+}
 
 
 def json_schema() -> Values:
     """Return the JSON Schema (draft 2020-12) of a spec file.
 
-    Components of installed packages are imported for the types of their parameters; the code of a local ``registry.yaml`` is
-    read, not imported.
+    Components of installed packages are imported for the types of their parameters; the
+    code of a local ``registry.yaml`` is read, not imported.
     """
     schema = Spec.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "harness spec"
-    schema["$defs"][VARIABLE] = {"type": "string", "pattern": r"\$\{", "description": "with an environment variable: ${NAME}"}
+    schema["$defs"][VARIABLE] = {
+        "type": "string",
+        "pattern": r"\$\{",
+        "description": "with an environment variable: ${NAME}",
+    }
     schema["$defs"]["Condition"] = {
         "type": "object",
         "description": "holds where every path exists and every distribution is installed",
@@ -51,7 +65,13 @@ def json_schema() -> Values:
     properties["include"] = _TEXTS
     properties["variants"] = {
         "type": "array",
-        "items": {"type": "object", "properties": {"name": {"type": "string"}, "when": {"$ref": "#/$defs/Condition"}}},
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "when": {"$ref": "#/$defs/Condition"},
+            },
+        },
         "description": "the first variant whose 'when' holds is merged into the spec",
     }
     _add_judgments(schema)
@@ -65,23 +85,40 @@ def json_schema() -> Values:
 
 
 def _add_readers(dataset: Values) -> None:
-    """Add the names of the readers and, for each name, its parameters, which are keys beside ``reader``."""
+    """Add the names of the readers and, for each name, its parameters,
+    which are keys beside ``reader``.
+    """
     registry = current()
-    entries = {registry.bare_name(entry): entry for entry in registry.entries("readers")}
+    entries = {
+        registry.bare_name(entry): entry for entry in registry.entries("readers")
+    }
     dataset["properties"]["reader"]["enum"] = list(entries)
     rules: list[Values] = []
     for name, entry in entries.items():
         of_reader = parameters_schema(entry)
         keys: Values = {"reader": {"const": name}, **of_reader["properties"]}
-        then: Values = {"properties": keys, "additionalProperties": of_reader["additionalProperties"]}
+        then: Values = {
+            "properties": keys,
+            "additionalProperties": of_reader["additionalProperties"],
+        }
         if required := of_reader.get("required"):
             then["required"] = required
-        rules.append({"if": {"properties": {"reader": {"const": name}}, "required": ["reader"]}, "then": then})
+        rules.append(
+            {
+                "if": {
+                    "properties": {"reader": {"const": name}},
+                    "required": ["reader"],
+                },
+                "then": then,
+            }
+        )
     dataset["allOf"] = rules
 
 
 def _add_judgments(schema: Values) -> None:
-    """Add the keys of a task of human judgments; ``references`` is a number there, or a policy here."""
+    """Add the keys of a task of human judgments; ``references`` is a number there,
+    or a policy here.
+    """
     judgments = JudgmentSpec.model_json_schema()
     schema["$defs"] = {**judgments["$defs"], **schema["$defs"]}
     properties = schema["properties"]
@@ -93,15 +130,28 @@ def _add_judgments(schema: Values) -> None:
 
 
 def _add_short_forms(schema: Values) -> None:
-    """Add the forms that the validators of single keys expand: ranges, and one value in place of a mapping or a list."""
+    """Add the forms that the validators of single keys expand: ranges, and one value in
+    place of a mapping or a list.
+    """
     properties = schema["properties"]
     method = schema["$defs"]["SignificanceSpec"]["properties"]["method"]
-    properties["significance"] = {"anyOf": [{"enum": method["enum"]}, properties["significance"]]}
+    properties["significance"] = {
+        "anyOf": [{"enum": method["enum"]}, properties["significance"]]
+    }
     properties["groups"]["anyOf"].append({"type": "string"})
     reference = schema["$defs"]["ViewSpec"]["properties"]["reference"]
-    reference["anyOf"] = reference.pop("oneOf")  # values in the spec itself are a mapping too
-    properties["published"] = {"anyOf": [properties["published"], properties["published"]["items"]]}
-    for values in (properties, *(schema["$defs"][name]["properties"] for name in ("DecodingSpec", "FirstReferences"))):
+    # values in the spec itself are a mapping too
+    reference["anyOf"] = reference.pop("oneOf")
+    properties["published"] = {
+        "anyOf": [properties["published"], properties["published"]["items"]]
+    }
+    for values in (
+        properties,
+        *(
+            schema["$defs"][name]["properties"]
+            for name in ("DecodingSpec", "FirstReferences")
+        ),
+    ):
         for value in values.values():
             _add_ranges(value)
 
@@ -118,29 +168,54 @@ def _add_ranges(value: Values) -> None:
 
 
 def _component(kind: str) -> Values:
-    """Return the schema of a component: a registered name, or a mapping of one name to its parameters."""
+    """Return the schema of a component: a registered name,
+    or a mapping of one name to its parameters.
+    """
     registry = current()
     entries = {registry.bare_name(entry): entry for entry in registry.entries(kind)}
-    names = list(dict.fromkeys(name for label, entry in entries.items() for name in (label, *entry.aliases)))
-    properties: Values = {label: parameters_schema(entry) for label, entry in entries.items()}
+    names = list(
+        dict.fromkeys(
+            name for label, entry in entries.items() for name in (label, *entry.aliases)
+        )
+    )
+    properties: Values = {
+        label: parameters_schema(entry) for label, entry in entries.items()
+    }
     for entry in entries.values():
-        properties.update({alias: properties[registry.bare_name(entry)] for alias in entry.aliases})
+        properties.update(
+            {alias: properties[registry.bare_name(entry)] for alias in entry.aliases}
+        )
     properties["when"] = {"$ref": "#/$defs/Condition"}
-    return {"anyOf": [{"enum": names}, {"type": "object", "properties": properties, "minProperties": 1, "maxProperties": 2}]}
+    return {
+        "anyOf": [
+            {"enum": names},
+            {
+                "type": "object",
+                "properties": properties,
+                "minProperties": 1,
+                "maxProperties": 2,
+            },
+        ]
+    }
 
 
 AXES = ("metrics",)
 """Kinds whose parameters may be lists of values, axes of a grid."""
-_SECTION = re.compile(r"^Parameters\n-{3,}\n(.*?)(?=\n\n\w[^\n]*\n-{3,}\n|\Z)", re.MULTILINE | re.DOTALL)
-_ITEM = re.compile(r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)*)", re.MULTILINE)
+_SECTION = re.compile(
+    r"^Parameters\n-{3,}\n(.*?)(?=\n\n\w[^\n]*\n-{3,}\n|\Z)", re.MULTILINE | re.DOTALL
+)
+_ITEM = re.compile(
+    r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)*)", re.MULTILINE
+)
 _ROLE = re.compile(r":[a-z]+(?::[a-z]+)*:`~?(?:[\w.]*\.)?([^`.]+)`|``([^`]*)``")
 
 
 def parameters_schema(entry: Entry) -> Values:
     """Return the schema of the parameters of a component: an object, or null for none.
 
-    The constructor is read from the imported component, or from its source where the component is local or a package that it
-    imports is missing; the schema then has the names without their types. A component that cannot be read accepts anything.
+    The constructor is read from the imported component, or from its source where the
+    component is local or a package that it imports is missing; the schema then has the
+    names without their types. A component that cannot be read accepts anything.
     """
     properties: Values = {}
     required: list[str] = []
@@ -162,61 +237,98 @@ def parameters_schema(entry: Entry) -> Values:
             required.append(name)
     described = docstring_parameters(text)
     for name, value in properties.items():
-        properties[name] = _property(entry.kind, name, cast(Values, value), described.get(name, ""))
+        properties[name] = _property(
+            entry.kind, name, cast(Values, value), described.get(name, "")
+        )
     if entry.kind == "adapters":
-        properties["label"] = {"type": "string", "description": "Name of the model in tables."}
+        properties["label"] = {
+            "type": "string",
+            "description": "Name of the model in tables.",
+        }
     return _whole(properties, required, closed, entry.summary)
 
 
-def _whole(properties: Values, required: list[str], closed: bool, summary: str) -> Values:
-    schema: Values = {"type": "object" if required else ["object", "null"], "description": summary}
+def _whole(
+    properties: Values, required: list[str], closed: bool, summary: str
+) -> Values:
+    schema: Values = {
+        "type": "object" if required else ["object", "null"],
+        "description": summary,
+    }
     schema["properties"] = properties
     schema["additionalProperties"] = not closed
     return {**schema, "required": required} if required else schema
 
 
 def _of_signature(factory: Any) -> tuple[Values, list[str], bool]:
-    """Return parameter -> schema, the required parameters, and False when the constructor takes any name."""
+    """Return parameter -> schema, the required parameters, and False when the
+    constructor takes any name.
+    """
     hints = type_hints(factory)
     signature = parameters(factory)
-    kinds = {parameter.kind for parameter in inspect.signature(factory).parameters.values()}
+    kinds = {
+        parameter.kind for parameter in inspect.signature(factory).parameters.values()
+    }
     properties: Values = {}
     for name, parameter in signature.items():
         properties[name] = type_schema(hints[name]) if name in hints else {}
         default = parameter.default
         if isinstance(default, (bool, int, float, str)) and default == default:
             properties[name]["default"] = default
-    required = [name for name, parameter in signature.items() if parameter.default is inspect.Parameter.empty]
+    required = [
+        name
+        for name, parameter in signature.items()
+        if parameter.default is inspect.Parameter.empty
+    ]
     return properties, required, inspect.Parameter.VAR_KEYWORD not in kinds
 
 
 def type_schema(hint: Any) -> Values:
-    """Return the schema of a type hint; empty, which accepts anything, for a type without one.
+    """Return the schema of a type hint; empty, which accepts anything,
+    for a type without one.
 
     >>> type_schema(int | None)
     {'anyOf': [{'type': 'integer'}, {'type': 'null'}]}
     """
     try:
-        schema = TypeAdapter[Any](hint, config=ConfigDict(arbitrary_types_allowed=True)).json_schema()
+        schema = TypeAdapter[Any](
+            hint, config=ConfigDict(arbitrary_types_allowed=True)
+        ).json_schema()
     except (PydanticUserError, SchemaError, NameError, TypeError):
         return {}
     return {} if "$defs" in schema or "$ref" in schema else schema
 
 
 def _property(kind: str, name: str, schema: Values, description: str) -> Values:
-    """Return the schema of one parameter: with its description, the names of a kind, and lists where they are axes."""
+    """Return the schema of one parameter: with its description, the names of a kind,
+    and lists where they are axes.
+    """
     default = {"default": schema.pop("default")} if "default" in schema else {}
-    if name in SINGULAR.values():  # a parameter called 'distance' takes the name of a distance, or a mapping of it
-        of_kind = next(plural for plural, singular in SINGULAR.items() if singular == name)
-        schema = {"anyOf": [{"enum": sorted(map(current().bare_name, current().entries(of_kind)))}, schema]}
+    # a parameter called 'distance' takes the name of a distance, or a mapping of it
+    if name in SINGULAR.values():
+        of_kind = next(
+            plural for plural, singular in SINGULAR.items() if singular == name
+        )
+        schema = {
+            "anyOf": [
+                {"enum": sorted(map(current().bare_name, current().entries(of_kind)))},
+                schema,
+            ]
+        }
     if schema:
         arrays = [{"type": "array", "items": schema}] if kind in AXES else []
         schema = {"anyOf": [schema, *arrays, {"$ref": "#/$defs/Variable"}]}
-    return {**schema, **default, **({"description": description} if description else {})}
+    return {
+        **schema,
+        **default,
+        **({"description": description} if description else {}),
+    }
 
 
 def _of_source(target: str) -> tuple[str, Mapping[str, str]]:
-    """Return docstring and parameters of ``package.module:Object`` from its source; nothing where they cannot be read."""
+    """Return docstring and parameters of ``package.module:Object`` from its source;
+    nothing where they cannot be read.
+    """
     module, _, name = target.partition(":")
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
@@ -227,19 +339,27 @@ def _of_source(target: str) -> tuple[str, Mapping[str, str]]:
 
 def _docstring(factory: Any) -> str:
     """Return the docstrings of a class and of its constructor."""
-    texts = [inspect.getdoc(factory), inspect.getdoc(factory.__init__) if inspect.isclass(factory) else None]
+    texts = [
+        inspect.getdoc(factory),
+        inspect.getdoc(factory.__init__) if inspect.isclass(factory) else None,
+    ]
     return "\n\n".join(text for text in texts if text)
 
 
 def docstring_parameters(text: str) -> dict[str, str]:
-    """Return parameter -> description, from the numpydoc section *Parameters* of a docstring.
+    """Return parameter -> description, from the numpydoc section *Parameters* of a
+    docstring.
 
-    >>> docstring_parameters("Title.\\n\\nParameters\\n----------\\nn : int\\n    Longest ``n``-gram,\\n    1 to 4.\\n")
+    >>> docstring_parameters(
+    ...     "Title.\\n\\nParameters\\n----------\\nn : int\\n    Longest ``n``-gram,\\n    1 to 4.\\n"
+    ... )
     {'n': 'Longest n-gram, 1 to 4.'}
     """
     out: dict[str, str] = {}
     for section in _SECTION.finditer(inspect.cleandoc(text) + "\n"):
         for names, body in _ITEM.findall(section[1] + "\n"):
-            description = _ROLE.sub(lambda match: match[1] or match[2], " ".join(body.split()))
+            description = _ROLE.sub(
+                lambda match: match[1] or match[2], " ".join(body.split())
+            )
             out.update(dict.fromkeys(names.split(", "), description))
     return out

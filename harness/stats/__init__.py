@@ -1,1 +1,5 @@
-"""Statistics. In: numbers (scores, statistics, weights, labels). Out: intervals, p-values, correlations; captions are unknown here."""
+"""Statistics.
+
+In: numbers (scores, statistics, weights, labels). Out: intervals, p-values,
+correlations; captions are unknown here.
+"""

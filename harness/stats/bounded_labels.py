@@ -1,4 +1,6 @@
-"""Interval of a mean score within declared bounds from labels alone, valid at every number of labels and every skew."""
+"""Interval of a mean score within declared bounds from labels alone, valid at every
+number of labels and every skew.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,14 @@ def bounded_labels_interval(
 ) -> tuple[tuple[float, float] | None, str]:
     """Return the interval of the mean score, and why there is none.
 
-    A simple random sample of a population has the betting interval of :mod:`harness.stats.bounded_mean`, whole clusters of it that of
-    their sums. One of these N examples alone has the betting sequence for draws without replacement, which ends where the examples without
-    labels can no longer move the mean. A label of a stratum counts with its weight N_s n / (N n_s), so that the mean of weighted labels
-    has the right expectation and their bounds are 0 and the largest weight: the proof for independent labels does not cover draws from
-    strata, whose mean varies less; the coverage is measured (docs/estimate.md).
+    A simple random sample of a population has the betting interval of
+    :mod:`harness.stats.bounded_mean`, whole clusters of it that of their sums. One of
+    these N examples alone has the betting sequence for draws without replacement, which
+    ends where the examples without labels can no longer move the mean. A label of a
+    stratum counts with its weight N_s n / (N n_s), so that the mean of weighted labels
+    has the right expectation and their bounds are 0 and the largest weight: the proof
+    for independent labels does not cover draws from strata, whose mean varies less; the
+    coverage is measured (docs/estimate.md).
 
     Parameters
     ----------
@@ -46,19 +51,28 @@ def bounded_labels_interval(
     scores = labels[rows]
     if strata is not None and len(np.unique(strata)) > 1:
         totals = np.bincount(strata)
-        weights = (totals / np.bincount(strata[rows], minlength=len(totals)))[strata[rows]] * len(rows) / len(labels)
+        weights = (
+            (totals / np.bincount(strata[rows], minlength=len(totals)))[strata[rows]]
+            * len(rows)
+            / len(labels)
+        )
         if clusters is not None:
             return None, CLUSTERED_STRATA
         return _weighted_interval((scores - low) / (high - low), weights, low, high), ""
     if probabilities is not None and np.ptp(probabilities[rows]) > 0:
         return None, UNEQUAL
 
-    unit = np.arange(len(rows)) if clusters is None else np.unique(clusters[rows], return_inverse=True)[1]
+    unit = (
+        np.arange(len(rows))
+        if clusters is None
+        else np.unique(clusters[rows], return_inverse=True)[1]
+    )
     sums, sizes = np.bincount(unit, scores), np.bincount(unit).astype(np.float64)
     if not finite:
         return betting_interval(sums, low, high, sizes=sizes), ""
     middle, bound = (low + high) / 2, (high - low) / 2
-    order = np.random.default_rng(0).permutation(len(sums))  # the order of a file may follow the scores
+    # the order of a file may follow the scores
+    order = np.random.default_rng(0).permutation(len(sums))
     look = betting_looks(
         (sums - middle * sizes)[order],
         sizes[order],
@@ -70,8 +84,15 @@ def bounded_labels_interval(
     return (look.low + middle, look.high + middle), ""
 
 
-def _weighted_interval(shares: np.ndarray, weights: np.ndarray, low: float, high: float) -> tuple[float, float]:
-    """Return the interval of a mean of labels, given as shares of the range, whose weights have the mean 1."""
+def _weighted_interval(
+    shares: np.ndarray, weights: np.ndarray, low: float, high: float
+) -> tuple[float, float]:
+    """Return the interval of a mean of labels, given as shares of the range,
+    whose weights have the mean 1.
+    """
     largest = float(weights.max())
-    ends = [BoundedMean.of_values(weights * side, 0.0, largest, level=LEVEL / 2).lower() for side in (shares, 1 - shares)]
+    ends = [
+        BoundedMean.of_values(weights * side, 0.0, largest, level=LEVEL / 2).lower()
+        for side in (shares, 1 - shares)
+    ]
     return low + (high - low) * ends[0], high - (high - low) * ends[1]

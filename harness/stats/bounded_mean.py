@@ -1,15 +1,20 @@
-"""Bounds of means whose values lie within known limits: valid at every number of units, however skewed the values and however few differ.
+"""Bounds of means whose values lie within known limits: valid at every number of units,
+however skewed the values and however few differ.
 
-A mean is tested by *betting*: the capital of a gambler who bets on the mean lying below a limit is not expected to grow where it does
-not, so that it exceeds 1 / level with probability ``level`` at most. Where no value varies, the bound is that of Clopper and Pearson but
-for a few units. Shares have Clopper and Pearson's interval (:func:`clopper_pearson`); pairs of right and wrong answers an exact test of
-their own (:mod:`harness.stats.paired_shares`).
+A mean is tested by *betting*: the capital of a gambler who bets on the mean lying below
+a limit is not expected to grow where it does not, so that it exceeds 1 / level with
+probability ``level`` at most. Where no value varies, the bound is that of Clopper and
+Pearson but for a few units. Shares have Clopper and Pearson's interval
+(:func:`clopper_pearson`); pairs of right and wrong answers an exact test of their own
+(:mod:`harness.stats.paired_shares`).
 
 References
 ----------
-Waudby-Smith & Ramdas (2024), *Estimating means of bounded random variables by betting*, JRSS B 86(1), section 4.1 and appendix B.1 for
-bets at a fixed number of units; Vovk & Wang (2021), *E-values: calibration, combination and applications*, Annals of Statistics 49(3),
-for the average of e-values; Clopper & Pearson (1934), *The use of confidence or fiducial limits*, Biometrika 26(4).
+Waudby-Smith & Ramdas (2024), *Estimating means of bounded random variables by betting*,
+JRSS B 86(1), section 4.1 and appendix B.1 for bets at a fixed number of units; Vovk &
+Wang (2021), *E-values: calibration, combination and applications*, Annals of Statistics
+49(3), for the average of e-values; Clopper & Pearson (1934), *The use of confidence or
+fiducial limits*, Biometrika 26(4).
 """
 
 from __future__ import annotations
@@ -26,7 +31,9 @@ from harness.stats.sample_size import LEVEL, POWER_QUANTILE, find_smallest_count
 LARGEST_BET = 0.998
 """Largest share of the capital that one unit can lose."""
 PRIOR = 0.05
-"""Squared deviation of the one imagined unit that is known before the first bet, as a share of the square of half the range."""
+"""Squared deviation of the one imagined unit that is known before the first bet, as a
+share of the square of half the range.
+"""
 ORDERS = 16
 """Number of random orders of the units over which the capital is averaged."""
 MOST_ORDERED = 4_000_000
@@ -37,24 +44,33 @@ HALVINGS = 26
 
 @dataclass(frozen=True, eq=False)
 class BoundedMean:
-    """A mean of values within [low, high] from independent units, with tests and bounds of both sides.
+    """A mean of values within [low, high] from independent units,
+    with tests and bounds of both sides.
 
-    Proof that a test holds its level. Let the mean be at least a limit m. The capital before unit t is multiplied by 1 + l (m N - S),
-    where N is the number of values of the unit and S their sum, and where l depends on the units before alone and is at most
-    c / ((high - m) N'), with N' the largest number of values of a unit. S is at most high N, so that the factor is at least 1 - c > 0.
-    The expectation of m N - S is not positive, so that the factor's is 1 at most: the capital is a supermartingale that begins with 1.
-    Several orders of the units that do not depend on the values have an average capital whose expectation is 1 at most too, and by
-    Markov's inequality it reaches 1 / level with probability ``level`` at most. The bound is the smallest limit that is rejected: each
-    factor grows with m, so that all larger limits are rejected too.
+    Proof that a test holds its level. Let the mean be at least a limit m. The capital
+    before unit t is multiplied by 1 + l (m N - S), where N is the number of values of
+    the unit and S their sum, and where l depends on the units before alone and is at
+    most c / ((high - m) N'), with N' the largest number of values of a unit. S is at
+    most high N, so that the factor is at least 1 - c > 0. The expectation of m N - S is
+    not positive, so that the factor's is 1 at most: the capital is a supermartingale
+    that begins with 1. Several orders of the units that do not depend on the values
+    have an average capital whose expectation is 1 at most too, and by Markov's
+    inequality it reaches 1 / level with probability ``level`` at most. The bound is the
+    smallest limit that is rejected: each factor grows with m, so that all larger limits
+    are rejected too.
 
-    What is assumed: units are independent and alike, and no unit of the population has more values than the largest one here. Values
-    are never used to choose the method, and the limits ``low`` and ``high`` belong to the values' definition.
+    What is assumed: units are independent and alike, and no unit of the population has
+    more values than the largest one here. Values are never used to choose the method,
+    and the limits ``low`` and ``high`` belong to the values' definition.
 
-    The bet l is sqrt(2 log(1 / level) / (n s²)) with the variance s² of the units before, which makes the bound shortest for n units.
+    The bet l is sqrt(2 log(1 / level) / (n s²)) with the variance s² of the units
+    before, which makes the bound shortest for n units.
     """
 
     sums: np.ndarray
-    """Sum of the values of each unit (a value, or a cluster of values), shape (U,), in an order that does not depend on the values."""
+    """Sum of the values of each unit (a value, or a cluster of values), shape (U,), in
+    an order that does not depend on the values.
+    """
     sizes: np.ndarray
     """Number of values of each unit, shape (U,)."""
     low: float
@@ -67,16 +83,36 @@ class BoundedMean:
     def __post_init__(self) -> None:
         """Raise :class:`HarnessError` for values outside of the limits."""
         slack = 1e-9 * (self.high - self.low) * self.sizes
-        outside = (self.sums < self.low * self.sizes - slack) | (self.sums > self.high * self.sizes + slack)
+        outside = (self.sums < self.low * self.sizes - slack) | (
+            self.sums > self.high * self.sizes + slack
+        )
         if outside.any():
             unit = int(np.argmax(outside))
             value = self.sums[unit] / self.sizes[unit]
-            raise HarnessError(f"a value of {value:.6g} lies outside of its limits {self.low:g} and {self.high:g}")
+            raise HarnessError(
+                f"a value of {value:.6g} lies outside of its limits {self.low:g} and "
+                f"{self.high:g}"
+            )
 
     @classmethod
-    def of_values(cls, values: np.ndarray, low: float, high: float, *, level: float = LEVEL, seed: int = 0) -> BoundedMean:
+    def of_values(
+        cls,
+        values: np.ndarray,
+        low: float,
+        high: float,
+        *,
+        level: float = LEVEL,
+        seed: int = 0,
+    ) -> BoundedMean:
         """Return the mean of independent values, shape (U,)."""
-        return cls(np.asarray(values, dtype=np.float64), np.ones(len(values)), low, high, level, seed)
+        return cls(
+            np.asarray(values, dtype=np.float64),
+            np.ones(len(values)),
+            low,
+            high,
+            level,
+            seed,
+        )
 
     @property
     def n(self) -> int:
@@ -89,11 +125,15 @@ class BoundedMean:
         return float(self.sums.sum() / self.sizes.sum())
 
     def p_below(self, limit: float) -> float:
-        """Return the p-value of the hypothesis that the mean is at least ``limit``: small where it lies below."""
+        """Return the p-value of the hypothesis that the mean is at least ``limit``:
+        small where it lies below.
+        """
         return exp(min(0.0, -self._below.log_capital(limit)))
 
     def p_above(self, limit: float) -> float:
-        """Return the p-value of the hypothesis that the mean is at most ``limit``: small where it lies above."""
+        """Return the p-value of the hypothesis that the mean is at most ``limit``:
+        small where it lies above.
+        """
         return exp(min(0.0, -self._above.log_capital(-limit)))
 
     def upper(self) -> float:
@@ -105,21 +145,33 @@ class BoundedMean:
         return -self._above.bound()
 
     def n_to_decide(self, limit: float, level_above: float | None = None) -> float:
-        """Return the number of units that tells the mean from ``limit`` with power .8, if the values are alike; inf where equal.
+        """Return the number of units that tells the mean from ``limit`` with power .8,
+        if the values are alike; inf where equal.
 
-        ``level_above``: level of the test that the mean lies above the limit; default: :attr:`level`.
+        ``level_above``: level of the test that the mean lies above the limit; default:
+        :attr:`level`.
         """
         if self.value == limit:
             return inf
-        bets, limit, level = (self._below, limit, self.level) if self.value < limit else (self._above, -limit, level_above or self.level)
+        bets, limit, level = (
+            (self._below, limit, self.level)
+            if self.value < limit
+            else (self._above, -limit, level_above or self.level)
+        )
         return bets.units_to_decide(limit, level)
 
-    def n_without_change(self, limit: float, unchanged: np.ndarray | None = None) -> float:
-        """Return the smallest number of units at which a mean is told to lie below ``limit`` if all units are ``unchanged``.
+    def n_without_change(
+        self, limit: float, unchanged: np.ndarray | None = None
+    ) -> float:
+        """Return the smallest number of units at which a mean is told to lie below
+        ``limit`` if all units are ``unchanged``.
 
-        ``unchanged`` has the sums of the units without a change, shape (U,); default: zeros.
+        ``unchanged`` has the sums of the units without a change, shape (U,); default:
+        zeros.
         """
-        return self._below.units_without_change(limit, np.zeros(self.n) if unchanged is None else unchanged)
+        return self._below.units_without_change(
+            limit, np.zeros(self.n) if unchanged is None else unchanged
+        )
 
     @cached_property
     def _orders(self) -> np.ndarray:
@@ -130,26 +182,38 @@ class BoundedMean:
 
     @cached_property
     def _below(self) -> _Bets:
-        return _Bets(self.sums, self.sizes, self.low, self.high, self.level, self._orders)
+        return _Bets(
+            self.sums, self.sizes, self.low, self.high, self.level, self._orders
+        )
 
     @cached_property
     def _above(self) -> _Bets:
-        return _Bets(-self.sums, self.sizes, -self.high, -self.low, self.level, self._orders)
+        return _Bets(
+            -self.sums, self.sizes, -self.high, -self.low, self.level, self._orders
+        )
 
 
 class _Bets:
     """Bets on a mean lying below a limit, in several orders of the units."""
 
     def __init__(
-        self, sums: np.ndarray, sizes: np.ndarray, low: float, high: float, level: float, orders: np.ndarray
-    ) -> None:  # fmt: skip
+        self,
+        sums: np.ndarray,
+        sizes: np.ndarray,
+        low: float,
+        high: float,
+        level: float,
+        orders: np.ndarray,
+    ) -> None:
         self.sums, self.sizes = sums, sizes
         self.low, self.high = low, high
         self.level = level
         self.largest = float(sizes.max(initial=1.0))
         self.ordered_sums, self.ordered_sizes = sums[orders], sizes[orders]
         self.wanted = np.sqrt(2 * log(1 / level) / (len(sums) * self._variances()))
-        """Bet on each unit in each order, shape (J, U), before it is cut to the largest one."""
+        """Bet on each unit in each order, shape (J, U),
+        before it is cut to the largest one.
+        """
 
     @property
     def prior(self) -> float:
@@ -157,7 +221,9 @@ class _Bets:
         return PRIOR * ((self.high - self.low) / 2 * self.largest) ** 2
 
     def _variances(self) -> np.ndarray:
-        """Return the variance of S - mean * N over the units before each unit and the imagined one, shape (J, U)."""
+        """Return the variance of S - mean * N over the units before each unit and the
+        imagined one, shape (J, U).
+        """
 
         def sum_before(values: np.ndarray) -> np.ndarray:
             return np.cumsum(values, axis=1) - values
@@ -166,17 +232,31 @@ class _Bets:
         total = sum_before(sums)
         count = sum_before(sizes)
         mean = total / np.maximum(count, 1.0)
-        squares = sum_before(sums**2) - 2 * mean * sum_before(sums * sizes) + mean**2 * sum_before(sizes**2)
-        return np.divide(self.prior + np.maximum(squares, 0.0), np.arange(1.0, len(self.sums) + 1))
+        squares = (
+            sum_before(sums**2)
+            - 2 * mean * sum_before(sums * sizes)
+            + mean**2 * sum_before(sizes**2)
+        )
+        return np.divide(
+            self.prior + np.maximum(squares, 0.0), np.arange(1.0, len(self.sums) + 1)
+        )
 
     def log_capital(self, limit: float) -> float:
-        """Return the logarithm of the average capital that is bet on the mean lying below ``limit``."""
+        """Return the logarithm of the average capital that is bet on the mean lying
+        below ``limit``.
+        """
         room = (self.high - limit) * self.largest
-        if room <= 0:  # no mean is as large, or only that of values that are all the largest
-            return inf if room < 0 or bool((self.sums < self.high * self.sizes).any()) else 0.0
+        # no mean is as large, or only that of values that are all the largest
+        if room <= 0:
+            return (
+                inf
+                if room < 0 or bool((self.sums < self.high * self.sizes).any())
+                else 0.0
+            )
         bets = np.minimum(self.wanted, LARGEST_BET / room)
         gains = limit * self.ordered_sizes - self.ordered_sums
-        # Values that exceed their limit by a rounding error lose no more than the limit does.
+        # Values that exceed their limit by a rounding error lose no more than the limit
+        # does.
         logs = np.log1p(np.maximum(bets * gains, -LARGEST_BET)).sum(axis=1)
         return float(np.logaddexp.reduce(logs)) - log(len(logs))
 
@@ -192,7 +272,9 @@ class _Bets:
         return outside
 
     def units_to_decide(self, limit: float, level: float) -> float:
-        """Return the number of units, alike to those seen, at which the capital reaches 1 / level with power .8."""
+        """Return the number of units, alike to those seen,
+        at which the capital reaches 1 / level with power .8.
+        """
         mean = float(self.sums.sum() / self.sizes.sum())
         variance = float(np.mean((self.sums - mean * self.sizes) ** 2))
         gains = limit * self.sizes - self.sums
@@ -202,41 +284,64 @@ class _Bets:
         largest_bet = LARGEST_BET / room
 
         def decides(n: float) -> bool:
-            """Return whether the logarithm of the capital, which is normal for many units, is large enough with power .8."""
-            bet = largest_bet if variance == 0 else min(largest_bet, sqrt(2 * log(1 / self.level) / (n * variance)))
+            """Return whether the logarithm of the capital, which is normal for many
+            units, is large enough with power .8.
+            """
+            bet = (
+                largest_bet
+                if variance == 0
+                else min(largest_bet, sqrt(2 * log(1 / self.level) / (n * variance)))
+            )
             growth = np.log1p(np.maximum(bet * gains, -LARGEST_BET))
-            return n * float(growth.mean()) - POWER_QUANTILE * sqrt(n) * float(growth.std()) >= log(1 / level)
+            return n * float(growth.mean()) - POWER_QUANTILE * sqrt(n) * float(
+                growth.std()
+            ) >= log(1 / level)
 
         return find_smallest_count(decides)
 
     def units_without_change(self, limit: float, unchanged: np.ndarray) -> float:
-        """Return the number of unchanged units at which the capital reaches 1 / level."""
+        """Return the number of unchanged units at which the capital reaches 1 /
+        level.
+        """
         room = (self.high - limit) * self.largest
         if room <= 0:
             return 1.0
-        growth = float(np.log1p(LARGEST_BET * (limit * self.sizes - unchanged) / room).mean())
+        growth = float(
+            np.log1p(LARGEST_BET * (limit * self.sizes - unchanged) / room).mean()
+        )
         if growth <= 0:
             return inf
-        # Without a change the variance is that of the imagined unit alone: bets grow as the root of the number of units until they are
-        # the largest, after this share of the units. The logarithm is concave, so that smaller bets gain their share of it at least.
+        # Without a change the variance is that of the imagined unit alone: bets grow as
+        # the root of the number of units until they are the largest, after this share
+        # of the units. The logarithm is concave, so that smaller bets gain their share
+        # of it at least.
         growing = LARGEST_BET**2 * self.prior / (2 * log(1 / self.level) * room**2)
         mean_bet = 1 - growing / 3 if growing <= 1 else 2 / (3 * sqrt(growing))
         return float(ceil(log(1 / self.level) / (growth * mean_bet)))
 
 
 def betting_interval(
-    values: np.ndarray, low: float, high: float, *, sizes: np.ndarray | None = None, level: float = LEVEL, seed: int = 0
+    values: np.ndarray,
+    low: float,
+    high: float,
+    *,
+    sizes: np.ndarray | None = None,
+    level: float = LEVEL,
+    seed: int = 0,
 ) -> tuple[float, float]:
-    """Return the two-sided interval of a mean of values within [low, high]: it misses the mean with probability ``level`` at most.
+    """Return the two-sided interval of a mean of values within [low, high]: it misses
+    the mean with probability ``level`` at most.
 
     Parameters
     ----------
     values : ndarray
-        Independent values, shape (U,), in an order that does not depend on them; with ``sizes``, sums of clusters of values.
+        Independent values, shape (U,), in an order that does not depend on them; with
+        ``sizes``, sums of clusters of values.
     low, high : float
         Smallest and largest possible value.
     sizes : ndarray, optional
-        Number of values of each cluster, shape (U,): the mean is the sum of all values divided by their number.
+        Number of values of each cluster, shape (U,): the mean is the sum of all values
+        divided by their number.
     level : float
         1 minus the coverage; half of it belongs to each end.
     seed : int
@@ -249,12 +354,22 @@ def betting_interval(
     (0.0, 0.036)
     """
     sizes = np.ones(len(values)) if sizes is None else sizes
-    mean = BoundedMean(np.asarray(values, dtype=np.float64), np.asarray(sizes, dtype=np.float64), low, high, level / 2, seed)
+    mean = BoundedMean(
+        np.asarray(values, dtype=np.float64),
+        np.asarray(sizes, dtype=np.float64),
+        low,
+        high,
+        level / 2,
+        seed,
+    )
     return mean.lower(), mean.upper()
 
 
-def clopper_pearson(successes: int, trials: int, *, level: float = LEVEL) -> tuple[float, float]:
-    """Return the exact two-sided interval of a share; each end is a one-sided bound at half of the level.
+def clopper_pearson(
+    successes: int, trials: int, *, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return the exact two-sided interval of a share;
+    each end is a one-sided bound at half of the level.
 
     Examples
     --------
@@ -265,7 +380,14 @@ def clopper_pearson(successes: int, trials: int, *, level: float = LEVEL) -> tup
     from scipy.special import betaincinv  # pyright: ignore[reportMissingTypeStubs]
 
     tails = np.array([level / 2, 1 - level / 2])
-    shapes = np.array([[successes, trials - successes + 1], [successes + 1, trials - successes]], dtype=np.float64)
-    # Without a success, or a failure, the distribution of one end is a point that the quantile does not know.
-    low, high = (float(end) for end in np.asarray(betaincinv(*np.maximum(shapes, 1e-300).T, tails)))
+    shapes = np.array(
+        [[successes, trials - successes + 1], [successes + 1, trials - successes]],
+        dtype=np.float64,
+    )
+    # Without a success, or a failure, the distribution of one end is a point that the
+    # quantile does not know.
+    low, high = (
+        float(end)
+        for end in np.asarray(betaincinv(*np.maximum(shapes, 1e-300).T, tails))
+    )
     return (low if successes else 0.0), (high if successes < trials else 1.0)

@@ -1,16 +1,20 @@
-"""Combination of p-values: Fisher's test with its discrete null, harmonic mean and its test, and Benjamini-Hochberg counts.
+"""Combination of p-values: Fisher's test with its discrete null, harmonic mean and its
+test, and Benjamini-Hochberg counts.
 
-All functions take p-values in (0, 1] of any shape and omit NaN (examples whose metric is undefined). Other values raise
-ValueError.
+All functions take p-values in (0, 1] of any shape and omit NaN (examples whose metric
+is undefined). Other values raise ValueError.
 
-:func:`calibrated_p` is the combined p-value of permutation p-values of independent examples. Such p-values are discrete, k / M for M
-relabelings; the laws of :func:`fisher` and :func:`harmonic_mean_test` hold for continuous p-values and reject too seldom for discrete ones.
-The harmonic mean itself is no p-value: at most 0.05 is not reached for a small M, and reached too often for a large one.
+:func:`calibrated_p` is the combined p-value of permutation p-values of independent
+examples. Such p-values are discrete, k / M for M relabelings; the laws of
+:func:`fisher` and :func:`harmonic_mean_test` hold for continuous p-values and reject
+too seldom for discrete ones. The harmonic mean itself is no p-value: at most 0.05 is
+not reached for a small M, and reached too often for a large one.
 ``benchmarks/combination.py`` simulates the size and the power of all of them.
 
-D. J. Wilson 2019, *The harmonic mean p-value for combining dependent tests*, PNAS 116(4):
-p = 1 / sum(w / p) with weights that sum to 1. It approximates a p-value; the approximation becomes worse as the number of
-tests grows. Under the null hypothesis 1/p tends to a Landau distribution (an extremal stable law with index 1), from which the
+D. J. Wilson 2019, *The harmonic mean p-value for combining dependent tests*, PNAS
+116(4): p = 1 / sum(w / p) with weights that sum to 1. It approximates a p-value; the
+approximation becomes worse as the number of tests grows. Under the null hypothesis 1/p
+tends to a Landau distribution (an extremal stable law with index 1), from which the
 asymptotically exact test takes its p-value.
 """
 
@@ -29,14 +33,20 @@ from caption_kernels import exp, log, sin
 from harness.stats.discrete_null import SumNull
 
 SMALLEST = sys.float_info.min
-"""Smallest value of :func:`calibrated_p`; smaller p-values are returned as this, :func:`log_calibrated_p` has their logarithm."""
+"""Smallest value of :func:`calibrated_p`; smaller p-values are returned as this,
+:func:`log_calibrated_p` has their logarithm.
+"""
 MAX_RANKS = 1 << 18
-"""Maximum number of distinct p-values of one example in the discrete null; finer ones are rounded up, which is conservative."""
+"""Maximum number of distinct p-values of one example in the discrete null; finer ones
+are rounded up, which is conservative.
+"""
 _EULER = 0.57721566490153286
 
 
 def _check_p_values(p: ArrayLike) -> np.ndarray:
-    """Return the p-values as a flat float64 array without NaN; raise ValueError for none or values outside (0, 1]."""
+    """Return the p-values as a flat float64 array without NaN; raise ValueError for
+    none or values outside (0, 1].
+    """
     values = np.asarray(p, dtype=np.float64).ravel()
     values = values[~np.isnan(values)]
     if not len(values):
@@ -64,17 +74,21 @@ def _mean_reciprocal(p: np.ndarray) -> float:
 
 
 def log_harmonic_mean_p(p: ArrayLike) -> float:
-    """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the form in the tables of Chan et al. (2022)."""
+    """Return the natural logarithm of :func:`harmonic_mean_p` of p-values (L,), the
+    form in the tables of Chan et al. (2022).
+    """
     return log(harmonic_mean_p(p))
 
 
 def harmonic_mean_test(p: ArrayLike) -> float:
     """Return the asymptotically exact p-value of the harmonic mean of p-values (L,).
 
-    It is P(X >= 1 / p) for the Landau law of Wilson (2019), equation 4. For L independent uniform p-values, sum(w / p) tends to a
-    Landau variable with location -sum(w log w) + 1 - Euler's constant (log L + 0.4228 for equal weights; in Wilson's other
-    parametrisation log L + 0.874 with scale pi / 2). Dependence between the p-values changes the law little, least in its tail.
-    A single p-value is returned unchanged.
+    It is P(X >= 1 / p) for the Landau law of Wilson (2019), equation 4. For L
+    independent uniform p-values, sum(w / p) tends to a Landau variable with location
+    -sum(w log w) + 1 - Euler's constant (log L + 0.4228 for equal weights; in Wilson's
+    other parametrisation log L + 0.874 with scale pi / 2). Dependence between the
+    p-values changes the law little, least in its tail. A single p-value is returned
+    unchanged.
     """
     values = _check_p_values(p)
     if len(values) == 1:
@@ -85,26 +99,39 @@ def harmonic_mean_test(p: ArrayLike) -> float:
 
 
 def landau_tail(x: float) -> float:
-    """Return P(X >= x) of the standard Landau distribution; the relative error is below 1e-8 for any x.
+    """Return P(X >= x) of the standard Landau distribution;
+    the relative error is below 1e-8 for any x.
 
-    For x > 0 the value is (1/pi) int_0^inf exp(-t x - t log t) sin(pi t) / t dt, which is accurate in the far tail (where it is
-    about 1/x). For x <= 0, where that integrand grows without bound, the characteristic function
-    exp(-pi |u| / 2 - i u log |u|) is inverted.
+    For x > 0 the value is (1/pi) int_0^inf exp(-t x - t log t) sin(pi t) / t dt, which
+    is accurate in the far tail (where it is about 1/x). For x <= 0, where that
+    integrand grows without bound, the characteristic function exp(-pi |u| / 2 - i u log
+    |u|) is inverted.
 
     >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
     (0.713167, 1.0)
     """
     from scipy.integrate import quad  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-    def integral(function: Callable[[float], float], low: float, high: float, absolute: float) -> float:
-        return float(cast(float, quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400)[0]))
+    def integral(
+        function: Callable[[float], float], low: float, high: float, absolute: float
+    ) -> float:
+        return float(
+            cast(
+                float,
+                quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400)[0],
+            )
+        )
 
     if x > 0:
         scale = max(1.0, x)
 
         def right(v: float) -> float:
             t = v / scale
-            return exp(-t * x - t * log(t)) * sin(math.pi * t) / v if v > 0 else math.pi / scale
+            return (
+                exp(-t * x - t * log(t)) * sin(math.pi * t) / v
+                if v > 0
+                else math.pi / scale
+            )
 
         value = sum(integral(right, a, b, 0) for a, b in ((0, 1), (1, 8), (8, 60)))
         return float(value) / math.pi
@@ -118,16 +145,19 @@ def landau_tail(x: float) -> float:
 
 
 def fisher(p: ArrayLike) -> float:
-    """Return Fisher's combined p-value of independent p-values (L,): P(chi-squared with 2L degrees of freedom >= -2 sum log p).
+    """Return Fisher's combined p-value of independent p-values (L,): P(chi-squared with
+    2L degrees of freedom >= -2 sum log p).
 
-    Source: R. A. Fisher (1932), *Statistical Methods for Research Workers*, section 21.1.
+    Source: R. A. Fisher (1932), *Statistical Methods for Research Workers*, section
+    21.1.
 
     >>> round(fisher([0.05, 0.05]), 6)
     0.017479
     """
     values = _check_p_values(p)
     count, mean = len(values), float(-log(values).sum())
-    # For 2L degrees of freedom it is the probability of fewer than L events of a Poisson law: terms relative to the most probable number.
+    # For 2L degrees of freedom it is the probability of fewer than L events of a
+    # Poisson law: terms relative to the most probable number.
     mode = int(mean)
     last = max(count, mode) + int(40 * math.sqrt(mean + 1)) + 40
     below = np.cumprod(np.arange(mode, 0, -1) / mean)[::-1] if mode else np.zeros(0)
@@ -136,27 +166,31 @@ def fisher(p: ArrayLike) -> float:
 
 
 def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
-    """Return the combined p-value of permutation p-values of independent examples, in (0, 1].
+    """Return the combined p-value of permutation p-values of independent examples,
+    in (0, 1].
 
-    The statistic is Fisher's, -sum log p. Its null distribution is exact for the discrete p-values: without ties p is uniform on 1 / M,
-    2 / M, ..., 1, where M is the number of relabelings of the example, and the law of the sum is a convolution
-    (:class:`harness.stats.discrete_null.SumNull`), enumerated where it has few values and else rounded to a grid. Ties between
-    relabelings make p-values larger than uniform ones; the result is then conservative: at most its nominal share of null runs is
-    rejected. This holds for mirrored statistics with n = m (every relabeling ties with its complement) and for metrics with few
-    distinct values.
+    The statistic is Fisher's, -sum log p. Its null distribution is exact for the
+    discrete p-values: without ties p is uniform on 1 / M, 2 / M, ..., 1, where M is the
+    number of relabelings of the example, and the law of the sum is a convolution
+    (:class:`harness.stats.discrete_null.SumNull`), enumerated where it has few values
+    and else rounded to a grid. Ties between relabelings make p-values larger than
+    uniform ones; the result is then conservative: at most its nominal share of null
+    runs is rejected. This holds for mirrored statistics with n = m (every relabeling
+    ties with its complement) and for metrics with few distinct values.
 
     Parameters
     ----------
     p : array
         p-values in (0, 1], any shape, NaN for examples without one.
     floors : array or float
-        Smallest p-value of each example's design, 1 / M, in the shape of ``p`` or one for all: 1 / C(n + m, n) for an exact test,
-        1 / (draws + 1) for Monte Carlo.
+        Smallest p-value of each example's design, 1 / M, in the shape of ``p`` or one
+        for all: 1 / C(n + m, n) for an exact test, 1 / (draws + 1) for Monte Carlo.
 
     Returns
     -------
     float
-        Smaller is more significant; at least :data:`SMALLEST`. One p-value is returned unchanged.
+        Smaller is more significant; at least :data:`SMALLEST`. One p-value is returned
+        unchanged.
 
     Raises
     ------
@@ -165,8 +199,9 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 
     References
     ----------
-    R. A. Fisher (1932), *Statistical Methods for Research Workers*, section 21.1. H. O. Lancaster (1949), *The combination of
-    probabilities arising from data in discrete distributions*, Biometrika 36(3/4), on discrete p-values.
+    R. A. Fisher (1932), *Statistical Methods for Research Workers*, section 21.1. H. O.
+    Lancaster (1949), *The combination of probabilities arising from data in discrete
+    distributions*, Biometrika 36(3/4), on discrete p-values.
 
     Examples
     --------
@@ -178,10 +213,14 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 
 
 def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
-    """Return the natural logarithm of :func:`calibrated_p` of p-values (L,) and floors (L,), also far below the smallest float."""
+    """Return the natural logarithm of :func:`calibrated_p` of p-values (L,) and floors
+    (L,), also far below the smallest float.
+    """
     raw, floor = np.asarray(p, dtype=np.float64), np.asarray(floors, dtype=np.float64)
     if floor.shape not in ((), raw.shape):
-        raise ValueError(f"floors of shape {floor.shape} for p-values of shape {raw.shape}")
+        raise ValueError(
+            f"floors of shape {floor.shape} for p-values of shape {raw.shape}"
+        )
     floor = np.broadcast_to(floor, raw.shape)[~np.isnan(raw)].ravel()
     values = _check_p_values(raw)
     if not (floor > 0).all() or not (floor <= 1).all():
@@ -197,15 +236,18 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
 
 @lru_cache(maxsize=8)
 def fisher_null(designs: tuple[int, ...], counts: tuple[int, ...]) -> SumNull:
-    """Return the law of Fisher's statistic for counts of examples whose p-values are uniform on 1 / M, ..., 1."""
+    """Return the law of Fisher's statistic for counts of examples whose p-values are
+    uniform on 1 / M, ..., 1.
+    """
     return SumNull([-log(np.arange(1, size + 1) / size) for size in designs], counts)
 
 
 def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:
-    """Return the number of hypotheses that are rejected at a false discovery rate, for p-values of any shape, such as (L,).
+    """Return the number of hypotheses that are rejected at a false discovery rate, for
+    p-values of any shape, such as (L,).
 
-    Source: Benjamini and Hochberg (1995), *Controlling the False Discovery Rate*, JRSS B 57(1), procedure (1). Raises ValueError
-    for a rate outside (0, 1).
+    Source: Benjamini and Hochberg (1995), *Controlling the False Discovery Rate*, JRSS
+    B 57(1), procedure (1). Raises ValueError for a rate outside (0, 1).
 
     >>> count_discoveries([0.01, 0.9, 0.02, 0.04], fdr=0.05)
     2
@@ -213,5 +255,7 @@ def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:
     if not 0 < fdr < 1:
         raise ValueError(f"a false discovery rate lies in (0, 1); found {fdr!r}")
     ordered = np.sort(_check_p_values(p))
-    passes = np.flatnonzero(ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered))
+    passes = np.flatnonzero(
+        ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered)
+    )
     return int(np.sum(ordered <= ordered[passes[-1]])) if len(passes) else 0

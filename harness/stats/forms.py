@@ -1,17 +1,20 @@
-"""Statistics that are sums over (candidate, reference) pairs, under all relabelings at once.
+"""Statistics that are sums over (candidate, reference) pairs,
+under all relabelings at once.
 
 A *form* is an (N, N) matrix M. Its value under labels s in {0, 1}^N is
 
     f(s) = sum over candidates p and references q of M[p, q] = s' M (1 - s).
 
-For samples of fixed sizes every quadratic statistic has this form (a term linear in s is divided among the texts of the other
-sample): the triangle counts of TRM, MMD, the energy distance, mean CIDEr-D. All C(N, n) values are computed by splitting the
-texts into two halves, s = (s1, s2):
+For samples of fixed sizes every quadratic statistic has this form (a term linear in s
+is divided among the texts of the other sample): the triangle counts of TRM, MMD, the
+energy distance, mean CIDEr-D. All C(N, n) values are computed by splitting the texts
+into two halves, s = (s1, s2):
 
     f(s) = f1(s1) + f2(s2) - s1' (M12 + M21') s2,
 
-The relabelings with k candidates in the first half form a block of (first-half labels) x (second-half labels), whose values are
-one matrix product; no (P, N) table of labels is built.
+The relabelings with k candidates in the first half form a block of (first-half labels)
+x (second-half labels), whose values are one matrix product; no (P, N) table of labels
+is built.
 """
 
 from __future__ import annotations
@@ -29,15 +32,19 @@ MEMORY_BYTES = 128 << 20
 """Maximum size of the temporary arrays of one call, in bytes."""
 
 
-def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMORY_BYTES) -> np.ndarray:
-    """Return the values of forms (..., N, N) under labels (P, N), float64, shape (..., P).
+def evaluate(
+    forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMORY_BYTES
+) -> np.ndarray:
+    """Return the values of forms (..., N, N) under labels (P, N), float64,
+    shape (..., P).
 
     Parameters
     ----------
     forms : array
         Matrices, shape (..., N, N).
     labels : array of bool
-        Relabelings, shape (P, N), True for a candidate; the number of candidates may differ between rows.
+        Relabelings, shape (P, N), True for a candidate; the number of candidates may
+        differ between rows.
     memory_bytes : int
         Maximum size of the temporary arrays.
 
@@ -61,13 +68,17 @@ def evaluate(forms: np.ndarray, labels: np.ndarray, *, memory_bytes: int = MEMOR
 
 
 def identity(forms: np.ndarray, n: int) -> np.ndarray:
-    """Return the values of forms of shape (..., N, N) under the observed labels, in which the first ``n`` texts are the candidates."""
+    """Return the values of forms of shape (..., N, N) under the observed labels, in
+    which the first ``n`` texts are the candidates.
+    """
     return np.asarray(forms)[..., :n, n:].sum(axis=(-2, -1))
 
 
 @dataclass(frozen=True)
 class Block:
-    """Relabelings with the same number of candidates in the first half: every row combined with every column."""
+    """Relabelings with the same number of candidates in the first half: every row
+    combined with every column.
+    """
 
     rows: np.ndarray
     """Labels of the first half, float64, shape (r, h)."""
@@ -77,10 +88,12 @@ class Block:
 
 @lru_cache(maxsize=64)
 def blocks(n: int, m: int, mirrored: bool = False) -> tuple[Block, ...]:
-    """Return blocks that together hold every relabeling of n candidates and m references once.
+    """Return blocks that together hold every relabeling of n candidates and m
+    references once.
 
-    With ``mirrored`` they hold one relabeling of each pair s, 1 - s, the one in which text 0 is a candidate: enough for statistics
-    that are symmetric in the two samples. Raises ValueError for ``mirrored`` with n != m.
+    With ``mirrored`` they hold one relabeling of each pair s, 1 - s, the one in which
+    text 0 is a candidate: enough for statistics that are symmetric in the two samples.
+    Raises ValueError for ``mirrored`` with n != m.
     """
     if mirrored and n != m:
         raise ValueError("mirrored blocks need as many candidates as references")
@@ -102,18 +115,29 @@ def _choices(size: int, k: int) -> np.ndarray:
     return permutation.relabelings(k, size - k).astype(np.float64)
 
 
-def sweep(forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: int = MEMORY_BYTES) -> Iterator[np.ndarray]:
-    """Yield the values of forms (F, N, N) under all relabelings with n candidates, in arrays of shape (F, p).
+def sweep(
+    forms: np.ndarray,
+    n: int,
+    *,
+    mirrored: bool = False,
+    memory_bytes: int = MEMORY_BYTES,
+) -> Iterator[np.ndarray]:
+    """Yield the values of forms (F, N, N) under all relabelings with n candidates,
+    in arrays of shape (F, p).
 
-    Every relabeling occurs once, in an unspecified order. Arguments are those of :func:`blocks`; ``memory_bytes`` bounds the
-    temporary arrays. An array is valid until the next one is requested.
+    Every relabeling occurs once, in an unspecified order. Arguments are those of
+    :func:`blocks`; ``memory_bytes`` bounds the temporary arrays. An array is valid
+    until the next one is requested.
     """
     forms = np.asarray(forms, dtype=np.float64)
     f, size = len(forms), forms.shape[-1]
     half = size // 2
     top, bottom = forms[:, :half, :half], forms[:, half:, half:]
     across = forms[:, :half, half:] + forms[:, half:, :half].transpose(0, 2, 1)
-    top_out, bottom_out = forms[:, :half, half:].sum(axis=2), forms[:, half:, :half].sum(axis=2)
+    top_out, bottom_out = (
+        forms[:, :half, half:].sum(axis=2),
+        forms[:, half:, :half].sum(axis=2),
+    )
     for block in blocks(n, size - n, mirrored):
         rows, columns = block.rows, block.columns
         ends = _within(bottom, columns) + bottom_out @ columns.T  # (F, c)
@@ -130,16 +154,26 @@ def sweep(forms: np.ndarray, n: int, *, mirrored: bool = False, memory_bytes: in
 
 
 def _within(square: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return s' M (1 - s) within one half, shape (F, r), for matrices (F, h, h) and labels (r, h)."""
+    """Return s' M (1 - s) within one half, shape (F, r), for matrices (F, h, h) and
+    labels (r, h).
+    """
     return np.einsum("frq,rq->fr", np.matmul(labels, square), 1.0 - labels)
 
 
 def exact_p_values(
-    forms: np.ndarray, n: int, tail: Tail, *, mirrored: bool = False, precision: float = ties.FLOAT64, memory_bytes: int = MEMORY_BYTES
+    forms: np.ndarray,
+    n: int,
+    tail: Tail,
+    *,
+    mirrored: bool = False,
+    precision: float = ties.FLOAT64,
+    memory_bytes: int = MEMORY_BYTES,
 ) -> np.ndarray:
-    """Return exact p-values of the statistics f(s) of forms (B, N, N), shape (B,); a form with NaN gives NaN.
+    """Return exact p-values of the statistics f(s) of forms (B, N, N), shape (B,);
+    a form with NaN gives NaN.
 
-    The p-values of a form and of its multiples are equal: the tolerance of ties is relative to :func:`magnitude`.
+    The p-values of a form and of its multiples are equal: the tolerance of ties is
+    relative to :func:`magnitude`.
 
     Parameters
     ----------
@@ -152,12 +186,15 @@ def exact_p_values(
     mirrored : bool
         See :func:`blocks`.
     precision : float
-        Relative tolerance of ties, see :mod:`harness.stats.ties`; ``ties.FLOAT32`` for forms of float32 numbers.
+        Relative tolerance of ties, see :mod:`harness.stats.ties`; ``ties.FLOAT32`` for
+        forms of float32 numbers.
     memory_bytes : int
         Maximum size of the temporary arrays.
     """
     forms = np.asarray(forms, dtype=np.float64)
-    total = sum(len(b.rows) * len(b.columns) for b in blocks(n, forms.shape[-1] - n, mirrored))
+    total = sum(
+        len(b.rows) * len(b.columns) for b in blocks(n, forms.shape[-1] - n, mirrored)
+    )
     step = max(1, memory_bytes // (8 * min(total, 1 << 16) * 4))
     out = np.empty(len(forms))
     for start in range(0, len(forms), step):
@@ -167,17 +204,21 @@ def exact_p_values(
         extreme = np.zeros(len(part), dtype=np.int64)
         for values in sweep(part, n, mirrored=mirrored, memory_bytes=memory_bytes // 4):
             extreme += permutation.tail_counts(values, observed, tail, tolerance)
-        out[start : start + step] = np.where(np.isnan(observed), np.nan, extreme / total)
+        out[start : start + step] = np.where(
+            np.isnan(observed), np.nan, extreme / total
+        )
     return out
 
 
 def magnitude(forms: np.ndarray, n: int) -> np.ndarray:
-    """Return the mean over relabelings with n candidates of the sum of |M[p, q]| over pairs, shape (...), for forms (..., N, N).
+    """Return the mean over relabelings with n candidates of the sum of |M[p, q]| over
+    pairs, shape (...), for forms (..., N, N).
 
     >>> magnitude(np.array([[[9.0, -1.0], [3.0, 9.0]]]), 1)
     array([2.])
     """
     size = forms.shape[-1]
     absolute = np.abs(forms)
-    absolute[..., range(size), range(size)] = 0.0  # the diagonal has no influence on the values
+    # the diagonal has no influence on the values
+    absolute[..., range(size), range(size)] = 0.0
     return absolute.sum(axis=(-2, -1)) * (n * (size - n) / (size * (size - 1)))

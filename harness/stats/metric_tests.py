@@ -1,4 +1,6 @@
-"""Tests between two metrics that were judged on the same data, and clusters of metrics that no test separates."""
+"""Tests between two metrics that were judged on the same data,
+and clusters of metrics that no test separates.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +10,37 @@ from collections.abc import Callable, Container, Sequence
 import numpy as np
 
 ScoreStatistic = Callable[[np.ndarray], np.ndarray]
-"""Map from score vectors (W, n) to the statistic of each with the judgments, shape (W,)."""
+"""Map from score vectors (W, n) to the statistic of each with the judgments,
+shape (W,).
+"""
 STOP_AFTER = 40
-"""Number of draws at least as extreme as the observed difference after which drawing ends."""
+"""Number of draws at least as extreme as the observed difference after which drawing
+ends.
+"""
 MOST_LEVELS = 32
-"""Number of distinct judgments up to which :class:`KendallOfScores` is faster than a sort of each score vector."""
+"""Number of distinct judgments up to which :class:`KendallOfScores` is faster than a
+sort of each score vector.
+"""
 CHUNK = 50
 """Number of draws evaluated in one call."""
-EXCHANGE_TESTS = {"perm_input": "PERM-INPUT", "perm_both": "PERM-BOTH", "perm_sys": "PERM-SYS", "jackknife_input": "jackknife"}
-"""Key of the test of the headline in results -> its name: exchange of items, of captions, of systems; jackknife over items."""
+EXCHANGE_TESTS = {
+    "perm_input": "PERM-INPUT",
+    "perm_both": "PERM-BOTH",
+    "perm_sys": "PERM-SYS",
+    "jackknife_input": "jackknife",
+}
+"""Key of the test of the headline in results -> its name: exchange of items, of
+captions, of systems; jackknife over items.
+"""
 MOST_SKIPPED = 0.05
-"""Share of the rows without a score up to which a metric is ranked: beyond it, its value is that of other rows."""
+"""Share of the rows without a score up to which a metric is ranked: beyond it, its
+value is that of other rows.
+"""
 
 
 def exchange_test(results: Container[str]) -> str:
-    """Return the key of the test of the headline that the results of a pair of metrics have.
+    """Return the key of the test of the headline that the results of a pair of metrics
+    have.
 
     >>> exchange_test({"perm_both": 0.2, "perm_both_holm": 0.4})
     'perm_both'
@@ -31,7 +49,8 @@ def exchange_test(results: Container[str]) -> str:
 
 
 def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]:
-    """Return Williams' test of two dependent Pearson correlations that share the judgments.
+    """Return Williams' test of two dependent Pearson correlations that share the
+    judgments.
 
     Parameters
     ----------
@@ -45,13 +64,15 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     Returns
     -------
     tuple
-        Student's t with n - 3 degrees of freedom, positive where metric a has the larger correlation, and the two-sided p-value. NaN
-        for fewer than four rows or an undefined correlation; p = 1 where both metrics give the same ranking values.
+        Student's t with n - 3 degrees of freedom, positive where metric a has the
+        larger correlation, and the two-sided p-value. NaN for fewer than four rows or
+        an undefined correlation; p = 1 where both metrics give the same ranking values.
 
     References
     ----------
-    Williams, "Regression Analysis" (1959); Steiger, "Tests for comparing elements of a correlation matrix" (1980), equation 7;
-    Graham and Baldwin, "Testing for significance of increased correlation with human judgment" (EMNLP 2014).
+    Williams, "Regression Analysis" (1959); Steiger, "Tests for comparing elements of a
+    correlation matrix" (1980), equation 7; Graham and Baldwin, "Testing for
+    significance of increased correlation with human judgment" (EMNLP 2014).
 
     Examples
     --------
@@ -77,22 +98,33 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
 
 
 def permute_scores(
-    statistic: ScoreStatistic, a: np.ndarray, b: np.ndarray, *, unit: np.ndarray | None = None, draws: int = 1000,
-    seed: int = 0, standardised: bool = False,
-) -> float:  # fmt: skip
-    """Return the two-sided p-value of an exchange test of the difference ``statistic(a) - statistic(b)``; NaN where undefined.
+    statistic: ScoreStatistic,
+    a: np.ndarray,
+    b: np.ndarray,
+    *,
+    unit: np.ndarray | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    standardised: bool = False,
+) -> float:
+    """Return the two-sided p-value of an exchange test of the difference
+    ``statistic(a) - statistic(b)``; NaN where undefined.
 
-    The scores are standardised, and the two scores of all rows of a unit are exchanged at random: units that are items make the test
-    PERM-INPUT, captions PERM-BOTH, systems PERM-SYS. Drawing ends early when the result is clear (sequential Monte Carlo p-value).
+    The scores are standardised, and the two scores of all rows of a unit are exchanged
+    at random: units that are items make the test PERM-INPUT, captions PERM-BOTH,
+    systems PERM-SYS. Drawing ends early when the result is clear (sequential Monte
+    Carlo p-value).
 
     Parameters
     ----------
     statistic : callable
         Map from score vectors (W, n) to values (W,).
     a, b : ndarray
-        Scores of two metrics on the same rows, shape (n,), higher is better, without NaN.
+        Scores of two metrics on the same rows, shape (n,), higher is better, without
+        NaN.
     unit : ndarray, optional
-        Unit of each row, integers, shape (n,): the rows of a unit are exchanged together. Default: every row is a unit.
+        Unit of each row, integers, shape (n,): the rows of a unit are exchanged
+        together. Default: every row is a unit.
     draws : int
         Maximum number of random exchanges.
     seed : int
@@ -102,8 +134,9 @@ def permute_scores(
 
     References
     ----------
-    Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics using resampling methods" (TACL 2021),
-    section 4.2; Besag and Clifford, "Sequential Monte Carlo p-values" (Biometrika 1991).
+    Deutsch, Dror and Roth, "A statistical analysis of summarization evaluation metrics
+    using resampling methods" (TACL 2021), section 4.2; Besag and Clifford, "Sequential
+    Monte Carlo p-values" (Biometrika 1991).
     """
     if not standardised:
         a, b = _standardise(a), _standardise(b)
@@ -111,12 +144,16 @@ def permute_scores(
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):
         return math.nan
-    of_unit = np.arange(len(a)) if unit is None else np.unique(unit, return_inverse=True)[1]
+    of_unit = (
+        np.arange(len(a)) if unit is None else np.unique(unit, return_inverse=True)[1]
+    )
     units = int(of_unit.max()) + 1
     rng = np.random.default_rng([seed, units])
     extreme = drawn = 0
     while drawn < draws and extreme < STOP_AFTER:
-        keep = rng.integers(0, 2, size=(min(CHUNK, draws - drawn), units)).astype(bool)[:, of_unit]
+        keep = rng.integers(0, 2, size=(min(CHUNK, draws - drawn), units)).astype(bool)[
+            :, of_unit
+        ]
         both = statistic(np.concatenate([np.where(keep, a, b), np.where(keep, b, a)]))
         shift = np.abs(both[: len(keep)] - both[len(keep) :])
         extreme += int(np.sum(shift >= observed - 1e-12 * max(observed, 1.0)))
@@ -124,16 +161,25 @@ def permute_scores(
     return (1 + extreme) / (1 + drawn)
 
 
-def permute_credit(a: np.ndarray, b: np.ndarray, cluster: np.ndarray, *, draws: int = 1000, seed: int = 0) -> float:
-    """Return the two-sided p-value of an exchange test of the difference of two mean credits, both scores of a pair exchanged at once.
+def permute_credit(
+    a: np.ndarray,
+    b: np.ndarray,
+    cluster: np.ndarray,
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+) -> float:
+    """Return the two-sided p-value of an exchange test of the difference of two mean
+    credits, both scores of a pair exchanged at once.
 
-    The pairs of a cluster are exchanged together: judgments on one item depend on each other.
+    The pairs of a cluster are exchanged together: judgments on one item depend on each
+    other.
 
     Parameters
     ----------
     a, b : ndarray
-        Credits of two metrics for the same pairs (or their coefficients of the same items), shape (P,); those with NaN in one of
-        them are left out.
+        Credits of two metrics for the same pairs (or their coefficients of the same
+        items), shape (P,); those with NaN in one of them are left out.
     cluster : ndarray
         Cluster of each pair, such as its item, integers, shape (P,).
     draws, seed : int
@@ -158,18 +204,22 @@ def _standardise(scores: np.ndarray) -> np.ndarray:
     return centred / (scale or 1.0)
 
 
-def clusters(values: Sequence[float], p_values: np.ndarray, level: float = 0.05) -> list[int | None]:
-    """Return the rank of each metric's significance cluster: 1 for the best; None where the value is NaN.
+def clusters(
+    values: Sequence[float], p_values: np.ndarray, level: float = 0.05
+) -> list[int | None]:
+    """Return the rank of each metric's significance cluster: 1 for the best;
+    None where the value is NaN.
 
-    Metrics are visited from the best to the worst. A metric that is significantly worse than a member of the present cluster begins
-    the next one.
+    Metrics are visited from the best to the worst. A metric that is significantly worse
+    than a member of the present cluster begins the next one.
 
     Parameters
     ----------
     values : sequence of float
         Statistic of each metric, higher is better, length k.
     p_values : ndarray
-        Corrected p-values between metrics, shape (k, k), symmetric; NaN counts as not significant.
+        Corrected p-values between metrics, shape (k, k), symmetric; NaN counts as not
+        significant.
     level : float
         Level of significance.
 
@@ -179,7 +229,10 @@ def clusters(values: Sequence[float], p_values: np.ndarray, level: float = 0.05)
     >>> clusters([0.5, 0.4, 0.3], p)
     [1, 1, 2]
     """
-    order = sorted((k for k, value in enumerate(values) if not math.isnan(value)), key=lambda k: -values[k])
+    order = sorted(
+        (k for k, value in enumerate(values) if not math.isnan(value)),
+        key=lambda k: -values[k],
+    )
     ranks: list[int | None] = [None] * len(values)
     members: list[int] = []
     rank = 1
@@ -192,7 +245,8 @@ def clusters(values: Sequence[float], p_values: np.ndarray, level: float = 0.05)
 
 
 class KendallOfScores:
-    """Kendall's tau of many score vectors with the same judgments, by a table of their levels.
+    """Kendall's tau of many score vectors with the same judgments,
+    by a table of their levels.
 
     Parameters
     ----------
@@ -201,17 +255,26 @@ class KendallOfScores:
     variant : {"b", "c"}
         Correction for ties.
     unit : ndarray, optional
-        Caption of each row, integers, shape (n,): rows of one caption (its ratings) have one score. Default: every row is a caption.
+        Caption of each row, integers, shape (n,): rows of one caption (its ratings)
+        have one score. Default: every row is a caption.
     """
 
-    def __init__(self, judgments: np.ndarray, variant: str = "b", unit: np.ndarray | None = None) -> None:
-        levels, rank, counts = np.unique(judgments, return_inverse=True, return_counts=True)
+    def __init__(
+        self, judgments: np.ndarray, variant: str = "b", unit: np.ndarray | None = None
+    ) -> None:
+        levels, rank, counts = np.unique(
+            judgments, return_inverse=True, return_counts=True
+        )
         self._variant, self._levels, self._n = variant, len(levels), len(judgments)
         self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
         rows = np.arange(len(judgments)) if unit is None else unit
-        self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[1:]
+        self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[
+            1:
+        ]
         # Number of ratings of each level that each caption has.
-        cells = np.bincount(of_unit * self._levels + rank, minlength=len(self._first) * self._levels)
+        cells = np.bincount(
+            of_unit * self._levels + rank, minlength=len(self._first) * self._levels
+        )
         self._table = cells.reshape(len(self._first), self._levels)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
@@ -223,8 +286,13 @@ class KendallOfScores:
         order = np.argsort(scores)
         ordered = scores[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        # Ratings of each level in each group of tied scores, then in all groups below it.
-        table = self._table[order] if len(starts) == len(order) else np.add.reduceat(self._table[order], starts, axis=0)
+        # Ratings of each level in each group of tied scores, then in all groups below
+        # it.
+        table = (
+            self._table[order]
+            if len(starts) == len(order)
+            else np.add.reduceat(self._table[order], starts, axis=0)
+        )
         below = np.cumsum(table, axis=0) - table
         up_to = np.cumsum(below, axis=1)
         difference = 2 * int((table * (2 * up_to - below - up_to[:, -1:])).sum())
@@ -234,4 +302,6 @@ class KendallOfScores:
             scale = math.sqrt(n * n - int((sizes**2).sum())) * math.sqrt(self._untied)
             return difference / scale if scale else math.nan
         classes = min(len(starts), self._levels)
-        return difference * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
+        return (
+            difference * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
+        )

@@ -1,4 +1,6 @@
-"""Many tests: adjusted p-values, and significance clusters as letters, which systems share that are not told apart."""
+"""Many tests: adjusted p-values, and significance clusters as letters, which systems
+share that are not told apart.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,10 @@ import numpy as np
 
 
 def holm(p: Sequence[float]) -> np.ndarray:
-    """Return Holm's adjusted p-values, shape (k,); they control the family-wise error rate. NaN stays NaN and does not count.
+    """Return Holm's adjusted p-values, shape (k,);
+    they control the family-wise error rate.
+
+    NaN stays NaN and does not count.
 
     >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
@@ -21,7 +26,8 @@ def holm(p: Sequence[float]) -> np.ndarray:
 
 
 def benjamini_hochberg_adjusted(p: Sequence[float]) -> np.ndarray:
-    """Return Benjamini and Hochberg's adjusted p-values, shape (k,); they control the false discovery rate.
+    """Return Benjamini and Hochberg's adjusted p-values, shape (k,);
+    they control the false discovery rate.
 
     NaN stays NaN and does not count.
 
@@ -30,27 +36,37 @@ def benjamini_hochberg_adjusted(p: Sequence[float]) -> np.ndarray:
     """
     values, order = _sort_p_values(p)
     k = len(order)
-    adjusted = np.minimum.accumulate((values[order] * k / (1 + np.arange(k)))[::-1])[::-1]
+    adjusted = np.minimum.accumulate((values[order] * k / (1 + np.arange(k)))[::-1])[
+        ::-1
+    ]
     return _restore_order(p, order, np.minimum(adjusted, 1.0))
 
 
 def _sort_p_values(p: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values (k,) and the positions of those that are not NaN, in increasing order."""
+    """Return the values (k,) and the positions of those that are not NaN,
+    in increasing order.
+    """
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     return values, order[~np.isnan(values[order])]
 
 
-def _restore_order(p: Sequence[float], order: np.ndarray, adjusted: np.ndarray) -> np.ndarray:
+def _restore_order(
+    p: Sequence[float], order: np.ndarray, adjusted: np.ndarray
+) -> np.ndarray:
     out = np.full(len(p), np.nan)
     out[order] = adjusted
     return out
 
 
-def cluster_letters(n_systems: int, different: Collection[tuple[int, int]]) -> list[str]:
-    """Return letters per system: two systems share a letter if and only if they are not significantly different.
+def cluster_letters(
+    n_systems: int, different: Collection[tuple[int, int]]
+) -> list[str]:
+    """Return letters per system: two systems share a letter if and only if they are not
+    significantly different.
 
-    Systems are numbered from the best; the first letter belongs to the cluster of the best system.
+    Systems are numbered from the best; the first letter belongs to the cluster of the
+    best system.
 
     Parameters
     ----------
@@ -62,11 +78,13 @@ def cluster_letters(n_systems: int, different: Collection[tuple[int, int]]) -> l
     Returns
     -------
     list of str
-        Length k. After ``z`` the letters are ``a1``, ``b1``, ... and are separated by blanks.
+        Length k. After ``z`` the letters are ``a1``, ``b1``, ... and are separated by
+        blanks.
 
     References
     ----------
-    Piepho, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons" (JCGS 2004): insert and absorb.
+    Piepho, "An Algorithm for a Letter-Based Representation of All-Pairwise Comparisons"
+    (JCGS 2004): insert and absorb.
 
     Examples
     --------
@@ -75,18 +93,29 @@ def cluster_letters(n_systems: int, different: Collection[tuple[int, int]]) -> l
     """
     clusters: list[frozenset[int]] = [frozenset(range(n_systems))] if n_systems else []
     for i, j in sorted((min(pair), max(pair)) for pair in different):
-        split = [cluster - {drop} for cluster in clusters for drop in ((i, j) if {i, j} <= cluster else (-1,))]
+        split = [
+            cluster - {drop}
+            for cluster in clusters
+            for drop in ((i, j) if {i, j} <= cluster else (-1,))
+        ]
         clusters = _maximal(split)
     clusters.sort(key=sorted)
     names = [_name(index) for index in range(len(clusters))]
     separator = "" if len(clusters) <= len(string.ascii_lowercase) else " "
-    return [separator.join(name for name, cluster in zip(names, clusters) if system in cluster) for system in range(n_systems)]
+    return [
+        separator.join(
+            name for name, cluster in zip(names, clusters) if system in cluster
+        )
+        for system in range(n_systems)
+    ]
 
 
 def _maximal(clusters: Sequence[frozenset[int]]) -> list[frozenset[int]]:
     """Return the distinct clusters that no other cluster contains."""
     distinct = list(dict.fromkeys(clusters))
-    return [one for one in distinct if one and not any(one < other for other in distinct)]
+    return [
+        one for one in distinct if one and not any(one < other for other in distinct)
+    ]
 
 
 def _name(index: int) -> str:

@@ -1,4 +1,6 @@
-"""The order of examples in which resamples are drawn: that of their names, so that no interval depends on the order of a file."""
+"""The order of examples in which resamples are drawn: that of their names, so that no
+interval depends on the order of a file.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +15,23 @@ NameKey = tuple[tuple[str | tuple[int, str], ...], str]
 
 
 def name_key(name: str) -> NameKey:
-    """Return the key by which a name is sorted: numbers in it by their size, the texts between them by their characters.
+    """Return the key by which a name is sorted: numbers in it by their size, the texts
+    between them by their characters.
 
     >>> sorted(["video10", "video9", "1", "clip"], key=name_key)
     ['1', 'clip', 'video9', 'video10']
     """
-    parts = _NUMBER.split(name)  # texts at even places, numbers at odd ones: equal places compare
-    return tuple(_number_key(part) if place % 2 else part for place, part in enumerate(parts)), name
+    # texts at even places, numbers at odd ones: equal places compare
+    parts = _NUMBER.split(name)
+    return tuple(
+        _number_key(part) if place % 2 else part for place, part in enumerate(parts)
+    ), name
 
 
 def _number_key(digits: str) -> tuple[int, str]:
-    """Return the key of a number of any size: Python makes no integers of more than 4,300 digits."""
+    """Return the key of a number of any size:
+    Python makes no integers of more than 4,300 digits.
+    """
     significant = digits.lstrip("0")
     return len(significant), significant
 
@@ -34,7 +42,8 @@ def is_in_order(names: Iterable[str]) -> bool:
 
 
 def order_of_names(names: Sequence[str]) -> np.ndarray | None:
-    """Return the positions of N names in their order, int64, shape (N,); None where that is the order that they have.
+    """Return the positions of N names in their order, int64, shape (N,); None where
+    that is the order that they have.
 
     >>> order_of_names(["10", "9", "a"]), order_of_names(["9", "10", "a"])
     (array([1, 0, 2]), None)
@@ -56,7 +65,8 @@ def ranks_of_names(names: Sequence[str]) -> np.ndarray:
 
 
 def restrict_order(order: np.ndarray | None, mask: np.ndarray) -> np.ndarray | None:
-    """Return the order of the members of a mask (N,) among themselves, from the order (N,) of all; None for the order that they have.
+    """Return the order of the members of a mask (N,) among themselves, from the order
+    (N,) of all; None for the order that they have.
 
     >>> restrict_order(np.array([3, 1, 0, 2]), np.array([True, False, True, True]))
     array([2, 0, 1])

@@ -1,7 +1,10 @@
-"""One-sided tests and bounds of a mean of values without known limits: Student's t after Hall's transformation, where the sample allows it.
+"""One-sided tests and bounds of a mean of values without known limits: Student's t
+after Hall's transformation, where the sample allows it.
 
-No test of such a mean holds its level for all distributions: the values that have not been seen may be of any size. These tests are
-*undecided* where a sample says little about its distribution, and their level is measured where they decide (benchmarks/promises/gate.py).
+No test of such a mean holds its level for all distributions: the values that have not
+been seen may be of any size. These tests are *undecided* where a sample says little
+about its distribution, and their level is measured where they decide
+(benchmarks/promises/gate.py).
 """
 
 from __future__ import annotations
@@ -15,32 +18,50 @@ from harness.stats.quantiles import student_quantile, student_tail
 from harness.stats.sample_size import LEVEL, POWER_QUANTILE, find_smallest_count
 
 FEWEST = 20
-"""Number of units that have to differ. A change that has not been seen has a probability of 1 / 7 at most, with 95 % confidence."""
+"""Number of units that have to differ. A change that has not been seen has a
+probability of 1 / 7 at most, with 95 % confidence.
+"""
 FEWEST_REPEATED = 300
-"""The same where the differences take few values, as grades do: rare ones may be much larger than all that were seen."""
+"""The same where the differences take few values, as grades do: rare ones may be much
+larger than all that were seen.
+"""
 FEWEST_EFFECTIVE = 20
-"""Number of equal differences that the variance has to consist of: n divided by the kurtosis."""
+"""Number of equal differences that the variance has to consist of:
+n divided by the kurtosis.
+"""
 MOST_KURTOSIS = 5.0
-"""Kurtosis up to which fewer than these are enough: 3 is that of normal values, which samples of 20 exceed by as much."""
+"""Kurtosis up to which fewer than these are enough: 3 is that of normal values, which
+samples of 20 exceed by as much.
+"""
 MOST_ONE_SIDED = 0.3
-"""Skewness over the root of n from which the side of the few large values is undecided."""
+"""Skewness over the root of n from which the side of the few large values is undecided.
+"""
 MOST_SKEWED = 0.3
-"""Skewness over the root of n beyond which the transformation is flat: a few values decide the mean. P-values and bounds are then the more
-cautious ones of two corrections, that of the whole skewness and that of this much."""
+"""Skewness over the root of n beyond which the transformation is flat: a few values
+decide the mean. P-values and bounds are then the more cautious ones of two corrections,
+that of the whole skewness and that of this much.
+"""
 HIDDEN_SKEWNESS = 0.25
-"""Skewness that a sample does not show, in standard errors of the skewness of normal values."""
+"""Skewness that a sample does not show, in standard errors of the skewness of normal
+values.
+"""
 UNSEEN, UNSEEN_UNITS = 0.5, 100
-"""Number of unseen units, as far from the mean as the farthest one that was seen, that are added to n units or to this many."""
+"""Number of unseen units, as far from the mean as the farthest one that was seen, that
+are added to n units or to this many.
+"""
 
 
 @dataclass(frozen=True)
 class SkewedMean:
-    """A mean with its standard error and the skewness of its values, for tests of both sides.
+    """A mean with its standard error and the skewness of its values,
+    for tests of both sides.
 
-    Differences of captions are skewed (many ties, few large gains), so that Student's t rejects too often on one side and too rarely on
-    the other. Hall's transformation of t removes this error of order n^-1/2, and it is monotone, so that tests and bounds agree. The
-    skewness of a sample is smaller than that of its distribution, since the largest values are rare: on the side where it makes the
-    test bolder, it counts twice.
+    Differences of captions are skewed (many ties, few large gains), so that Student's t
+    rejects too often on one side and too rarely on the other. Hall's transformation of
+    t removes this error of order n^-1/2, and it is monotone, so that tests and bounds
+    agree. The skewness of a sample is smaller than that of its distribution, since the
+    largest values are rare: on the side where it makes the test bolder, it counts
+    twice.
 
     References
     ----------
@@ -61,49 +82,86 @@ class SkewedMean:
     """Reason why nothing is decided; empty where ``n`` is enough."""
 
     @classmethod
-    def of(cls, value: float, influences: np.ndarray, differ: np.ndarray | None = None) -> SkewedMean:
-        """Return the mean with the spread of the influences (U,) of the independent units.
+    def of(
+        cls, value: float, influences: np.ndarray, differ: np.ndarray | None = None
+    ) -> SkewedMean:
+        """Return the mean with the spread of the influences (U,) of the independent
+        units.
 
-        ``differ`` is the mask (U,) of the units that differ between the two versions; default: those whose influence is not 0.
+        ``differ`` is the mask (U,) of the units that differ between the two versions;
+        default: those whose influence is not 0.
         """
         n = len(influences)
         centred = influences - float(influences.mean()) if n else influences
         deviation = float(np.sqrt(np.mean(centred**2))) if n else 0.0
         if n < 2 or deviation <= 1e-12 * float(np.max(np.abs(influences), initial=0.0)):
-            return cls(float(value), 0.0 if n > 1 else inf, n, least=inf, reason="no difference varies" if n > 1 else "there is one unit")
+            return cls(
+                float(value),
+                0.0 if n > 1 else inf,
+                n,
+                least=inf,
+                reason="no difference varies" if n > 1 else "there is one unit",
+            )
 
         scaled = centred / deviation
-        least, reason = _count_needed(scaled, influences != 0 if differ is None else differ)
-        mean = cls(float(value), deviation / sqrt(n - 1), n, float(np.mean(scaled**3)), float(np.abs(centred).max()), least)
+        least, reason = _count_needed(
+            scaled, influences != 0 if differ is None else differ
+        )
+        mean = cls(
+            float(value),
+            deviation / sqrt(n - 1),
+            n,
+            float(np.mean(scaled**3)),
+            float(np.abs(centred).max()),
+            least,
+        )
         return replace(mean, reason=reason if least > n else "")
 
     @classmethod
     def of_error(cls, value: float, error: float, n: int, changed: int) -> SkewedMean:
-        """Return a number of n units with its standard error, of which ``changed`` differ between the two versions."""
+        """Return a number of n units with its standard error, of which ``changed``
+        differ between the two versions.
+        """
         least = n * FEWEST / changed if changed else inf
-        reason = f"{changed:,} of {n:,} differ, {FEWEST} have to" if least > n else "" if error > 0 else "no difference varies"
+        reason = (
+            f"{changed:,} of {n:,} differ, {FEWEST} have to"
+            if least > n
+            else ""
+            if error > 0
+            else "no difference varies"
+        )
         return cls(float(value), error, n, least=least, reason=reason)
 
     def p_below(self, limit: float) -> float:
-        """Return the p-value of the hypothesis that the mean is at least ``limit``: small where it lies below."""
+        """Return the p-value of the hypothesis that the mean is at least ``limit``:
+        small where it lies below.
+        """
         return self._share(limit, 1)
 
     def p_above(self, limit: float) -> float:
-        """Return the p-value of the hypothesis that the mean is at most ``limit``: small where it lies above."""
+        """Return the p-value of the hypothesis that the mean is at most ``limit``:
+        small where it lies above.
+        """
         return self._share(limit, -1)
 
     def upper(self) -> float:
-        """Return the one-sided upper bound of the mean at :data:`LEVEL`; inf where nothing is decided."""
+        """Return the one-sided upper bound of the mean at :data:`LEVEL`;
+        inf where nothing is decided.
+        """
         return self._bound(1)
 
     def lower(self) -> float:
-        """Return the one-sided lower bound of the mean at :data:`LEVEL`; -inf where nothing is decided."""
+        """Return the one-sided lower bound of the mean at :data:`LEVEL`;
+        -inf where nothing is decided.
+        """
         return self._bound(-1)
 
     def n_to_decide(self, limit: float, level_above: float | None = None) -> float:
-        """Return the number of units that tells the mean from ``limit`` with power .8, if the values are alike; inf where equal.
+        """Return the number of units that tells the mean from ``limit`` with power .8,
+        if the values are alike; inf where equal.
 
-        ``level_above``: level of the test that the mean lies above the limit; default: :data:`LEVEL`.
+        ``level_above``: level of the test that the mean lies above the limit; default:
+        :data:`LEVEL`.
         """
         side = 1 if self.value < limit else -1
         if self.value == limit or not 0 < self.error < inf:
@@ -114,18 +172,36 @@ class SkewedMean:
                 return False
             error = self.error * sqrt(self.n / n)
             # The mean of an unlucky sample is nearer to the limit.
-            future = replace(self, value=self.value + side * POWER_QUANTILE * error, error=error, n=int(n), reason="")
-            return future.p_below(limit) <= LEVEL if side > 0 else future.p_above(limit) <= (level_above or LEVEL)
+            future = replace(
+                self,
+                value=self.value + side * POWER_QUANTILE * error,
+                error=error,
+                n=int(n),
+                reason="",
+            )
+            return (
+                future.p_below(limit) <= LEVEL
+                if side > 0
+                else future.p_above(limit) <= (level_above or LEVEL)
+            )
 
         return find_smallest_count(decides)
 
     def _share(self, limit: float, side: int) -> float:
-        """Return the p-value of the hypothesis that the mean is at least (side 1) or at most (-1) a limit."""
+        """Return the p-value of the hypothesis that the mean is at least (side 1) or at
+        most (-1) a limit.
+        """
         if not self._decides(side):
             return 1.0
         root = sqrt(self.n)
         t = (self.value - limit + side * self._shift) / self.error
-        transformed = [t + skew * t**2 / (3 * root) + skew**2 * t**3 / (27 * self.n) + skew / (6 * root) for skew in self._skews(side)]
+        transformed = [
+            t
+            + skew * t**2 / (3 * root)
+            + skew**2 * t**3 / (27 * self.n)
+            + skew / (6 * root)
+            for skew in self._skews(side)
+        ]
         return max(student_tail(self.n - 1, -side * value) for value in transformed)
 
     def _bound(self, side: int) -> float:
@@ -137,13 +213,24 @@ class SkewedMean:
         ends = list[float]()
         for skew in self._skews(side):
             shifted = quantile - skew / (6 * root)
-            t = 3 * root / skew * float(np.cbrt(1 + skew * shifted / root) - 1) if abs(skew) > 1e-6 else quantile
+            t = (
+                3 * root / skew * float(np.cbrt(1 + skew * shifted / root) - 1)
+                if abs(skew) > 1e-6
+                else quantile
+            )
             ends.append(self.value - self.error * t + side * self._shift)
         return max(ends) if side > 0 else min(ends)
 
     def _decides(self, side: int) -> bool:
-        """Return whether the sample allows a decision on the upper (side 1) or lower (-1) side."""
-        return not self.reason and 0 < self.error < inf and self.n > 1 and side * self.skewness <= MOST_ONE_SIDED * sqrt(self.n)
+        """Return whether the sample allows a decision on the upper (side 1) or lower
+        (-1) side.
+        """
+        return (
+            not self.reason
+            and 0 < self.error < inf
+            and self.n > 1
+            and side * self.skewness <= MOST_ONE_SIDED * sqrt(self.n)
+        )
 
     @property
     def _shift(self) -> float:
@@ -158,18 +245,26 @@ class SkewedMean:
 
 
 def _count_needed(scaled: np.ndarray, differ: np.ndarray) -> tuple[float, str]:
-    """Return the number of units alike to those seen that is enough for a decision, and why it is needed.
+    """Return the number of units alike to those seen that is enough for a decision,
+    and why it is needed.
 
-    ``scaled`` has their influences with mean 0 and variance 1, shape (U,), ``differ`` is the mask of those that differ.
+    ``scaled`` has their influences with mean 0 and variance 1, shape (U,), ``differ``
+    is the mask of those that differ.
     """
     n, count = len(scaled), int(differ.sum())
     takes_few_values = len(np.unique(scaled[differ].round(9))) < count / 2
     wanted = FEWEST_REPEATED if takes_few_values else FEWEST
     needed = n * wanted / count if count else inf
     if needed > n:
-        return needed, f"{count:,} of {n:,} differ, {wanted} have to" + (" where differences take few values" if takes_few_values else "")
+        return needed, f"{count:,} of {n:,} differ, {wanted} have to" + (
+            " where differences take few values" if takes_few_values else ""
+        )
     kurtosis = float(np.mean(scaled**4))
     if kurtosis <= MOST_KURTOSIS:
         return needed, ""
     effective = FEWEST_EFFECTIVE * kurtosis
-    return max(needed, effective), f"a few decide the mean, as if {n / kurtosis:.0f} differed and all others did not"
+    return (
+        max(needed, effective),
+        f"a few decide the mean, as if {n / kurtosis:.0f} differed and all others "
+        "did not",
+    )

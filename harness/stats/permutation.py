@@ -1,11 +1,14 @@
 """Relabelings of the texts of one example, and permutation p-values.
 
-The null hypothesis is that candidates and references come from one distribution: every choice of ``n`` of the ``N = n + m`` texts
-as candidates is then equally likely. ``labels`` are bool, shape (P, N), True for a candidate; the first row of an enumeration is
-the identity (the first ``n`` texts are the candidates).
+The null hypothesis is that candidates and references come from one distribution: every
+choice of ``n`` of the ``N = n + m`` texts as candidates is then equally likely.
+``labels`` are bool, shape (P, N), True for a candidate; the first row of an enumeration
+is the identity (the first ``n`` texts are the candidates).
 
-The p-value is the share of relabelings that are at least as extreme as the observed one, itself included. Values that differ from
-the observed one by rounding error (:mod:`harness.stats.ties`) count as equal to it, so that rounding never makes a p-value too small.
+The p-value is the share of relabelings that are at least as extreme as the observed
+one, itself included. Values that differ from the observed one by rounding error
+(:mod:`harness.stats.ties`) count as equal to it, so that rounding never makes a p-value
+too small.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ Method = Literal["exact", "monte-carlo"]
 Tail = Literal["upper", "lower"]
 
 BUDGET = 200_000
-"""Maximum number of relabelings that are enumerated (10 + 10 texts have 184,756); beyond it the test is Monte Carlo."""
+"""Maximum number of relabelings that are enumerated (10 + 10 texts have 184,756);
+beyond it the test is Monte Carlo.
+"""
 DRAWS = 10_000
 """Number of random relabelings of a Monte Carlo test."""
 SCALE_VALUES = 256
@@ -35,18 +40,23 @@ _SHARED_BYTES = 64 << 20
 
 
 def count(n: int, m: int) -> int:
-    """Return the number of relabelings, C(n + m, n); raise ValueError for an empty sample.
+    """Return the number of relabelings, C(n + m, n);
+    raise ValueError for an empty sample.
 
     >>> count(10, 5), count(10, 10)
     (3003, 184756)
     """
     if n < 1 or m < 1:
-        raise ValueError(f"a relabeling needs n >= 1 candidates and m >= 1 references; found n={n}, m={m}")
+        raise ValueError(
+            "a relabeling needs n >= 1 candidates and m >= 1 references; "
+            f"found n={n}, m={m}"
+        )
     return math.comb(n + m, n)
 
 
 def unrank(ranks: np.ndarray, n: int, m: int) -> np.ndarray:
-    """Return the labels of the relabelings with ranks (P,) in the order of :func:`relabelings`, bool, shape (P, N).
+    """Return the labels of the relabelings with ranks (P,) in the order of
+    :func:`relabelings`, bool, shape (P, N).
 
     Raises ValueError when C(n + m, n) does not fit 63 bits.
 
@@ -56,14 +66,19 @@ def unrank(ranks: np.ndarray, n: int, m: int) -> np.ndarray:
     if count(n, m) >= 2**63:
         raise ValueError(f"{n} + {m} texts have too many relabelings to number")
     size = n + m
-    binomial = np.array([[math.comb(a, b) for b in range(n + 1)] for a in range(size)], dtype=object)
-    binomial[binomial >= 2**63] = 2**63 - 1  # every rank is below: the comparison has the same result
+    binomial = np.array(
+        [[math.comb(a, b) for b in range(n + 1)] for a in range(size)], dtype=object
+    )
+    # every rank is below: the comparison has the same result
+    binomial[binomial >= 2**63] = 2**63 - 1
     binomial = binomial.astype(np.int64)
     rank = np.array(ranks, dtype=np.int64)
     left = np.full(rank.shape, n)
     labels = np.empty((len(rank), size), dtype=bool)
     for position in range(size):
-        with_it = np.where(left > 0, binomial[size - position - 1, np.maximum(left - 1, 0)], 0)
+        with_it = np.where(
+            left > 0, binomial[size - position - 1, np.maximum(left - 1, 0)], 0
+        )
         take = rank < with_it
         rank = np.where(take, rank, rank - with_it)
         left = left - take
@@ -72,7 +87,9 @@ def unrank(ranks: np.ndarray, n: int, m: int) -> np.ndarray:
 
 
 def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
-    """Yield all relabelings in order, in bool arrays of shape (at most ``size``, N); their total number is not limited."""
+    """Yield all relabelings in order, in bool arrays of shape (at most ``size``, N);
+    their total number is not limited.
+    """
     total = count(n, m)
     if total * (n + m) <= _SHARED_BYTES:
         table = relabelings(n, m)
@@ -83,7 +100,8 @@ def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
 
 
 def relabelings(n: int, m: int) -> np.ndarray:
-    """Return all relabelings, bool, shape (P, N), True for a candidate, the identity first; small tables are shared, read-only.
+    """Return all relabelings, bool, shape (P, N), True for a candidate, the identity
+    first; small tables are shared, read-only.
 
     >>> relabelings(1, 2).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
@@ -101,7 +119,9 @@ def _shared_table(n: int, m: int) -> np.ndarray:
 
 
 def draws(n: int, m: int, number: int, seed: int) -> np.ndarray:
-    """Return uniformly random relabelings, bool, shape (number, N); they depend on seed, n and m alone."""
+    """Return uniformly random relabelings, bool, shape (number, N);
+    they depend on seed, n and m alone.
+    """
     order = np.random.default_rng([seed, n, m]).random((number, n + m)).argsort(axis=1)
     return order < n
 
@@ -133,11 +153,19 @@ class PermutationPlan:
             yield from chunks(self.n, self.m, size)
             return
         labels = draws(self.n, self.m, self.relabelings, self.seed)
-        yield from (labels[start : start + size] for start in range(0, len(labels), size))
+        yield from (
+            labels[start : start + size] for start in range(0, len(labels), size)
+        )
 
 
 def plan(
-    n: int, m: int, *, method: Literal["exact", "monte-carlo", "auto"] = "auto", budget: int = BUDGET, draws: int = DRAWS, seed: int = 0
+    n: int,
+    m: int,
+    *,
+    method: Literal["exact", "monte-carlo", "auto"] = "auto",
+    budget: int = BUDGET,
+    draws: int = DRAWS,
+    seed: int = 0,
 ) -> PermutationPlan:
     """Return the design of a test with n candidates and m references.
 
@@ -146,7 +174,8 @@ def plan(
     n, m : int
         Numbers of candidates and references.
     method : {"exact", "monte-carlo", "auto"}
-        ``exact`` and ``auto`` enumerate up to ``budget`` relabelings and use Monte Carlo beyond it, with a ``note``.
+        ``exact`` and ``auto`` enumerate up to ``budget`` relabelings and use Monte
+        Carlo beyond it, with a ``note``.
     budget : int
         Maximum number of relabelings that are enumerated.
     draws : int
@@ -166,32 +195,44 @@ def plan(
         return PermutationPlan(n, m, "exact", total)
     note = ""
     if method != "monte-carlo":
-        note = f"{n} + {m} texts have {total:,} relabelings, beyond the budget of {budget:,}: {draws:,} Monte Carlo draws"
+        note = (
+            f"{n} + {m} texts have {total:,} relabelings, "
+            f"beyond the budget of {budget:,}: {draws:,} Monte Carlo draws"
+        )
     return PermutationPlan(n, m, "monte-carlo", draws, seed, note)
 
 
 def p_values(
-    observed: np.ndarray, null_chunks: Iterable[np.ndarray], tail: Tail, method: Method, *, tolerance: np.ndarray | None = None
+    observed: np.ndarray,
+    null_chunks: Iterable[np.ndarray],
+    tail: Tail,
+    method: Method,
+    *,
+    tolerance: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return p-values (B,) of observed values against their null distributions.
 
-    An exact p-value is the share of extreme null values, of which the observed relabeling is one; a Monte Carlo p-value is
-    (1 + #extreme) / (1 + draws). A null value NaN counts as extreme, which can only increase p; an observed NaN gives NaN.
+    An exact p-value is the share of extreme null values, of which the observed
+    relabeling is one; a Monte Carlo p-value is (1 + #extreme) / (1 + draws). A null
+    value NaN counts as extreme, which can only increase p; an observed NaN gives NaN.
 
     Parameters
     ----------
     observed : ndarray, shape (B,)
         Observed values.
     null_chunks : iterable of ndarray, shapes (B, p)
-        The null distributions in parts; the result does not depend on the division into parts.
+        The null distributions in parts; the result does not depend on the division into
+        parts.
     tail : {"upper", "lower"}
         Values that count as extreme: large or small ones.
     method : {"exact", "monte-carlo"}
         Design of the test.
     tolerance : ndarray, shape (B,), optional
-        Largest difference from the observed value that counts as a tie, see :mod:`harness.stats.ties`. The default is the sum of
-        ``FLOAT32`` times the absolute observed value, since values may come from float32 features, and ``FLOAT64`` times the largest
-        absolute value of the first ``SCALE_VALUES`` of the null, for observed values that are 0 except for cancellation. The p-values
+        Largest difference from the observed value that counts as a tie, see
+        :mod:`harness.stats.ties`. The default is the sum of ``FLOAT32`` times the
+        absolute observed value, since values may come from float32 features, and
+        ``FLOAT64`` times the largest absolute value of the first ``SCALE_VALUES`` of
+        the null, for observed values that are 0 except for cancellation. The p-values
         then do not depend on the unit of the values.
 
     Examples
@@ -205,7 +246,9 @@ def p_values(
         first, null_chunks = _with_head(null_chunks)
         head = np.concatenate([observed[:, None], *first], axis=1)
         size = ties.magnitude(observed[:, None])
-        tolerance = ties.tolerance(size, ties.FLOAT32) + ties.tolerance(ties.magnitude(head), ties.FLOAT64)
+        tolerance = ties.tolerance(size, ties.FLOAT32) + ties.tolerance(
+            ties.magnitude(head), ties.FLOAT64
+        )
     extreme = np.zeros(observed.shape, dtype=np.int64)
     total = 0
     for values in null_chunks:
@@ -215,8 +258,12 @@ def p_values(
     return np.where(np.isnan(observed), np.nan, p)
 
 
-def _with_head(chunks: Iterator[np.ndarray]) -> tuple[list[np.ndarray], Iterator[np.ndarray]]:
-    """Return the first ``SCALE_VALUES`` columns of chunks (B, p), in parts, and an iterator over all chunks."""
+def _with_head(
+    chunks: Iterator[np.ndarray],
+) -> tuple[list[np.ndarray], Iterator[np.ndarray]]:
+    """Return the first ``SCALE_VALUES`` columns of chunks (B, p), in parts, and an
+    iterator over all chunks.
+    """
     head: list[np.ndarray] = []
     consumed: list[np.ndarray] = []
     missing = SCALE_VALUES
@@ -227,10 +274,14 @@ def _with_head(chunks: Iterator[np.ndarray]) -> tuple[list[np.ndarray], Iterator
     return head, chain(consumed, chunks)
 
 
-def tail_counts(values: np.ndarray, observed: np.ndarray, tail: Tail, tolerance: np.ndarray | float) -> np.ndarray:
-    """Return the number (B,) of values (B, p) that are at least as extreme as ``observed`` (B,).
+def tail_counts(
+    values: np.ndarray, observed: np.ndarray, tail: Tail, tolerance: np.ndarray | float
+) -> np.ndarray:
+    """Return the number (B,) of values (B,
+    p) that are at least as extreme as ``observed`` (B,).
 
-    Values within ``tolerance``, (B,) or one number, of the observed one count as equal to it; NaN counts as extreme.
+    Values within ``tolerance``, (B,) or one number, of the observed one count as equal
+    to it; NaN counts as extreme.
 
     >>> tail_counts(np.array([[1.0, 2.0 - 1e-9, 3.0]]), np.array([2.0]), "upper", 1e-6)
     array([2])

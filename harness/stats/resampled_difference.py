@@ -1,12 +1,15 @@
-"""Paired tests of a corpus statistic of two systems on the same examples: bootstrap and approximate randomisation.
+"""Paired tests of a corpus statistic of two systems on the same examples: bootstrap and
+approximate randomisation.
 
-Both tests look at the difference of the number that a table reports, computed from sufficient statistics by the metric's own
-``reduce``; per-example means are not used. The weight vectors come from one :class:`~harness.stats.draws.DrawFamily`.
+Both tests look at the difference of the number that a table reports, computed from
+sufficient statistics by the metric's own ``reduce``; per-example means are not used.
+The weight vectors come from one :class:`~harness.stats.draws.DrawFamily`.
 
 References
 ----------
-Koehn, "Statistical significance tests for machine translation evaluation" (EMNLP 2004); Riezler and Maxwell, "On some pitfalls in
-automatic evaluation and significance testing for MT" (2005): shifted bootstrap, approximate randomisation.
+Koehn, "Statistical significance tests for machine translation evaluation" (EMNLP 2004);
+Riezler and Maxwell, "On some pitfalls in automatic evaluation and significance testing
+for MT" (2005): shifted bootstrap, approximate randomisation.
 """
 
 from __future__ import annotations
@@ -23,7 +26,9 @@ from harness.stats.bootstrap import expand_weights
 from harness.stats.draws import DrawFamily
 
 Reduce = Callable[[Any, np.ndarray], np.ndarray]
-"""``reduce(stats, weights)``: statistics of R examples and weights (W, R) to values (W,)."""
+"""``reduce(stats, weights)``: statistics of R examples and weights (W, R) to values
+(W,).
+"""
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Sums (..., k) of addends to values (...)."""
 
@@ -41,10 +46,14 @@ class ResampledDifference:
     b: float
     """Value of system B on the shared examples."""
     difference: float
-    """A minus B; 0 where the values are equal up to rounding (:mod:`harness.stats.ties`)."""
+    """A minus B; 0 where the values are equal up to rounding
+    (:mod:`harness.stats.ties`).
+    """
     ci95: tuple[float, float] | None
-    """Paired interval of the difference: bootstrap (:func:`harness.stats.bootstrap.interval_of_draws`), or the jackknife where examples
-    must not be repeated; None without examples or spread."""
+    """Paired interval of the difference: bootstrap
+    (:func:`harness.stats.bootstrap.interval_of_draws`), or the jackknife where examples
+    must not be repeated; None without examples or spread.
+    """
     p_bootstrap: float
     """Two-sided p-value of the paired bootstrap, shifted to the null hypothesis."""
     p_randomisation: float
@@ -54,17 +63,25 @@ class ResampledDifference:
     exact: bool
     """True when the assignments are all 2^B patterns."""
     p_jackknife: float = float("nan")
-    """Two-sided p-value of the jackknife over parts of the examples (:func:`difference_of_parts`); NaN for the other methods."""
+    """Two-sided p-value of the jackknife over parts of the examples
+    (:func:`difference_of_parts`); NaN for the other methods.
+    """
 
     @property
     def p_value(self) -> float:
-        """P-value that a comparison reports: of approximate randomisation, or of the jackknife over parts."""
-        return self.p_jackknife if np.isnan(self.p_randomisation) else self.p_randomisation
+        """P-value that a comparison reports: of approximate randomisation,
+        or of the jackknife over parts.
+        """
+        return (
+            self.p_jackknife if np.isnan(self.p_randomisation) else self.p_randomisation
+        )
 
 
 @dataclass(frozen=True)
 class PairSums:
-    """Sums of the addends of one system: observed, resampled, and over random halves of the examples."""
+    """Sums of the addends of one system: observed, resampled,
+    and over random halves of the examples.
+    """
 
     total: np.ndarray
     """Shape (k,)."""
@@ -73,14 +90,18 @@ class PairSums:
     assigned: np.ndarray
     """Sums over the examples that keep their system, shape (assignments, k)."""
     addends: np.ndarray
-    """Addends of the examples, shape (B, k), zeros where undefined; (0, k) where no interval is wanted."""
+    """Addends of the examples, shape (B, k), zeros where undefined; (0, k) where no
+    interval is wanted.
+    """
 
 
-def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool) -> ResampledDifference:
+def difference_of_sums(
+    of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool
+) -> ResampledDifference:
     """Compare two systems whose statistic is a function of sums over examples.
 
-    Exchanging the rows of some examples turns the sums S_A into assigned_A + total_B - assigned_B, so that the weighted sums of
-    each system serve every pair.
+    Exchanging the rows of some examples turns the sums S_A into assigned_A + total_B -
+    assigned_B, so that the weighted sums of each system serve every pair.
 
     Parameters
     ----------
@@ -99,11 +120,23 @@ def difference_of_sums(of_sums: OfSums, a: PairSums, b: PairSums, *, exact: bool
     resampled = of_sums(a.resampled) - of_sums(b.resampled)
     one = of_sums(a.assigned + (b.total - b.assigned))
     other = of_sums(b.assigned + (a.total - a.assigned))
-    return _summary(values, _Resampled(resampled, without, n), np.asarray(one), np.asarray(other), exact)
+    return _summary(
+        values,
+        _Resampled(resampled, without, n),
+        np.asarray(one),
+        np.asarray(other),
+        exact,
+    )
 
 
 def difference_of_statistics(
-    reduce: Reduce, a: Statistics, b: Statistics, family: DrawFamily, *, repeats: bool = True, clusters: np.ndarray | None = None
+    reduce: Reduce,
+    a: Statistics,
+    b: Statistics,
+    family: DrawFamily,
+    *,
+    repeats: bool = True,
+    clusters: np.ndarray | None = None,
 ) -> ResampledDifference:
     """Compare the statistic of two systems by its reduction under weights.
 
@@ -116,10 +149,12 @@ def difference_of_statistics(
     family : DrawFamily
         Weight vectors over the B examples, or over the clusters.
     repeats : bool
-        The statistic may be resampled with repetition. False leaves out the bootstrap: the interval is that of the jackknife over at most
-        :data:`GROUPS` groups of examples, and ``p_bootstrap`` is NaN.
+        The statistic may be resampled with repetition. False leaves out the bootstrap:
+        the interval is that of the jackknife over at most :data:`GROUPS` groups of
+        examples, and ``p_bootstrap`` is NaN.
     clusters : ndarray, optional
-        Number of the cluster of each example, shape (B,), where whole clusters are resampled and exchanged.
+        Number of the cluster of each example, shape (B,), where whole clusters are
+        resampled and exchanged.
 
     Returns
     -------
@@ -133,29 +168,44 @@ def difference_of_statistics(
     """
     n = len(a) if clusters is None else int(clusters.max()) + 1
     if len(a) != len(b) or len(a) == 0 or n != family.n_examples:
-        raise ValueError(f"paired statistics have {family.n_examples} rows; found {len(a)} and {len(b)}")
+        raise ValueError(
+            f"paired statistics have {family.n_examples} rows; "
+            f"found {len(a)} and {len(b)}"
+        )
     if clusters is not None:
-        of_examples, numbers = reduce, clusters
-        reduce = lambda stats, weights: of_examples(stats, expand_weights(weights, numbers))  # noqa: E731
+        reduce = _reduce_by_clusters(reduce, clusters)
     both = join_statistics([a, b])
     ones, zeros = np.ones((1, n)), np.zeros((1, n))
-    values = reduce(both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])]))
+    values = reduce(
+        both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])])
+    )
     resampled = _Resampled(np.empty(0), np.empty(0), n)
     if repeats and n > 1:
         draws = _concatenated([reduce(a, w) - reduce(b, w) for w in family.resamples()])
         one_less = 1 - np.eye(n)
-        without = reduce(a, one_less) - reduce(b, one_less) if n < bootstrap.SMALL else np.empty(0)
+        without = (
+            reduce(a, one_less) - reduce(b, one_less)
+            if n < bootstrap.SMALL
+            else np.empty(0)
+        )
         resampled = _Resampled(draws, without, n)
     elif n > 1:
         rest = weights_without_groups(n, family.seed)
         resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
-    swapped = [(reduce(both, np.hstack([keep, 1 - keep])), reduce(both, np.hstack([1 - keep, keep]))) for keep in family.assignments()]
+    swapped = [
+        (
+            reduce(both, np.hstack([keep, 1 - keep])),
+            reduce(both, np.hstack([1 - keep, keep])),
+        )
+        for keep in family.assignments()
+    ]
     one, other = (_concatenated([pair[side] for pair in swapped]) for side in (0, 1))
     return _summary(values, resampled, one, other, family.exact)
 
 
 def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDifference:
-    """Compare two systems by the jackknife over common parts of the examples: nothing is resampled, no text occurs twice.
+    """Compare two systems by the jackknife over common parts of the examples: nothing
+    is resampled, no text occurs twice.
 
     Parameters
     ----------
@@ -167,16 +217,20 @@ def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDiffe
     Returns
     -------
     ResampledDifference
-        Interval and ``p_jackknife`` of Student's t; the other p-values are NaN, and ``draws`` is 0. There is no interval, and a NaN p-value
-        for a difference other than 0, where the difference does not vary, or is undefined without some part.
+        Interval and ``p_jackknife`` of Student's t; the other p-values are NaN, and
+        ``draws`` is 0. There is no interval, and a NaN p-value for a difference other
+        than 0, where the difference does not vary, or is undefined without some part.
 
     References
     ----------
-    Efron & Stein (1981), *The Jackknife Estimate of Variance*: the variance is on average not too small.
+    Efron & Stein (1981), *The Jackknife Estimate of Variance*: the variance is on
+    average not too small.
 
     Examples
     --------
-    >>> result = difference_of_parts(3.0, 1.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2))
+    >>> result = difference_of_parts(
+    ...     3.0, 1.0, LeftOut(np.array([2.5, 2.0, 1.5]), 1 / 3, 2)
+    ... )
     >>> result.difference, round(result.p_jackknife, 4)
     (2.0, 0.0742)
     """
@@ -190,20 +244,39 @@ def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDiffe
     return ResampledDifference(a, b, observed, ci95, nan, nan, 0, False, p_value)
 
 
-def separable(reduce: Reduce, a: Statistics, b: Statistics, expected: tuple[float, float]) -> bool:
-    """Return True when ``reduce`` over the rows of both systems, all weight on one, returns the numbers of each alone.
+def _reduce_by_clusters(reduce: Reduce, clusters: np.ndarray) -> Reduce:
+    """Return the statistic as a function of weights (R, C) of clusters."""
 
-    It does not for a statistic that looks at all rows whatever their weight, such as one that clusters them first.
+    def reduce_clusters(stats: Any, weights: np.ndarray) -> np.ndarray:
+        return reduce(stats, expand_weights(weights, clusters))
+
+    return reduce_clusters
+
+
+def separable(
+    reduce: Reduce, a: Statistics, b: Statistics, expected: tuple[float, float]
+) -> bool:
+    """Return True when ``reduce`` over the rows of both systems, all weight on one,
+    returns the numbers of each alone.
+
+    It does not for a statistic that looks at all rows whatever their weight, such as
+    one that clusters them first.
     """
     n, both = len(a), join_statistics([a, b])
     weights = np.zeros((2, 2 * n))
     weights[0, :n] = weights[1, n:] = 1
-    return bool(np.allclose(reduce(both, weights), expected, rtol=1e-9, atol=0, equal_nan=True))
+    return bool(
+        np.allclose(reduce(both, weights), expected, rtol=1e-9, atol=0, equal_nan=True)
+    )
 
 
 def first_draws(family: DrawFamily, count: int) -> DrawFamily:
     """Return the family of the first ``count`` weight vectors."""
-    return family if family.exact else DrawFamily(family.n_examples, min(count, family.count), family.seed)
+    return (
+        family
+        if family.exact
+        else DrawFamily(family.n_examples, min(count, family.count), family.seed)
+    )
 
 
 def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
@@ -211,7 +284,9 @@ def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def weights_without_groups(n: int, seed: int) -> np.ndarray:
-    """Return weights (G, B) that leave out one of G random groups of nearly equal size each, at most :data:`GROUPS`."""
+    """Return weights (G, B) that leave out one of G random groups of nearly equal size
+    each, at most :data:`GROUPS`.
+    """
     groups = min(n, GROUPS)
     label = np.random.default_rng([seed, n, 2]).permutation(n) % groups
     return (np.arange(groups)[:, None] != label).astype(np.float64)
@@ -219,7 +294,9 @@ def weights_without_groups(n: int, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Resampled:
-    """Differences under resampling (draws,), and without each example or group (G,), of n examples."""
+    """Differences under resampling (draws,), and without each example or group (G,),
+    of n examples.
+    """
 
     draws: np.ndarray
     without: np.ndarray
@@ -228,28 +305,51 @@ class _Resampled:
     def interval(self, observed: float) -> tuple[float, float] | None:
         """Return the interval of the observed difference."""
         if len(self.draws):
-            return bootstrap.interval_of_draws(self.draws, observed, self.without, self.n)
-        return jackknife.interval(observed, self.without) if len(self.without) > 1 else None
+            return bootstrap.interval_of_draws(
+                self.draws, observed, self.without, self.n
+            )
+        return (
+            jackknife.interval(observed, self.without)
+            if len(self.without) > 1
+            else None
+        )
 
 
-def _summary(values: np.ndarray, resampled: _Resampled, one: np.ndarray, other: np.ndarray, exact: bool) -> ResampledDifference:
-    """Return interval and p-values; ``one`` and ``other`` are the values of both systems under each assignment."""
+def _summary(
+    values: np.ndarray,
+    resampled: _Resampled,
+    one: np.ndarray,
+    other: np.ndarray,
+    exact: bool,
+) -> ResampledDifference:
+    """Return interval and p-values; ``one`` and ``other`` are the values of both
+    systems under each assignment.
+    """
     value_a, value_b = float(values[0]), float(values[1])
     observed, nan = value_a - value_b, float("nan")
     if np.isnan(observed):
-        return ResampledDifference(value_a, value_b, observed, None, nan, nan, len(one), exact)
+        return ResampledDifference(
+            value_a, value_b, observed, None, nan, nan, len(one), exact
+        )
     scale = max(abs(value_a), abs(value_b))
     if abs(observed) <= ties.tolerance(scale):
         observed = 0.0  # equal up to the order of summation
     p_bootstrap, draws = nan, resampled.draws[~np.isnan(resampled.draws)]
     if len(draws) > 1:
         shifted = np.abs(draws - draws.mean())
-        p_bootstrap = float((1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale))) / (1 + len(draws)))
+        p_bootstrap = float(
+            (1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale)))
+            / (1 + len(draws))
+        )
     ci95 = resampled.interval(observed)
     swapped = np.abs(one - other)
     defined = ~np.isnan(swapped)
     scale = max(scale, float(ties.magnitude(np.concatenate([one, other]))))
     extreme = int(np.sum(swapped[defined] >= abs(observed) - ties.tolerance(scale)))
     count = int(defined.sum())
-    p_randomisation = extreme / count if exact and count else (1 + extreme) / (1 + count)
-    return ResampledDifference(value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, len(one), exact)
+    p_randomisation = (
+        extreme / count if exact and count else (1 + extreme) / (1 + count)
+    )
+    return ResampledDifference(
+        value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, len(one), exact
+    )

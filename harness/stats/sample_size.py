@@ -1,4 +1,6 @@
-"""Numbers of units that a test needs: the level and the power that are meant, and the search for the smallest number that decides."""
+"""Numbers of units that a test needs: the level and the power that are meant, and the
+search for the smallest number that decides.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,13 @@ MOST_UNITS = 1e15
 
 
 def find_smallest_count(decides: Callable[[float], bool]) -> float:
-    """Return the smallest number of units that decides, where all larger ones do too; inf where none below :data:`MOST_UNITS` does.
+    """Return the smallest number of units that decides, where all larger ones do too;
+    inf where none below :data:`MOST_UNITS` does.
 
-    >>> find_smallest_count(lambda n: n * 0.01 >= 3), find_smallest_count(lambda n: False)
+    >>> (
+    ...     find_smallest_count(lambda n: n * 0.01 >= 3),
+    ...     find_smallest_count(lambda n: False),
+    ... )
     (300.0, inf)
     """
     enough = 1.0

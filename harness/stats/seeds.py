@@ -6,9 +6,13 @@ import hashlib
 
 
 def derive(seed: int, *parts: str | int) -> int:
-    """Return a 63-bit integer that depends on the run seed and on further parts (example id, sample index).
+    """Return a 63-bit integer that depends on the run seed and on further parts
+    (example id, sample index).
 
-    >>> derive(0, "image-1") == derive(0, "image-1"), derive(0, "image-1") == derive(1, "image-1")
+    >>> (
+    ...     derive(0, "image-1") == derive(0, "image-1"),
+    ...     derive(0, "image-1") == derive(1, "image-1"),
+    ... )
     (True, False)
     """
     text = "\x1f".join([str(seed), *map(str, parts)]).encode("utf-8", "surrogatepass")

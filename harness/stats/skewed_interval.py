@@ -1,4 +1,6 @@
-"""Interval of a mean whose units are skewed: Student's, longer on the side where rare values are missing from most samples."""
+"""Interval of a mean whose units are skewed: Student's, longer on the side where rare
+values are missing from most samples.
+"""
 
 from __future__ import annotations
 
@@ -16,24 +18,42 @@ class Allowance:
     """What few units make necessary beyond the correction for skewness."""
 
     inflation: float
-    """The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few units is too small where a rare value is missing."""
+    """The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few
+    units is too small where a rare value is missing.
+    """
     most_skewed: float
-    """Largest skewness times Student's quantile: at 1 the transformation is flat. The longer side is then about twice Student's."""
+    """Largest skewness times Student's quantile: at 1 the transformation is flat. The
+    longer side is then about twice Student's.
+    """
     shortest: float
-    """Length of the shorter side over Student's, at least: heavy tails on both sides look skewed in most samples."""
+    """Length of the shorter side over Student's, at least: heavy tails on both sides
+    look skewed in most samples.
+    """
 
 
 OF_LABELS = Allowance(4.0, 0.9, 0.9)
 OF_RESIDUALS = Allowance(25.0, 0.93, 0.93)
-"""A fit to the units leans to the rare values that are there, so that its residuals look less skewed than they are."""
+"""A fit to the units leans to the rare values that are there, so that its residuals
+look less skewed than they are.
+"""
 
 
-def skewed_interval(value: float, error: float, skewness: float, freedom: float, *, residuals: bool = False) -> tuple[float, float]:
-    """Return the interval of a mean, both sides by Hall's transformation of Student's t.
+def skewed_interval(
+    value: float,
+    error: float,
+    skewness: float,
+    freedom: float,
+    *,
+    residuals: bool = False,
+) -> tuple[float, float]:
+    """Return the interval of a mean, both sides by Hall's transformation of Student's
+    t.
 
-    The transformation takes out the error of order n^-1/2 that the skewness causes, and leaves errors that few units make large. The
-    constants were chosen for a coverage of .93 with 20 labels of lognormal scores: of the labels, and of their residuals from a metric
-    that predicts their logarithm. Where units are normal, the interval is Student's up to the noise of their skewness.
+    The transformation takes out the error of order n^-1/2 that the skewness causes, and
+    leaves errors that few units make large. The constants were chosen for a coverage of
+    .93 with 20 labels of lognormal scores: of the labels, and of their residuals from a
+    metric that predicts their logarithm. Where units are normal, the interval is
+    Student's up to the noise of their skewness.
 
     Parameters
     ----------
@@ -42,7 +62,8 @@ def skewed_interval(value: float, error: float, skewness: float, freedom: float,
     error : float
         Its standard error.
     skewness : float
-        Skewness of the mean: the sum of the cubes of what the units add to its error, over the cube of the standard error.
+        Skewness of the mean: the sum of the cubes of what the units add to its error,
+        over the cube of the standard error.
     freedom : float
         Degrees of freedom of the standard error.
     residuals : bool
@@ -61,10 +82,17 @@ def skewed_interval(value: float, error: float, skewness: float, freedom: float,
     """
     quantile = student_quantile(freedom, 1 - LEVEL / 2)
     allowance = OF_RESIDUALS if residuals else OF_LABELS
-    size = min(abs(skewness) * (1 + allowance.inflation / (freedom + 1)), allowance.most_skewed / quantile)
+    size = min(
+        abs(skewness) * (1 + allowance.inflation / (freedom + 1)),
+        allowance.most_skewed / quantile,
+    )
     longer = shorter = quantile
-    if size > 1e-6:  # the inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
+    # the inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
+    if size > 1e-6:
         longer = 3 / size * (1 - cbrt(1 - size * (quantile + size / 6)))
-        shorter = max(3 / size * (cbrt(1 + size * (quantile - size / 6)) - 1), allowance.shortest * quantile)
+        shorter = max(
+            3 / size * (cbrt(1 + size * (quantile - size / 6)) - 1),
+            allowance.shortest * quantile,
+        )
     below, above = (shorter, longer) if skewness > 0 else (longer, shorter)
     return value - below * error, value + above * error

@@ -1,21 +1,30 @@
-"""Two-sample test in strata: labels are permuted within each prompt, and statistics are added up over prompts.
+"""Two-sample test in strata: labels are permuted within each prompt,
+and statistics are added up over prompts.
 
-The null hypothesis is that the texts of a prompt are exchangeable between source A and source B. Two kinds of statistics are formed:
+The null hypothesis is that the texts of a prompt are exchangeable between source A and
+source B. Two kinds of statistics are formed:
 
-*Within prompts.* For a kernel K with zero diagonal, let C be K centred so that its rows sum to zero and its diagonal is zero. The unbiased
-MMD^2 of n + m texts is then c s'Cs, with the labels s (1 for A) and c = 1 / n(n-1) + 1 / m(m-1) + 2 / nm: whatever is linear in s cancels.
-Its permutation mean is 0 and its permutation variance is c^2 v ||C||^2, with v = 2 p2 - 4 p3 + 2 p4 for the probabilities pk that k given
-texts have label A. Each prompt is divided by this standard deviation, a function of the pooled texts and of the sizes alone, and summed.
+*Within prompts.* For a kernel K with zero diagonal, let C be K centred so that its rows
+sum to zero and its diagonal is zero. The unbiased MMD^2 of n + m texts is then c s'Cs,
+with the labels s (1 for A) and c = 1 / n(n-1) + 1 / m(m-1) + 2 / nm: whatever is linear
+in s cancels. Its permutation mean is 0 and its permutation variance is c^2 v ||C||^2,
+with v = 2 p2 - 4 p3 + 2 p4 for the probabilities pk that k given texts have label A.
+Each prompt is divided by this standard deviation, a function of the pooled texts and of
+the sizes alone, and summed.
 
-*Across prompts.* For features of the texts, centred within prompts, the sum over the texts of A is the score statistic of a shift that all
-prompts share. It has permutation mean 0 too, and a variance in closed form. One feature for each kernel is the mean similarity to the
-pooled texts of the prompt, the part of the kernel that is linear in s: answers that fit no prompt have a small one.
+*Across prompts.* For features of the texts, centred within prompts, the sum over the
+texts of A is the score statistic of a shift that all prompts share. It has permutation
+mean 0 too, and a variance in closed form. One feature for each kernel is the mean
+similarity to the pooled texts of the prompt, the part of the kernel that is linear in
+s: answers that fit no prompt have a small one.
 
-*Other statistics.* Those of a metric have no closed form. Each prompt is centred and divided by the mean and the standard deviation over
-all relabelings in use, the observed one included: functions that do not depend on which of them is the observed one.
+*Other statistics.* Those of a metric have no closed form. Each prompt is centred and
+divided by the mean and the standard deviation over all relabelings in use, the observed
+one included: functions that do not depend on which of them is the observed one.
 
-All of them are functions of the labels, so that the share of relabelings with at least the observed value is an exact p-value:
-Phipson & Smyth (2010) for random relabelings, of which the observed one counts as one.
+All of them are functions of the labels, so that the share of relabelings with at least
+the observed value is an exact p-value: Phipson & Smyth (2010) for random relabelings,
+of which the observed one counts as one.
 """
 
 from __future__ import annotations
@@ -33,7 +42,9 @@ BUDGET = 20_000
 _LABELS = 4 << 20
 """Maximum number of labels that are held at once."""
 _COUNTED = 64
-"""Maximum number of prompts of one size whose relabelings are counted: there are more than any test draws."""
+"""Maximum number of prompts of one size whose relabelings are counted:
+there are more than any test draws.
+"""
 _TABLE = 200_000
 """Maximum number of relabelings of one prompt that are kept as a table to draw from."""
 
@@ -56,7 +67,8 @@ class Stratum:
 
 
 def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
-    """Return the strata of prompts of sizes (n, m), whose texts follow one another, those of source A first.
+    """Return the strata of prompts of sizes (n, m),
+    whose texts follow one another, those of source A first.
 
     >>> [stratum.rows.tolist() for stratum in strata_of([(1, 2), (2, 2), (1, 2)])]
     [[[0, 1, 2], [7, 8, 9]], [[3, 4, 5, 6]]]
@@ -65,18 +77,23 @@ def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
     groups: dict[tuple[int, int], list[int]] = {}
     for position, shape in enumerate(sizes):
         groups.setdefault(shape, []).append(position)
-    return [Stratum(np.array(positions), starts[positions][:, None] + np.arange(n + m), n) for (n, m), positions in groups.items()]
+    return [
+        Stratum(np.array(positions), starts[positions][:, None] + np.arange(n + m), n)
+        for (n, m), positions in groups.items()
+    ]
 
 
 def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return forms whose values s'Cs have permutation mean 0 and variance 1, and the standard deviations of the unbiased MMD^2.
+    """Return forms whose values s'Cs have permutation mean 0 and variance 1, and the
+    standard deviations of the unbiased MMD^2.
 
     Parameters
     ----------
     kernels : ndarray, shape (..., N, N)
         Symmetric kernels; the diagonal is not read.
     n : int
-        Number of texts of source A. With a single text of a source, the mean of all pairs stands for the mean of its pairs.
+        Number of texts of source A. With a single text of a source, the mean of all
+        pairs stands for the mean of its pairs.
 
     Returns
     -------
@@ -99,43 +116,60 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         forms[..., diagonal, diagonal] = factor * centred
     else:
         total = sums.sum(axis=-1)[..., None, None]
-        forms -= (sums[..., :, None] + sums[..., None, :]) / (size - 2) - total / ((size - 1) * (size - 2))
+        forms -= (sums[..., :, None] + sums[..., None, :]) / (size - 2) - total / (
+            (size - 1) * (size - 2)
+        )
         forms[..., diagonal, diagonal] = 0.0
         shares = [math.prod((n - i) / (size - i) for i in range(k)) for k in (2, 3, 4)]
         forms *= 1 / (n * (n - 1)) + 1 / (m * (m - 1)) + 2 / (n * m)
-        variance = (forms**2).sum(axis=(-2, -1)) * (2 * shares[0] - 4 * shares[1] + 2 * shares[2])
+        variance = (forms**2).sum(axis=(-2, -1)) * (
+            2 * shares[0] - 4 * shares[1] + 2 * shares[2]
+        )
     deviations = np.sqrt(variance)
     deviations[deviations <= 1e-9 * scale] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        forms = np.where(deviations[..., None, None] > 0, forms / deviations[..., None, None], 0.0)
+        forms = np.where(
+            deviations[..., None, None] > 0, forms / deviations[..., None, None], 0.0
+        )
     return forms, deviations
 
 
 def standardise_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return values (..., P, J) with mean 0 and variance 1 over P relabelings, and their standard deviations before, shape (..., J).
+    """Return values (..., P, J) with mean 0 and variance 1 over P relabelings, and
+    their standard deviations before, shape (..., J).
 
-    Both are 0 where all relabelings have one value, up to rounding, or some have none (NaN).
+    Both are 0 where all relabelings have one value, up to rounding, or some have none
+    (NaN).
     """
     deviations = values.std(axis=-2)
     informative = deviations > 1e-9 * ties.magnitude(np.swapaxes(values, -1, -2))
     centred = values - values.mean(axis=-2, keepdims=True)
     scaled = centred / np.where(informative, deviations, 1.0)[..., None, :]
-    return np.where(informative[..., None, :], scaled, 0.0), np.where(informative, deviations, 0.0)
+    return np.where(informative[..., None, :], scaled, 0.0), np.where(
+        informative, deviations, 0.0
+    )
 
 
 def smallest_p(strata: Sequence[Stratum]) -> float:
-    """Return the smallest p-value that all relabelings allow: that of a statistic that exchanging equal numbers of texts leaves as it is.
+    """Return the smallest p-value that all relabelings allow: that of a statistic that
+    exchanging equal numbers of texts leaves as it is.
 
     >>> smallest_p(strata_of([(5, 5)])) == 2 / 252
     True
     """
-    mirrored = math.prod(2 ** min(len(s.prompts), _COUNTED) for s in strata if s.n == s.m)
+    mirrored = math.prod(
+        2 ** min(len(s.prompts), _COUNTED) for s in strata if s.n == s.m
+    )
     return mirrored / count_relabelings(strata)
 
 
 def count_relabelings(strata: Sequence[Stratum]) -> int:
-    """Return the number of relabelings of all prompts together; of many prompts of one size, that of :data:`_COUNTED`."""
-    return math.prod(permutation.count(s.n, s.m) ** min(len(s.prompts), _COUNTED) for s in strata)
+    """Return the number of relabelings of all prompts together; of many prompts of one
+    size, that of :data:`_COUNTED`.
+    """
+    return math.prod(
+        permutation.count(s.n, s.m) ** min(len(s.prompts), _COUNTED) for s in strata
+    )
 
 
 class Relabelings:
@@ -146,14 +180,17 @@ class Relabelings:
     strata : sequence of Stratum
         The prompts.
     draws : int
-        Number of random relabelings, beside the observed one, where there are more than ``budget`` in all.
+        Number of random relabelings, beside the observed one, where there are more than
+        ``budget`` in all.
     seed : int
         Seed of the random relabelings.
     budget : int
         Maximum number of relabelings that are enumerated.
     """
 
-    def __init__(self, strata: Sequence[Stratum], draws: int, seed: int, budget: int = BUDGET) -> None:
+    def __init__(
+        self, strata: Sequence[Stratum], draws: int, seed: int, budget: int = BUDGET
+    ) -> None:
         self.strata, self.seed = strata, seed
         orbit = count_relabelings(strata)
         self.exact = orbit <= budget
@@ -174,7 +211,11 @@ class Relabelings:
                 rows = slice(start, start + step)
                 block = Stratum(stratum.prompts[rows], stratum.rows[rows], n)
                 if self.exact:
-                    choices = permutation.count(n, m) ** np.arange(len(block.prompts))[:, None] * repeat
+                    choices = (
+                        permutation.count(n, m)
+                        ** np.arange(len(block.prompts))[:, None]
+                        * repeat
+                    )
                     ranks = np.arange(self.number) // choices % permutation.count(n, m)
                     repeat *= permutation.count(n, m) ** len(block.prompts)
                     labels = permutation.relabelings(n, m)[ranks]
@@ -183,8 +224,12 @@ class Relabelings:
                 yield block, labels.astype(np.float64)
 
     def _draw(self, block: Stratum) -> np.ndarray:
-        """Return random labels of some prompts, bool, shape (b, P, N), the observed ones first."""
-        rng = np.random.default_rng([self.seed, int(block.prompts[0]), block.n, block.m])
+        """Return random labels of some prompts, bool, shape (b, P, N),
+        the observed ones first.
+        """
+        rng = np.random.default_rng(
+            [self.seed, int(block.prompts[0]), block.n, block.m]
+        )
         shape = (len(block.prompts), self.number)
         if permutation.count(block.n, block.m) <= _TABLE:
             table = permutation.relabelings(block.n, block.m)
@@ -198,25 +243,40 @@ class Relabelings:
 
 @dataclass(frozen=True)
 class Sums:
-    """Statistics under all relabelings, the observed one first, and of single prompts."""
+    """Statistics under all relabelings, the observed one first,
+    and of single prompts.
+    """
 
     within: np.ndarray
-    """Standardised sums over prompts of each kernel, then of each score, shape (P, K + S)."""
+    """Standardised sums over prompts of each kernel, then of each score, shape (P, K +
+    S).
+    """
     shifts: np.ndarray
-    """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the mean similarity to the answers of the prompt."""
+    """Standardised shifts across prompts, shape (P, F + K): of each feature, and of the
+    mean similarity to the answers of the prompt.
+    """
     effects: np.ndarray
-    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over relabelings, shape (B, K + S). NaN: a kernel of a
-    prompt with one answer of a source, which has no unbiased MMD^2, and a score that is undefined or that no relabeling changes."""
+    """Unbiased MMD^2 of each prompt and kernel, then each score minus its mean over
+    relabelings, shape (B, K + S). NaN: a kernel of a prompt with one answer of a
+    source, which has no unbiased MMD^2, and a score that is undefined or that no
+    relabeling changes.
+    """
     totals: np.ndarray
-    """Sums of the effects that are no NaN over prompts under all relabelings, shape (P, K + S)."""
+    """Sums of the effects that are no NaN over prompts under all relabelings,
+    shape (P, K + S).
+    """
     prompt_p: np.ndarray
-    """P-value of each prompt, of the mean of its standardised kernels and scores, shape (B,)."""
+    """P-value of each prompt, of the mean of its standardised kernels and scores,
+    shape (B,).
+    """
 
 
 def relabel_sums(
-    relabelings: Relabelings, kernels: Callable[[Stratum], np.ndarray], features: np.ndarray,
+    relabelings: Relabelings,
+    kernels: Callable[[Stratum], np.ndarray],
+    features: np.ndarray,
     scores: Callable[[Stratum, np.ndarray], np.ndarray] | None = None,
-) -> Sums:  # fmt: skip
+) -> Sums:
     """Return the statistics of all relabelings.
 
     Parameters
@@ -228,7 +288,8 @@ def relabel_sums(
     features : ndarray, shape (T, F)
         Features of the texts.
     scores : callable, optional
-        Returns other statistics of some prompts under labels (b, P, N), shape (b, P, S), larger ones more extreme; NaN where undefined.
+        Returns other statistics of some prompts under labels (b, P, N), shape (b, P,
+        S), larger ones more extreme; NaN where undefined.
     """
     prompt_p = np.ones(sum(len(stratum.prompts) for stratum in relabelings.strata))
     within, totals, shifts, variance, informative = (np.zeros(1) for _ in range(5))
@@ -237,17 +298,26 @@ def relabel_sums(
     for block, labels in relabelings.blocks():
         matrices = kernels(block)
         forms, deviations = standardise(matrices, block.n)
-        columns = [np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels)[:, :, None] for k in range(forms.shape[1])]
+        columns = [
+            np.einsum("bpi,bpi->bp", labels @ forms[:, k], labels)[:, :, None]
+            for k in range(forms.shape[1])
+        ]
         if scores is not None:
             scored, spread = standardise_values(scores(block, labels))
-            columns, deviations = [*columns, scored], np.concatenate([deviations, spread], axis=1)
+            columns, deviations = (
+                [*columns, scored],
+                np.concatenate([deviations, spread], axis=1),
+            )
         values = np.concatenate(columns, axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)
         counted = deviations > 0
-        counted[:, : forms.shape[1]] = min(block.n, block.m) > 1  # a kernel without differences has the MMD² 0
+        # a kernel without differences has the MMD² 0
+        counted[:, : forms.shape[1]] = min(block.n, block.m) > 1
         effects.append(np.where(counted, values[:, 0] * deviations, np.nan))
-        totals = totals + (values * np.where(counted, deviations, 0.0)[:, None]).sum(axis=0)
+        totals = totals + (values * np.where(counted, deviations, 0.0)[:, None]).sum(
+            axis=0
+        )
         means = values.mean(axis=2)
         prompt_p[block.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
         positions.append(block.prompts)
@@ -255,14 +325,23 @@ def relabel_sums(
         values = np.concatenate([features[block.rows], similarity], axis=2)
         centred = values - values.mean(axis=1, keepdims=True)
         shifts = shifts + np.tensordot(labels, centred, axes=((0, 2), (0, 1)))
-        variance = variance + (centred**2).sum(axis=(0, 1)) * (block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1)))
+        variance = variance + (centred**2).sum(axis=(0, 1)) * (
+            block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1))
+        )
     scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
     order = np.argsort(np.concatenate(positions))
-    return Sums(within / np.sqrt(np.maximum(informative, 1)), shifts / scale, np.concatenate(effects)[order], totals, prompt_p)
+    return Sums(
+        within / np.sqrt(np.maximum(informative, 1)),
+        shifts / scale,
+        np.concatenate(effects)[order],
+        totals,
+        prompt_p,
+    )
 
 
 def rank_shares(values: np.ndarray) -> np.ndarray:
-    """Return the p-value of every relabeling in its column, shape (P, J): the share of relabelings with at least its value.
+    """Return the p-value of every relabeling in its column, shape (P, J): the share of
+    relabelings with at least its value.
 
     >>> rank_shares(np.array([[3.0], [1.0], [2.0], [3.0]])).ravel().tolist()
     [0.5, 1.0, 0.75, 0.5]
@@ -270,13 +349,16 @@ def rank_shares(values: np.ndarray) -> np.ndarray:
     tolerance = ties.tolerance(ties.magnitude(values.T), 1e-9)
     columns: list[np.ndarray] = []
     for column, slack in zip(values.T, tolerance):
-        below = np.searchsorted(np.sort(column), np.asarray(column - slack), side="left")
+        below = np.searchsorted(
+            np.sort(column), np.asarray(column - slack), side="left"
+        )
         columns.append((len(column) - np.asarray(below)) / len(column))
     return np.stack(columns, axis=1)
 
 
 def adaptive_p(values: np.ndarray) -> float:
-    """Return the p-value of the largest of several statistics (P, J), each standardised over all relabelings, the observed one included.
+    """Return the p-value of the largest of several statistics (P, J), each standardised
+    over all relabelings, the observed one included.
 
     >>> adaptive_p(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]]))
     0.25
@@ -287,7 +369,9 @@ def adaptive_p(values: np.ndarray) -> float:
 
 
 def westfall_young(shifts: np.ndarray) -> np.ndarray:
-    """Return p-values (F,) of two-sided shifts (P, F), adjusted by the largest one of every relabeling (Westfall & Young 1993)."""
+    """Return p-values (F,) of two-sided shifts (P, F), adjusted by the largest one of
+    every relabeling (Westfall & Young 1993).
+    """
     size = np.abs(shifts)
     largest = np.sort(size.max(axis=1, initial=0.0))
     below = np.searchsorted(largest, np.asarray(size[0] - 1e-9), side="left")

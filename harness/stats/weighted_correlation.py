@@ -1,7 +1,9 @@
-"""Correlation coefficients under row weights, so that a cluster bootstrap needs no resampled copies of the rows.
+"""Correlation coefficients under row weights, so that a cluster bootstrap needs no
+resampled copies of the rows.
 
-A weight is the number of times that a row occurs. Every class is prepared once from two columns of n numbers and is called with
-weights of shape (W, n); ``ones((1, n))`` gives the plain coefficient. An undefined coefficient is NaN.
+A weight is the number of times that a row occurs. Every class is prepared once from two
+columns of n numbers and is called with weights of shape (W, n); ``ones((1, n))`` gives
+the plain coefficient. An undefined coefficient is NaN.
 """
 
 from __future__ import annotations
@@ -17,9 +19,16 @@ WeightedStatistic = Callable[[np.ndarray], np.ndarray]
 
 
 def in_chunks(statistic: WeightedStatistic, weights: np.ndarray) -> np.ndarray:
-    """Return ``statistic(weights)``, shape (W,), computed for at most :data:`CELLS` weights at a time."""
+    """Return ``statistic(weights)``, shape (W,),
+    computed for at most :data:`CELLS` weights at a time.
+    """
     step = max(1, CELLS // max(1, weights.shape[1]))
-    return np.concatenate([statistic(weights[start : start + step]) for start in range(0, len(weights), step)])
+    return np.concatenate(
+        [
+            statistic(weights[start : start + step])
+            for start in range(0, len(weights), step)
+        ]
+    )
 
 
 class _Ties:
@@ -31,7 +40,9 @@ class _Ties:
         first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         self.starts = np.flatnonzero(first)
         self.group = np.empty(len(values), dtype=np.int64)
-        """Number of the group of each row, in increasing order of the values, shape (n,)."""
+        """Number of the group of each row, in increasing order of the values,
+        shape (n,).
+        """
         self.group[self.order] = np.cumsum(first) - 1
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
@@ -42,9 +53,10 @@ class _Ties:
 class Kendall:
     """Kendall's tau-b or tau-c of two columns.
 
-    tau-b = (C - D) / sqrt(pairs untied in x * pairs untied in y); tau-c = 2 (C - D) m / (N^2 (m - 1)) with the smaller number m
-    of distinct values. Discordant pairs are the weighted inversions of y in the order of x, counted bit by bit of the dense
-    ranks: O(n log k) per weight vector for k distinct values.
+    tau-b = (C - D) / sqrt(pairs untied in x * pairs untied in y); tau-c = 2 (C - D) m /
+    (N^2 (m - 1)) with the smaller number m of distinct values. Discordant pairs are the
+    weighted inversions of y in the order of x, counted bit by bit of the dense ranks:
+    O(n log k) per weight vector for k distinct values.
 
     Parameters
     ----------
@@ -55,8 +67,9 @@ class Kendall:
 
     References
     ----------
-    Kendall, "The treatment of ties in ranking problems" (Biometrika 1945); Stuart, "The estimation and comparison of strengths
-    of association in contingency tables" (Biometrika 1953).
+    Kendall, "The treatment of ties in ranking problems" (Biometrika 1945); Stuart, "The
+    estimation and comparison of strengths of association in contingency tables"
+    (Biometrika 1953).
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray, variant: str = "b") -> None:
@@ -64,19 +77,30 @@ class Kendall:
         self._x, self._y = _Ties(x), _Ties(y)
         pairs = self._x.group * (int(self._y.group.max(initial=0)) + 1) + self._y.group
         self._both = _Ties(pairs)
-        self._order = self._both.order  # by x, then y: pairs that are tied in x hold no inversion
+        # by x, then y: pairs that are tied in x hold no inversion
+        self._order = self._both.order
         ranks = self._y.group[self._order]
-        self._bits = [_bit(ranks, bit) for bit in range(int(ranks.max(initial=0)).bit_length() - 1, -1, -1)]
+        self._bits = [
+            _bit(ranks, bit)
+            for bit in range(int(ranks.max(initial=0)).bit_length() - 1, -1, -1)
+        ]
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return tau for row weights (W, n), shape (W,)."""
         return in_chunks(self._values, np.asarray(weights, dtype=np.float64))
 
     def counts(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return C - D and twice the numbers of pairs untied in x and in y, each (W,), for row weights (W, n)."""
+        """Return C - D and twice the numbers of pairs untied in x and in y,
+        each (W,), for row weights (W, n).
+        """
         total = weights.sum(axis=1) ** 2
-        tied_x, tied_y, tied_both = (np.square(ties.weights(weights)).sum(axis=1) for ties in (self._x, self._y, self._both))
-        difference = (total - tied_x - tied_y + tied_both) / 2 - 2 * self._discordant(weights)
+        tied_x, tied_y, tied_both = (
+            np.square(ties.weights(weights)).sum(axis=1)
+            for ties in (self._x, self._y, self._both)
+        )
+        difference = (total - tied_x - tied_y + tied_both) / 2 - 2 * self._discordant(
+            weights
+        )
         return difference, total - tied_x, total - tied_y
 
     def _values(self, weights: np.ndarray) -> np.ndarray:
@@ -87,8 +111,14 @@ class Kendall:
             else:
                 groups_x, groups_y = self._x.weights(weights), self._y.weights(weights)
                 total = weights.sum(axis=1) ** 2
-                classes = np.minimum((groups_x > 0).sum(axis=1), (groups_y > 0).sum(axis=1))
-                tau = np.where(classes > 1, 2 * difference * classes / (total * (classes - 1)), np.nan)
+                classes = np.minimum(
+                    (groups_x > 0).sum(axis=1), (groups_y > 0).sum(axis=1)
+                )
+                tau = np.where(
+                    classes > 1,
+                    2 * difference * classes / (total * (classes - 1)),
+                    np.nan,
+                )
         return np.where(np.isfinite(tau), np.clip(tau, -1.0, 1.0), np.nan)
 
     def _discordant(self, weights: np.ndarray) -> np.ndarray:
@@ -96,24 +126,36 @@ class Kendall:
         out = np.zeros(len(weights))
         for order, start, ones in self._bits:
             part = ordered[:, order]
-            cumulative = np.concatenate([np.zeros((len(part), 1)), np.cumsum(part * ones, axis=1)], axis=1)
+            cumulative = np.concatenate(
+                [np.zeros((len(part), 1)), np.cumsum(part * ones, axis=1)], axis=1
+            )
             zeros = np.flatnonzero(~ones)
-            out += (part[:, zeros] * (cumulative[:, zeros] - cumulative[:, start[zeros]])).sum(axis=1)
+            out += (
+                part[:, zeros] * (cumulative[:, zeros] - cumulative[:, start[zeros]])
+            ).sum(axis=1)
         return out
 
 
 def _bit(ranks: np.ndarray, bit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for one bit of ranks (n,): the order by the bits above it, the start of each row's block, and the bit's mask."""
+    """Return for one bit of ranks (n,): the order by the bits above it, the start of
+    each row's block, and the bit's mask.
+    """
     order = np.argsort(ranks >> (bit + 1), kind="stable")
     prefix = ranks[order] >> (bit + 1)
-    return order, np.searchsorted(prefix, prefix, side="left"), ((ranks[order] >> bit) & 1).astype(bool)
+    return (
+        order,
+        np.searchsorted(prefix, prefix, side="left"),
+        ((ranks[order] >> bit) & 1).astype(bool),
+    )
 
 
 class Pearson:
     """Pearson's r of two columns (n,) without NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
-        a, b = (_scale_column(np.asarray(column, dtype=np.float64)) for column in (x, y))
+        a, b = (
+            _scale_column(np.asarray(column, dtype=np.float64)) for column in (x, y)
+        )
         self._products = np.stack([a, b, a * a, b * b, a * b], axis=1)
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
@@ -127,8 +169,17 @@ def _scale_column(column: np.ndarray) -> np.ndarray:
     return centred / (np.abs(centred).max() or 1.0)
 
 
-def _r(n: np.ndarray, x: np.ndarray, y: np.ndarray, xx: np.ndarray, yy: np.ndarray, xy: np.ndarray) -> np.ndarray:
-    """Return r from weighted sums, each of shape (W,); NaN where a column is constant, or no row has a weight."""
+def _r(
+    n: np.ndarray,
+    x: np.ndarray,
+    y: np.ndarray,
+    xx: np.ndarray,
+    yy: np.ndarray,
+    xy: np.ndarray,
+) -> np.ndarray:
+    """Return r from weighted sums, each of shape (W,);
+    NaN where a column is constant, or no row has a weight.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         var_x, var_y = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2
         r = (xy / n - x * y / n**2) / np.sqrt(var_x) / np.sqrt(var_y)
@@ -137,7 +188,9 @@ def _r(n: np.ndarray, x: np.ndarray, y: np.ndarray, xx: np.ndarray, yy: np.ndarr
 
 
 class Spearman:
-    """Spearman's rho of two columns (n,) without NaN: r of the mid-ranks that the weighted rows have."""
+    """Spearman's rho of two columns (n,) without NaN:
+    r of the mid-ranks that the weighted rows have.
+    """
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
         self._columns = _Ties(x), _Ties(y)
@@ -154,17 +207,22 @@ class Spearman:
 
 
 def _mid_ranks(ties: _Ties, weights: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the mid-ranks of the rows, centred and divided by the number of rows, shape (W, n)."""
+    """Return the mid-ranks of the rows, centred and divided by the number of rows,
+    shape (W, n).
+    """
     groups = ties.weights(weights)
     ranks = np.cumsum(groups, axis=1) - groups / 2
     with np.errstate(invalid="ignore"):  # a resample may leave out all rows
         return ((ranks - n[:, None] / 2) / n[:, None])[:, ties.group]
 
 
-def within_groups(x: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+def within_groups(
+    x: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int
+) -> np.ndarray:
     """Return tau-b of the rows of each group, shape (groups,).
 
-    NaN where the group has fewer than two distinct values of y; 0 where y differs and x is constant.
+    NaN where the group has fewer than two distinct values of y; 0 where y differs and x
+    is constant.
 
     Parameters
     ----------
@@ -178,14 +236,18 @@ def within_groups(x: np.ndarray, y: np.ndarray, group: np.ndarray, groups: int) 
     first, second = pairs_within(group)
     of = group[first]
     sign_x, sign_y = np.sign(x[first] - x[second]), np.sign(y[first] - y[second])
-    sums = [np.bincount(of, part, minlength=groups) for part in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))]
+    sums = [
+        np.bincount(of, part, minlength=groups)
+        for part in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))
+    ]
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = sums[0] / np.sqrt(sums[1] * sums[2])
     return np.where(sums[2] == 0, np.nan, np.where(sums[1] == 0, 0.0, tau))
 
 
 def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of all pairs of rows of one group, two arrays of shape (pairs,), the earlier row first.
+    """Return the positions of all pairs of rows of one group, two arrays of shape
+    (pairs,), the earlier row first.
 
     >>> [part.tolist() for part in pairs_within(np.array([0, 1, 0, 0]))]
     [[0, 0, 2], [2, 3, 3]]
@@ -213,23 +275,29 @@ class Detection:
     Parameters
     ----------
     scores : ndarray
-        Scores, shape (n,), without NaN; a higher score means that a positive label is more likely.
+        Scores, shape (n,), without NaN; a higher score means that a positive label is
+        more likely.
     positive : ndarray
         Labels, bool, shape (n,).
     measure : {"average_precision", "auc"}
-        Average precision is the sum over thresholds of (recall gained) x (precision at the threshold), without interpolation. The
-        area under the ROC curve is the share of (positive, negative) pairs in the right order, ties half.
+        Average precision is the sum over thresholds of (recall gained) x (precision at
+        the threshold), without interpolation. The area under the ROC curve is the share
+        of (positive, negative) pairs in the right order, ties half.
     """
 
     def __init__(self, scores: np.ndarray, positive: np.ndarray, measure: str) -> None:
         self._order = np.argsort(-scores, kind="stable")
         ordered = scores[self._order]
-        self._starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        self._starts = np.flatnonzero(
+            np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        )
         self._positive = positive[self._order].astype(np.float64)
         self._measure = measure
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
-        """Return the measure for row weights (W, n), shape (W,), in [0, 1]; NaN without a positive or a negative row."""
+        """Return the measure for row weights (W, n), shape (W,), in [0, 1]; NaN without
+        a positive or a negative row.
+        """
         return in_chunks(self._values, np.asarray(weights, dtype=np.float64))
 
     def _values(self, weights: np.ndarray) -> np.ndarray:

@@ -1,6 +1,8 @@
-"""Base of all subjects: a component under check, and one recorded run of it that its checks share.
+"""Base of all subjects: a component under check,
+and one recorded run of it that its checks share.
 
-Side effects of the run are recorded too: output, files in the working folder, connections, global random states.
+Side effects of the run are recorded too: output, files in the working folder,
+connections, global random states.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class BaseSubject(Generic[T]):
-    """A component under check. A subclass defines the class attributes, :meth:`compute` and :meth:`difference`.
+    """A component under check.
+
+    A subclass defines the class attributes, :meth:`compute` and :meth:`difference`.
 
     Parameters
     ----------
@@ -39,7 +43,9 @@ class BaseSubject(Generic[T]):
     noun: ClassVar[str]
     """Noun for the results in messages: ``scores``, ``captions``."""
     base_check: ClassVar[str]
-    """Id of the check that reports an exception of the recorded run; the other checks refer to it."""
+    """Id of the check that reports an exception of the recorded run;
+    the other checks refer to it.
+    """
     identity_method: ClassVar[str] = "signature"
     """Method that identifies the component: ``signature`` or ``fingerprint``."""
     scope: ClassVar[str] = "not a check of this component"
@@ -49,7 +55,9 @@ class BaseSubject(Generic[T]):
     parameters: Parameters | None = field(default=None, kw_only=True)
 
     def compute(self, component: Instance = None) -> T:
-        """Return the results of the component, or of another instance of its class, on the inputs of the subject."""
+        """Return the results of the component, or of another instance of its class, on
+        the inputs of the subject.
+        """
         raise NotImplementedError
 
     def difference(self, expected: T, actual: T) -> str:
@@ -61,8 +69,12 @@ class BaseSubject(Generic[T]):
         return not self.difference(left, right)
 
     def identity(self, component: Instance = None) -> str:
-        """Return the signature or fingerprint of the component, or of another instance of its class."""
-        return getattr(self.component if component is None else component, self.identity_method)()
+        """Return the signature or fingerprint of the component,
+        or of another instance of its class.
+        """
+        return getattr(
+            self.component if component is None else component, self.identity_method
+        )()
 
     @cached_property
     def _recording(self) -> tuple[T | None, str, Exception | None, SideEffects]:
@@ -73,7 +85,8 @@ class BaseSubject(Generic[T]):
                 return self.compute(), identity, None, effects
             except NotApplicable:
                 raise
-            except Exception as error:  # reported by the base check; the other checks refer to it
+            except Exception as error:
+                # reported by the base check; the other checks refer to it
                 return None, identity, error, effects
 
     @property
@@ -86,23 +99,32 @@ class BaseSubject(Generic[T]):
         """Results of the recorded run; raises :class:`NotApplicable` when it failed."""
         results, _, error, _ = self._recording
         if results is None:
-            raise NotApplicable(f"returns no {self.noun} ({type(error).__name__}): see '{self.base_check}'")
+            raise NotApplicable(
+                f"returns no {self.noun} ({type(error).__name__}): "
+                f"see '{self.base_check}'"
+            )
         return results
 
     @property
     def first_identity(self) -> str:
-        """Signature or fingerprint before the recorded run; raises :class:`NotApplicable` when the run failed."""
+        """Signature or fingerprint before the recorded run; raises
+        :class:`NotApplicable` when the run failed.
+        """
         self.base  # noqa: B018  (raises when the run failed)
         return self._recording[1]
 
     @property
     def side_effects(self) -> SideEffects:
-        """Side effects of the recorded run; raises :class:`NotApplicable` when it failed."""
+        """Side effects of the recorded run; raises :class:`NotApplicable` when it
+        failed.
+        """
         self.base  # noqa: B018  (raises when the run failed)
         return self._recording[3]
 
     def ensure_runs(self) -> T:
-        """Return the results of the recorded run, or raise the exception of the component."""
+        """Return the results of the recorded run,
+        or raise the exception of the component.
+        """
         if self.first_error is not None:
             raise self.first_error
         return self.base
@@ -113,10 +135,16 @@ class ArraySubject(BaseSubject[np.ndarray]):
     """Subject whose results are an array."""
 
     def difference(self, expected: np.ndarray, actual: np.ndarray) -> str:
-        """Return the shapes of two arrays that have different ones, or their largest difference; empty for equal arrays."""
+        """Return the shapes of two arrays that have different ones, or their largest
+        difference; empty for equal arrays.
+        """
         if expected.shape != actual.shape:
             return f"shapes {expected.shape} and {actual.shape}"
-        return "" if np.array_equal(expected, actual) else f"by up to {np.abs(expected - actual).max():.3g}"
+        return (
+            ""
+            if np.array_equal(expected, actual)
+            else f"by up to {np.abs(expected - actual).max():.3g}"
+        )
 
 
 AnySubject = BaseSubject[Any]
@@ -134,7 +162,9 @@ class SideEffects:
     output: str = ""
     """Text printed to stdout."""
     files: list[str] = field(default_factory=list)
-    """Files opened for writing and folders created below the working folder, relative to it."""
+    """Files opened for writing and folders created below the working folder,
+    relative to it.
+    """
     connections: list[str] = field(default_factory=list)
     """Addresses of socket connections."""
 
@@ -146,7 +176,11 @@ _hook_installed = False
 def _audit(event: str, args: tuple[Any, ...]) -> None:
     if _current is None:
         return
-    if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and int(args[2] or 0) & _WRITE_FLAGS:
+    if (
+        event == "open"
+        and isinstance(args[0], (str, bytes, os.PathLike))
+        and int(args[2] or 0) & _WRITE_FLAGS
+    ):
         _record_file(args[0], _current)
     elif event in ("os.mkdir", "os.rename"):
         _record_file(args[0] if event == "os.mkdir" else args[1], _current)
@@ -162,10 +196,13 @@ def _record_file(path: str | bytes | os.PathLike[Any], effects: SideEffects) -> 
 
 @contextlib.contextmanager
 def record_side_effects() -> Iterator[SideEffects]:
-    """Record the side effects of the code in the context; files in ``.cache`` and ``__pycache__`` are not counted."""
+    """Record the side effects of the code in the context; files in ``.cache`` and
+    ``__pycache__`` are not counted.
+    """
     global _current, _hook_installed
     if not _hook_installed:
-        sys.addaudithook(_audit)  # an audit hook cannot be removed; it returns at once while nothing is recorded
+        # an audit hook cannot be removed; it returns at once while nothing is recorded
+        sys.addaudithook(_audit)
         _hook_installed = True
     stream = io.StringIO()
     effects = _current = SideEffects()
@@ -178,19 +215,28 @@ def record_side_effects() -> Iterator[SideEffects]:
 
 
 def ensure_same_random_state(work: Callable[[], Any]) -> None:
-    """Raise :class:`Violation` when ``work`` changes the global random state of Python or numpy."""
+    """Raise :class:`Violation` when ``work`` changes the global random state of Python
+    or numpy.
+    """
     before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
     work()
     if random.getstate() != before:
-        raise Violation("draws from Python's global random state; use a seeded random.Random")
+        raise Violation(
+            "draws from Python's global random state; use a seeded random.Random"
+        )
     for old, new in zip(numpy_before, np.random.get_state(legacy=True)):
         if not np.array_equal(old, new):  # type: ignore[arg-type]
-            raise Violation("draws from numpy's global random state; use np.random.default_rng(seed)")
+            raise Violation(
+                "draws from numpy's global random state; "
+                "use np.random.default_rng(seed)"
+            )
 
 
 @contextlib.contextmanager
 def global_seed(seed: int) -> Iterator[None]:
-    """Seed the global random states of Python and numpy, and restore them afterwards."""
+    """Seed the global random states of Python and numpy,
+    and restore them afterwards.
+    """
     before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
     random.seed(seed)
     np.random.seed(seed)

@@ -1,9 +1,12 @@
-"""Calibration of a metric: coverage of the interval that a run prints, and size of the paired test, by simulation on captions of the kit.
+"""Calibration of a metric: coverage of the interval that a run prints, and size of the
+paired test, by simulation on captions of the kit.
 
-Examples are drawn from a population whose captions keep a share of the words of a scene's captions. The share has one of three
-distributions, and so have the scores: symmetric, skewed, and with many zeros. A population has two systems with captions of the same
-distribution: the hypothesis of the paired test holds. The examples are scored once and their statistics drawn, with corpus state (document
-frequencies, vocabularies) fitted on the references of the population and held fixed, as a run does.
+Examples are drawn from a population whose captions keep a share of the words of a
+scene's captions. The share has one of three distributions, and so have the scores:
+symmetric, skewed, and with many zeros. A population has two systems with captions of
+the same distribution: the hypothesis of the paired test holds. The examples are scored
+once and their statistics drawn, with corpus state (document frequencies, vocabularies)
+fitted on the references of the population and held fixed, as a run does.
 """
 
 from __future__ import annotations
@@ -16,7 +19,17 @@ from functools import lru_cache
 import numpy as np
 
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
-from harness.contracts import CaptionSet, MeanMetric, Metric, MetricSpec, Objects, Statistics, Values, is_defined, join_statistics
+from harness.contracts import (
+    CaptionSet,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+    Objects,
+    Statistics,
+    Values,
+    is_defined,
+    join_statistics,
+)
 from harness.errors import HarnessError
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
@@ -29,15 +42,23 @@ SIZES = (2, 3, 5, 7, 10, 20, 50, 300)
 DISTRIBUTIONS = ("symmetric", "skewed", "zeros")
 """Distributions of the share of words that a caption keeps (:func:`kept_share`)."""
 REPETITIONS = 1000
-"""Simulated runs per distribution and number of examples for the interval; half as many for the test, and half from :data:`MANY` on."""
+"""Simulated runs per distribution and number of examples for the interval; half as many
+for the test, and half from :data:`MANY` on.
+"""
 CORPUS_REPETITIONS = 200
-"""The same for a metric whose objects are reduced again for every draw, at any number of examples, and a quarter as many for the test."""
+"""The same for a metric whose objects are reduced again for every draw, at any number
+of examples, and a quarter as many for the test.
+"""
 MANY = 100
 """Number of examples from which coverage changes little."""
 EXAMPLES = 400
-"""Examples of a population; five times as many for a metric of objects, which repeated examples bias."""
+"""Examples of a population; five times as many for a metric of objects,
+which repeated examples bias.
+"""
 SAMPLES = 1000
-"""Bootstrap samples of an interval and random assignments of a test, as in a run; a tenth of the assignments for a metric of objects."""
+"""Bootstrap samples of an interval and random assignments of a test, as in a run; a
+tenth of the assignments for a metric of objects.
+"""
 PER_SEED = 100
 """Repetitions that share bootstrap weights and assignments."""
 FEWEST = 50
@@ -51,7 +72,9 @@ Population = tuple[Sequence[CaptionSet], Sequence[CaptionSet]]
 
 @dataclass(frozen=True)
 class CalibrationCell:
-    """Shares at one number of examples, by distribution; None where fewer than :data:`FEWEST` runs have an interval or p-value."""
+    """Shares at one number of examples, by distribution; None where fewer than
+    :data:`FEWEST` runs have an interval or p-value.
+    """
 
     coverage: list[float | None] = field(default_factory=list["float | None"])
     """Share of the printed intervals that contain the true number."""
@@ -73,7 +96,10 @@ class Calibration:
 
     def to_dict(self) -> Values:
         """Return the table of the metric as in a file ``calibration.json``."""
-        cells = {str(n): {"interval": cell.coverage, "test": cell.size} for n, cell in self.sizes.items()}
+        cells = {
+            str(n): {"interval": cell.coverage, "test": cell.size}
+            for n, cell in self.sizes.items()
+        }
         return {"repetitions": self.repetitions, "tests": self.tests, "sizes": cells}
 
 
@@ -86,42 +112,62 @@ def calibrate(
     seconds: float = float("inf"),
     seed: int = 0,
 ) -> Calibration:
-    """Return the coverage of the nominal 95 % intervals of a metric and the size of its paired tests.
+    """Return the coverage of the nominal 95 % intervals of a metric and the size of its
+    paired tests.
 
-    The truth of a mean, or of another function of sums, is the number of the population; that of a number of a corpus, which may depend on
-    the number of examples, is the mean over the simulated runs of the same number.
+    The truth of a mean, or of another function of sums, is the number of the
+    population; that of a number of a corpus, which may depend on the number of
+    examples, is the mean over the simulated runs of the same number.
 
     Parameters
     ----------
     metric : Metric
         A metric of caption sets.
     populations : sequence of Population, optional
-        One for each of :data:`DISTRIBUTIONS`, for a metric that needs images or metadata; default: captions of the kit.
+        One for each of :data:`DISTRIBUTIONS`, for a metric that needs images or
+        metadata; default: captions of the kit.
     sizes : sequence of int
         Numbers of examples.
     repetitions : int, optional
-        Simulated runs per distribution and number of examples; default: :data:`REPETITIONS`, or :data:`CORPUS_REPETITIONS` for objects.
+        Simulated runs per distribution and number of examples; default:
+        :data:`REPETITIONS`, or :data:`CORPUS_REPETITIONS` for objects.
     seconds : float
-        Processor time; no number of examples is begun that would need more, if time is proportional to that number.
+        Processor time; no number of examples is begun that would need more, if time is
+        proportional to that number.
     seed : int
         Seed of the population and of the draws.
 
     Raises
     ------
     HarnessError
-        The metric judges token scores, needs images or metadata, or is defined for too few examples.
+        The metric judges token scores, needs images or metadata, or is defined for too
+        few examples.
     """
     if metric.spec.level == "model":
-        raise HarnessError(f"metric '{metric.spec.name}' judges token scores, not captions: it is not calibrated")
+        raise HarnessError(
+            f"metric '{metric.spec.name}' judges token scores, not captions: "
+            "it is not calibrated"
+        )
     if populations is None and "images" in metric.spec.needs:
-        raise HarnessError(f"metric '{metric.spec.name}' needs images: it is calibrated on populations that have them")
-    first = metric_statistics(metric, caption_population(metric.spec, 0, 50, seed) if populations is None else populations[0])
+        raise HarnessError(
+            f"metric '{metric.spec.name}' needs images: "
+            "it is calibrated on populations that have them"
+        )
+    first = metric_statistics(
+        metric,
+        caption_population(metric.spec, 0, 50, seed)
+        if populations is None
+        else populations[0],
+    )
     of_objects = isinstance(first[0], Objects)
     repetitions = repetitions or (CORPUS_REPETITIONS if of_objects else REPETITIONS)
     tests, half = repetitions // (4 if of_objects else 2), 1 if of_objects else 2
     count = EXAMPLES * (5 if of_objects else 1)
     if populations is None:
-        populations = [caption_population(metric.spec, kind, count, seed) for kind in range(len(DISTRIBUTIONS))]
+        populations = [
+            caption_population(metric.spec, kind, count, seed)
+            for kind in range(len(DISTRIBUTIONS))
+        ]
     scored = [metric_statistics(metric, population) for population in populations]
     cells: dict[int, CalibrationCell] = {}
     spent, expected = 0.0, 0.0
@@ -132,22 +178,31 @@ def calibrate(
         cells[n] = CalibrationCell()
         for kind, systems in enumerate(scored):
             rng = np.random.default_rng([seed, kind, n])
-            cells[n].coverage.append(_coverage(metric, join_statistics(list(systems)), n, repetitions // part, rng))
+            cells[n].coverage.append(
+                _coverage(
+                    metric, join_statistics(list(systems)), n, repetitions // part, rng
+                )
+            )
             cells[n].size.append(_size(metric, systems, n, tests // part, rng))
         spent += time.process_time() - started
-        expected = (time.process_time() - started) * sizes[min(index + 1, len(sizes) - 1)] / n
+        expected = (
+            (time.process_time() - started) * sizes[min(index + 1, len(sizes) - 1)] / n
+        )
     part = half if max(cells, default=0) >= MANY else 1
     return Calibration(table_name(metric), repetitions // part, tests // part, cells)
 
 
-def caption_population(spec: MetricSpec, kind: int, count: int, seed: int) -> Population:
+def caption_population(
+    spec: MetricSpec, kind: int, count: int, seed: int
+) -> Population:
     """Return the captions of two systems of one distribution on ``count`` examples.
 
     Parameters
     ----------
     spec : MetricSpec
-        Specification of the metric, which says how many texts an example has at least. Metrics of level ``item`` get one candidate where
-        they can, the others five; all get five references.
+        Specification of the metric, which says how many texts an example has at least.
+        Metrics of level ``item`` get one candidate where they can, the others five; all
+        get five references.
     kind : int
         Position in :data:`DISTRIBUTIONS`.
     count : int
@@ -156,11 +211,15 @@ def caption_population(spec: MetricSpec, kind: int, count: int, seed: int) -> Po
         Seed of the generator.
     """
     n = max(1 if spec.level == "item" else 5, spec.min_candidates)
-    return _captions(n, max(5, spec.min_references, spec.min_texts - n), kind, count, seed)
+    return _captions(
+        n, max(5, spec.min_references, spec.min_texts - n), kind, count, seed
+    )
 
 
 def kept_share(kind: int, rng: np.random.Generator) -> float:
-    """Return a random share: 1/2 + Beta(4, 4) / 2, or 1 - Beta(1, 4), most of which is near 1, or the first with three zeros in ten."""
+    """Return a random share: 1/2 + Beta(4, 4) / 2, or 1 - Beta(1, 4), most of which is
+    near 1, or the first with three zeros in ten.
+    """
     if kind == 1:
         return 1 - float(rng.beta(1, 4))
     return 0.0 if kind == 2 and rng.random() < 0.3 else 0.5 + float(rng.beta(4, 4)) / 2
@@ -173,41 +232,74 @@ def _captions(n: int, m: int, kind: int, count: int, seed: int) -> Population:
     vocabulary = [word for scene in SCENES for text in scene for word in text.split()]
 
     def kept(text: str, share: float) -> str:
-        """Return the text with a share of its words; half of the others are left out, half exchanged."""
+        """Return the text with a share of its words;
+        half of the others are left out, half exchanged.
+        """
         if share == 0:
             return str(rng.choice(NONSENSE))
         draws = rng.random(len(text.split()))
-        words = [word if draw < share else str(rng.choice(vocabulary)) for word, draw in zip(text.split(), draws) if draw < (1 + share) / 2]
+        words = [
+            word if draw < share else str(rng.choice(vocabulary))
+            for word, draw in zip(text.split(), draws)
+            if draw < (1 + share) / 2
+        ]
         return " ".join(words) or str(rng.choice(vocabulary))
 
     systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
     for index in range(count):
         scene = SCENES[rng.integers(len(SCENES))]
-        references = tuple(kept(str(text), 0.9) for text in rng.choice(scene, m, replace=m > len(scene)))
+        references = tuple(
+            kept(str(text), 0.9)
+            for text in rng.choice(scene, m, replace=m > len(scene))
+        )
         share = kept_share(kind, rng)
         for system in systems:
             candidates = tuple(kept(str(rng.choice(scene)), share) for _ in range(n))
-            system.append(CaptionSet(f"example-{index}", candidates, references, None, scene[-1]))
+            system.append(
+                CaptionSet(f"example-{index}", candidates, references, None, scene[-1])
+            )
     return systems
 
 
-def metric_statistics(metric: Metric, population: Population) -> tuple[Statistics, Statistics]:
-    """Return the statistics of both systems on the examples that are defined for both."""
+def metric_statistics(
+    metric: Metric, population: Population
+) -> tuple[Statistics, Statistics]:
+    """Return the statistics of both systems on the examples that are defined for
+    both.
+    """
     features = FeatureCache([item.references for item in population[0]])
-    a, b = (scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats for sets in population)
+    a, b = (
+        scoring.score(
+            metric, scoring.batches(sets, features, None), features, None, 0
+        ).stats
+        for sets in population
+    )
     defined = is_defined(a) & is_defined(b)
     if np.count_nonzero(defined) < 2:
-        raise HarnessError(f"metric '{metric.spec.name}' is defined for none of the captions of the kit")
+        raise HarnessError(
+            f"metric '{metric.spec.name}' is defined for none of the captions of the "
+            "kit"
+        )
     return a[defined], b[defined]
 
 
-def _coverage(metric: Metric, stats: Statistics, n: int, repetitions: int, rng: np.random.Generator) -> float | None:
-    """Return the share of the printed intervals of n examples that contain the truth."""
+def _coverage(
+    metric: Metric,
+    stats: Statistics,
+    n: int,
+    repetitions: int,
+    rng: np.random.Generator,
+) -> float | None:
+    """Return the share of the printed intervals of n examples that contain the
+    truth.
+    """
     values: list[float] = []
     intervals: list[tuple[float, float]] = []
     for repetition in range(repetitions):
         rows = _draw(stats, len(stats), n, rng)
-        value, interval = nominal_estimate(metric, stats[rows], SAMPLES, repetition // PER_SEED)
+        value, interval = nominal_estimate(
+            metric, stats[rows], SAMPLES, repetition // PER_SEED
+        )
         values.append(value)
         if interval.ends is not None:
             intervals.append(interval.ends)
@@ -215,22 +307,41 @@ def _coverage(metric: Metric, stats: Statistics, n: int, repetitions: int, rng: 
             break
     if len(intervals) < FEWEST:
         return None
-    truth = float(metric.reduce(stats)) if isinstance(metric, MeanMetric) else float(np.nanmean(values))
+    truth = (
+        float(metric.reduce(stats))
+        if isinstance(metric, MeanMetric)
+        else float(np.nanmean(values))
+    )
     low, high = np.array(intervals).T
     rounding = 1e-12 * max(1.0, abs(truth))
-    return round(float(np.mean((low <= truth + rounding) & (truth - rounding <= high))), 3)
+    return round(
+        float(np.mean((low <= truth + rounding) & (truth - rounding <= high))), 3
+    )
 
 
-def _size(metric: Metric, systems: tuple[Statistics, Statistics], n: int, repetitions: int, rng: np.random.Generator) -> float | None:
-    """Return the share of the paired tests of n examples that reject; the systems of each drawn example are in random order."""
+def _size(
+    metric: Metric,
+    systems: tuple[Statistics, Statistics],
+    n: int,
+    repetitions: int,
+    rng: np.random.Generator,
+) -> float | None:
+    """Return the share of the paired tests of n examples that reject; the systems of
+    each drawn example are in random order.
+    """
     both, count = join_statistics(list(systems)), len(systems[0])
-    assignments, together = (SAMPLES // 10, 10) if isinstance(both, Objects) else (SAMPLES, PER_SEED)
+    assignments, together = (
+        (SAMPLES // 10, 10) if isinstance(both, Objects) else (SAMPLES, PER_SEED)
+    )
     p_values: list[float] = []
     for block in range(-(-repetitions // together)):
         items: list[PairedMetric] = []
         for _ in range(min(together, repetitions - block * together)):
             rows, exchanged = _draw(both, count, n, rng), rng.integers(2, size=n)
-            a, b = (_system_data(metric, both[rows + count * side]) for side in (exchanged, 1 - exchanged))
+            a, b = (
+                _system_data(metric, both[rows + count * side])
+                for side in (exchanged, 1 - exchanged)
+            )
             items.append(PairedMetric(metric, a, b))
         for test in paired_tests(items, DrawFamily(n, assignments, block)):
             result = test.reported or test.signs
@@ -238,16 +349,26 @@ def _size(metric: Metric, systems: tuple[Statistics, Statistics], n: int, repeti
                 p_values.append(result.p_value)
         if not p_values:
             return None
-    return round(float(np.mean(np.array(p_values) <= LEVEL)), 3) if len(p_values) >= FEWEST else None
+    return (
+        round(float(np.mean(np.array(p_values) <= LEVEL)), 3)
+        if len(p_values) >= FEWEST
+        else None
+    )
 
 
 def _system_data(metric: Metric, stats: Statistics) -> SystemData:
-    """Return the statistics of a system, or the scores alone for their mean: the sign flips of their differences are its test."""
+    """Return the statistics of a system, or the scores alone for their mean: the sign
+    flips of their differences are its test.
+    """
     if isinstance(metric, MeanMetric) and type(metric).reduce is MeanMetric.reduce:
         return SystemData(None, metric.per_example(np.asarray(stats)))
     return SystemData(stats, np.full(len(stats), np.nan))
 
 
-def _draw(stats: Statistics, count: int, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n of ``count`` rows: objects without repetition, which biases numbers of distinct things."""
+def _draw(
+    stats: Statistics, count: int, n: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return n of ``count`` rows: objects without repetition,
+    which biases numbers of distinct things.
+    """
     return rng.choice(count, n, replace=not isinstance(stats, Objects) or n > count)

@@ -1,4 +1,6 @@
-"""Checks of a metric's conduct: unchanged inputs, repeatable numbers, plain data, no side effects."""
+"""Checks of a metric's conduct: unchanged inputs, repeatable numbers, plain data,
+no side effects.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,35 @@ import numpy as np
 from harness.contracts import Details, is_defined
 from harness.files.captions import count_words
 from harness.testing import shared_checks
-from harness.testing.metric_subject import MetricSubject, TokenScoreSubject, copy_of_sets, same_rows, token_scores
+from harness.testing.metric_subject import (
+    MetricSubject,
+    TokenScoreSubject,
+    copy_of_sets,
+    same_rows,
+    token_scores,
+)
 from harness.testing.results import Checks, NotApplicable, ensure
 
 CONDUCT_CHECKS = Checks("metrics")
 LARGE_SHAPE = (100, 5)
-"""Candidates and references of the example on which the declared memory is checked: cubic arrays of them take 10 MB."""
+"""Candidates and references of the example on which the declared memory is checked:
+cubic arrays of them take 10 MB.
+"""
 COST_SLACK = 4e6
-"""Bytes by which the memory may differ from three times the declared one, and the reverse."""
+"""Bytes by which the memory may differ from three times the declared one,
+and the reverse.
+"""
 
 
 @CONDUCT_CHECKS.of(MetricSubject)
 def inputs_unchanged(subject: MetricSubject) -> None:
     """Texts, ids, statistics and weights are not modified."""
     _ = subject.base
-    metric, features, before = subject.component, subject.fit_features(), copy_of_sets(subject.sets)
+    metric, features, before = (
+        subject.component,
+        subject.fit_features(),
+        copy_of_sets(subject.sets),
+    )
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
     stats = metric.stats(batch, features, subject.state(features))
@@ -36,7 +52,9 @@ def inputs_unchanged(subject: MetricSubject) -> None:
     stats = stats[is_defined(stats)]
     stats_before, weights = copy.deepcopy(stats), np.ones((2, len(stats)))
     _ = metric.per_example(stats), metric.reduce(stats), metric.reduce(stats, weights)
-    ensure(same_rows(stats_before, stats), "per_example or reduce modifies the statistics")
+    ensure(
+        same_rows(stats_before, stats), "per_example or reduce modifies the statistics"
+    )
     ensure((weights == 1).all(), "reduce modifies the weights")
 
 
@@ -51,15 +69,23 @@ def json_safe(subject: MetricSubject) -> None:
         raise NotApplicable("has no details")
     numbers = subject.compute()
     details = subject.component.details(numbers.stats[numbers.is_defined])
-    ensure(isinstance(details, dict), f"details() returns {type(details).__name__}; expected a dict")
+    ensure(
+        isinstance(details, dict),
+        f"details() returns {type(details).__name__}; expected a dict",
+    )
     for key, value in details.items():
         ensure(isinstance(key, str), f"details() has the key {key!r}; expected a text")
-        ensure(_is_plain(value), f"details()['{key}'] is {value!r:.60}; expected plain data")
+        ensure(
+            _is_plain(value),
+            f"details()['{key}'] is {value!r:.60}; expected plain data",
+        )
 
 
 @CONDUCT_CHECKS.of(MetricSubject)
 def left_out(subject: MetricSubject) -> None:
-    """``left_out`` has a share in (0, 1) and degrees of freedom, and depends on the statistics and the seed alone."""
+    """``left_out`` has a share in (0, 1) and degrees of freedom, and depends on the
+    statistics and the seed alone.
+    """
     subject.base  # noqa: B018  (raises when the recorded run failed)
     metric = subject.component
     if not hasattr(metric, "left_out"):
@@ -67,47 +93,88 @@ def left_out(subject: MetricSubject) -> None:
     numbers = subject.compute()
     stats = numbers.stats[numbers.is_defined]
     first, again = metric.left_out(stats, 3), metric.left_out(stats, 3)
-    ensure(np.array_equal(first.values, again.values, equal_nan=True), "left_out differs when it is called again")
-    ensure(0 < first.share < 1, f"left_out has the share {first.share}; expected a number in (0, 1)")
-    ensure(first.freedom >= 1, f"left_out has {first.freedom} degrees of freedom; expected at least 1")
     ensure(
-        first.values.ndim == 1 and len(first.values) > 1, f"left_out has values of shape {first.values.shape}; expected (K,), K at least 2"
+        np.array_equal(first.values, again.values, equal_nan=True),
+        "left_out differs when it is called again",
+    )
+    ensure(
+        0 < first.share < 1,
+        f"left_out has the share {first.share}; expected a number in (0, 1)",
+    )
+    ensure(
+        first.freedom >= 1,
+        f"left_out has {first.freedom} degrees of freedom; expected at least 1",
+    )
+    ensure(
+        first.values.ndim == 1 and len(first.values) > 1,
+        f"left_out has values of shape {first.values.shape}; expected (K,), "
+        "K at least 2",
     )
 
 
 @CONDUCT_CHECKS.of(MetricSubject)
 def declared_cost(subject: MetricSubject) -> None:
-    """The memory for 100 + 5 texts is within a factor of three, and 4 MB, of what ``cost`` declares; the time is not far above it."""
-    subject.base  # noqa: B018  (raises when the recorded run failed; models and dictionaries are loaded)
+    """The memory for 100 + 5 texts is within a factor of three, and 4 MB, of what
+    ``cost`` declares; the time is not far above it.
+    """
+    # raises when the recorded run failed; models and dictionaries are loaded
+    subject.base  # noqa: B018
     metric, features = subject.component, subject.fit_features()
     if not hasattr(metric, "cost") or not subject.accepts(*LARGE_SHAPE):
         raise NotApplicable("declares no cost, or does not score 100 + 5 texts")
     example = subject.reshape_sets(*LARGE_SHAPE)[0]
-    distinct = tuple(f"{text} {number}" for number, text in enumerate(example.candidates))  # features of equal texts are shared
-    state, batch = subject.state(features), features.batch([replace(example, candidates=distinct)])
-    declared = metric.cost(*LARGE_SHAPE, max(count_words(text) for text in batch.texts[0]))
+    # features of equal texts are shared
+    distinct = tuple(
+        f"{text} {number}" for number, text in enumerate(example.candidates)
+    )
+    state, batch = (
+        subject.state(features),
+        features.batch([replace(example, candidates=distinct)]),
+    )
+    declared = metric.cost(
+        *LARGE_SHAPE, max(count_words(text) for text in batch.texts[0])
+    )
     started = time.perf_counter()
     tracemalloc.start()
     try:
         metric.stats(batch, features, state)
-        seconds, (_, measured) = time.perf_counter() - started, tracemalloc.get_traced_memory()
+        seconds, (_, measured) = (
+            time.perf_counter() - started,
+            tracemalloc.get_traced_memory(),
+        )
     finally:
         tracemalloc.stop()
     expected = declared.bytes + declared.fixed
-    fits = measured <= 3 * expected + COST_SLACK and expected <= 3 * measured + COST_SLACK
-    ensure(fits, f"takes {measured / 1e6:.1f} MB for 100 + 5 texts; cost declares {expected / 1e6:.1f} MB")
-    ensure(seconds <= 10 * declared.seconds + 30, f"takes {seconds:.0f} s for 100 + 5 texts; cost declares {declared.seconds:.3g} s")
+    fits = (
+        measured <= 3 * expected + COST_SLACK and expected <= 3 * measured + COST_SLACK
+    )
+    ensure(
+        fits,
+        f"takes {measured / 1e6:.1f} MB for 100 + 5 texts; "
+        f"cost declares {expected / 1e6:.1f} MB",
+    )
+    ensure(
+        seconds <= 10 * declared.seconds + 30,
+        f"takes {seconds:.0f} s for 100 + 5 texts; cost declares "
+        f"{declared.seconds:.3g} s",
+    )
 
 
 def _is_plain(value: object) -> bool:
-    """Return whether a value consists of texts, numbers, booleans, None, numpy values, and containers of these."""
+    """Return whether a value consists of texts, numbers, booleans, None,
+    numpy values, and containers of these.
+    """
     if isinstance(value, Mapping):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+        return all(
+            isinstance(key, str) and _is_plain(item) for key, item in value.items()
+        )
     if isinstance(value, (list, tuple, set, frozenset)):
         return all(_is_plain(item) for item in value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "biufU"
-    return value is None or isinstance(value, (str, int, float, bool, np.number, np.bool_))
+    return value is None or isinstance(
+        value, (str, int, float, bool, np.number, np.bool_)
+    )
 
 
 CONDUCT_CHECKS.extend(shared_checks.CONDUCT)
@@ -117,13 +184,22 @@ TOKEN_SCORE_CHECKS = Checks("metrics")
 
 @TOKEN_SCORE_CHECKS.of(TokenScoreSubject)
 def columns(subject: TokenScoreSubject) -> None:
-    """``evaluate_scores`` returns named numbers, ``per_example`` arrays of one score per example, (B,)."""
+    """``evaluate_scores`` returns named numbers,
+    ``per_example`` arrays of one score per example, (B,).
+    """
     values, scores = subject.ensure_runs(), token_scores()
     ensure(values, "evaluate_scores returns no column")
-    wrong = [name for name, value in values.items() if not isinstance(name, str) or np.ndim(value) != 0]
+    wrong = [
+        name
+        for name, value in values.items()
+        if not isinstance(name, str) or np.ndim(value) != 0
+    ]
     ensure(not wrong, f"the column {wrong[:1]} is not a number with a name")
     for name, column in subject.component.per_example(scores).items():
-        ensure(np.shape(column) == (len(scores),), f"per_example: column '{name}' has shape {np.shape(column)}")
+        ensure(
+            np.shape(column) == (len(scores),),
+            f"per_example: column '{name}' has shape {np.shape(column)}",
+        )
 
 
 @TOKEN_SCORE_CHECKS.of(TokenScoreSubject)

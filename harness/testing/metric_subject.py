@@ -1,4 +1,6 @@
-"""Metrics under check: caption sets or token scores, and the numbers of the metric computed as a run computes them."""
+"""Metrics under check: caption sets or token scores, and the numbers of the metric
+computed as a run computes them.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,8 @@ class MetricSubject(BaseSubject[Numbers]):
     Parameters
     ----------
     captions : sequence of CaptionSet, optional
-        Sets of one shape with different ids; None: those of the kit, where the metric needs no images.
+        Sets of one shape with different ids; None: those of the kit, where the metric
+        needs no images.
     entry : Entry, optional
         Catalogue entry of the metric, when it is checked by name.
     """
@@ -94,42 +97,74 @@ class MetricSubject(BaseSubject[Numbers]):
         if self.captions is not None:
             return list(self.captions)
         if "images" in spec.needs:
-            raise NotApplicable("needs images: give caption sets that have them (sets=...)")
+            raise NotApplicable(
+                "needs images: give caption sets that have them (sets=...)"
+            )
         n = max(3, spec.min_candidates)
         m = max(3, spec.min_references, spec.min_texts - n)
         if n + m > len(sample_captions.SCENES[0]):
-            raise NotApplicable(f"needs {n} + {m} texts: give caption sets that have them (sets=...)")
+            raise NotApplicable(
+                f"needs {n} + {m} texts: give caption sets that have them (sets=...)"
+            )
         return sample_captions.caption_sets(n, m)
 
     def compute(self, component: Instance = None) -> Numbers:
-        """Return the numbers of the metric on :attr:`sets`, with corpus state of their own references."""
+        """Return the numbers of the metric on :attr:`sets`,
+        with corpus state of their own references.
+        """
         return self.numbers(self.sets, metric=component)
 
-    def numbers(self, sets: Sequence[CaptionSet], *, metric: Metric | None = None, features: Features | None = None) -> Numbers:
-        """Return the numbers on other sets; without ``features`` the corpus state is fitted on their references."""
+    def numbers(
+        self,
+        sets: Sequence[CaptionSet],
+        *,
+        metric: Metric | None = None,
+        features: Features | None = None,
+    ) -> Numbers:
+        """Return the numbers on other sets; without ``features`` the corpus state is
+        fitted on their references.
+        """
         metric = self.component if metric is None else metric
         assert metric is not None
         features = features or FeatureCache([item.references for item in sets])
-        scored = scoring.score(metric, scoring.batches(sets, features), features, None, 0)
+        scored = scoring.score(
+            metric, scoring.batches(sets, features), features, None, 0
+        )
         return numbers_of(metric, scored.stats)
 
     def difference(self, expected: Numbers, actual: Numbers) -> str:
-        """Return the example with the largest difference; statistics must be equal to the digit."""
+        """Return the example with the largest difference;
+        statistics must be equal to the digit.
+        """
         if not actual.same_rows(expected):
-            return largest_difference(expected.per_example, actual.per_example, self.sets)
-        return "" if nearly_equal(expected.value, actual.value) else f"{expected.value!r} and {actual.value!r}"
+            return largest_difference(
+                expected.per_example, actual.per_example, self.sets
+            )
+        return (
+            ""
+            if nearly_equal(expected.value, actual.value)
+            else f"{expected.value!r} and {actual.value!r}"
+        )
 
     def nearly_equal(self, left: Numbers, right: Numbers) -> bool:
-        """Return whether scores and corpus numbers are equal but for the order of summation."""
-        return nearly_equal(left.value, right.value) and nearly_equal(left.per_example, right.per_example)
+        """Return whether scores and corpus numbers are equal but for the order of
+        summation.
+        """
+        return nearly_equal(left.value, right.value) and nearly_equal(
+            left.per_example, right.per_example
+        )
 
     @property
     def tolerance(self) -> float:
-        """Relative tolerance for rows of texts in other batches: vectors of a network depend on the texts that are encoded together."""
+        """Relative tolerance for rows of texts in other batches: vectors of a network
+        depend on the texts that are encoded together.
+        """
         return FLOAT32_TOLERANCE if "embeddings" in self.component.spec.needs else 0.0
 
     def fit_features(self) -> Features:
-        """Return new features with the references of :attr:`sets`, so that other sets are scored by their corpus state."""
+        """Return new features with the references of :attr:`sets`, so that other sets
+        are scored by their corpus state.
+        """
         return FeatureCache([item.references for item in self.sets])
 
     def state(self, features: Features) -> State:
@@ -137,25 +172,48 @@ class MetricSubject(BaseSubject[Numbers]):
         return scoring.fit_once(self.component, features)
 
     def reshape_sets(self, n: int, m: int) -> list[CaptionSet]:
-        """Return the sets with their texts cut, or repeated, to n candidates and m references."""
-        return [replace(item, candidates=repeat_to(item.candidates, n), references=repeat_to(item.references, m)) for item in self.sets]
+        """Return the sets with their texts cut, or repeated,
+        to n candidates and m references.
+        """
+        return [
+            replace(
+                item,
+                candidates=repeat_to(item.candidates, n),
+                references=repeat_to(item.references, m),
+            )
+            for item in self.sets
+        ]
 
     def accepts(self, n: int, m: int) -> bool:
-        """Return whether n candidates and m references are enough for the metric's specification."""
+        """Return whether n candidates and m references are enough for the metric's
+        specification.
+        """
         spec = self.component.spec
-        return n >= spec.min_candidates and m >= spec.min_references and n + m >= spec.min_texts
+        return (
+            n >= spec.min_candidates
+            and m >= spec.min_references
+            and n + m >= spec.min_texts
+        )
 
     def small_batch(self, limit: int) -> tuple[Batch, Features, State]:
-        """Return a batch of three sets, small enough to enumerate its relabelings, with its features and corpus state.
+        """Return a batch of three sets, small enough to enumerate its relabelings, with
+        its features and corpus state.
 
-        Raises :class:`NotApplicable` when the metric needs more than ``limit`` candidates or references.
+        Raises :class:`NotApplicable` when the metric needs more than ``limit``
+        candidates or references.
         """
         spec = self.component.spec
         n, m = max(2, spec.min_candidates), max(3, spec.min_references)
         if n > limit or m > limit:
-            raise NotApplicable(f"{n} + {m} texts have too many relabelings to enumerate")
+            raise NotApplicable(
+                f"{n} + {m} texts have too many relabelings to enumerate"
+            )
         features = self.fit_features()
-        return features.batch(self.reshape_sets(n, m)[:3]), features, self.state(features)
+        return (
+            features.batch(self.reshape_sets(n, m)[:3]),
+            features,
+            self.state(features),
+        )
 
 
 @dataclass(eq=False)
@@ -168,7 +226,11 @@ class TokenScoreSubject(BaseSubject[dict[str, float]]):
         Catalogue entry of the metric, when it is checked by name.
     """
 
-    noun, base_check, scope = "columns", "columns", "scores token probabilities, not captions"
+    noun, base_check, scope = (
+        "columns",
+        "columns",
+        "scores token probabilities, not captions",
+    )
 
     entry: Entry | None = field(default=None, kw_only=True)
 
@@ -176,7 +238,10 @@ class TokenScoreSubject(BaseSubject[dict[str, float]]):
         """Return the columns of the metric for :func:`token_scores`."""
         columns = (component or self.component).evaluate_scores(token_scores())
         if not isinstance(columns, dict):
-            raise TypeError(f"evaluate_scores returns {type(columns).__name__}; expected a dict of numbers")
+            raise TypeError(
+                f"evaluate_scores returns {type(columns).__name__}; "
+                "expected a dict of numbers"
+            )
         return columns
 
     def difference(self, expected: dict[str, float], actual: dict[str, float]) -> str:
@@ -189,8 +254,12 @@ class TokenScoreSubject(BaseSubject[dict[str, float]]):
         return ""
 
 
-def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[list[TokenScores]]:
-    """Return random log-probabilities and ranks of ``references`` texts for each of ``examples`` examples."""
+def token_scores(
+    examples: int = 5, references: int = 3, seed: int = 0
+) -> list[list[TokenScores]]:
+    """Return random log-probabilities and ranks of ``references`` texts for each of
+    ``examples`` examples.
+    """
     rng = np.random.default_rng(seed)
     scores = []
     for _ in range(examples):
@@ -198,20 +267,27 @@ def token_scores(examples: int = 5, references: int = 3, seed: int = 0) -> list[
         for length in rng.integers(3, 9, references).tolist():
             p = rng.uniform(0.01, 0.9, length)
             words = tuple(f"w{k}" for k in rng.integers(0, 30, length))
-            entries.append(TokenScores(np.log(p), np.where(p > 0.5, 0, rng.integers(1, 50, length)), words))
+            entries.append(
+                TokenScores(
+                    np.log(p), np.where(p > 0.5, 0, rng.integers(1, 50, length)), words
+                )
+            )
         scores.append(entries)
     return scores
 
 
 def numbers_of(metric: Metric, stats: Statistics) -> Numbers:
-    """Return the scores and the corpus number of statistics, without the undefined rows."""
+    """Return the scores and the corpus number of statistics,
+    without the undefined rows.
+    """
     defined = is_defined(stats)
     value = float(metric.reduce(stats[defined])) if defined.any() else float("nan")
     return Numbers(stats, example_scores(metric, stats), value)
 
 
 def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bool:
-    """Return whether two statistics are equal to the digit, or within a tolerance, apart from NaN at the end of rows (B, d).
+    """Return whether two statistics are equal to the digit, or within a tolerance,
+    apart from NaN at the end of rows (B, d).
 
     >>> same_rows(np.array([[1.0, np.nan]]), np.array([[1.0]]))
     True
@@ -220,7 +296,9 @@ def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bo
         return False
     if isinstance(left, Objects) and isinstance(right, Objects):
         arrays, others = left.to_arrays(), right.to_arrays()
-        return set(arrays) == set(others) and all(_same(arrays[name], others[name], tolerance) for name in arrays)
+        return set(arrays) == set(others) and all(
+            _same(arrays[name], others[name], tolerance) for name in arrays
+        )
     stacked = cast(np.ndarray, join_statistics([left, right]))
     return _same(stacked[: len(left)], stacked[len(left) :], tolerance)
 
@@ -228,27 +306,55 @@ def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bo
 def _same(left: np.ndarray, right: np.ndarray, tolerance: float) -> bool:
     if left.shape != right.shape or left.dtype.kind != "f":
         return np.array_equal(left, right)
-    return nearly_equal(left, right, tolerance) if tolerance else np.array_equal(left, right, equal_nan=True)
+    return (
+        nearly_equal(left, right, tolerance)
+        if tolerance
+        else np.array_equal(left, right, equal_nan=True)
+    )
 
 
 def nearly_equal(left: Instance, right: Instance, tolerance: float = 0.0) -> bool:
-    """Return whether numbers or arrays are equal but for the order of summation; NaN equals NaN.
+    """Return whether numbers or arrays are equal but for the order of summation;
+    NaN equals NaN.
 
     With a ``tolerance`` they may differ by this share of the largest number.
     """
-    share, largest = max(tolerance, RELATIVE_TOLERANCE), np.nanmax(np.abs(right), initial=0.0) if tolerance else 0.0
-    return np.allclose(left, right, rtol=share, atol=max(ABSOLUTE_TOLERANCE, tolerance * largest), equal_nan=True)
+    share, largest = (
+        max(tolerance, RELATIVE_TOLERANCE),
+        np.nanmax(np.abs(right), initial=0.0) if tolerance else 0.0,
+    )
+    return np.allclose(
+        left,
+        right,
+        rtol=share,
+        atol=max(ABSOLUTE_TOLERANCE, tolerance * largest),
+        equal_nan=True,
+    )
 
 
-def largest_difference(left: np.ndarray, right: np.ndarray, sets: Sequence[CaptionSet]) -> str:
-    """Return ``scene-2: 0.5 and 0.25``: the example on which two arrays of scores (B,) differ most."""
+def largest_difference(
+    left: np.ndarray, right: np.ndarray, sets: Sequence[CaptionSet]
+) -> str:
+    """Return ``scene-2: 0.5 and 0.25``: the example on which two arrays of scores (B,)
+    differ most.
+    """
     left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
-    with np.errstate(invalid="ignore"):  # infinite scores are reported by the check 'finite'
-        gap = np.where(np.isnan(left) != np.isnan(right), np.inf, np.nan_to_num(np.abs(left - right)))
+    # infinite scores are reported by the check 'finite'
+    with np.errstate(invalid="ignore"):
+        gap = np.where(
+            np.isnan(left) != np.isnan(right),
+            np.inf,
+            np.nan_to_num(np.abs(left - right)),
+        )
     k = int(np.argmax(gap))
     return f"{sets[k].id}: {left[k]:.12g} and {right[k]:.12g}"
 
 
 def copy_of_sets(sets: Sequence[CaptionSet]) -> list[tuple[Any, ...]]:
     """Return a deep copy of the content of caption sets, to compare with later."""
-    return copy.deepcopy([(s.id, s.candidates, s.references, s.media, s.source, dict(s.meta)) for s in sets])
+    return copy.deepcopy(
+        [
+            (s.id, s.candidates, s.references, s.media, s.source, dict(s.meta))
+            for s in sets
+        ]
+    )

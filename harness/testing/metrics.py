@@ -1,4 +1,6 @@
-"""Checks of a metric's specification and of its numbers: shapes, bounds, direction, and the inputs that it reads."""
+"""Checks of a metric's specification and of its numbers: shapes, bounds, direction, and
+the inputs that it reads.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, Level, Objects, Permutes, State, is_defined
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Features,
+    Level,
+    Objects,
+    Permutes,
+    State,
+    is_defined,
+)
 from harness.contracts.bases import relabeled_batch
 from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
@@ -36,14 +47,35 @@ def spec(subject: MetricSubject | TokenScoreSubject) -> None:
     fields = subject.component.spec
     ensure(fields.name.strip(), "spec.name is empty")
     levels = get_args(Level)
-    ensure(fields.level in levels, f"spec.level is {fields.level!r}; levels are {', '.join(levels)}")
-    ensure(fields.higher_is_better in (True, False, None), "spec.higher_is_better is neither true, false nor None")
-    ensure(isinstance(fields.needs, frozenset), f"spec.needs is {fields.needs!r}; expected a frozenset")
+    ensure(
+        fields.level in levels,
+        f"spec.level is {fields.level!r}; levels are {', '.join(levels)}",
+    )
+    ensure(
+        fields.higher_is_better in (True, False, None),
+        "spec.higher_is_better is neither true, false nor None",
+    )
+    ensure(
+        isinstance(fields.needs, frozenset),
+        f"spec.needs is {fields.needs!r}; expected a frozenset",
+    )
     unknown = sorted(fields.needs - NEEDS)
-    ensure(not unknown, f"spec.needs contains {unknown}; valid needs are {sorted(NEEDS)}")
-    ensure(fields.bounds is None or fields.bounds[0] < fields.bounds[1], f"spec.bounds are {fields.bounds}")
-    for name in ("min_candidates", "min_references", "min_texts") if fields.level != "model" else ():
-        ensure(getattr(fields, name) >= 1, f"spec.{name} is {getattr(fields, name)}; expected at least 1")
+    ensure(
+        not unknown, f"spec.needs contains {unknown}; valid needs are {sorted(NEEDS)}"
+    )
+    ensure(
+        fields.bounds is None or fields.bounds[0] < fields.bounds[1],
+        f"spec.bounds are {fields.bounds}",
+    )
+    for name in (
+        ("min_candidates", "min_references", "min_texts")
+        if fields.level != "model"
+        else ()
+    ):
+        ensure(
+            getattr(fields, name) >= 1,
+            f"spec.{name} is {getattr(fields, name)}; expected at least 1",
+        )
 
 
 @SCORE_CHECKS.add
@@ -52,13 +84,20 @@ def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
     entry, fields = subject.entry, subject.component.spec
     if entry is None:
         raise NotApplicable("is not checked by its name in the catalogue")
-    ensure(not entry.level or entry.level == fields.level, f"level is {entry.level} in the catalogue and {fields.level} in spec")
+    ensure(
+        not entry.level or entry.level == fields.level,
+        f"level is {entry.level} in the catalogue and {fields.level} in spec",
+    )
     ensure(
         entry.higher_is_better in (None, fields.higher_is_better),
-        f"higher_is_better is {entry.higher_is_better} in the catalogue and {fields.higher_is_better} in spec",
+        f"higher_is_better is {entry.higher_is_better} in the catalogue and "
+        f"{fields.higher_is_better} in spec",
     )
     missing = sorted(set(entry.needs) - fields.needs)
-    ensure(not missing, f"the catalogue lists the needs {missing}, which spec.needs does not contain")
+    ensure(
+        not missing,
+        f"the catalogue lists the needs {missing}, which spec.needs does not contain",
+    )
     ensure(entry.summary, "has no summary in the catalogue")
 
 
@@ -70,28 +109,52 @@ SCORE_CHECKS.extend([shared_checks.described, shared_checks.signature])
 def scores(subject: MetricSubject) -> None:
     """Plain captions are scored; the other checks depend on this one."""
     _ = subject.sets
-    ensure(subject.ensure_runs().is_defined.any(), "is undefined (NaN in column 0) for all plain examples")
+    ensure(
+        subject.ensure_runs().is_defined.any(),
+        "is undefined (NaN in column 0) for all plain examples",
+    )
 
 
 @SCORE_CHECKS.of(MetricSubject)
 def shapes(subject: MetricSubject) -> None:
-    """``stats`` is (B, d) float64, ``per_example`` (B,), ``reduce`` a number, and with weights (W, B) an array (W,)."""
+    """``stats`` is (B, d) float64, ``per_example`` (B,), ``reduce`` a number, and with
+    weights (W, B) an array (W,).
+    """
     _ = subject.base
     metric, features = subject.component, subject.fit_features()
     batch = features.batch(subject.sets)
     stats = metric.stats(batch, features, subject.state(features))
     if isinstance(stats, Objects):
-        ensure(len(stats) == len(batch), f"collect returns {len(stats)} objects for {len(batch)} examples")
+        ensure(
+            len(stats) == len(batch),
+            f"collect returns {len(stats)} objects for {len(batch)} examples",
+        )
     else:
-        ensure(isinstance(stats, np.ndarray) and stats.dtype == np.float64, "stats is not a float64 array")
-        ensure(stats.ndim == 2 and len(stats) == len(batch) and stats.shape[1] > 0, f"stats has shape {stats.shape}")
+        ensure(
+            isinstance(stats, np.ndarray) and stats.dtype == np.float64,
+            "stats is not a float64 array",
+        )
+        ensure(
+            stats.ndim == 2 and len(stats) == len(batch) and stats.shape[1] > 0,
+            f"stats has shape {stats.shape}",
+        )
     stats = stats[is_defined(stats)]
     per_example = np.asarray(metric.per_example(stats))
-    ensure(per_example.shape == (len(stats),), f"per_example has shape {per_example.shape}, not {(len(stats),)}")
+    ensure(
+        per_example.shape == (len(stats),),
+        f"per_example has shape {per_example.shape}, not {(len(stats),)}",
+    )
     value = metric.reduce(stats)
-    ensure(np.ndim(value) == 0, f"reduce returns {type(value).__name__} of shape {np.shape(value)}, not a number")
+    ensure(
+        np.ndim(value) == 0,
+        f"reduce returns {type(value).__name__} of shape {np.shape(value)}, "
+        "not a number",
+    )
     weighted = np.asarray(metric.reduce(stats, np.ones((3, len(stats)))))
-    ensure(weighted.shape == (3,), f"reduce with 3 weight vectors has shape {weighted.shape}, not (3,)")
+    ensure(
+        weighted.shape == (3,),
+        f"reduce with 3 weight vectors has shape {weighted.shape}, not (3,)",
+    )
 
 
 @SCORE_CHECKS.of(MetricSubject)
@@ -102,24 +165,38 @@ def finite(subject: MetricSubject) -> None:
 
 @SCORE_CHECKS.of(MetricSubject)
 def bounds(subject: MetricSubject) -> None:
-    """Per-example scores lie within ``spec.bounds``, those of embeddings within 1e-5."""
+    """Per-example scores lie within ``spec.bounds``,
+    those of embeddings within 1e-5.
+    """
     base, limits = subject.base, subject.component.spec.bounds
     if limits is None:
         raise NotApplicable("declares no bounds")
-    slack = max(subject.tolerance, 1e-9) * max(1.0, *(abs(limit) for limit in limits if math.isfinite(limit)))
+    slack = max(subject.tolerance, 1e-9) * max(
+        1.0, *(abs(limit) for limit in limits if math.isfinite(limit))
+    )
     for numbers in (base, *_extremes(subject)):
         values = numbers.per_example[~np.isnan(numbers.per_example)]
         outside = values[(values < limits[0] - slack) | (values > limits[1] + slack)]
-        ensure(not len(outside), f"a score of {outside[:1]} lies outside the declared bounds {limits}")
+        ensure(
+            not len(outside),
+            f"a score of {outside[:1]} lies outside the declared bounds {limits}",
+        )
 
 
 @SCORE_CHECKS.of(MetricSubject)
 def direction(subject: MetricSubject) -> None:
-    """Candidates equal to the references score at least as well as candidates that share no word with them."""
+    """Candidates equal to the references score at least as well as candidates that
+    share no word with them.
+    """
     _ = subject.base
-    better, needed = subject.component.spec.higher_is_better, subject.component.spec.needs
+    better, needed = (
+        subject.component.spec.higher_is_better,
+        subject.component.spec.needs,
+    )
     if better is None or "references" not in needed:
-        raise NotApplicable("has no direction" if better is None else "does not read references")
+        raise NotApplicable(
+            "has no direction" if better is None else "does not read references"
+        )
     identical, disjoint = (numbers.per_example for numbers in _extremes(subject))
     comparable = ~np.isnan(identical) & ~np.isnan(disjoint)
     if not comparable.any():
@@ -127,7 +204,8 @@ def direction(subject: MetricSubject) -> None:
     good, bad = float(identical[comparable].mean()), float(disjoint[comparable].mean())
     ensure(
         good >= bad if better else good <= bad,
-        f"identical candidates score {good:.6g}, disjoint ones {bad:.6g}, higher_is_better is {better}",
+        f"identical candidates score {good:.6g}, disjoint ones {bad:.6g}, "
+        f"higher_is_better is {better}",
     )
 
 
@@ -135,15 +213,30 @@ def direction(subject: MetricSubject) -> None:
 def needs(subject: MetricSubject) -> None:
     """The metric reads every input that ``spec.needs`` declares, and no other."""
     base, declared, sets = subject.base, subject.component.spec.needs, subject.sets
-    reads = not all(nearly_equal(_values(subject.numbers(changed_sets)), _values(base)) for changed_sets in _other_references(sets))
-    ensure(reads or "references" not in declared, "declares that it needs references and does not read them")
-    ensure(not reads or "references" in declared, "reads the references, which spec.needs does not contain")
+    reads = not all(
+        nearly_equal(_values(subject.numbers(changed_sets)), _values(base))
+        for changed_sets in _other_references(sets)
+    )
+    ensure(
+        reads or "references" not in declared,
+        "declares that it needs references and does not read them",
+    )
+    ensure(
+        not reads or "references" in declared,
+        "reads the references, which spec.needs does not contain",
+    )
     if "images" not in declared:
         moved = [replace(item, media=f"no-such-folder/{item.id}.png") for item in sets]
-        ensure(base.same_rows(subject.numbers(moved)), "reads media, but spec.needs does not contain images")
+        ensure(
+            base.same_rows(subject.numbers(moved)),
+            "reads media, but spec.needs does not contain images",
+        )
     recorder = RecordingFeatures([item.references for item in sets])
     subject.numbers(sets, features=recorder)
-    ensure(not recorder.encoded or "embeddings" in declared, "uses embeddings, which spec.needs does not contain")
+    ensure(
+        not recorder.encoded or "embeddings" in declared,
+        "uses embeddings, which spec.needs does not contain",
+    )
 
 
 def _values(numbers: Numbers) -> list[float]:
@@ -152,45 +245,83 @@ def _values(numbers: Numbers) -> list[float]:
 
 
 def _other_references(sets: Sequence[CaptionSet]) -> list[list[CaptionSet]]:
-    """Return the sets with the references of other examples, with nonsense, and with their own candidates as references."""
-    nonsense = [replace(item, references=(sample_captions.NONSENSE[0],) * len(item.references)) for item in sets]
-    others = [replace(item, references=sets[k - 1].references) for k, item in enumerate(sets)]
-    candidates = [replace(item, references=sample_captions.repeat_to(item.candidates, len(item.references))) for item in sets]
+    """Return the sets with the references of other examples, with nonsense, and with
+    their own candidates as references.
+    """
+    nonsense = [
+        replace(item, references=(sample_captions.NONSENSE[0],) * len(item.references))
+        for item in sets
+    ]
+    others = [
+        replace(item, references=sets[k - 1].references) for k, item in enumerate(sets)
+    ]
+    candidates = [
+        replace(
+            item,
+            references=sample_captions.repeat_to(item.candidates, len(item.references)),
+        )
+        for item in sets
+    ]
     return [others, nonsense, candidates]
 
 
 def _extremes(subject: MetricSubject) -> tuple[Numbers, Numbers]:
-    """Return the numbers of candidates equal to the references, and of candidates that share no word with them."""
+    """Return the numbers of candidates equal to the references,
+    and of candidates that share no word with them.
+    """
     sets = subject.sets
-    identical = [sample_captions.with_candidates(item, item.references) for item in sets]
-    disjoint = [sample_captions.with_candidates(item, sample_captions.NONSENSE) for item in sets]
+    identical = [
+        sample_captions.with_candidates(item, item.references) for item in sets
+    ]
+    disjoint = [
+        sample_captions.with_candidates(item, sample_captions.NONSENSE) for item in sets
+    ]
     return subject.numbers(identical), subject.numbers(disjoint)
 
 
-def ensure_finite(subject: MetricSubject, numbers: Numbers, sets: Sequence[CaptionSet], inputs: str) -> None:
+def ensure_finite(
+    subject: MetricSubject, numbers: Numbers, sets: Sequence[CaptionSet], inputs: str
+) -> None:
     """Raise :class:`Violation` for an infinite number, or for NaN in a defined row.
 
-    An example of a corpus metric may be defined without a score of its own (it has no n-gram, for example).
+    An example of a corpus metric may be defined without a score of its own (it has no
+    n-gram, for example).
     """
     defined, per_example = numbers.is_defined, numbers.per_example
     corpus = subject.component.spec.level == "corpus"
     wrong = np.isinf(per_example) | (defined & np.isnan(per_example) & (not corpus))
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise Violation(f"{inputs}: the score of {sets[k].id} is {per_example[k]}; an undefined row has NaN in column 0")
-    arrays = numbers.stats.columns.values() if isinstance(numbers.stats, Objects) else [numbers.stats]
-    infinite = any(array.dtype.kind == "f" and np.isinf(array).any() for array in arrays)
+        raise Violation(
+            f"{inputs}: the score of {sets[k].id} is {per_example[k]}; "
+            "an undefined row has NaN in column 0"
+        )
+    arrays = (
+        numbers.stats.columns.values()
+        if isinstance(numbers.stats, Objects)
+        else [numbers.stats]
+    )
+    infinite = any(
+        array.dtype.kind == "f" and np.isinf(array).any() for array in arrays
+    )
     ensure(not infinite, f"{inputs}: statistics contain an infinite number")
-    ensure(not np.isinf(numbers.value), f"{inputs}: the corpus number is {numbers.value}")
+    ensure(
+        not np.isinf(numbers.value), f"{inputs}: the corpus number is {numbers.value}"
+    )
     undefined: Instance = np.isnan(numbers.value) and defined.any() and not corpus
-    ensure(not undefined, f"{inputs}: the corpus number is NaN, though some rows are defined")
+    ensure(
+        not undefined,
+        f"{inputs}: the corpus number is NaN, though some rows are defined",
+    )
 
 
 NULL_CHECKS = Checks("metrics")
 MAX_TEXTS = 5
 """Maximum number of candidates, and of references, whose relabelings are enumerated."""
 SLACK = 1e-7
-"""Tolerance for differences of the null from scores of relabeled texts; features are float32."""
+"""Tolerance for differences of the null from scores of relabeled texts;
+features are float32.
+"""
 
 
 @NULL_CHECKS.of(MetricSubject)
@@ -199,18 +330,30 @@ def null_shape(subject: MetricSubject) -> None:
     batch, features, state, metric = _testable(subject)
     labels = permutation.relabelings(batch.n, batch.m)[:4]
     null = np.asarray(metric.null(batch, features, state, labels))
-    ensure(null.shape == (len(batch), 4), f"null has shape {null.shape}; expected {(len(batch), 4)}")
+    ensure(
+        null.shape == (len(batch), 4),
+        f"null has shape {null.shape}; expected {(len(batch), 4)}",
+    )
 
 
 @NULL_CHECKS.of(MetricSubject)
 def null_identity(subject: MetricSubject) -> None:
     """``null`` for the original labels is the score."""
     batch, features, state, metric = _testable(subject)
-    scores = numbers_of(metric, np.asarray(metric.stats(batch, features, state))).per_example
+    scores = numbers_of(
+        metric, np.asarray(metric.stats(batch, features, state))
+    ).per_example
     labels = permutation.relabelings(batch.n, batch.m)[:1]
     null = np.asarray(metric.null(batch, features, state, labels))[:, 0]
-    message = f"null of the original labels is not the score: {largest_difference(scores, null, batch.sets)}"
-    ensure(nearly_equal(scores, null) or np.allclose(scores, null, atol=SLACK, equal_nan=True), message)
+    message = (
+        "null of the original labels is not the score: "
+        f"{largest_difference(scores, null, batch.sets)}"
+    )
+    ensure(
+        nearly_equal(scores, null)
+        or np.allclose(scores, null, atol=SLACK, equal_nan=True),
+        message,
+    )
 
 
 @NULL_CHECKS.of(MetricSubject)
@@ -223,13 +366,16 @@ def null_relabels(subject: MetricSubject) -> None:
         pattern = "".join("rc"[int(label)] for label in labels)
         ensure(
             np.allclose(null, expected, rtol=SLACK, atol=SLACK, equal_nan=True),
-            f"null is not the score of the texts relabeled {pattern}: {largest_difference(expected, null, batch.sets)}",
+            f"null is not the score of the texts relabeled {pattern}: "
+            f"{largest_difference(expected, null, batch.sets)}",
         )
 
 
 @NULL_CHECKS.of(MetricSubject)
 def exact_p_values(subject: MetricSubject) -> None:
-    """``exact_p_values`` is the share of all relabelings at least as extreme as the observed one, as enumerated."""
+    """``exact_p_values`` is the share of all relabelings at least as extreme as the
+    observed one, as enumerated.
+    """
     metric = subject.component
     if not hasattr(subject.component, "exact_p_values"):
         raise NotApplicable("has no exact_p_values")
@@ -238,25 +384,39 @@ def exact_p_values(subject: MetricSubject) -> None:
         raise NotApplicable("has no direction, hence no p-values")
     batch, features, state = subject.small_batch(MAX_TEXTS)
     table = permutation.relabelings(batch.n, batch.m)
-    null = np.stack([_relabeled_scores(metric, batch, features, state, labels) for labels in table], axis=1)
+    null = np.stack(
+        [_relabeled_scores(metric, batch, features, state, labels) for labels in table],
+        axis=1,
+    )
     tail: permutation.Tail = "lower" if metric.spec.higher_is_better else "upper"
     expected = permutation.p_values(null[:, 0], [null], tail, "exact")
     actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)
-    ensure(actual.shape == (len(batch),), f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}")
+    ensure(
+        actual.shape == (len(batch),),
+        f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}",
+    )
     actual = np.where(np.isnan(expected), np.nan, actual)
-    ensure(nearly_equal(actual, expected), f"enumerated and returned p-value differ: {largest_difference(expected, actual, batch.sets)}")
+    ensure(
+        nearly_equal(actual, expected),
+        "enumerated and returned p-value differ: "
+        f"{largest_difference(expected, actual, batch.sets)}",
+    )
 
 
 @NULL_CHECKS.of(MetricSubject)
 def equal_labels(subject: MetricSubject) -> None:
-    """Eight texts without a common token, 4 against 4: p is 1 for a metric that does not tell them apart."""
+    """Eight texts without a common token, 4 against 4:
+    p is 1 for a metric that does not tell them apart.
+    """
     _ = subject.base
     exchangeability.ensure_equal_labels(subject.component)
 
 
 @NULL_CHECKS.of(MetricSubject)
 def one_source(subject: MetricSubject) -> None:
-    """Of 200 sets with candidates and references of one source, at most 22 have p of 0.05 or less."""
+    """Of 200 sets with candidates and references of one source,
+    at most 22 have p of 0.05 or less.
+    """
     _ = subject.base
     exchangeability.ensure_one_source(subject.component)
 
@@ -270,7 +430,13 @@ def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
     return *subject.small_batch(MAX_TEXTS), metric
 
 
-def _relabeled_scores(metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray) -> np.ndarray:
-    """Return scores (B,) with the texts labelled True as candidates and the others as references."""
+def _relabeled_scores(
+    metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
+) -> np.ndarray:
+    """Return scores (B,) with the texts labelled True as candidates and the others as
+    references.
+    """
     relabeled = relabeled_batch(batch, batch.texts, labels, features)
-    return numbers_of(metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)).per_example
+    return numbers_of(
+        metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)
+    ).per_example

@@ -17,7 +17,9 @@ from harness.testing.targets import ALL_CHECKS, checks_of, kind_of, subject_of
 
 @dataclass
 class _Case:
-    """A component whose subject is created when its first test runs, so that collecting tests constructs nothing."""
+    """A component whose subject is created when its first test runs, so that collecting
+    tests constructs nothing.
+    """
 
     kind: str
     component: Instance
@@ -25,11 +27,15 @@ class _Case:
 
     @cached_property
     def subject(self) -> Instance:
-        """Subject of the checks; raises :class:`HarnessError` when the component cannot be constructed."""
+        """Subject of the checks; raises :class:`HarnessError` when the component cannot
+        be constructed.
+        """
         return subject_of(self.kind, self.component, **self.settings)
 
     def run(self, name: str) -> None:
-        """Run one check: skip the test when it is not applicable, raise :class:`Violation` when it fails."""
+        """Run one check: skip the test when it is not applicable, raise
+        :class:`Violation` when it fails.
+        """
         import pytest
 
         outcome = checks_of(self.kind).run_one(name, self.subject)
@@ -40,18 +46,25 @@ class _Case:
 
 
 def parametrize_with_checks(
-    components: Sequence[Any], *, kind: str | None = None, expected_failures: Parameters | None = None, **settings: Any
+    components: Sequence[Any],
+    *,
+    kind: str | None = None,
+    expected_failures: Parameters | None = None,
+    **settings: Any,
 ) -> Callable[[Any], Any]:
-    """Return a decorator that parametrizes a test function with ``check``: one test for each component and check.
+    """Return a decorator that parametrizes a test function with ``check``: one test for
+    each component and check.
 
     Parameters
     ----------
     components : sequence
         Instances, classes, names of the registry, or ``{name: {params}}``.
     kind : str, optional
-        Plural kind of the components. Default: ``metrics`` for names, else the kind whose methods a component has.
+        Plural kind of the components. Default: ``metrics`` for names, else the kind
+        whose methods a component has.
     expected_failures : mapping, optional
-        Check id -> reason, or id of a component -> ``{check id: reason}``. Such a test must fail.
+        Check id -> reason, or id of a component -> ``{check id: reason}``. Such a test
+        must fail.
     **settings
         ``sets`` for metrics and distances, ``examples`` and ``decoding`` for adapters.
 
@@ -67,9 +80,13 @@ def parametrize_with_checks(
     labels: list[str] = []
     cases = []
     for component in components:
-        component_kind = kind or ("metrics" if isinstance(component, (str, Mapping)) else kind_of(component))
+        component_kind = kind or (
+            "metrics" if isinstance(component, (str, Mapping)) else kind_of(component)
+        )
         if component_kind is None:
-            raise HarnessError(f"{component!r:.60}: its kind is not clear from its methods; give kind=")
+            raise HarnessError(
+                f"{component!r:.60}: its kind is not clear from its methods; give kind="
+            )
         case = _Case(component_kind, component, settings)
         label = _label(component_kind, component)
         label = label if label not in labels else f"{label}-{len(labels)}"
@@ -77,17 +94,29 @@ def parametrize_with_checks(
         names = checks_of(component_kind).names
         reasons = _reasons(label, expected_failures or {}, names)
         for name in names:
-            marks = [pytest.mark.xfail(reason=reasons[name], strict=True, raises=Violation)] if name in reasons else []
-            cases.append(pytest.param(partial(case.run, name), id=f"{label}-{name}", marks=marks))
+            marks = (
+                [pytest.mark.xfail(reason=reasons[name], strict=True, raises=Violation)]
+                if name in reasons
+                else []
+            )
+            cases.append(
+                pytest.param(partial(case.run, name), id=f"{label}-{name}", marks=marks)
+            )
     _ensure_keys_exist(expected_failures or {}, labels)
     return pytest.mark.parametrize("check", cases)
 
 
 def _ensure_keys_exist(expected_failures: Parameters, labels: Sequence[str]) -> None:
-    options = [*dict.fromkeys(name for checks in ALL_CHECKS.values() for name in checks.names), *labels]
+    options = [
+        *dict.fromkeys(name for checks in ALL_CHECKS.values() for name in checks.names),
+        *labels,
+    ]
     for key in expected_failures:
         if key not in options:
-            raise UnknownName(f"expected_failures: no check or component '{key}'{did_you_mean(key, options)}")
+            raise UnknownName(
+                "expected_failures: no check or component "
+                f"'{key}'{did_you_mean(key, options)}"
+            )
 
 
 def _label(kind: str, component: Instance) -> str:
@@ -98,10 +127,18 @@ def _label(kind: str, component: Instance) -> str:
         return component
     spec = getattr(component, "spec", None)
     name = getattr(spec, "name", None) or getattr(component, "name", None)
-    return name if isinstance(name, str) else getattr(component, "__name__", type(component).__name__)
+    return (
+        name
+        if isinstance(name, str)
+        else getattr(component, "__name__", type(component).__name__)
+    )
 
 
 def _reasons(label: str, expected: Parameters, names: Sequence[str]) -> dict[str, str]:
-    shared = {key: reason for key, reason in expected.items() if key in names and isinstance(reason, str)}
+    shared = {
+        key: reason
+        for key, reason in expected.items()
+        if key in names and isinstance(reason, str)
+    }
     specific = expected.get(label, {})
     return {**shared, **(specific if isinstance(specific, Mapping) else {})}

@@ -44,8 +44,8 @@ class Outcome:
 class Checks:
     """Ordered, named checks of one kind of component.
 
-    A check takes a subject and returns None, or raises :class:`Violation` or :class:`NotApplicable`. Its id is the name of
-    its function with hyphens.
+    A check takes a subject and returns None, or raises :class:`Violation` or
+    :class:`NotApplicable`. Its id is the name of its function with hyphens.
 
     Parameters
     ----------
@@ -59,13 +59,17 @@ class Checks:
         self._subjects: dict[str, type] = {}
 
     def add(self, check: C, subject: type = object) -> C:
-        """Register a check (usable as a decorator); it applies to instances of ``subject`` alone."""
+        """Register a check (usable as a decorator);
+        it applies to instances of ``subject`` alone.
+        """
         name = check.__name__.replace("_", "-")
         self._checks[name], self._subjects[name] = check, subject
         return check
 
     def of(self, subject: type) -> Callable[[C], C]:
-        """Return a decorator that registers checks of one class of subject; they are not applicable to others."""
+        """Return a decorator that registers checks of one class of subject; they are
+        not applicable to others.
+        """
         return lambda check: self.add(check, subject)
 
     def extend(self, checks: Iterable[Check]) -> None:
@@ -88,9 +92,18 @@ class Checks:
     @property
     def descriptions(self) -> dict[str, str]:
         """First docstring line of each check, by id."""
-        return {name: (check.__doc__ or "").strip().split("\n")[0] for name, check in self._checks.items()}
+        return {
+            name: (check.__doc__ or "").strip().split("\n")[0]
+            for name, check in self._checks.items()
+        }
 
-    def run(self, subject: Instance, *, skip: Collection[str] = (), expected_failures: Mapping[str, str] | None = None) -> list[Outcome]:
+    def run(
+        self,
+        subject: Instance,
+        *,
+        skip: Collection[str] = (),
+        expected_failures: Mapping[str, str] | None = None,
+    ) -> list[Outcome]:
         """Return the outcomes of all checks except those in ``skip``.
 
         Parameters
@@ -100,7 +113,8 @@ class Checks:
         skip : collection of str
             Ids of checks to leave out.
         expected_failures : mapping, optional
-            Check id -> reason. An expected failure that passes is a failure: its reason is out of date.
+            Check id -> reason. An expected failure that passes is a failure: its reason
+            is out of date.
 
         Raises
         ------
@@ -110,11 +124,22 @@ class Checks:
         expected = expected_failures or {}
         for name in (*skip, *expected):
             if name not in self._checks:
-                raise UnknownName(f"no check of {self.kind} is called '{name}'{did_you_mean(name, self._checks)}")
-        return [self.run_one(name, subject, expected.get(name)) for name in self._checks if name not in skip]
+                raise UnknownName(
+                    f"no check of {self.kind} is called "
+                    f"'{name}'{did_you_mean(name, self._checks)}"
+                )
+        return [
+            self.run_one(name, subject, expected.get(name))
+            for name in self._checks
+            if name not in skip
+        ]
 
-    def run_one(self, name: str, subject: Instance, expected: str | None = None) -> Outcome:
-        """Return the outcome of one check; any exception of the component becomes a failure with one line of reason."""
+    def run_one(
+        self, name: str, subject: Instance, expected: str | None = None
+    ) -> Outcome:
+        """Return the outcome of one check; any exception of the component becomes a
+        failure with one line of reason.
+        """
         outcome = self._outcome(name, subject)
         if expected is None:
             return outcome
@@ -131,19 +156,23 @@ class Checks:
             return Outcome(name, "not applicable", str(reason))
         except Violation as violation:
             return Outcome(name, "fail", str(violation))
-        except Exception as error:  # a component may raise anything; the outcome reports it
+        except Exception as error:
+            # a component may raise anything; the outcome reports it
             return Outcome(name, "fail", f"raised {describe_error(error)}")
         return Outcome(name, "pass")
 
 
 def describe_error(error: Exception) -> str:
-    """Return an exception as one line: its message, after the type's name unless it is a :class:`HarnessError`.
+    """Return an exception as one line: its message,
+    after the type's name unless it is a :class:`HarnessError`.
 
     >>> describe_error(ValueError("no\\nwords"))
     'ValueError: no words'
     """
     text = " ".join(str(error).split())
-    return text if isinstance(error, HarnessError) else f"{type(error).__name__}: {text}"
+    return (
+        text if isinstance(error, HarnessError) else f"{type(error).__name__}: {text}"
+    )
 
 
 def ensure(condition: Any, message: str) -> None:
@@ -154,10 +183,13 @@ def ensure(condition: Any, message: str) -> None:
 
 @contextmanager
 def violation_on_error(inputs: str) -> Iterator[None]:
-    """Turn an exception of the component into a :class:`Violation` that names its inputs."""
+    """Turn an exception of the component into a :class:`Violation` that names its
+    inputs.
+    """
     try:
         yield
     except (Violation, NotApplicable):
         raise
-    except Exception as error:  # a component may raise anything; the violation reports it
+    except Exception as error:
+        # a component may raise anything; the violation reports it
         raise Violation(f"{inputs} raise {describe_error(error)}") from error

@@ -18,12 +18,14 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[Path]:
-    """Write a plugin package with manifest, component, test and card, and return its files.
+    """Write a plugin package with manifest, component, test and card,
+    and return its files.
 
     Parameters
     ----------
     name : str
-        Name of the distribution and of the component: lower-case letters, digits and hyphens.
+        Name of the distribution and of the component: lower-case letters, digits and
+        hyphens.
     kind : str
         ``metric``, ``distance``, ``embedding``, ``adapter``, ``reader`` or ``task``.
     folder : path, optional
@@ -34,19 +36,35 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
     UnknownName
         For an unknown kind.
     HarnessError
-        For an invalid name, a name that an installed module has, or a folder that is not empty.
+        For an invalid name, a name that an installed module has, or a folder that is
+        not empty.
     """
     if kind not in KINDS:
         raise UnknownName.of_name("new-plugin: no kind", kind, KINDS, "kinds are")
     if not _NAME.fullmatch(name):
-        raise HarnessError(f"new-plugin: '{name}' is not a valid name; expected lower-case letters, digits and hyphens: my-{kind}")
+        raise HarnessError(
+            f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
+            f"digits and hyphens: my-{kind}"
+        )
     package, root = name.replace("-", "_"), Path(folder or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise HarnessError(f"new-plugin: {root} exists and is not empty; give another folder with --output")
+        raise HarnessError(
+            f"new-plugin: {root} exists and is not empty; "
+            "give another folder with --output"
+        )
     if package == "harness" or importlib.util.find_spec(package) is not None:
-        raise HarnessError(f"new-plugin: a module '{package}' is installed already; choose another name")
+        raise HarnessError(
+            f"new-plugin: a module '{package}' is installed already; "
+            "choose another name"
+        )
     class_name = "".join(word.capitalize() for word in name.split("-"))
-    values = {"name": name, "package": package, "Class": class_name, "kind": kind, "kinds": f"{kind}s"}
+    values = {
+        "name": name,
+        "package": package,
+        "Class": class_name,
+        "kind": kind,
+        "kinds": f"{kind}s",
+    }
     plugin = json.loads(_fill("kinds.json", values))[kind]
     files = {
         "pyproject.toml": "pyproject.toml",
@@ -57,7 +75,12 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         **plugin["files"],
     }
     rows = "\n".join(f"| {left} | {right} |" for left, right in plugin["card"].items())
-    values |= {"function": package, "summary": plugin["summary"], "use": plugin["use"], "rows": rows}
+    values |= {
+        "function": package,
+        "summary": plugin["summary"],
+        "use": plugin["use"],
+        "rows": rows,
+    }
     values["check"] = f"harness check {plugin['target']}"
     with whole_folder(root) as folder:
         for path, template in files.items():
@@ -68,4 +91,6 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its placeholders filled."""
-    return Template((TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8")).substitute(values)
+    return Template(
+        (TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8")
+    ).substitute(values)

@@ -1,7 +1,9 @@
-"""Checks that several kinds share: description, identity, repeatability, pickling, parameters and side effects.
+"""Checks that several kinds share: description, identity, repeatability, pickling,
+parameters and side effects.
 
-Each takes a :class:`~harness.testing.base_subject.BaseSubject`; the module of a kind registers those that apply to it.
-Some compare a component with further instances of its class: alike, with one parameter changed, or copied by pickling.
+Each takes a :class:`~harness.testing.base_subject.BaseSubject`; the module of a kind
+registers those that apply to it. Some compare a component with further instances of its
+class: alike, with one parameter changed, or copied by pickling.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ from harness.contracts import Parameters, Values
 from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError
 from harness.registry import parameters as constructor_parameters
-from harness.testing.base_subject import AnySubject, ensure_same_random_state, global_seed
+from harness.testing.base_subject import (
+    AnySubject,
+    ensure_same_random_state,
+    global_seed,
+)
 from harness.testing.results import Instance, NotApplicable, Violation, ensure
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|<[\w.]+ object")
@@ -28,38 +34,63 @@ SEEDS = (1, 2)
 def name(subject: AnySubject) -> None:
     """The attribute ``name`` is a text other than ``unnamed``."""
     value = getattr(subject.component, "name", None)
-    ensure(isinstance(value, str) and value.strip() and value != "unnamed", f"name is {value!r}")
+    ensure(
+        isinstance(value, str) and value.strip() and value != "unnamed",
+        f"name is {value!r}",
+    )
 
 
 def described(subject: AnySubject) -> None:
     """The class has a docstring (``harness show`` prints it)."""
     factory = type(subject.component)
-    ensure((factory.__doc__ or "").strip(), f"the class {factory.__name__} has no docstring")
+    ensure(
+        (factory.__doc__ or "").strip(),
+        f"the class {factory.__name__} has no docstring",
+    )
 
 
 def signature(subject: AnySubject) -> None:
-    """``signature()`` is one line of text, the same at every call and for an instance with the same parameters."""
+    """``signature()`` is one line of text, the same at every call and for an instance
+    with the same parameters.
+    """
     _ensure_stable_identity(subject)
 
 
 def fingerprint(subject: AnySubject) -> None:
-    """``fingerprint()`` is one line of text, the same at every call and for an instance with the same parameters."""
+    """``fingerprint()`` is one line of text, the same at every call and for an instance
+    with the same parameters.
+    """
     _ensure_stable_identity(subject)
 
 
 def _ensure_stable_identity(subject: AnySubject) -> None:
-    component, call, text = subject.component, f"{subject.identity_method}()", subject.identity()
-    ensure(isinstance(text, str) and text.strip(), f"{call} returns {text!r}; expected a text")
+    component, call, text = (
+        subject.component,
+        f"{subject.identity_method}()",
+        subject.identity(),
+    )
+    ensure(
+        isinstance(text, str) and text.strip(),
+        f"{call} returns {text!r}; expected a text",
+    )
     ensure("\n" not in text, f"{call} has several lines: {text!r:.80}")
-    ensure(not _ADDRESS.search(text), f"{call} contains an object's address, which changes per process: {text!r:.100}")
+    ensure(
+        not _ADDRESS.search(text),
+        f"{call} contains an object's address, which changes per process: "
+        f"{text!r:.100}",
+    )
     ensure(subject.identity() == text, f"{call} changes from call to call")
     try:
-        second = second_instance(component, constructor_values(component, subject.parameters))
+        second = second_instance(
+            component, constructor_values(component, subject.parameters)
+        )
     except NotApplicable:
         return
     ensure(
-        subject.identity(second) == text or not have_equal_attributes(component, second),
-        f"{call} differs between two equal instances: {text!r:.60} and {subject.identity(second)!r:.60}",
+        subject.identity(second) == text
+        or not have_equal_attributes(component, second),
+        f"{call} differs between two equal instances: "
+        f"{text!r:.60} and {subject.identity(second)!r:.60}",
     )
 
 
@@ -69,7 +100,9 @@ def deterministic(subject: AnySubject) -> None:
     for seed in SEEDS:
         with global_seed(seed):
             difference = subject.difference(base, subject.compute())
-        ensure(not difference, f"returns other {subject.noun} when run again: {difference}")
+        ensure(
+            not difference, f"returns other {subject.noun} when run again: {difference}"
+        )
 
 
 def random_state(subject: AnySubject) -> None:
@@ -79,15 +112,22 @@ def random_state(subject: AnySubject) -> None:
 
 
 def pickles(subject: AnySubject) -> None:
-    """A pickled copy, as a worker process gets it, has the same signature and returns the same results."""
+    """A pickled copy, as a worker process gets it,
+    has the same signature and returns the same results.
+    """
     base, copy = subject.base, pickled_copy(subject.component)
-    ensure(subject.identity(copy) == subject.identity(), f"has another {subject.identity_method} after pickling")
+    ensure(
+        subject.identity(copy) == subject.identity(),
+        f"has another {subject.identity_method} after pickling",
+    )
     difference = subject.difference(base, subject.compute(copy))
     ensure(not difference, f"returns other {subject.noun} after pickling: {difference}")
 
 
 def parameters(subject: AnySubject) -> None:
-    """A parameter that changes the results changes the signature or fingerprint, by which caches are keyed."""
+    """A parameter that changes the results changes the signature or fingerprint,
+    by which caches are keyed.
+    """
     base, identity, count = subject.base, subject.identity(), 0
     if not constructor_parameters(type(subject.component)):
         raise NotApplicable("has no parameters")
@@ -95,10 +135,17 @@ def parameters(subject: AnySubject) -> None:
         try:
             results = subject.compute(variant)
         except (HarnessError, NotApplicable, ValueError, ImportError):
-            continue  # the value does not work on these inputs, so nothing is cached under it
+            # the value does not work on these inputs, so nothing is cached under it
+            continue
         count += 1
-        if not subject.nearly_equal(base, results) and subject.identity(variant) == identity:
-            raise Violation(f"{change} changes the {subject.noun} but not the {subject.identity_method} {identity!r:.80}")
+        if (
+            not subject.nearly_equal(base, results)
+            and subject.identity(variant) == identity
+        ):
+            raise Violation(
+                f"{change} changes the {subject.noun} but not the "
+                f"{subject.identity_method} {identity!r:.80}"
+            )
     if not count:
         raise NotApplicable("no parameter has a plain value that can be changed")
 
@@ -115,7 +162,10 @@ def fingerprint_in_use(subject: AnySubject) -> None:
 
 def _ensure_identity_in_use(subject: AnySubject) -> None:
     before = subject.first_identity  # the recorded run comes first
-    ensure(subject.identity() == before, f"the {subject.identity_method} changes when the component is used")
+    ensure(
+        subject.identity() == before,
+        f"the {subject.identity_method} changes when the component is used",
+    )
 
 
 def prints_nothing(subject: AnySubject) -> None:
@@ -137,7 +187,9 @@ def no_network(subject: AnySubject) -> None:
 
 
 REPEATABLE = (deterministic, random_state, pickles, parameters)
-"""Checks that the same work gives the same results, here and in another process, for one identity."""
+"""Checks that the same work gives the same results, here and in another process,
+for one identity.
+"""
 LOCAL_CONDUCT = (prints_nothing, writes_nothing)
 """Side effects of every kind; adapters and readers may open connections to a server."""
 CONDUCT = (*LOCAL_CONDUCT, no_network)
@@ -146,57 +198,86 @@ CONDUCT = (*LOCAL_CONDUCT, no_network)
 PLAIN_TYPES = (bool, int, float, str, type(None))
 
 
-def constructor_values(component: Instance, recorded: Parameters | None = None) -> Values:
+def constructor_values(
+    component: Instance, recorded: Parameters | None = None
+) -> Values:
     """Return the constructor parameters of an instance.
 
-    They are those of ``recorded``, else those that the instance records (:class:`~harness.contracts.Parameterised`), else
-    plain attributes with the names of parameters.
+    They are those of ``recorded``, else those that the instance records
+    (:class:`~harness.contracts.Parameterised`), else plain attributes with the names of
+    parameters.
     """
     if recorded is None:
         recorded = getattr(component, "constructor_parameters", None)
     if recorded is not None:
         return dict(recorded)
     attributes = getattr(component, "__dict__", {})
-    names = [name for name in constructor_parameters(type(component)) if name in attributes]
-    return {name: attributes[name] for name in names if isinstance(attributes[name], PLAIN_TYPES)}
+    names = [
+        name for name in constructor_parameters(type(component)) if name in attributes
+    ]
+    return {
+        name: attributes[name]
+        for name in names
+        if isinstance(attributes[name], PLAIN_TYPES)
+    }
 
 
 def have_equal_attributes(left: Instance, right: Instance) -> bool:
     """Return whether two instances agree in every plain attribute that both have."""
     left, right = (
-        {name: value for name, value in getattr(item, "__dict__", {}).items() if isinstance(value, PLAIN_TYPES)} for item in (left, right)
+        {
+            name: value
+            for name, value in getattr(item, "__dict__", {}).items()
+            if isinstance(value, PLAIN_TYPES)
+        }
+        for item in (left, right)
     )
     return all(left[name] == right[name] for name in left.keys() & right.keys())
 
 
 def second_instance(component: Instance, values: Parameters) -> Instance:
-    """Return a new instance of the component's class; raises :class:`NotApplicable` when the constructor rejects the values."""
+    """Return a new instance of the component's class; raises :class:`NotApplicable`
+    when the constructor rejects the values.
+    """
     factory = type(component)
     try:
         return factory(**values)
     except (HarnessError, TypeError, ValueError) as error:
-        raise NotApplicable(f"a second {factory.__name__} cannot be constructed: {error}") from error
+        raise NotApplicable(
+            f"a second {factory.__name__} cannot be constructed: {error}"
+        ) from error
 
 
-def variants(component: Instance, recorded: Parameters | None = None) -> Iterator[tuple[str, Any]]:
+def variants(
+    component: Instance, recorded: Parameters | None = None
+) -> Iterator[tuple[str, Any]]:
     """Yield ``parameter=value`` and an instance with that one parameter changed.
 
-    Parameters with a plain value (number, boolean or ``Literal``) are changed, one at a time, where the constructor accepts
-    another value.
+    Parameters with a plain value (number, boolean or ``Literal``) are changed, one at a
+    time, where the constructor accepts another value.
     """
     values = constructor_values(component, recorded)
     hints = type_hints(type(component))
     for name, parameter in constructor_parameters(type(component)).items():
-        for value in _other_values(values.get(name, parameter.default), hints.get(name)):
+        for value in _other_values(
+            values.get(name, parameter.default), hints.get(name)
+        ):
             try:
-                yield f"{name}={value!r}", second_instance(component, {**values, name: value})
+                yield (
+                    f"{name}={value!r}",
+                    second_instance(component, {**values, name: value}),
+                )
             except NotApplicable:
                 continue
             break
 
 
 def _other_values(value: Any, hint: Any) -> list[Any]:
-    choices = [choice for choice in _literals(hint) if isinstance(choice, str) and choice != value]
+    choices = [
+        choice
+        for choice in _literals(hint)
+        if isinstance(choice, str) and choice != value
+    ]
     if choices:
         return choices
     if isinstance(value, bool):
@@ -213,16 +294,26 @@ def _literals(hint: Any) -> list[Any]:
     if typing.get_origin(hint) is Literal:
         return list(typing.get_args(hint))
     if typing.get_origin(hint) in (Union, types.UnionType):
-        return [value for member in typing.get_args(hint) for value in _literals(member)]
+        return [
+            value for member in typing.get_args(hint) for value in _literals(member)
+        ]
     return []
 
 
 def pickled_copy(component: Instance) -> Instance:
-    """Return the component after pickling, as a worker process gets it; raises :class:`Violation` when it does not pickle."""
+    """Return the component after pickling, as a worker process gets it; raises
+    :class:`Violation` when it does not pickle.
+    """
     factory = type(component)
     if factory.__module__ == "__main__" or "<locals>" in factory.__qualname__:
-        raise Violation(f"{factory.__qualname__} of {factory.__module__} cannot be imported by a worker process")
+        raise Violation(
+            f"{factory.__qualname__} of {factory.__module__} cannot be imported by a "
+            "worker process"
+        )
     try:
         return pickle.loads(pickle.dumps(component))
     except Exception as error:  # pickling raises whatever a member raises
-        raise Violation(f"does not pickle, as worker processes require: {type(error).__name__}: {error}") from error
+        raise Violation(
+            f"does not pickle, as worker processes require: {type(error).__name__}: "
+            f"{error}"
+        ) from error

@@ -1,4 +1,6 @@
-"""Targets of a check: an instance, a class, ``package.module:Class``, a path, or a name of the registry."""
+"""Targets of a check: an instance, a class, ``package.module:Class``, a path,
+or a name of the registry.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,12 @@ from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
 METRIC_CHECKS = Checks("metrics").include(
-    SCORE_CHECKS, INVARIANCE_CHECKS, CONDUCT_CHECKS, TOKEN_SCORE_CHECKS, NULL_CHECKS, DEPENDENCE_CHECKS
+    SCORE_CHECKS,
+    INVARIANCE_CHECKS,
+    CONDUCT_CHECKS,
+    TOKEN_SCORE_CHECKS,
+    NULL_CHECKS,
+    DEPENDENCE_CHECKS,
 )
 ALL_CHECKS = {
     "adapters": ADAPTER_CHECKS,
@@ -41,12 +48,19 @@ ALL_CHECKS = {
     "distances": DISTANCE_CHECKS,
     "embeddings": EMBEDDING_CHECKS,
 }
-_METHODS = {"metrics": ("stats", "evaluate_scores"), "distances": ("matrices",), "embeddings": ("encode",), "adapters": ("generate",)}
+_METHODS = {
+    "metrics": ("stats", "evaluate_scores"),
+    "distances": ("matrices",),
+    "embeddings": ("encode",),
+    "adapters": ("generate",),
+}
 """Methods that tell the kind of a component."""
 
 
 def checks_of(kind: str) -> Checks:
-    """Return the checks of a kind (``metrics``, ``adapters``, ...); raises :class:`UnknownName` for an unknown kind."""
+    """Return the checks of a kind (``metrics``, ``adapters``, ...); raises
+    :class:`UnknownName` for an unknown kind.
+    """
     if kind not in ALL_CHECKS:
         raise UnknownName.of_name("unknown kind", kind, KINDS, "kinds are")
     return ALL_CHECKS[kind]
@@ -67,7 +81,8 @@ def subject_of(
     kind : str
         Plural kind: ``metrics``, ``adapters``, ...
     component : object
-        An instance, a class or factory function, a name of the registry, or ``{name: {params}}``; the path of a task.
+        An instance, a class or factory function, a name of the registry, or
+        ``{name: {params}}``; the path of a task.
     sets : sequence of CaptionSet, optional
         Caption sets for metrics and distances.
     examples : sequence of Example, optional
@@ -91,24 +106,41 @@ def subject_of(
     if kind == "metrics":
         if instance.spec.level == "model":
             return TokenScoreSubject(instance, entry=entry, parameters=parameters)
-        return MetricSubject(instance, captions=sets, entry=entry, parameters=parameters)
+        return MetricSubject(
+            instance, captions=sets, entry=entry, parameters=parameters
+        )
     if kind == "distances":
-        return DistanceSubject(instance, sets=sets or sample_captions.caption_sets(), parameters=parameters)
+        return DistanceSubject(
+            instance, sets=sets or sample_captions.caption_sets(), parameters=parameters
+        )
     if kind == "adapters":
         return AdapterSubject(
-            instance, examples=examples or sample_captions.examples(), decoding=decoding or Decoding(), parameters=parameters
+            instance,
+            examples=examples or sample_captions.examples(),
+            decoding=decoding or Decoding(),
+            parameters=parameters,
         )
-    return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](instance, parameters=parameters)
+    return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](
+        instance, parameters=parameters
+    )
 
 
 def _name(component: Instance, instance: Instance) -> str:
-    return split_spec(component, "component")[0] if isinstance(component, (str, Mapping)) else type(instance).__name__
+    return (
+        split_spec(component, "component")[0]
+        if isinstance(component, (str, Mapping))
+        else type(instance).__name__
+    )
 
 
-def create_component(kind: str, component: Instance, params: Parameters | None = None) -> Component:
-    """Return an instance with its parameters, from a name, ``{name: {params}}``, a class, a function, or an instance.
+def create_component(
+    kind: str, component: Instance, params: Parameters | None = None
+) -> Component:
+    """Return an instance with its parameters, from a name, ``{name: {params}}``, a
+    class, a function, or an instance.
 
-    Raises :class:`HarnessError` with one line for unknown parameters and for a constructor that raises.
+    Raises :class:`HarnessError` with one line for unknown parameters and for a
+    constructor that raises.
     """
     component = component_of(component)
     if isinstance(component, Component):
@@ -126,14 +158,22 @@ def create_component(kind: str, component: Instance, params: Parameters | None =
     except UnknownName:
         raise
     except HarnessError as error:
-        hint = f": give an instance, or --set {error.parameter}=..." if error.parameter not in values else ""
-        raise HarnessError(f"{error.message}{hint}", parameter=error.parameter) from None
+        hint = (
+            f": give an instance, or --set {error.parameter}=..."
+            if error.parameter not in values
+            else ""
+        )
+        raise HarnessError(
+            f"{error.message}{hint}", parameter=error.parameter
+        ) from None
     try:
         return Component(factory(**values), values)
     except HarnessError:
         raise
     except Exception as error:  # a constructor may raise anything; the cause is chained
-        raise HarnessError(f"{label} cannot be constructed: {describe_error(error)}") from error
+        raise HarnessError(
+            f"{label} cannot be constructed: {describe_error(error)}"
+        ) from error
 
 
 @dataclass(frozen=True)
@@ -143,7 +183,9 @@ class Target:
     kind: str
     label: str
     component: Instance
-    """A :class:`~harness.registry.Component`, a name with parameters, or the path of a task."""
+    """A :class:`~harness.registry.Component`, a name with parameters,
+    or the path of a task.
+    """
     entry: Entry | None = field(default=None, compare=False)
     """Catalogue entry, for a name of the registry."""
 
@@ -158,14 +200,16 @@ def builtins() -> list[Target]:
     ]
 
 
-def targets(text: str, kind: str | None = None, params: Parameters | None = None) -> list[Target]:
+def targets(
+    text: str, kind: str | None = None, params: Parameters | None = None
+) -> list[Target]:
     """Return the targets that a text names.
 
     Parameters
     ----------
     text : str
-        ``package.module:Class``, a task file, a Python file, the folder of a plugin, or a name of the registry, which may exist in
-        several kinds.
+        ``package.module:Class``, a task file, a Python file, the folder of a plugin, or
+        a name of the registry, which may exist in several kinds.
     kind : str, optional
         Restricts the kind; singular or plural.
     params : mapping, optional
@@ -179,7 +223,9 @@ def targets(text: str, kind: str | None = None, params: Parameters | None = None
         When the component cannot be imported or constructed.
     """
     if kind is not None:
-        kind = kind if kind in KINDS else {SINGULAR[k]: k for k in KINDS}.get(kind, kind)
+        kind = (
+            kind if kind in KINDS else {SINGULAR[k]: k for k in KINDS}.get(kind, kind)
+        )
         checks_of(kind)
     if Path(text).suffix in (".yaml", ".yml"):
         if not Path(text).is_file():
@@ -188,8 +234,14 @@ def targets(text: str, kind: str | None = None, params: Parameters | None = None
     if ":" in text:
         return [_import_target(text, kind, params or {})]
     path = Path(text)
-    if path.suffix == ".py" or (path.is_dir() and not current().match_entries(kind or "metrics", text)):
-        return _file_targets(path, kind, params or {}) if path.suffix == ".py" else _folder_targets(path, kind, params or {})
+    if path.suffix == ".py" or (
+        path.is_dir() and not current().match_entries(kind or "metrics", text)
+    ):
+        return (
+            _file_targets(path, kind, params or {})
+            if path.suffix == ".py"
+            else _folder_targets(path, kind, params or {})
+        )
     return _registry_targets(text, kind, params or {})
 
 
@@ -198,23 +250,43 @@ def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Targ
     if not path.is_file():
         raise HarnessError(f"{path}: no such file")
     folder, name = path.resolve().parent, path.stem
-    while (folder / "__init__.py").is_file():  # a module of a package is imported as one
+    # a module of a package is imported as one
+    while (folder / "__init__.py").is_file():
         folder, name = folder.parent, f"{folder.name}.{name}"
     values = vars(_import(name, folder))
-    own = [key for key, value in values.items() if not key.startswith("_") and getattr(value, "__module__", "") == name]
-    keys = [key for key in own if kind_of(values[key]) and kind in (None, kind_of(values[key]))]
+    own = [
+        key
+        for key, value in values.items()
+        if not key.startswith("_") and getattr(value, "__module__", "") == name
+    ]
+    keys = [
+        key
+        for key in own
+        if kind_of(values[key]) and kind in (None, kind_of(values[key]))
+    ]
     if not keys:
         raise HarnessError(
-            f"{path} defines no component of {kind or 'a kind that its methods tell'}: give package.module:Class --kind KIND"
+            f"{path} defines no component of "
+            f"{kind or 'a kind that its methods tell'}: "
+            "give package.module:Class --kind KIND"
         )
     return [_import_target(f"{name}:{key}", kind, params, folder) for key in keys]
 
 
 def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Target]:
-    """Return the components that the manifest of a plugin's folder declares; it lies there, or in the package there."""
-    files = sorted(file for pattern in ("", "*/", "src/*/") for file in path.glob(pattern + FILE_NAME))
+    """Return the components that the manifest of a plugin's folder declares; it lies
+    there, or in the package there.
+    """
+    files = sorted(
+        file
+        for pattern in ("", "*/", "src/*/")
+        for file in path.glob(pattern + FILE_NAME)
+    )
     if not files:
-        raise HarnessError(f"{path} is a folder without {FILE_NAME}; expected the folder of a plugin ('harness new-plugin' writes one)")
+        raise HarnessError(
+            f"{path} is a folder without {FILE_NAME}; "
+            "expected the folder of a plugin ('harness new-plugin' writes one)"
+        )
     folder = files[0].resolve().parent
     root = folder.parent if (folder / "__init__.py").is_file() else folder
     manifest = find_manifests(files[:1], path, "", local=False)[0][-1]
@@ -228,7 +300,9 @@ def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Ta
     ]
 
 
-def _import_target(text: str, kind: str | None, params: Parameters, folder: Path | None = None) -> Target:
+def _import_target(
+    text: str, kind: str | None, params: Parameters, folder: Path | None = None
+) -> Target:
     module_name, _, attribute = text.partition(":")
     module = _import(module_name, folder)
     if not hasattr(module, attribute):
@@ -236,7 +310,10 @@ def _import_target(text: str, kind: str | None, params: Parameters, folder: Path
     component = component_of(getattr(module, attribute))
     kind = kind or kind_of(component)
     if kind is None:
-        raise HarnessError(f"{text}: its kind is not clear from its methods; give --kind ({', '.join(KINDS)})")
+        raise HarnessError(
+            f"{text}: its kind is not clear from its methods; "
+            f"give --kind ({', '.join(KINDS)})"
+        )
     created = create_component(kind, component, params)
     check_instance(kind, f"{SINGULAR[kind]} '{text}'", created.instance)
     return Target(kind, text, created)
@@ -247,15 +324,28 @@ def _import(module_name: str, below: Path | None = None) -> Instance:
     if folder not in sys.path:
         sys.path.insert(0, folder)  # code beside the working directory's registry.yaml
     try:
-        return importlib.import_module(module_name) if below is None else import_from(below, module_name, f"'harness check {below}'")
+        return (
+            importlib.import_module(module_name)
+            if below is None
+            else import_from(below, module_name, f"'harness check {below}'")
+        )
     except ModuleNotFoundError as error:
         if error.name and not (module_name + ".").startswith(error.name + "."):
-            raise MissingExtra(f"{module_name} needs the package '{error.name}', which is not installed") from error
-        raise UnknownName(f"there is no module '{module_name}' (searched the installation and {folder})", value=module_name) from error
+            raise MissingExtra(
+                f"{module_name} needs the package '{error.name}', "
+                "which is not installed"
+            ) from error
+        raise UnknownName(
+            f"there is no module '{module_name}' (searched the installation and "
+            f"{folder})",
+            value=module_name,
+        ) from error
     except HarnessError:
         raise
     except Exception as error:  # a module may raise anything; the cause is chained
-        raise HarnessError(f"{module_name} cannot be imported: {describe_error(error)}") from error
+        raise HarnessError(
+            f"{module_name} cannot be imported: {describe_error(error)}"
+        ) from error
 
 
 def kind_of(component: Instance) -> str | None:
@@ -264,7 +354,11 @@ def kind_of(component: Instance) -> str | None:
     for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
             return kind
-    return "readers" if hasattr(component, "__iter__") and hasattr(component, "fingerprint") else None
+    return (
+        "readers"
+        if hasattr(component, "__iter__") and hasattr(component, "fingerprint")
+        else None
+    )
 
 
 def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[Target]:
@@ -273,10 +367,17 @@ def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[T
     if kind is None and prefix in KINDS and bare_name:
         kind, text = prefix, bare_name
     kinds = [kind] if kind else list(KINDS)
-    entries = [entry for single_kind in kinds for entry in registry.match_entries(single_kind, text)]
+    entries = [
+        entry
+        for single_kind in kinds
+        for entry in registry.match_entries(single_kind, text)
+    ]
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
-        raise UnknownName(f"there is nothing called '{text}'{did_you_mean(text, names)} (or give package.module:Class)")
+        raise UnknownName(
+            f"there is nothing called '{text}'{did_you_mean(text, names)} (or give "
+            "package.module:Class)"
+        )
     return [
         Target("tasks", entry.full_name, str(entry.file), entry)
         if entry.kind == "tasks"

@@ -1,4 +1,6 @@
-"""A plugin of pytest: the file that ``CAPTION_KERNELS_EXTENSION`` names is the compiled extension."""
+"""A plugin of pytest: the file that ``CAPTION_KERNELS_EXTENSION`` names is the compiled
+extension.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ import os
 import sys
 
 NAME = "caption_kernels._compiled"
-spec = importlib.util.spec_from_file_location(NAME, os.environ["CAPTION_KERNELS_EXTENSION"])
+spec = importlib.util.spec_from_file_location(
+    NAME, os.environ["CAPTION_KERNELS_EXTENSION"]
+)
 assert spec is not None
 assert spec.loader is not None
 sys.modules[NAME] = importlib.util.module_from_spec(spec)

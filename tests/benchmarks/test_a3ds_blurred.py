@@ -1,4 +1,6 @@
-"""The coarse encoder misreads two factors of a scene, and the blur is chosen by the baseline alone."""
+"""The coarse encoder misreads two factors of a scene,
+and the blur is chosen by the baseline alone.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,10 @@ def test_the_encoder_errs_in_orientation_and_scale_alone():
 
 def test_the_view_of_a_scene_does_not_depend_on_the_others():
     scenes = np.arange(0, scene.N_SCENES, 9973)
-    assert views(scenes, 0.65, 0.25)[3:7].tolist() == views(scenes[3:7], 0.65, 0.25).tolist()
+    assert (
+        views(scenes, 0.65, 0.25)[3:7].tolist()
+        == views(scenes[3:7], 0.65, 0.25).tolist()
+    )
     assert views(scenes, 0.0, 0.0).tolist() == scenes.tolist()
 
 

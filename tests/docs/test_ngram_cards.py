@@ -1,4 +1,6 @@
-"""The cards of the n-gram metrics and of their tokeniser: examples give the printed values, and every parameter is listed."""
+"""The cards of the n-gram metrics and of their tokeniser: examples give the printed
+values, and every parameter is listed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from harness.registry import current, parameters
 @pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "ptb", "tokenisers"])
 def test_examples_of_a_card_give_the_printed_values(root, name):
     path = root / "docs" / "metrics" / f"{name}.md"
-    examples = path.read_text(encoding="utf-8").replace("```", "")  # a closing fence is not output
+    # a closing fence is not output
+    examples = path.read_text(encoding="utf-8").replace("```", "")
     test = doctest.DocTestParser().get_doctest(examples, {}, name, str(path), 0)
     assert test.examples
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)

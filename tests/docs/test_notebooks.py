@@ -1,4 +1,6 @@
-"""The notebooks of the documentation run from the first cell to the last, and hold no outputs."""
+"""The notebooks of the documentation run from the first cell to the last,
+and hold no outputs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def test_notebooks_hold_no_outputs(root):
     for file in notebooks(root):
         cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
         assert cells[0]["cell_type"] == "markdown", file.name
-        assert not [cell for cell in cells if cell.get("outputs") or cell.get("execution_count")], file.name
+        assert not [
+            cell for cell in cells if cell.get("outputs") or cell.get("execution_count")
+        ], file.name
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""docs/studies/papers.md has a line for every published item, with a spec that loads, a comparison and a difference."""
+"""docs/studies/papers.md has a line for every published item, with a spec that loads, a
+comparison and a difference.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from harness.spec.loading import load_specs
 
 @pytest.fixture(scope="module")
 def papers(root):
-    spec = importlib.util.spec_from_file_location("benchmark_papers", root / "benchmarks/papers.py")
+    spec = importlib.util.spec_from_file_location(
+        "benchmark_papers", root / "benchmarks/papers.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["benchmark_papers"] = module
@@ -43,17 +47,32 @@ def test_every_published_item_is_in_the_index(entries, root):
 def test_every_entry_has_a_known_state_a_reason_and_a_difference(entries, papers):
     for entry in entries:
         state, numbers = papers.compare(entry)
-        assert state in papers.STATES and bool(numbers) == bool(entry.results or entry.table) == (not entry.state), entry
+        assert state in papers.STATES and bool(numbers) == bool(
+            entry.results or entry.table
+        ) == (not entry.state), entry
         assert state != "differs" or entry.shows, entry
         assert not entry.results or entry.tolerance > 0, entry
         assert "not known" not in entry.because, entry
-        assert entry.because.strip() and [bool(entry.results), bool(entry.table), entry.kind in papers.KINDS].count(True) == 1, entry
+        assert (
+            entry.because.strip()
+            and [
+                bool(entry.results),
+                bool(entry.table),
+                entry.kind in papers.KINDS,
+            ].count(True)
+            == 1
+        ), entry
         assert papers.PENDING not in papers.largest_stored(entry), entry
 
 
 def test_an_item_without_results_cannot_be_told(papers):
-    item = papers.Item("p", "i", "s", "coco", "a reason", "", results="none", shows="a command")
-    assert papers.compare(item) == ("cannot tell", "no results are stored; a command measures them")
+    item = papers.Item(
+        "p", "i", "s", "coco", "a reason", "", results="none", shows="a command"
+    )
+    assert papers.compare(item) == (
+        "cannot tell",
+        "no results are stored; a command measures them",
+    )
 
 
 def test_every_spec_loads(entries):
@@ -65,12 +84,16 @@ def test_differences_that_need_no_run(papers, entries, monkeypatch):
     monkeypatch.delenv("HARNESS_DATA", raising=False)
     measured = papers.computed(entries)
     assert measured["Tanti et al. 2018, Figure 1"].startswith("0.00014 ")
-    assert measured["Tsvilodub and Franke 2023, section 2.1"].startswith("0 images (9.6 million")
+    assert measured["Tsvilodub and Franke 2023, section 2.1"].startswith(
+        "0 images (9.6 million"
+    )
     assert len(measured) == 3
 
 
 @pytest.mark.large_sets("pregen/data.txt.gz")
-def test_differences_of_the_published_table_of_pregen(papers, entries, monkeypatch, shared):
+def test_differences_of_the_published_table_of_pregen(
+    papers, entries, monkeypatch, shared
+):
     monkeypatch.setenv("HARNESS_DATA", str(shared / "data"))
     measured = papers.computed(entries)
     assert measured["Tanti et al. 2018, Figure 2"].startswith("0.004 (R2 0.756 ")
@@ -81,7 +104,10 @@ def test_the_largest_difference_is_that_of_a_stored_table(tmp_path):
     from benchmarks.papers_rule import read_table
 
     def pairs(table, cells=""):
-        return [(cell.name, cell.ours, cell.published) for cell in read_table(table, cells, folder=tmp_path)]
+        return [
+            (cell.name, cell.ours, cell.published)
+            for cell in read_table(table, cells, folder=tmp_path)
+        ]
 
     cells = [["**block**", ""], ["a", "1.0 / 2.5"], ["b", "–  / 9"]]
     beside = [["a, ours", "1e-3 … 0.5", "2"], ["published", "0.1", "< 0.1"]]
@@ -90,7 +116,12 @@ def test_the_largest_difference_is_that_of_a_stored_table(tmp_path):
         "rows": (["", "x", "y"], beside),
         "columns": (["", "x", "published"], [["a", "3", "1"], ["b", "4", ""]]),
     }
-    content = {"tables": {name: {"headers": heads, "rows": rows} for name, (heads, rows) in tables.items()}}
+    content = {
+        "tables": {
+            name: {"headers": heads, "rows": rows}
+            for name, (heads, rows) in tables.items()
+        }
+    }
     (tmp_path / "f.json").write_text(json.dumps(content), encoding="utf-8")
     assert pairs("f/cells") == [("a, x; block", 1.0, 2.5)]
     assert pairs("f/rows") == [("a, ours, x", 0.1, 0.1)]  # within the range
@@ -102,7 +133,9 @@ def test_the_largest_difference_is_that_of_a_stored_table(tmp_path):
 def test_the_page_has_the_lines_of_the_benchmark(papers, root, tmp_path, monkeypatch):
     page = (root / "docs/studies/papers.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"Output of `python -m benchmarks.(papers [^`]*)`", page)
-    monkeypatch.setattr(sys, "argv", command.replace("docs/studies", str(tmp_path)).split())
+    monkeypatch.setattr(
+        sys, "argv", command.replace("docs/studies", str(tmp_path)).split()
+    )
     papers.main()
     assert (tmp_path / "papers.md").read_text(encoding="utf-8") == page
 
@@ -121,19 +154,36 @@ def test_the_largest_difference_of_a_run(papers, tmp_path, monkeypatch):
     from harness import api
 
     monkeypatch.delenv("HARNESS_DATA", raising=False)
-    runs = api.evaluate_all("studies/human-pvalues", output=tmp_path / "run", limit=4, overrides=["bootstrap.samples=0"])
+    runs = api.evaluate_all(
+        "studies/human-pvalues",
+        output=tmp_path / "run",
+        limit=4,
+        overrides=["bootstrap.samples=0"],
+    )
     assert papers.differences(runs) == {}  # the sample has no published row
     (loaded,) = load_specs("studies/human-pvalues")
     assert loaded.spec.task == "sample-human"
 
 
 def test_the_largest_difference_is_of_one_task(papers):
-    rows, task = ([("A", (1.5, 0.2)), ("B", (3.0, math.nan))], [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}])
+    rows, task = (
+        [("A", (1.5, 0.2)), ("B", (3.0, math.nan))],
+        [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}],
+    )
     table = papers.PublishedTable.model_validate(
-        {"source": "a paper", "rows": [*task, {"label": "A", "task": "u", "values": {"x": 9.0}}, {"values": {"y": 2.0}}]}
+        {
+            "source": "a paper",
+            "rows": [
+                *task,
+                {"label": "A", "task": "u", "values": {"x": 9.0}},
+                {"values": {"y": 2.0}},
+            ],
+        }
     )
     assert papers.largest_difference(rows, ("x", "y"), table, "t") == (0.5, "A", "x")
     assert papers.largest_difference(rows, ("x", "y"), table, "u")[0] == 7.5
     assert math.isnan(papers.largest_difference(rows, ("y",), table, "t")[0])
-    every = papers.PublishedTable.model_validate({"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]})
+    every = papers.PublishedTable.model_validate(
+        {"source": "s", "rows": [{"label": "*", "values": {"x": 2.0}}]}
+    )
     assert papers.largest_difference(rows, ("x", "y"), every, "t") == (1.0, "B", "x")

@@ -1,4 +1,6 @@
-"""docs/plugins.md: its examples run, and it documents every hook, manifest key, protocol and kind."""
+"""docs/plugins.md: its examples run, and it documents every hook,
+manifest key, protocol and kind.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def guide(root):
 
 @pytest.fixture(scope="module")
 def project(guide, tmp_path_factory):
-    """A project with the modules of the page, one manifest of both examples, and a spec in a folder of its own."""
+    """A project with the modules of the page, one manifest of both examples,
+    and a spec in a folder of its own.
+    """
     folder = tmp_path_factory.mktemp("project")
     blocks = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     for block in blocks:
@@ -49,12 +53,20 @@ def project(guide, tmp_path_factory):
     manifest: dict[str, Any] = {}
     for block in re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL):
         for key, value in yaml.safe_load(block).items():
-            manifest[key] = {**manifest.get(key, {}), **value} if isinstance(value, dict) else value
+            manifest[key] = (
+                {**manifest.get(key, {}), **value} if isinstance(value, dict) else value
+            )
     (folder / "registry.yaml").write_text(yaml.safe_dump(manifest))
     (folder / "specs").mkdir()
-    rows = [{"id": f"e{k}", "references": ["a dog runs", "the dog ran"]} for k in range(3)]
-    (folder / "specs/data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "specs/captions.json").write_text(json.dumps({f"e{k}": ["one dog", "a dog"] for k in range(3)}))
+    rows = [
+        {"id": f"e{k}", "references": ["a dog runs", "the dog ran"]} for k in range(3)
+    ]
+    (folder / "specs/data.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
+    (folder / "specs/captions.json").write_text(
+        json.dumps({f"e{k}": ["one dog", "a dog"] for k in range(3)})
+    )
     (folder / "specs/spec.yaml").write_text(SPEC)
     return folder
 
@@ -62,7 +74,9 @@ def project(guide, tmp_path_factory):
 def call(*arguments, cwd):
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, check=False, env=environment
+    )
 
 
 @pytest.mark.first_case_fast
@@ -92,8 +106,16 @@ def test_the_adapter_reads_a_path_beside_the_spec_and_the_hook_is_called(project
     assert "sample: 2 results" in result.stdout
     manifest = json.loads((project / "run/manifest.json").read_text())
     assert manifest["models"][0]["fingerprint"].startswith("from-file|")
-    used = {plugin["name"]: plugin["provider"] for plugin in manifest["plugins"] if plugin["used"]}
-    assert (used["from-file"], used["words"], used["distinct"]) == ("mine", "mine", "harness")
+    used = {
+        plugin["name"]: plugin["provider"]
+        for plugin in manifest["plugins"]
+        if plugin["used"]
+    }
+    assert (used["from-file"], used["words"], used["distinct"]) == (
+        "mine",
+        "mine",
+        "harness",
+    )
 
 
 @pytest.mark.slow
@@ -108,9 +130,17 @@ def test_prepare_reports_a_task_that_cannot_be_processed(project):
 
 def test_a_metric_of_a_built_in_name_is_available_by_its_full_name(project, tmp_path):
     (tmp_path / "my_metrics.py").write_text((project / "my_metrics.py").read_text())
-    (tmp_path / "registry.yaml").write_text('provider: acme\nmetrics:\n  cider: {import: "my_metrics:Words", summary: "x"}\n')
-    assert "metric of harness" in call("harness", "show", "metrics/cider", cwd=tmp_path).stdout
-    assert "my_metrics:Words" in call("harness", "show", "acme/cider", cwd=tmp_path).stdout
+    (tmp_path / "registry.yaml").write_text(
+        'provider: acme\nmetrics:\n  cider: {import: "my_metrics:Words", summary: '
+        '"x"}\n'
+    )
+    assert (
+        "metric of harness"
+        in call("harness", "show", "metrics/cider", cwd=tmp_path).stdout
+    )
+    assert (
+        "my_metrics:Words" in call("harness", "show", "acme/cider", cwd=tmp_path).stdout
+    )
 
 
 def test_the_options_and_checks_on_the_page_exist(guide):
@@ -154,14 +184,24 @@ def test_every_hook_is_documented_with_its_arguments(guide):
 
 def test_every_protocol_is_documented(guide):
     protocols = {
-        name: value for name in harness.contracts.__all__ if getattr(value := getattr(harness.contracts, name), "_is_protocol", False)
+        name: value
+        for name in harness.contracts.__all__
+        if getattr(value := getattr(harness.contracts, name), "_is_protocol", False)
     }
-    required = {protocol.__name__ for group in PROTOCOLS.values() for protocol in group} | {"Features"}
+    required = {
+        protocol.__name__ for group in PROTOCOLS.values() for protocol in group
+    } | {"Features"}
     optional = protocols.keys() - required
     assert optional == code(rows(guide, "\n### Optional members"))
     for name in optional:
-        members = [member for member in vars(protocols[name]) if not member.startswith("_")]
-        members += [member for member in getattr(protocols[name], "__annotations__", {}) if member not in members]
+        members = [
+            member for member in vars(protocols[name]) if not member.startswith("_")
+        ]
+        members += [
+            member
+            for member in getattr(protocols[name], "__annotations__", {})
+            if member not in members
+        ]
         row = re.search(rf"^\| `{name}` \|.*$", guide, re.MULTILINE)
         assert row
         assert all(member in row[0] for member in members), name
@@ -178,7 +218,16 @@ def test_every_required_member_is_documented(kind, protocols, guide):
 def test_every_kind_and_the_marks_of_parameters_are_documented(guide):
     for kind in ALL_CHECKS:
         assert re.search(rf"^\| {kind[:-1]} \|", guide, re.MULTILINE), kind
-    for name in ("PathParam", "PathLike", "TaskView", "MeanMetric", "SumMetric", "CorpusMetric", "TextDistance", "HARNESS_STRICT_PLUGINS"):
+    for name in (
+        "PathParam",
+        "PathLike",
+        "TaskView",
+        "MeanMetric",
+        "SumMetric",
+        "CorpusMetric",
+        "TextDistance",
+        "HARNESS_STRICT_PLUGINS",
+    ):
         assert f"`{name}" in guide
 
 

@@ -18,12 +18,16 @@ def text(root):
 
 def test_the_readme_has_at_most_900_words_and_six_documents(text):
     assert len(text.split()) <= MOST_WORDS
-    documents = re.findall(r"^- \[[^\]]+\]\[(docs/[^\]]+)\]", text.partition("## Read on")[2], re.MULTILINE)
+    documents = re.findall(
+        r"^- \[[^\]]+\]\[(docs/[^\]]+)\]", text.partition("## Read on")[2], re.MULTILINE
+    )
     assert len(set(documents)) == len(documents) == 6
 
 
 def test_the_folder_of_real_data_is_explained_before_it_is_used(text):
-    assert text.index("environment variable `HARNESS_DATA`") < text.index("HARNESS_DATA=")
+    assert text.index("environment variable `HARNESS_DATA`") < text.index(
+        "HARNESS_DATA="
+    )
 
 
 def test_both_pages_show_the_table_of_the_command_and_pictures_of_modest_size(root):

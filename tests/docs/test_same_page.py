@@ -52,7 +52,9 @@ def test_the_cron_line_mails_on_every_exit_code_but_0(root, tmp_path, code, aske
         (tmp_path / name).chmod(0o755)
     mailed = tmp_path / "mailed"
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "MAILED": str(mailed)}
-    local = line.replace("/srv/check", str(tmp_path)).replace("/tmp/same.txt", str(tmp_path / "same.txt"))
+    local = line.replace("/srv/check", str(tmp_path)).replace(
+        "/tmp/same.txt", str(tmp_path / "same.txt")
+    )
     for night in (1, 2):
         subprocess.run(["sh", "-c", local], env=environment, cwd=tmp_path, check=True)
         assert (tmp_path / "night").read_text() == f"{night}\n"
@@ -60,11 +62,18 @@ def test_the_cron_line_mails_on_every_exit_code_but_0(root, tmp_path, code, aske
         assert mailed.exists() == (expected != 0)
         if asked:
             called = (tmp_path / "called").read_text()
-            assert called == f"same baseline.jsonl tonight.jsonl --nights 90 --night {night} --output same.html\n"
+            assert (
+                called
+                == f"same baseline.jsonl tonight.jsonl --nights 90 --night {night} "
+                "--output same.html\n"
+            )
         if expected:
             subject, meaning, *_ = mailed.read_text().splitlines()
             assert subject == f"-s harness same: exit code {expected} you"
-            assert all(f"{number}: " in meaning for number in (1, 2, 4, 9)) and f"exit code {expected} " in meaning
+            assert (
+                all(f"{number}: " in meaning for number in (1, 2, 4, 9))
+                and f"exit code {expected} " in meaning
+            )
     assert (tmp_path / "called").exists() == asked
 
 
@@ -73,7 +82,12 @@ def test_the_cron_line_mails_where_its_folder_is_missing(root, tmp_path):
     (line,) = re.findall(r"^15 3 \* \* \* +(.*)$", text, re.MULTILINE)
     (tmp_path / "mail").write_text('#!/bin/sh\necho "$@" > "$MAILED"\n')
     (tmp_path / "mail").chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "MAILED": str(tmp_path / "mailed")}
-    local = line.replace("/srv/check", str(tmp_path / "none")).replace("/tmp/same.txt", str(tmp_path / "same.txt"))
+    environment = {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "MAILED": str(tmp_path / "mailed"),
+    }
+    local = line.replace("/srv/check", str(tmp_path / "none")).replace(
+        "/tmp/same.txt", str(tmp_path / "same.txt")
+    )
     subprocess.run(["sh", "-c", local], env=environment, check=True)
     assert (tmp_path / "mailed").read_text() == "-s harness same: exit code 9 you\n"

@@ -1,4 +1,6 @@
-"""The specs of the pages on model servers: parameters exist, and the vLLM page's spec runs against a server of the tests."""
+"""The specs of the pages on model servers: parameters exist, and the vLLM page's spec
+runs against a server of the tests.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ __all__ = ["server"]
 
 def specs(root, page):
     text = (root / "docs" / "adapters" / page).read_text(encoding="utf-8")
-    return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)]
+    return [
+        yaml.safe_load(block)
+        for block in re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    ]
 
 
 def test_the_card_names_every_parameter(root):
@@ -53,4 +58,6 @@ def test_the_spec_of_the_vllm_page_runs(root, server, tmp_path):
     run = harness.evaluate(str(tmp_path / "spec.yaml"))
     assert len(run.samples) == 3 and not run.failed
     assert {len(row) for row in run.samples.lists("candidates")} == {10}
-    assert {request["model"] for request in server.requests} == {"Qwen/Qwen2.5-VL-3B-Instruct"}
+    assert {request["model"] for request in server.requests} == {
+        "Qwen/Qwen2.5-VL-3B-Instruct"
+    }

@@ -1,4 +1,6 @@
-"""Cards of metrics of sets, corpora, hallucination and choice, and of composed ones: examples give their values, parameters are named."""
+"""Cards of metrics of sets, corpora, hallucination and choice, and of composed ones:
+examples give their values, parameters are named.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,14 @@ from harness.registry import current, parameters
 
 CARDS = {
     "coverage": [
-        "precision", "recall", "density", "coverage",
-        "precision-example", "recall-example", "density-example", "coverage-example",
+        "precision",
+        "recall",
+        "density",
+        "coverage",
+        "precision-example",
+        "recall-example",
+        "density-example",
+        "coverage-example",
     ],
     "meanings": ["semantic-entropy", "reference-coverage"],
     "variability": ["production-variability"],
@@ -33,15 +41,20 @@ CARDS = {
     "facts": ["fact-precision", "fact-recall", "fact-f1"],
     "poll": ["poll"],
     "choice": ["choice"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("card", CARDS)
 def test_examples_of_a_card_give_the_printed_values(root, card):
     path = root / "docs" / "metrics" / f"{card}.md"
-    test = doctest.DocTestParser().get_doctest(path.read_text(encoding="utf-8"), {}, card, str(path), 0)
+    test = doctest.DocTestParser().get_doctest(
+        path.read_text(encoding="utf-8"), {}, card, str(path), 0
+    )
     assert test.examples
-    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed == 0
+    assert (
+        doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test).failed
+        == 0
+    )
 
 
 @pytest.mark.parametrize("card", CARDS)
@@ -51,5 +64,10 @@ def test_a_card_names_its_metrics_parameters_and_signatures(root, card):
         assert f"`{name}`" in text
         for parameter in parameters(current().load("metrics", name)):
             assert f"`{parameter}" in text, (name, parameter)
-    for words in ("Signature", "Pitfalls", "Source", "Cost" if card != "redundancy" else "Needs"):
+    for words in (
+        "Signature",
+        "Pitfalls",
+        "Source",
+        "Cost" if card != "redundancy" else "Needs",
+    ):
         assert words in text or words.lower() in text, words

@@ -1,4 +1,6 @@
-"""docs/specs.md documents every key of a spec and every option of decoding, significance and views."""
+"""docs/specs.md documents every key of a spec and every option of decoding,
+significance and views.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,51 @@ def page(root):
 
 def row(page: str, key: str) -> str:
     """Return the row of the table whose first cell contains a key."""
-    return next(line for line in page.splitlines() if line.startswith("| `") and f"`{key}`" in line.split("|")[1])
+    return next(
+        line
+        for line in page.splitlines()
+        if line.startswith("| `") and f"`{key}`" in line.split("|")[1]
+    )
 
 
 def test_every_key_has_a_row(page):
-    keys = set(re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))))
+    keys = set(
+        re.findall(
+            r"`(\w+)`",
+            " ".join(
+                line.split("|")[1]
+                for line in page.splitlines()
+                if line.startswith("| `")
+            ),
+        )
+    )
     assert set(Spec.model_fields) - {"variant"} | {"include", "variants"} <= keys
     assert "`variant`" in row(page, "variants")
 
 
-@pytest.mark.parametrize(("key", "model"), [("decoding", DecodingSpec), ("significance", SignificanceSpec), ("views", ViewSpec)])
+@pytest.mark.parametrize(
+    ("key", "model"),
+    [
+        ("decoding", DecodingSpec),
+        ("significance", SignificanceSpec),
+        ("views", ViewSpec),
+    ],
+)
 def test_every_option_is_listed(page, key, model):
     text = row(page, key)
-    assert [name for name in model.model_fields if not re.search(rf"\b{name}\b", text)] == []
+    assert [
+        name for name in model.model_fields if not re.search(rf"\b{name}\b", text)
+    ] == []
 
 
 def test_every_plot_and_required_key_is_listed(page):
     plots = get_args(ViewSpec.model_fields["plot"].annotation)
     assert f"({', '.join(plots)})" in row(page, "views")
-    required = {name for name, field in Spec.model_fields.items() if field.is_required()}
-    assert {name for name in Spec.model_fields if name != "variant" and "(required)" in row(page, name)} == required
+    required = {
+        name for name, field in Spec.model_fields.items() if field.is_required()
+    }
+    assert {
+        name
+        for name in Spec.model_fields
+        if name != "variant" and "(required)" in row(page, name)
+    } == required

@@ -1,4 +1,6 @@
-"""The packages of examples/ install with pip, pass their tests and their checks, and run."""
+"""The packages of examples/ install with pip, pass their tests and their checks,
+and run.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +22,54 @@ PACKAGES = {
     "nacf": ["nacf", "nacf-trained-here"],
     "ray": [],
     "wrappers": [],
-    "text_spaces": ["text-space", "text-space-qdisc", "lstm-oracle", "pareto", "synthetic-texts"],
+    "text_spaces": [
+        "text-space",
+        "text-space-qdisc",
+        "lstm-oracle",
+        "pareto",
+        "synthetic-texts",
+    ],
 }
 
 
 @pytest.fixture(scope="module")
 def installed(root, tmp_path_factory):
-    """A function that runs a module of Python where both packages are installed, in a folder of its own."""
+    """A function that runs a module of Python where both packages are installed,
+    in a folder of its own.
+    """
     site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
 
     def call(*arguments, **environment):
         return subprocess.run(
-            [sys.executable, "-m", *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(site), **environment},
-        )  # fmt: skip
+            [sys.executable, "-m", *map(str, arguments)],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+            env={
+                **os.environ,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONPATH": str(site),
+                **environment,
+            },
+        )
 
     for name in PACKAGES:
         copy = tmp_path_factory.mktemp("source") / name
-        subprocess.run(["cp", "-r", str(root / "examples" / name), str(copy)], check=True)
-        pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", site)
+        subprocess.run(
+            ["cp", "-r", str(root / "examples" / name), str(copy)], check=True
+        )
+        pip = (
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--target",
+            site,
+        )
         done = call(*pip, copy)
         assert done.returncode == 0, done.stderr
     return call
@@ -60,48 +91,108 @@ def test_a_verb_is_one_of_the_command_line(installed):
 
 
 def test_the_functions_score_with_p_values_and_comparisons(installed, tmp_path):
-    texts = {"a": ["a dog", "a cat"], "b": ["dogs", "the cat sits"], "r": [["a dog runs", "the dog"], ["a cat", "the cat"]]}
+    texts = {
+        "a": ["a dog", "a cat"],
+        "b": ["dogs", "the cat sits"],
+        "r": [["a dog runs", "the dog"], ["a cat", "the cat"]],
+    }
     for name, rows in texts.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps({str(k): row for k, row in enumerate(rows)}))
+        (tmp_path / f"{name}.json").write_text(
+            json.dumps({str(k): row for k, row in enumerate(rows)})
+        )
     metrics = "word-recall,word-recall:best=true,reading-ease,trm:distance=shared-words,mmd:embedding=trigrams"
     files = [str(tmp_path / f"{name}.json") for name in "ab"]
-    done = installed("harness", "score", *files, "--references", tmp_path / "r.json", "-m", metrics, "--p-values", "exact", "--json")
+    done = installed(
+        "harness",
+        "score",
+        *files,
+        "--references",
+        tmp_path / "r.json",
+        "-m",
+        metrics,
+        "--p-values",
+        "exact",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     data = json.loads(done.stdout)
     values = {(record["model"], record["metric"]): record for record in data["results"]}
     assert values["a", "word-recall"]["value"] == pytest.approx((2 / 4 + 2 / 3) / 2)
     assert 0 < values["a", "word-recall"]["p_value"] <= 1
-    assert "p_value" not in values["a", "reading-ease"] or values["a", "reading-ease"]["p_value"] is None
-    assert {row["metric"] for row in data["comparisons"]} >= {"word-recall", "trm(shared-words)", "mmd(trigrams)"}
+    assert (
+        "p_value" not in values["a", "reading-ease"]
+        or values["a", "reading-ease"]["p_value"] is None
+    )
+    assert {row["metric"] for row in data["comparisons"]} >= {
+        "word-recall",
+        "trm(shared-words)",
+        "mmd(trigrams)",
+    }
 
 
 def test_the_task_runs_and_the_hook_is_called(installed, tmp_path):
-    done = installed("harness", "run", "subtitles-sample", "--output", tmp_path / "run", SUBTITLES_SUMMARY="1")
+    done = installed(
+        "harness",
+        "run",
+        "subtitles-sample",
+        "--output",
+        tmp_path / "run",
+        SUBTITLES_SUMMARY="1",
+    )
     assert done.returncode == 0, done.stderr
     assert "subtitles-sample: cr2 " in done.stdout
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
-    assert {plugin["provider"] for plugin in manifest["plugins"]} == {"harness", "subtitles"}
+    assert {plugin["provider"] for plugin in manifest["plugins"]} == {
+        "harness",
+        "subtitles",
+    }
 
 
 @pytest.mark.parametrize(
-    "component", [name for package, names in PACKAGES.items() for name in names if package not in ("nacf", "text_spaces")]
+    "component",
+    [
+        name
+        for package, names in PACKAGES.items()
+        for name in names
+        if package not in ("nacf", "text_spaces")
+    ],
 )
 def test_every_component_passes_its_checks(installed, component):
-    # Those of `nacf` need a checkpoint or train models for minutes, those of `text_spaces` an oracle; the tests of the package check them.
+    # Those of `nacf` need a checkpoint or train models for minutes, those of
+    # `text_spaces` an oracle; the tests of the package check them.
     done = installed("harness", "check", component)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_the_tests_of_the_packages_pass(installed, root, name):
-    done = installed("pytest", "-q", "-p", "no:cacheprovider", root / "examples" / name / "tests", "-c", os.devnull)
+    done = installed(
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        root / "examples" / name / "tests",
+        "-c",
+        os.devnull,
+    )
     assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("name", ["lm_eval", "inspect_ai"])
-def test_the_plugins_of_other_programs_pass_their_tests_where_the_program_is(installed, root, name):
+def test_the_plugins_of_other_programs_pass_their_tests_where_the_program_is(
+    installed, root, name
+):
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"the package {name} is not installed")
     folder = root / "examples" / name
-    done = installed("pytest", "-q", "-p", "no:cacheprovider", folder / "tests", "-c", os.devnull, PYTHONPATH=str(folder))
+    done = installed(
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        folder / "tests",
+        "-c",
+        os.devnull,
+        PYTHONPATH=str(folder),
+    )
     assert done.returncode == 0, done.stdout

@@ -1,4 +1,6 @@
-"""The example of a gate: the commands of its page, the steps of the action, and the fixture of pytest."""
+"""The example of a gate: the commands of its page, the steps of the action,
+and the fixture of pytest.
+"""
 
 from __future__ import annotations
 
@@ -23,24 +25,50 @@ def runs(root, tmp_path_factory):
     folder, source = tmp_path_factory.mktemp("gate"), root / "examples" / "gate"
     for version in ("baseline", "good", "worse", "unsure"):
         harness(
-            folder, "score", source / f"{version}.jsonl", "--references", source / "references.jsonl", "-m", METRICS,
-            "--output", f"runs/gate/{version}",
-        )  # fmt: skip
-    harness(folder, "export", "runs/gate/baseline", "--format", "baseline", "--output", "runs/gate/committed")
+            folder,
+            "score",
+            source / f"{version}.jsonl",
+            "--references",
+            source / "references.jsonl",
+            "-m",
+            METRICS,
+            "--output",
+            f"runs/gate/{version}",
+        )
+    harness(
+        folder,
+        "export",
+        "runs/gate/baseline",
+        "--format",
+        "baseline",
+        "--output",
+        "runs/gate/committed",
+    )
     return folder
 
 
 def harness(folder, *arguments, code=0):
     done = subprocess.run(
-        [sys.executable, "-m", "harness", *map(str, arguments)], cwd=folder, capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-m", "harness", *map(str, arguments)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert done.returncode == code, done.stderr
     return done.stdout
 
 
-@pytest.mark.parametrize(("version", "verdict", "code"), [("good", "passed", 0), ("worse", "failed", 1), ("unsure", "undecided", 4)])
+@pytest.mark.parametrize(
+    ("version", "verdict", "code"),
+    [("good", "passed", 0), ("worse", "failed", 1), ("unsure", "undecided", 4)],
+)
 def test_the_commands_of_the_page_end_as_it_says(runs, root, version, verdict, code):
-    command = f"gate runs/gate/{version} --baseline runs/gate/committed -m CIDEr-D --max-drop 0.2"
+    command = (
+        f"gate runs/gate/{version} --baseline runs/gate/committed -m CIDEr-D "
+        "--max-drop 0.2"
+    )
     assert command in (root / "examples" / "gate" / "README.md").read_text()
     out = harness(runs, *command.split(), code=code)
     assert out.splitlines()[-1].startswith(f"{verdict}: ") or f"\n{verdict}: " in out
@@ -50,30 +78,63 @@ def test_a_baseline_is_small_and_has_its_captions(runs):
     committed = runs / "runs" / "gate" / "committed"
     assert sum(path.stat().st_size for path in committed.rglob("*")) < 300_000
     assert not (committed / "candidates").exists()
-    assert "identical" in harness(runs, "compare", "runs/gate/baseline", "runs/gate/committed", "--identical")
+    assert "identical" in harness(
+        runs, "compare", "runs/gate/baseline", "runs/gate/committed", "--identical"
+    )
 
 
 def test_a_baseline_is_scored_again_without_the_files_that_made_it(runs, root):
     page = (root / "examples" / "gate" / "README.md").read_text()
-    block = page.partition("on any machine:\n\n```\n")[2].partition("```")[0].replace("examples/gate/", f"{root}/examples/gate/")
+    block = (
+        page.partition("on any machine:\n\n```\n")[2]
+        .partition("```")[0]
+        .replace("examples/gate/", f"{root}/examples/gate/")
+    )
     for command in block.splitlines():
         out = harness(runs, *command.split()[1:])
     assert "\npassed: " in out
-    values = [json.loads((runs / "runs/gate" / name / "results.json").read_text())["results"][0] for name in ("baseline", "again")]
-    assert values[0]["value"] == values[1]["value"] and values[0]["ci95"] == values[1]["ci95"]
+    values = [
+        json.loads((runs / "runs/gate" / name / "results.json").read_text())["results"][
+            0
+        ]
+        for name in ("baseline", "again")
+    ]
+    assert (
+        values[0]["value"] == values[1]["value"]
+        and values[0]["ci95"] == values[1]["ci95"]
+    )
 
 
-@pytest.mark.parametrize("package", ["", "./one ./two", "caption-harness@git+https://example.org/x"])
+@pytest.mark.parametrize(
+    "package", ["", "./one ./two", "caption-harness@git+https://example.org/x"]
+)
 def test_the_action_installs_what_is_there(root, tmp_path, package):
     action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
-    (step,) = (step for step in action["runs"]["steps"] if "pip install" in step.get("run", ""))
+    (step,) = (
+        step for step in action["runs"]["steps"] if "pip install" in step.get("run", "")
+    )
     (tmp_path / "python").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "python").chmod(0o755)
-    script = step["run"].replace("${{ github.action_path }}", str(root / "examples" / "gate"))
-    environment = {**os.environ, "PACKAGE": package, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    out = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True).stdout.split()
+    script = step["run"].replace(
+        "${{ github.action_path }}", str(root / "examples" / "gate")
+    )
+    environment = {
+        **os.environ,
+        "PACKAGE": package,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
+    out = subprocess.run(
+        ["bash", "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
     assert out[:3] == ["-m", "pip", "install"]
-    folders = [*(str(root / name) for name in ("kernels", "tasks", "plugins", "adapters")), str(root)]
+    folders = [
+        *(str(root / name) for name in ("kernels", "tasks", "plugins", "adapters")),
+        str(root),
+    ]
     assert out[3:] == (package.split() or folders)
     assert all((Path(folder) / "pyproject.toml").is_file() for folder in folders)
 
@@ -82,7 +143,10 @@ def test_the_job_of_the_page_installs_before_it_scores(root):
     page = (root / "examples" / "gate" / "README.md").read_text()
     job = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
     runs = [step.get("run", step.get("uses", "")) for step in job["steps"]]
-    installing, scoring = (next(k for k, text in enumerate(runs) if word in text) for word in ("pip install", "harness score"))
+    installing, scoring = (
+        next(k for k, text in enumerate(runs) if word in text)
+        for word in ("pip install", "harness score")
+    )
     gate = job["steps"][-1]["with"]
     assert installing < scoring < len(runs) - 1 and gate["install"] == "false"
     action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
@@ -94,52 +158,117 @@ def test_the_job_of_the_page_installs_before_it_scores(root):
 def test_the_steps_of_the_action_run_as_a_script(runs, root, tmp_path, version, code):
     action = yaml.safe_load((root / "examples" / "gate" / "action.yml").read_text())
     step = action["runs"]["steps"][-1]
-    values = {"new": f"runs/gate/{version}", "baseline": "runs/gate/committed", "metrics": METRICS, "max-drop": "0.2 0.05"}
-    given = {name: values.get(name, settings.get("default", "")) for name, settings in action["inputs"].items()}
+    values = {
+        "new": f"runs/gate/{version}",
+        "baseline": "runs/gate/committed",
+        "metrics": METRICS,
+        "max-drop": "0.2 0.05",
+    }
+    given = {
+        name: values.get(name, settings.get("default", ""))
+        for name, settings in action["inputs"].items()
+    }
     environment = {}
     for name, text in step["env"].items():
         key = text.removeprefix("${{ ").removesuffix(" }}")
-        environment[name] = given[key.removeprefix("inputs.")] if key.startswith("inputs.") else {"github.token": "t"}.get(key, "7")
+        environment[name] = (
+            given[key.removeprefix("inputs.")]
+            if key.startswith("inputs.")
+            else {"github.token": "t"}.get(key, "7")
+        )
     tools = tmp_path / "bin"
     tools.mkdir()
-    (tools / "gh").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/called\ncp gate.md {tmp_path}/comment\n')
-    (tools / "harness").write_text(f'#!/bin/sh\nexec {sys.executable} -m harness "$@"\n')
+    (tools / "gh").write_text(
+        f'#!/bin/sh\necho "$@" > {tmp_path}/called\ncp gate.md {tmp_path}/comment\n'
+    )
+    (tools / "harness").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m harness "$@"\n'
+    )
     for tool in tools.iterdir():
         tool.chmod(0o755)
     summary = tmp_path / "summary.md"
-    script = step["run"].replace("${{ github.action_path }}", str(root / "examples" / "gate"))
+    script = step["run"].replace(
+        "${{ github.action_path }}", str(root / "examples" / "gate")
+    )
     done = subprocess.run(
-        ["bash", "-c", script], cwd=runs, capture_output=True, text=True, check=False, timeout=120,
-        env={**os.environ, **environment, "PATH": f"{tools}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)},
-    )  # fmt: skip
+        ["bash", "-c", script],
+        cwd=runs,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={
+            **os.environ,
+            **environment,
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "GITHUB_STEP_SUMMARY": str(summary),
+        },
+    )
     assert done.returncode == code, done.stderr
-    assert "**harness gate " in summary.read_text() and "| CIDEr-D" in (tmp_path / "comment").read_text()
+    assert (
+        "**harness gate " in summary.read_text()
+        and "| CIDEr-D" in (tmp_path / "comment").read_text()
+    )
     assert "pr comment 7" in (tmp_path / "called").read_text()
-    assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == ("0" if code == 0 else "1"), "CIDEr-D"
+    assert ElementTree.parse(runs / "gate.xml").getroot().attrib["failures"] == (
+        "0" if code == 0 else "1"
+    ), "CIDEr-D"
 
 
 @pytest.mark.slow
 def test_the_fixture_of_pytest_fails_a_test_where_the_gate_does_not_pass(runs):
     (runs / "test_captions.py").write_text(
         "def test_good(caption_gate):\n"
-        "    assert caption_gate('runs/gate/good', 'runs/gate/committed', {'CIDEr-D': 0.2}).verdict == 'passed'\n"
+        "    assert caption_gate('runs/gate/good', 'runs/gate/committed', "
+        "{'CIDEr-D': 0.2}).verdict == 'passed'\n"
         "def test_worse(caption_gate):\n"
         "    caption_gate('runs/gate/worse', 'runs/gate/committed', {'CIDEr-D': 0.2})\n"
         "def test_unsure(caption_gate):\n"
-        "    caption_gate('runs/gate/unsure', 'runs/gate/committed', {'CIDEr-D': 0.2})\n"
+        "    caption_gate('runs/gate/unsure', 'runs/gate/committed', {'CIDEr-D': "
+        "0.2})\n"
         "def test_unsure_on_purpose(caption_gate):\n"
-        "    result = caption_gate('runs/gate/unsure', 'runs/gate/committed', {'CIDEr-D': 0.2}, undecided='pass')\n"
+        "    result = caption_gate('runs/gate/unsure', 'runs/gate/committed', "
+        "{'CIDEr-D': 0.2}, undecided='pass')\n"
         "    assert result.verdict == 'undecided'\n"
     )
-    installed = any(entry.value == "harness.pytest_plugin" for entry in entry_points(group="pytest11"))
+    installed = any(
+        entry.value == "harness.pytest_plugin"
+        for entry in entry_points(group="pytest11")
+    )
     plugin = [] if installed else ["-p", "harness.pytest_plugin"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_captions.py"]
-    done = subprocess.run(command, cwd=runs, capture_output=True, text=True, check=False, timeout=120)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *plugin,
+        "test_captions.py",
+    ]
+    done = subprocess.run(
+        command, cwd=runs, capture_output=True, text=True, check=False, timeout=120
+    )
     assert "2 failed, 2 passed" in done.stdout, done.stdout
-    assert "caption_gate failed: CIDEr-D worse by" in done.stdout and "caption_gate undecided: CIDEr-D worse by" in done.stdout
+    assert (
+        "caption_gate failed: CIDEr-D worse by" in done.stdout
+        and "caption_gate undecided: CIDEr-D worse by" in done.stdout
+    )
 
 
 def test_the_plugin_of_pytest_imports_nothing_heavy():
-    program = "import sys, pytest; before = set(sys.modules); import harness.pytest_plugin; print(sorted(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    assert set(json.loads(done.stdout.replace("'", '"'))) <= {"harness", "harness.pytest_plugin"}
+    program = (
+        "import sys, pytest; before = set(sys.modules); "
+        "import harness.pytest_plugin; print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert set(json.loads(done.stdout.replace("'", '"'))) <= {
+        "harness",
+        "harness.pytest_plugin",
+    }

@@ -1,4 +1,6 @@
-"""Torch functions against their numpy counterparts, and their gradients against numerical ones."""
+"""Torch functions against their numpy counterparts,
+and their gradients against numerical ones.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from tests.support.kernel_values import energy, frechet, mmd, sliced_wasserstein
 torch = pytest.importorskip("torch")
 
 _SPEC = importlib.util.spec_from_file_location(
-    "kernel_losses", Path(__file__).resolve().parents[2] / "examples" / "losses" / "kernel_losses.py"
+    "kernel_losses",
+    Path(__file__).resolve().parents[2] / "examples" / "losses" / "kernel_losses.py",
 )
 assert _SPEC is not None and _SPEC.loader is not None
 torch_forms = importlib.util.module_from_spec(_SPEC)
@@ -25,7 +28,11 @@ PAIRS = {
     "energy": (energy, torch_forms.energy, {}),
     "frechet": (frechet, torch_forms.frechet, {}),
     "sliced": (sliced_wasserstein, torch_forms.sliced_wasserstein, {"projections": 7}),
-    "sliced-1": (sliced_wasserstein, torch_forms.sliced_wasserstein, {"projections": 7, "p": 1.0}),
+    "sliced-1": (
+        sliced_wasserstein,
+        torch_forms.sliced_wasserstein,
+        {"projections": 7, "p": 1.0},
+    ),
 }
 
 
@@ -50,12 +57,16 @@ def test_equals_numpy(name, n, m):
 def test_gradient(name, n, m):
     _, differentiable, options = PAIRS[name]
     x, y = (torch.tensor(value, requires_grad=True) for value in samples(n, m))
-    assert torch.autograd.gradcheck(lambda a, b: differentiable(a, b, **options), (x, y))
+    assert torch.autograd.gradcheck(
+        lambda a, b: differentiable(a, b, **options), (x, y)
+    )
 
 
 def test_gradient_with_a_fixed_width():
     x, y = (torch.tensor(value, requires_grad=True) for value in samples(4, 3))
-    assert torch.autograd.gradcheck(lambda a, b: torch_forms.mmd(a, b, sigma=1.5), (x, y))
+    assert torch.autograd.gradcheck(
+        lambda a, b: torch_forms.mmd(a, b, sigma=1.5), (x, y)
+    )
 
 
 @pytest.mark.parametrize("name", ["mmd", "energy", "frechet", "sliced"])
@@ -81,5 +92,7 @@ def test_training_on_energy_moves_a_sample_towards_the_other():
 
 
 def test_an_unknown_estimator_is_an_error():
-    with pytest.raises(ValueError, match="estimator is 'both'; expected biased or unbiased"):
+    with pytest.raises(
+        ValueError, match="estimator is 'both'; expected biased or unbiased"
+    ):
         torch_forms.mmd(torch.zeros(2, 3), torch.zeros(2, 3), "both")

@@ -1,4 +1,6 @@
-"""A small project of its own: a registry.yaml with a reader, models and metrics that need nothing installed."""
+"""A small project of its own: a registry.yaml with a reader,
+models and metrics that need nothing installed.
+"""
 
 from __future__ import annotations
 
@@ -112,8 +114,14 @@ bootstrap: {samples: 50}
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working directory with ``registry.yaml``, its code and ``spec.yaml``; the current directory during the test."""
-    (tmp_path / "mine_parts.py").write_text(textwrap.dedent(CODE).replace("class Broken:\n    import nothing_of_this_name\n", ""))
+    """A working directory with ``registry.yaml``, its code and ``spec.yaml``; the
+    current directory during the test.
+    """
+    (tmp_path / "mine_parts.py").write_text(
+        textwrap.dedent(CODE).replace(
+            "class Broken:\n    import nothing_of_this_name\n", ""
+        )
+    )
     (tmp_path / "registry.yaml").write_text(REGISTRY)
     (tmp_path / "spec.yaml").write_text(SPEC.lstrip())
     monkeypatch.chdir(tmp_path)
@@ -125,14 +133,27 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     sys.modules.pop("mine_parts", None)
     yield tmp_path
-    for name in [name for name, module in sys.modules.items() if (getattr(module, "__file__", None) or "").startswith(f"{tmp_path}/")]:
+    for name in [
+        name
+        for name, module in sys.modules.items()
+        if (getattr(module, "__file__", None) or "").startswith(f"{tmp_path}/")
+    ]:
         del sys.modules[name]
     registry._load.cache_clear()
 
 
 CAPTIONS_SPEC = {
     "task": "sample",
-    "dataset": {"reader": "coco", "path": str(Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json")},
+    "dataset": {
+        "reader": "coco",
+        "path": str(
+            Path(__file__).parents[2]
+            / "tasks"
+            / "harness_tasks"
+            / "sample"
+            / "captions.json"
+        ),
+    },
     "references": 5,
     "limit": 16,
     "models": [
@@ -146,10 +167,14 @@ CAPTIONS_SPEC = {
     ],
     "significance": {"method": "exact"},
     "bootstrap": {"samples": 50},
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="session")
 def captions_run(tmp_path_factory):
-    """A finished run with every kind of number: intervals, p-values, scores per example, opposite directions."""
-    return harness.evaluate(CAPTIONS_SPEC, output=tmp_path_factory.mktemp("runs") / "sample")
+    """A finished run with every kind of number: intervals, p-values, scores per
+    example, opposite directions.
+    """
+    return harness.evaluate(
+        CAPTIONS_SPEC, output=tmp_path_factory.mktemp("runs") / "sample"
+    )

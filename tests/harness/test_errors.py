@@ -6,13 +6,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import HarnessError, InputError, MissingExtra, UnknownName, did_you_mean, nearest_name, require
+from harness.errors import (
+    HarnessError,
+    InputError,
+    MissingExtra,
+    UnknownName,
+    did_you_mean,
+    nearest_name,
+    require,
+)
 
 
 def test_the_place_stands_before_the_message_and_fields_are_kept():
     error = InputError("is empty", "a.yaml:3", parameter="path", value=3)
     assert str(error) == "a.yaml:3: is empty"
-    assert (error.message, error.where, error.parameter, error.value) == ("is empty", "a.yaml:3", "path", 3)
+    assert (error.message, error.where, error.parameter, error.value) == (
+        "is empty",
+        "a.yaml:3",
+        "path",
+        3,
+    )
     assert str(HarnessError("is empty")) == "is empty"
 
 
@@ -38,12 +51,15 @@ def test_a_missing_package_names_the_extra_that_installs_it():
     with pytest.raises(MissingExtra) as caught:
         require("no_such_package.part", extra="models", needed_by="metric 'x'")
     assert str(caught.value) == (
-        "metric 'x' needs the package 'no_such_package', which is not installed: pip install 'caption-harness[models]'"
+        "metric 'x' needs the package 'no_such_package', which is not installed: "
+        "pip install 'caption-harness[models]'"
     )
 
 
 def test_a_missing_plain_dependency_names_the_package_itself():
-    with pytest.raises(MissingExtra, match="not installed: pip install caption-harness$"):
+    with pytest.raises(
+        MissingExtra, match="not installed: pip install caption-harness$"
+    ):
         require("no_such_package", needed_by="x")
 
 
@@ -53,7 +69,9 @@ def test_an_installed_module_is_returned():
     assert require("json.decoder", extra="models", needed_by="x") is json.decoder
 
 
-def test_a_missing_package_within_an_installed_one_is_not_blamed_on_the_extra(tmp_path, monkeypatch):
+def test_a_missing_package_within_an_installed_one_is_not_blamed_on_the_extra(
+    tmp_path, monkeypatch
+):
     (tmp_path / "broken_module.py").write_text("import other_missing_package\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="other_missing_package"):

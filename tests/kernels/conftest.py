@@ -1,4 +1,6 @@
-"""A lexicon of METEOR that is small enough to be built in every test session, and a real browser."""
+"""A lexicon of METEOR that is small enough to be built in every test session,
+and a real browser.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ PARAPHRASES = [
 
 @pytest.fixture(scope="session")
 def new_meteor_texts() -> Callable[[ModuleType], Any]:
-    """Return a function that makes an empty ``MeteorTexts`` of an engine, over the small lexicon."""
+    """Return a function that makes an empty ``MeteorTexts`` of an engine,
+    over the small lexicon.
+    """
     buffers: dict[str, Any] = {}
 
     def make(engine: ModuleType) -> Any:
@@ -46,7 +50,8 @@ def new_meteor_texts() -> Callable[[ModuleType], Any]:
                 function_words=b"a\nthe\n.\nin\nof\n",
                 prefixes=b"# titles\nMr\nNo #NUMERIC_ONLY#\n",
                 exceptions=b"go\nwent gone\nbe\nwent is\n",
-                synsets=b"go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\npuppy\n31\nrun\n7 12\npark\n40\n",
+                synsets=b"go\n7 100\ndog\n30\nhound\n30 31\nbe\n8\nlady\n9\nlove\n5\n"
+                b"puppy\n31\nrun\n7 12\npark\n40\n",
             )
             buffers[engine.__name__] = finish_lexicon(table, lists)
         return engine.MeteorTexts(engine.Lexicon(buffers[engine.__name__]))

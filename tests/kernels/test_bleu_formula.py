@@ -15,7 +15,12 @@ words = st.lists(st.sampled_from(["a", "dog", "runs", "the"]), max_size=9)
 
 
 def test_counts_are_clipped_at_the_largest_count_in_one_reference():
-    assert count_matches(["a", "a", "a", "b"], [["a", "a"], ["a", "b", "b"]]) == ([3, 2, 0, 0], [4, 3, 2, 1], 4, 3)
+    assert count_matches(["a", "a", "a", "b"], [["a", "a"], ["a", "b", "b"]]) == (
+        [3, 2, 0, 0],
+        [4, 3, 2, 1],
+        4,
+        3,
+    )
 
 
 def test_the_shorter_of_two_equally_close_references_gives_the_length():
@@ -24,13 +29,17 @@ def test_the_shorter_of_two_equally_close_references_gives_the_length():
 
 def test_sentence_bleu_is_the_geometric_mean_of_precisions_times_the_brevity_penalty():
     stats = count_matches(["the", "dog", "runs"], [["the", "dog", "sat", "on"]])
-    assert sentence_bleu(stats, 2) == pytest.approx(math.sqrt(2 / 3 * 1 / 2) * math.exp(1 - 4 / 3), abs=1e-8)
+    assert sentence_bleu(stats, 2) == pytest.approx(
+        math.sqrt(2 / 3 * 1 / 2) * math.exp(1 - 4 / 3), abs=1e-8
+    )
 
 
 @given(words)
 def test_a_text_of_four_words_or_more_scores_one_against_itself(text):
     expected = 1.0 if len(text) >= 4 else sentence_bleu(count_matches(text, [text]))
-    assert sentence_bleu(count_matches(text, [text])) == pytest.approx(expected, abs=1e-8)
+    assert sentence_bleu(count_matches(text, [text])) == pytest.approx(
+        expected, abs=1e-8
+    )
     assert smoothed_bleu(count_matches(text, [text])) == 1.0
 
 

@@ -49,7 +49,17 @@ def module(tmp_path, monkeypatch) -> str:
 def test_right_numbers_pass(module, capsys):
     assert certify.main([f"{module}:stem", "--metric", "stem", "--tolerance", "0"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["stem:", "kind", "of", "case", "cases", "values", "beyond", "largest", "error"]
+    assert lines[0].split() == [
+        "stem:",
+        "kind",
+        "of",
+        "case",
+        "cases",
+        "values",
+        "beyond",
+        "largest",
+        "error",
+    ]
     assert lines[1].split() == ["plain", "20", "20", "0", "0"]
     assert lines[-1] == "  within 0"
 
@@ -60,7 +70,10 @@ def test_a_difference_is_printed_by_kind_and_fails(module, capsys):
     assert lines[1].split() == ["plain", "22", "54", "54", "1e-06"]
     assert "NOT within 1e-09" in lines[-1]
     assert any("in place of" in line for line in lines)
-    assert certify.main([f"{module}:cider", "--metric", "cider", "--tolerance", "1e-5"]) == 0
+    assert (
+        certify.main([f"{module}:cider", "--metric", "cider", "--tolerance", "1e-5"])
+        == 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +85,9 @@ def test_a_difference_is_printed_by_kind_and_fails(module, capsys):
         ("capitals", "ptb", "in place of \"a man 's dog"),
     ],
 )
-def test_wrong_answers_fail_with_one_line_for_each_kind(module, capsys, name, metric, words):
+def test_wrong_answers_fail_with_one_line_for_each_kind(
+    module, capsys, name, metric, words
+):
     assert certify.main([f"{module}:{name}", "--metric", metric]) == 1
     out = capsys.readouterr().out
     assert words in out
@@ -82,7 +97,9 @@ def test_wrong_answers_fail_with_one_line_for_each_kind(module, capsys, name, me
 def test_a_module_alone_runs_its_functions_with_names_of_metrics(module, capsys):
     assert certify.main([module, "--tolerance", "1e-5"]) == 0
     out = capsys.readouterr().out
-    assert [line.partition(":")[0] for line in out.splitlines() if "kind of case" in line] == ["ptb", "cider", "stem"]
+    assert [
+        line.partition(":")[0] for line in out.splitlines() if "kind of case" in line
+    ] == ["ptb", "cider", "stem"]
     assert certify.main([f"{module}:Namespace.stem", "--metric", "stem"]) == 0
 
 
@@ -92,15 +109,36 @@ def test_a_module_alone_runs_its_functions_with_names_of_metrics(module, capsys)
         ([], "required: module:function"),
         (["other_kernels:cider"], "--metric is missing; expected one of ptb, bleu"),
         (["other_kernels:cider", "--metric", "spice"], "invalid choice: 'spice'"),
-        (["other_kernels:absent", "--metric", "cider"], "'other_kernels' has no function 'absent'"),
-        (["other_kernels:number", "--metric", "cider"], "'other_kernels' has no function 'number'"),
-        (["other_kernels", "--metric", "meteor"], "'other_kernels' has no function 'meteor'"),
-        (["no_such_module:f", "--metric", "cider"], "cannot import 'no_such_module': ModuleNotFoundError"),
+        (
+            ["other_kernels:absent", "--metric", "cider"],
+            "'other_kernels' has no function 'absent'",
+        ),
+        (
+            ["other_kernels:number", "--metric", "cider"],
+            "'other_kernels' has no function 'number'",
+        ),
+        (
+            ["other_kernels", "--metric", "meteor"],
+            "'other_kernels' has no function 'meteor'",
+        ),
+        (
+            ["no_such_module:f", "--metric", "cider"],
+            "cannot import 'no_such_module': ModuleNotFoundError",
+        ),
         ([":f", "--metric", "cider"], "':f' is no target"),
         (["json"], "'json' has no function named as a metric"),
-        (["other_kernels:cider", "--metric", "cider", "--tolerance", "-1"], "'-1' is no tolerance"),
-        (["other_kernels:cider", "--metric", "cider", "--tolerance", "nan"], "'nan' is no tolerance"),
-        (["other_kernels:cider", "--metric", "cider", "--tolerance", "much"], "'much' is no tolerance"),
+        (
+            ["other_kernels:cider", "--metric", "cider", "--tolerance", "-1"],
+            "'-1' is no tolerance",
+        ),
+        (
+            ["other_kernels:cider", "--metric", "cider", "--tolerance", "nan"],
+            "'nan' is no tolerance",
+        ),
+        (
+            ["other_kernels:cider", "--metric", "cider", "--tolerance", "much"],
+            "'much' is no tolerance",
+        ),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(module, capsys, arguments, words):
@@ -113,7 +151,9 @@ def test_mistakes_are_one_line_and_exit_code_2(module, capsys, arguments, words)
 
 
 def test_missing_vectors_are_one_line(module, capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr(certify.caption_kernels, "__file__", str(tmp_path / "package" / "__init__.py"))
+    monkeypatch.setattr(
+        certify.caption_kernels, "__file__", str(tmp_path / "package" / "__init__.py")
+    )
     with pytest.raises(SystemExit) as exit_:
         certify.main([f"{module}:stem", "--metric", "stem"])
     assert exit_.value.code == 2
@@ -141,6 +181,12 @@ def test_the_command_runs_as_a_process():
         "--tolerance",
         "0",
     ]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"CAPTION_KERNELS": "reference"})
+    result = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"CAPTION_KERNELS": "reference"},
+    )
     assert (result.returncode, result.stderr) == (0, "")
     assert "within 0" in result.stdout

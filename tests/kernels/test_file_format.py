@@ -20,10 +20,28 @@ from tests.support.lexicon_sources import LISTS, PARAPHRASES, WORDS, aligned, ta
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
-word = st.sampled_from(["a", "b", "c", "über", "d'", "…", "sevenly", "eightlet", "ninelette", "sixteen-letters-", "seventeen-letters"])
-entries = st.lists(st.tuples(*[st.lists(word, min_size=1, max_size=4).map(tuple)] * 2, st.integers(1, 3)), min_size=1, max_size=30).map(
-    lambda runs: [(one, other) for one, other, times in runs for _ in range(times)]
+word = st.sampled_from(
+    [
+        "a",
+        "b",
+        "c",
+        "über",
+        "d'",
+        "…",
+        "sevenly",
+        "eightlet",
+        "ninelette",
+        "sixteen-letters-",
+        "seventeen-letters",
+    ]
 )
+entries = st.lists(
+    st.tuples(
+        *[st.lists(word, min_size=1, max_size=4).map(tuple)] * 2, st.integers(1, 3)
+    ),
+    min_size=1,
+    max_size=30,
+).map(lambda runs: [(one, other) for one, other, times in runs for _ in range(times)])
 
 
 def lists_of(**lists):
@@ -58,9 +76,12 @@ def node_of(lexicon, phrase):
 
 # ---------------------------------------------------------------------- look-ups
 def test_word_lists(lexicon):
-    assert [w for w in ("a", "the", ".", "dog", "A", "") if lexicon.is_function_word(w)] == ["a", "the", "."]
+    assert [
+        w for w in ("a", "the", ".", "dog", "A", "") if lexicon.is_function_word(w)
+    ] == ["a", "the", "."]
     words = ["Mr", "No", "titles", "#", "mr", "vs", "ca", "\ud800"]
-    assert [lexicon.prefix_kind(w) for w in words] == [1, 2, 0, 0, 0, 2, 1, 0]  # the last line of a word counts
+    # the last line of a word counts
+    assert [lexicon.prefix_kind(w) for w in words] == [1, 2, 0, 0, 0, 2, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -81,20 +102,34 @@ def test_word_lists(lexicon):
     ],
 )
 def test_synonym_sets_are_those_of_the_base_forms(lexicon, form, bases):
-    assert lexicon.synsets(form) == sorted({s for base in bases for s in lexicon.synsets(base)})
+    assert lexicon.synsets(form) == sorted(
+        {s for base in bases for s in lexicon.synsets(base)}
+    )
 
 
 def test_synonym_sets_are_numbered_by_rank(lexicon):
     words = ["go", "dog", "hound", "be", "lady", "love", "none"]
-    assert [lexicon.synsets(w) for w in words] == [[2, 7], [5], [5, 6], [3], [4], [1], []]
+    assert [lexicon.synsets(w) for w in words] == [
+        [2, 7],
+        [5],
+        [5, 6],
+        [3],
+        [4],
+        [1],
+        [],
+    ]
     assert lexicon.n_synsets == 8
 
 
 def test_paraphrases_are_in_the_order_of_the_table(lexicon):
-    nodes = [node_of(lexicon, other.split()) for one, other in PARAPHRASES if one == "a dog"]
+    nodes = [
+        node_of(lexicon, other.split()) for one, other in PARAPHRASES if one == "a dog"
+    ]
     assert lexicon.paraphrase_targets(node_of(lexicon, ["a", "dog"])) == nodes
     assert nodes[-1] == 0  # the phrase without words
-    assert lexicon.paraphrase_targets(node_of(lexicon, ["the", "dog"])) == [node_of(lexicon, ["a", "dog"])]
+    assert lexicon.paraphrase_targets(node_of(lexicon, ["the", "dog"])) == [
+        node_of(lexicon, ["a", "dog"])
+    ]
     assert lexicon.paraphrase_targets(node_of(lexicon, ["a"])) == []
     assert node_of(lexicon, ["go"]) == -1  # a word of another list
 
@@ -114,9 +149,17 @@ def test_numbers_beyond_the_tables_have_no_answer(lexicon):
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(entries, st.sampled_from([1, 7, 64, 1 << 20]), st.sampled_from([" ", "\t ", "\f", "\r "]), st.booleans())
+@given(
+    entries,
+    st.sampled_from([1, 7, 64, 1 << 20]),
+    st.sampled_from([" ", "\t ", "\f", "\r "]),
+    st.booleans(),
+)
 def test_trie_holds_all_entries(pairs, block, blank, ends):
-    table = table_of(((blank.join(one), blank.join(other)) for one, other in pairs), "\n" if ends else "")
+    table = table_of(
+        ((blank.join(one), blank.join(other)) for one, other in pairs),
+        "\n" if ends else "",
+    )
     for engine in ENGINES:
         data = built(engine, table, block)
         verify(io.BytesIO(data))
@@ -124,14 +167,18 @@ def test_trie_holds_all_entries(pairs, block, blank, ends):
         for one in {side for pair in pairs for side in pair}:
             node = node_of(lexicon, one)
             assert node > 0
-            assert lexicon.paraphrase_targets(node) == [node_of(lexicon, b) for a, b in pairs if a == one]
+            assert lexicon.paraphrase_targets(node) == [
+                node_of(lexicon, b) for a, b in pairs if a == one
+            ]
 
 
 def test_tables_grow_with_many_entries():
     pairs = [(f"w{i} v{i % 7} x{i % 11}", f"u{i} t{i % 5}") for i in range(60_000)]
     lexicon = reference.Lexicon(built(compiled, table_of(pairs), 5000))
     for one, other in pairs[::97]:
-        assert lexicon.paraphrase_targets(node_of(lexicon, one.split())) == [node_of(lexicon, other.split())]
+        assert lexicon.paraphrase_targets(node_of(lexicon, one.split())) == [
+            node_of(lexicon, other.split())
+        ]
     assert node_of(lexicon, ["w1", "v2"]) == -1
 
 
@@ -142,7 +189,15 @@ def test_both_engines_build_the_same_lexicon():
         for phrase in (one.split(), other.split(), [*one.split(), "x"]):
             assert len({node_of(lexicon, phrase) > 0 for lexicon in lexicons}) == 1
     for word in [*WORDS, "\ud800", "w1"]:
-        assert len({(lexicon.number(word) >= 0, *lexicon.synsets(word)) for lexicon in lexicons}) == 1
+        assert (
+            len(
+                {
+                    (lexicon.number(word) >= 0, *lexicon.synsets(word))
+                    for lexicon in lexicons
+                }
+            )
+            == 1
+        )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -167,7 +222,9 @@ def test_bytes_do_not_depend_on_the_blocks(engine):
     ],
 )
 def test_incomplete_tables_and_lists_are_refused(engine, table, lists):
-    with pytest.raises(ValueError, match=None if lists else "METEOR's lexicon: the data are damaged"):
+    with pytest.raises(
+        ValueError, match=None if lists else "METEOR's lexicon: the data are damaged"
+    ):
         built(engine, table, **lists)
 
 
@@ -221,7 +278,11 @@ def test_a_changed_byte_of_every_section_is_noticed(buffer, section):
     part = getattr(reference.Lexicon(buffer)._sections, section)
     assert part.nbytes
     changed = bytearray(buffer)
-    changed[part.__array_interface__["data"][0] - np.frombuffer(buffer, np.uint8).__array_interface__["data"][0] + part.nbytes // 2] ^= 16
+    changed[
+        part.__array_interface__["data"][0]
+        - np.frombuffer(buffer, np.uint8).__array_interface__["data"][0]
+        + part.nbytes // 2
+    ] ^= 16
     with pytest.raises(ValueError, match="METEOR's lexicon"):
         verify(io.BytesIO(changed))
     verify(io.BytesIO(buffer))
@@ -281,8 +342,15 @@ def test_lexicon_keeps_its_buffer(buffer, tmp_path):
 def test_threads_may_share_reader_and_lexicon():
     reader = compiled.ParaphraseReader()
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda k: reader.feed(table_of([(f"w{k}", f"v{k}")] * 50)), range(40)))
+        list(
+            pool.map(
+                lambda k: reader.feed(table_of([(f"w{k}", f"v{k}")] * 50)), range(40)
+            )
+        )
         data = finish_lexicon(reader, lists_of())
         list(pool.map(lambda _: used(compiled.Lexicon(data)), range(8)))
     lexicon = reference.Lexicon(data)
-    assert all(len(lexicon.paraphrase_targets(node_of(lexicon, [f"w{k}"]))) == 50 for k in range(40))
+    assert all(
+        len(lexicon.paraphrase_targets(node_of(lexicon, [f"w{k}"]))) == 50
+        for k in range(40)
+    )

@@ -1,4 +1,6 @@
-"""The generator of the tokeniser's tables: programs match as ``re`` does, and the committed files are the generated ones."""
+"""The generator of the tokeniser's tables: programs match as ``re`` does, and the
+committed files are the generated ones.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +40,23 @@ from caption_kernels_reference.ptb.characters import DIGITS, LETTERS, MARKS, SYM
 
 
 def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] | None:
-    """Return the ends of match and token: the matcher of ``core/ptb_matcher.cpp`` in Python."""
+    """Return the ends of match and token: the matcher of ``core/ptb_matcher.cpp`` in
+    Python.
+    """
     sets = list(tables.sets)
     retries: list[tuple[int, int, int]] = []
     at, token_end = start, -1
 
     def fits(number: int, place: int) -> bool:
-        return place < len(text) and any(first <= ord(text[place]) <= last for first, last in sets[number])
+        return place < len(text) and any(
+            first <= ord(text[place]) <= last for first, last in sets[number]
+        )
 
     while True:
-        name, a, b, c = OPERATIONS[tables.code[address]], *(*tables.code[address + 1 : address + 4], 0, 0, 0)[:3]
+        name, a, b, c = (
+            OPERATIONS[tables.code[address]],
+            *(*tables.code[address + 1 : address + 4], 0, 0, 0)[:3],
+        )
         succeeds = True
         if name == "MATCH":
             if name == "MATCH" or at == len(text):
@@ -86,17 +95,25 @@ def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] 
             address, at, _ = retries.pop()
 
 
-atoms = st.sampled_from(["a", "b", "[ab]", "[^a]", "(?i:k)", "(?i:s)", r"\.", "[\\s\\S]", "(?=[ab])a"])
+atoms = st.sampled_from(
+    ["a", "b", "[ab]", "[^a]", "(?i:k)", "(?i:s)", r"\.", "[\\s\\S]", "(?=[ab])a"]
+)
 
 
 def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     counts = st.sampled_from(["", "?", "{2}", "{1,2}", "{0,2}"])
     return st.one_of(
         st.lists(smaller, min_size=1, max_size=3).map("".join),
-        st.lists(smaller, min_size=2, max_size=5).map(lambda parts: f"(?:{'|'.join(parts)})"),
+        st.lists(smaller, min_size=2, max_size=5).map(
+            lambda parts: f"(?:{'|'.join(parts)})"
+        ),
         st.builds("(?:{}){}".format, smaller, counts),
         st.builds("(?:x{}){}".format, smaller, st.sampled_from(["*", "+", "{2,}"])),
-        st.builds("{}{}".format, st.sampled_from(["a", "[ab]", "[^.]"]), st.sampled_from(["*", "+", "{1,3}", "{2,}"])),
+        st.builds(
+            "{}{}".format,
+            st.sampled_from(["a", "[ab]", "[^.]"]),
+            st.sampled_from(["*", "+", "{1,3}", "{2,}"]),
+        ),
     )
 
 
@@ -104,7 +121,11 @@ expressions = st.recursive(atoms, larger, max_leaves=10)
 
 
 @pytest.mark.slow
-@given(expressions, expressions, st.lists(st.text("abxkKsS.\u017f\u212a", max_size=10), min_size=1, max_size=8))
+@given(
+    expressions,
+    expressions,
+    st.lists(st.text("abxkKsS.\u017f\u212a", max_size=10), min_size=1, max_size=8),
+)
 @example("(?:a|ab)", "c", ["abc"])
 @example("(?:ab|(?i:k)|a|[ab]x)", "x?", ["ax", "abx", "\u212a"])
 @settings(deadline=None, max_examples=200)
@@ -129,8 +150,12 @@ def test_first_and_needed_characters_are_in_every_match(pattern, texts):
     for text in texts:
         if re.match(pattern, text):
             following = [*map(ord, text[:1])]
-            assert first == EVERYTHING or any(a <= c <= b for c in following for a, b in first)
-            assert need == EVERYTHING or any(a <= ord(c) <= b for c in text for a, b in need)
+            assert first == EVERYTHING or any(
+                a <= c <= b for c in following for a, b in first
+            )
+            assert need == EVERYTHING or any(
+                a <= ord(c) <= b for c in text for a, b in need
+            )
 
 
 def ascii_only(nodes: Nodes) -> list[object]:
@@ -154,19 +179,42 @@ def test_the_rules_for_ascii_texts_are_the_same_rules(rule):
     assert ascii_only(short) == ascii_only(parse(rules._pattern(rule, ())))
 
 
-ranges = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5)).map(lambda pair: (pair[0], sum(pair)))).map(lambda r: union([tuple(r)]))
+ranges = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 5)).map(
+        lambda pair: (pair[0], sum(pair))
+    )
+).map(lambda r: union([tuple(r)]))
 
 
 @given(ranges, ranges)
 def test_sets(a, b):
-    members = [set().union(*(range(first, last + 1) for first, last in set_)) for set_ in (a, b)]
+    members = [
+        set().union(*(range(first, last + 1) for first, last in set_))
+        for set_ in (a, b)
+    ]
     both = intersection(a, b)
-    assert set().union(*(range(first, last + 1) for first, last in both)) == members[0] & members[1]
+    assert (
+        set().union(*(range(first, last + 1) for first, last in both))
+        == members[0] & members[1]
+    )
     assert complement(complement(a)) == a
     assert complement(()) == ((0, LAST),)
 
 
-@pytest.mark.parametrize("pattern", ["a*?", "(?!a)b", "(?=ab)a", "^a", "(?-i:a)", "(?i:[^a])", r"\d", "(?:a?)*", "(?i:a)(?s:.)"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "a*?",
+        "(?!a)b",
+        "(?=ab)a",
+        "^a",
+        "(?-i:a)",
+        "(?i:[^a])",
+        r"\d",
+        "(?:a?)*",
+        "(?i:a)(?s:.)",
+    ],
+)
 def test_what_the_matcher_cannot_do_is_an_error(pattern):
     with pytest.raises(ValueError):
         Tables().program(parse(pattern), "MATCH")
@@ -184,4 +232,6 @@ def test_the_committed_files_are_the_generated_ones():
     for name, text in generate_ptb_rules.generate().items():
         committed = (KERNELS / "core" / name).read_text(encoding="ascii")
         if name == "ptb_rules.inc" or of_this_unicode in committed:
-            assert committed == text, f"{name} is out of date: run python kernels/generate_ptb_rules.py"
+            assert committed == text, (
+                f"{name} is out of date: run python kernels/generate_ptb_rules.py"
+            )

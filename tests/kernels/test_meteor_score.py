@@ -1,4 +1,6 @@
-"""The METEOR score of 23 statistics: range, special cases, and equal digits of both engines."""
+"""The METEOR score of 23 statistics: range, special cases,
+and equal digits of both engines.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,20 @@ compiled = pytest.importorskip("caption_kernels._compiled")
 
 
 def row(lengths, functions=(0, 0), modules=((0, 0, 0, 0),), chunks=1):
-    """Return the 23 statistics; ``modules`` are (content, content, function, function) of exact, stem, synonym, paraphrase."""
+    """Return the 23 statistics; ``modules`` are (content, content, function, function)
+    of exact, stem, synonym, paraphrase.
+    """
     modules = [*modules, *[(0, 0, 0, 0)] * (4 - len(modules))]
-    matched = [sum(module[side] + module[side + 2] for module in modules) for side in range(2)]
-    return [*lengths, *functions, *(count for module in modules for count in module), chunks, *matched]
+    matched = [
+        sum(module[side] + module[side + 2] for module in modules) for side in range(2)
+    ]
+    return [
+        *lengths,
+        *functions,
+        *(count for module in modules for count in module),
+        chunks,
+        *matched,
+    ]
 
 
 @st.composite
@@ -41,13 +53,19 @@ def test_score_is_in_the_unit_interval(stats):
 
 
 @settings(deadline=None)
-@given(st.lists(st.one_of(statistics_rows(), st.lists(st.floats(), min_size=23, max_size=23)), max_size=5))
+@given(
+    st.lists(
+        st.one_of(statistics_rows(), st.lists(st.floats(), min_size=23, max_size=23)),
+        max_size=5,
+    )
+)
 def test_both_engines_give_the_same_digits(rows):
     statistics = np.array(rows, dtype=np.float64).reshape(-1, 23)
     with np.errstate(all="ignore"):
         try:
             expected = reference.meteor_score(statistics)
-        except (ZeroDivisionError, OverflowError):  # Python's floats; in C++ these are infinite
+        except (ZeroDivisionError, OverflowError):
+            # Python's floats; in C++ these are infinite
             return
     np.testing.assert_array_equal(compiled.meteor_score(statistics), expected)
 
@@ -67,11 +85,16 @@ def test_formula_of_a_partial_match():
     precision, recall = 2 / 3, 2 / 4
     f_mean = 1 / (0.15 / precision + 0.85 / recall)
     expected = f_mean * (1 - 0.6 * (2 / 2) ** 0.2)
-    assert segment_score(row((3, 4), modules=[(2, 2, 0, 0)], chunks=2)) == pytest.approx(expected, abs=1e-15)
+    assert segment_score(
+        row((3, 4), modules=[(2, 2, 0, 0)], chunks=2)
+    ) == pytest.approx(expected, abs=1e-15)
 
 
 def test_modules_are_ordered_by_weight():
-    scores = [segment_score(row((4, 4), modules=[(0,) * 4] * m + [(2, 2, 0, 0)])) for m in range(4)]
+    scores = [
+        segment_score(row((4, 4), modules=[(0,) * 4] * m + [(2, 2, 0, 0)]))
+        for m in range(4)
+    ]
     assert scores[0] > scores[2] > scores[1] == scores[3]
 
 

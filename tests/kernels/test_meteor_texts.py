@@ -1,4 +1,6 @@
-"""METEOR's table of texts: raw texts and rows of an index have equal words; the compiled class against the readable one."""
+"""METEOR's table of texts: raw texts and rows of an index have equal words; the
+compiled class against the readable one.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,43 @@ compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
 
 WORDS = (
-    *("a", "Dog", "DOG", "DOTMULTI", "DOTDOTMULTI", "MULTI", "12", "3,5", ".", "..", "U.S.", "Mr.", "No.", "5", "well-known"),
-    *("man's", "\t", "\n", "\x1c", "\x85", "\0", "", "\u00a0", "a\u00a0b", "\u3000", "\u2028", "é", "İ", "ſ", "٣", "\ud800", "🙂"),
-)  # fmt: skip
+    *(
+        "a",
+        "Dog",
+        "DOG",
+        "DOTMULTI",
+        "DOTDOTMULTI",
+        "MULTI",
+        "12",
+        "3,5",
+        ".",
+        "..",
+        "U.S.",
+        "Mr.",
+        "No.",
+        "5",
+        "well-known",
+    ),
+    *(
+        "man's",
+        "\t",
+        "\n",
+        "\x1c",
+        "\x85",
+        "\0",
+        "",
+        "\u00a0",
+        "a\u00a0b",
+        "\u3000",
+        "\u2028",
+        "é",
+        "İ",
+        "ſ",
+        "٣",
+        "\ud800",
+        "🙂",
+    ),
+)
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), max_size=8)
 
 
@@ -28,7 +64,9 @@ def test_both_engines_number_texts_alike(new_meteor_texts, texts):
     ids = ours.intern(texts)
     assert ids.dtype == np.int64
     assert ids.tolist() == theirs.intern(texts).tolist()
-    assert [ours.n_words(i) for i in ids.tolist()] == [theirs.n_words(i) for i in ids.tolist()]
+    assert [ours.n_words(i) for i in ids.tolist()] == [
+        theirs.n_words(i) for i in ids.tolist()
+    ]
     assert ours.same_words(ids[None]).tolist() == theirs.same_words(ids[None]).tolist()
 
 
@@ -36,24 +74,39 @@ def test_both_engines_number_texts_alike(new_meteor_texts, texts):
 @settings(deadline=None)
 @given(calls=st.lists(TEXTS, min_size=1, max_size=3))
 def test_rows_of_an_index_are_the_texts_of_their_words(new_meteor_texts, engine, calls):
-    table, fresh, index = new_meteor_texts(engine), new_meteor_texts(engine), engine.TextIndex("none")
+    table, fresh, index = (
+        new_meteor_texts(engine),
+        new_meteor_texts(engine),
+        engine.TextIndex("none"),
+    )
     for texts in calls:
         texts = [*texts, *texts[:2]]  # duplicates inside one call
         rows = index.add(texts)
         ids = table.add_rows(index, rows)
         assert table.intern(texts).tolist() == ids.tolist()
         both = np.concatenate([ids, fresh.intern(texts)])[None]
-        assert [table.n_words(i) for i in ids.tolist()] == [fresh.n_words(i) for i in both[0, len(ids) :].tolist()]
+        assert [table.n_words(i) for i in ids.tolist()] == [
+            fresh.n_words(i) for i in both[0, len(ids) :].tolist()
+        ]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_rows_of_a_second_index_and_of_an_index_that_forgot_its_rows(new_meteor_texts, engine):
+def test_rows_of_a_second_index_and_of_an_index_that_forgot_its_rows(
+    new_meteor_texts, engine
+):
     table = new_meteor_texts(engine)
-    for words in (["a dog", "the cat"], ["the hound", "a cat"]):  # the word ids of the two mean different words
+    # the word ids of the two mean different words
+    for words in (["a dog", "the cat"], ["the hound", "a cat"]):
         index = engine.TextIndex("none")
-        assert table.add_rows(index, index.add(words)).tolist() == table.intern(words).tolist()
+        assert (
+            table.add_rows(index, index.add(words)).tolist()
+            == table.intern(words).tolist()
+        )
         index.rollback((0, 0, 0, 0))
-        assert table.add_rows(index, index.add(["lady"])).tolist() == table.intern(["lady"]).tolist()
+        assert (
+            table.add_rows(index, index.add(["lady"])).tolist()
+            == table.intern(["lady"]).tolist()
+        )
         del index
 
 
@@ -85,7 +138,9 @@ def test_bad_input_is_one_line(new_meteor_texts, engine):
         with pytest.raises(IndexError):
             table.add_rows(index, np.array([row]))
     for text in (-1, 0):
-        with pytest.raises(IndexError, match="METEOR: a row or id lies outside its table"):
+        with pytest.raises(
+            IndexError, match="METEOR: a row or id lies outside its table"
+        ):
             table.n_words(text)
         with pytest.raises(IndexError):
             table.same_words(np.array([[text]]))
@@ -110,12 +165,19 @@ def test_a_long_text_and_strange_ones(new_meteor_texts):
 
 def test_threads_add_texts_to_one_table(new_meteor_texts):
     table = new_meteor_texts(compiled)
-    texts = [f"a {word}{number} in the park" for number in range(500) for word in ("dog", "dogs", "running")]
+    texts = [
+        f"a {word}{number} in the park"
+        for number in range(500)
+        for word in ("dog", "dogs", "running")
+    ]
     index = compiled.TextIndex("none")
 
     def work(thread: int) -> list[list[int]]:
         part = texts[thread:] + texts[:thread]
-        return [table.intern(part).tolist(), table.add_rows(index, index.add(part)).tolist()]
+        return [
+            table.intern(part).tolist(),
+            table.add_rows(index, index.add(part)).tolist(),
+        ]
 
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(work, range(0, 1200, 300)))

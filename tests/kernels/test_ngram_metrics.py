@@ -1,4 +1,6 @@
-"""BLEU, ROUGE-L and CIDEr: the compiled functions have the digits of the readable ones."""
+"""BLEU, ROUGE-L and CIDEr: the compiled functions have the digits of the readable
+ones.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,19 @@ TEXT = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
 
 @st.composite
 def examples(draw, most=3):
-    """Texts of B examples with n candidates and m references, at most ``most`` of each, as a list of B lists."""
-    size, n, m = draw(st.integers(1, most)), draw(st.integers(1, most)), draw(st.integers(1, most))
-    texts = draw(st.lists(st.lists(TEXT, min_size=n + m, max_size=n + m), min_size=size, max_size=size))
+    """Texts of B examples with n candidates and m references,
+    at most ``most`` of each, as a list of B lists.
+    """
+    size, n, m = (
+        draw(st.integers(1, most)),
+        draw(st.integers(1, most)),
+        draw(st.integers(1, most)),
+    )
+    texts = draw(
+        st.lists(
+            st.lists(TEXT, min_size=n + m, max_size=n + m), min_size=size, max_size=size
+        )
+    )
     return texts, n
 
 
@@ -54,15 +66,28 @@ def labels_of(size: int) -> np.ndarray:
 @given(examples())
 def test_matches_of_both_engines(drawn):
     texts, n = drawn
-    single = both(lambda engine, index, hyp, ref: engine.clip_pairs(index, hyp, ref), texts, n)
-    multi = both(lambda engine, index, hyp, ref: engine.clip_all(index, hyp, ref), texts, n)
+    single = both(
+        lambda engine, index, hyp, ref: engine.clip_pairs(index, hyp, ref), texts, n
+    )
+    multi = both(
+        lambda engine, index, hyp, ref: engine.clip_all(index, hyp, ref), texts, n
+    )
     assert (single.max(axis=2) <= multi).all()
 
 
-@given(st.lists(st.tuples(*[st.integers(0, 12)] * 10), min_size=1, max_size=5), st.integers(1, 4))
+@given(
+    st.lists(st.tuples(*[st.integers(0, 12)] * 10), min_size=1, max_size=5),
+    st.integers(1, 4),
+)
 def test_bleu_of_counts(rows, order):
     counts = np.array(rows, dtype=np.float64)
-    arguments = (counts[:, :4].copy(), counts[:, 4:8].copy(), counts[:, 8].copy(), counts[:, 9].copy(), order)
+    arguments = (
+        counts[:, :4].copy(),
+        counts[:, 4:8].copy(),
+        counts[:, 8].copy(),
+        counts[:, 9].copy(),
+        order,
+    )
     scores = compiled.bleu_scores(*arguments)
     assert np.array_equal(scores, reference.bleu_scores(*arguments))
 
@@ -80,9 +105,12 @@ def test_bleu_under_relabelings(drawn, order):
 @pytest.mark.parametrize("size", [64, 65, 130])
 def test_bleu_under_relabelings_of_more_texts_than_a_number_has_bits(size):
     rng = np.random.default_rng(size)
-    texts = [[" ".join(rng.choice(list("abcde"), rng.integers(0, 7))) for _ in range(size)]]
+    texts = [
+        [" ".join(rng.choice(list("abcde"), rng.integers(0, 7))) for _ in range(size)]
+    ]
     labels = np.ones((4, size), dtype=np.uint8)
-    labels[0, 0] = labels[1, 63] = labels[2, -1] = 0  # a single reference: its bits alone count
+    # a single reference: its bits alone count
+    labels[0, 0] = labels[1, 63] = labels[2, -1] = 0
     labels[3, rng.integers(0, size, 3)] = 0
     results = []
     for engine in (compiled, reference):
@@ -94,12 +122,22 @@ def test_bleu_under_relabelings_of_more_texts_than_a_number_has_bits(size):
 @given(examples(most=2))
 def test_common_subsequences_and_relabelings_of_rouge(drawn):
     texts, n = drawn
-    both(lambda engine, index, hyp, ref: engine.lcs_pairs(index, hyp, ref), texts, n, grams=False)
+    both(
+        lambda engine, index, hyp, ref: engine.lcs_pairs(index, hyp, ref),
+        texts,
+        n,
+        grams=False,
+    )
     index, rows = rows_of(compiled, texts, False)
-    lcs, lengths = compiled.lcs_pairs(index, rows, rows), index.lengths(rows.ravel()).reshape(rows.shape)
+    lcs, lengths = (
+        compiled.lcs_pairs(index, rows, rows),
+        index.lengths(rows.ravel()).reshape(rows.shape),
+    )
     labels = labels_of(rows.shape[1])
     arguments = (lcs, lengths, labels, 1.2)
-    assert np.array_equal(compiled.rouge_relabel(*arguments), reference.rouge_relabel(*arguments))
+    assert np.array_equal(
+        compiled.rouge_relabel(*arguments), reference.rouge_relabel(*arguments)
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([63, 64, 65, 128, 130]))
@@ -108,7 +146,9 @@ def test_long_references_use_several_blocks(seed, length):
     texts = [" ".join(rng.choice(list("abcdefgh"), size)) for size in (70, length)]
     index = compiled.TextIndex("none")
     rows = index.add(texts)
-    found = compiled.lcs_pairs(index, rows[:1].reshape(1, 1), rows[1:].reshape(1, 1)).item()
+    found = compiled.lcs_pairs(
+        index, rows[:1].reshape(1, 1), rows[1:].reshape(1, 1)
+    ).item()
     assert found == reference.rouge.lcs(texts[0].split(), texts[1].split())
 
 
@@ -119,9 +159,13 @@ def test_cider_of_both_engines(drawn, clip, sigma):
 
     def score(engine, index, hyp, ref):
         starts = np.arange(documents + 1) * ref.shape[1]
-        idf = engine.cider_idf(index.document_frequencies(ref.ravel(), starts), float(documents))
+        idf = engine.cider_idf(
+            index.document_frequencies(ref.ravel(), starts), float(documents)
+        )
         unseen = float(reference.log(documents))
-        return engine.cider_pairs(index, idf[: len(idf) // 2], unseen, hyp, ref, clip, sigma)
+        return engine.cider_pairs(
+            index, idf[: len(idf) // 2], unseen, hyp, ref, clip, sigma
+        )
 
     scores = both(score, texts, n)
     assert (scores >= 0).all() and (scores <= 10 + 1e-9).all()
@@ -131,7 +175,9 @@ def test_cider_of_both_engines(drawn, clip, sigma):
 def test_best_reference_under_relabelings(seed, size):
     pairs = np.random.default_rng(seed).integers(0, 4, (2, size, size)) / 7
     labels = labels_of(size)
-    assert np.array_equal(compiled.best_relabel(pairs, labels), reference.best_relabel(pairs, labels))
+    assert np.array_equal(
+        compiled.best_relabel(pairs, labels), reference.best_relabel(pairs, labels)
+    )
 
 
 def off_by_one_byte(array):
@@ -146,7 +192,9 @@ def test_arrays_whose_numbers_lie_between_multiples_of_their_size_are_refused():
     for call in (
         lambda: compiled.clip_pairs(index, off_by_one_byte(hyp), ref),
         lambda: compiled.clip_pairs(index, hyp, off_by_one_byte(ref)),
-        lambda: compiled.best_relabel(off_by_one_byte(np.zeros((1, 2, 2))), np.array([[0, 1]], dtype=np.uint8)),
+        lambda: compiled.best_relabel(
+            off_by_one_byte(np.zeros((1, 2, 2))), np.array([[0, 1]], dtype=np.uint8)
+        ),
         lambda: compiled.log(off_by_one_byte(np.ones(3))),
     ):
         with pytest.raises(TypeError):
@@ -156,10 +204,23 @@ def test_arrays_whose_numbers_lie_between_multiples_of_their_size_are_refused():
 def test_examples_without_texts_take_no_time():
     index, _ = rows_of(compiled, [["a b", "a"]], True)
     none = np.empty((1 << 40, 0), dtype=np.int64)
-    for call in (compiled.clip_pairs, compiled.clip_all, compiled.lcs_pairs, compiled.cider_repetition):
+    for call in (
+        compiled.clip_pairs,
+        compiled.clip_all,
+        compiled.lcs_pairs,
+        compiled.cider_repetition,
+    ):
         assert call(index, none, none).shape[:2] == none.shape
-    assert compiled.bleu_relabel(index, none, np.empty((0, 0), dtype=np.uint8), 4).shape == none.shape
-    assert compiled.best_relabel(np.empty((1 << 40, 0, 0)), np.empty((0, 0), dtype=np.uint8)).shape == none.shape
+    assert (
+        compiled.bleu_relabel(index, none, np.empty((0, 0), dtype=np.uint8), 4).shape
+        == none.shape
+    )
+    assert (
+        compiled.best_relabel(
+            np.empty((1 << 40, 0, 0)), np.empty((0, 0), dtype=np.uint8)
+        ).shape
+        == none.shape
+    )
 
 
 @pytest.mark.parametrize("engine", [compiled, reference])
@@ -177,9 +238,14 @@ def test_bad_arguments_are_named(engine):
     zeros = np.zeros((1, 4))
     for call in (
         lambda: engine.bleu_scores(zeros, zeros, np.zeros(1), np.zeros(1), 5),
-        lambda: engine.best_relabel(np.zeros((1, 2, 2)), np.ones((1, 2), dtype=np.uint8)),
+        lambda: engine.best_relabel(
+            np.zeros((1, 2, 2)), np.ones((1, 2), dtype=np.uint8)
+        ),
         lambda: engine.rouge_relabel(
-            np.zeros((1, 2, 2), dtype=np.int64), np.ones((1, 2), dtype=np.int64), np.zeros((1, 2), dtype=np.uint8), 1.2
+            np.zeros((1, 2, 2), dtype=np.int64),
+            np.ones((1, 2), dtype=np.int64),
+            np.zeros((1, 2), dtype=np.uint8),
+            1.2,
         ),
     ):
         with pytest.raises(ValueError, match="out of its range"):

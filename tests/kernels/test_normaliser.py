@@ -1,4 +1,6 @@
-"""Words of a text: punctuation rules, golden words of the jar, plain words, Java's hash."""
+"""Words of a text: punctuation rules, golden words of the jar, plain words,
+Java's hash.
+"""
 
 from __future__ import annotations
 
@@ -14,27 +16,99 @@ import caption_kernels_reference as reference
 from caption_kernels.lexicon.file_format import finish_lexicon
 from caption_kernels.lexicon.installed import MissingSources, build, find_sources
 from caption_kernels.lexicon.word_lists import read_lists
-from caption_kernels_reference.meteor.normaliser import _PLACEHOLDER, _without_runs_of_dots
+from caption_kernels_reference.meteor.normaliser import (
+    _PLACEHOLDER,
+    _without_runs_of_dots,
+)
 from caption_kernels_reference.meteor.texts import java_hash
 
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
 PIECES = [
-    ".", "..", "...", ",", "'", "''", "-", "--", "`", "\u2018", "\u2019", "\u201c", "\u201d", "\u2013", "DOTMULTI",
-    "DOTMULTI.", "DOT", "MULTI", "s", "'s", "S", "a", "Z", "0", "9", "Mr", "Mr.", "No.", "5", "U.S.", "3,5", "x,y",
-    "é", "ß", "İ", "Σ", "ΑΣ", "\u017e", "\u017f", "\u0400", "\u0528", "\ua640", "\u1d80", "×", "🐶", "日", "\ud800",
-    "\ufffd", "<", '"', "(", "_", "\u0301", "\u00ad", "𐐀",
-]  # fmt: skip
-BLANKS = [*" \t\n\r\f\x0b\x00\x1c\x85", "  ", "\u00a0", "\u2000", "\u200b", "\u2028", "\u202f", "\u3000"]
-texts = st.lists(st.sampled_from([*PIECES, *BLANKS]), max_size=14).map("".join) | st.text() | st.text(".D OTMULTI.,'-a1")
+    ".",
+    "..",
+    "...",
+    ",",
+    "'",
+    "''",
+    "-",
+    "--",
+    "`",
+    "\u2018",
+    "\u2019",
+    "\u201c",
+    "\u201d",
+    "\u2013",
+    "DOTMULTI",
+    "DOTMULTI.",
+    "DOT",
+    "MULTI",
+    "s",
+    "'s",
+    "S",
+    "a",
+    "Z",
+    "0",
+    "9",
+    "Mr",
+    "Mr.",
+    "No.",
+    "5",
+    "U.S.",
+    "3,5",
+    "x,y",
+    "é",
+    "ß",
+    "İ",
+    "Σ",
+    "ΑΣ",
+    "\u017e",
+    "\u017f",
+    "\u0400",
+    "\u0528",
+    "\ua640",
+    "\u1d80",
+    "×",
+    "🐶",
+    "日",
+    "\ud800",
+    "\ufffd",
+    "<",
+    '"',
+    "(",
+    "_",
+    "\u0301",
+    "\u00ad",
+    "𐐀",
+]
+BLANKS = [
+    *" \t\n\r\f\x0b\x00\x1c\x85",
+    "  ",
+    "\u00a0",
+    "\u2000",
+    "\u200b",
+    "\u2028",
+    "\u202f",
+    "\u3000",
+]
+texts = (
+    st.lists(st.sampled_from([*PIECES, *BLANKS]), max_size=14).map("".join)
+    | st.text()
+    | st.text(".D OTMULTI.,'-a1")
+)
 
 
 @pytest.fixture(scope="module")
 def lexicons():
-    """A lexicon with two prefixes, of which one is a function word too, for each engine."""
+    """A lexicon with two prefixes, of which one is a function word too,
+    for each engine.
+    """
     table = compiled.ParaphraseReader()
     table.feed(b"1\na\nb\n")
-    data = finish_lexicon(table, read_lists(b"a\nMr\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"))
+    data = finish_lexicon(
+        table,
+        read_lists(b"a\nMr\n", b"Mr\nNo #NUMERIC_ONLY#\n", b"go\nwent\n", b"go\n7\n"),
+    )
     return {compiled: compiled.Lexicon(data), reference: reference.Lexicon(data)}
 
 
@@ -84,11 +158,17 @@ def test_golden_words(golden):
         lexicon = compiled.Lexicon(build(find_sources()))
     except MissingSources as error:
         pytest.skip(str(error))
-    with gzip.open(golden / "meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8") as lines:
+    with gzip.open(
+        golden / "meteor/meteor_golden.jsonl.gz", "rt", encoding="utf-8"
+    ) as lines:
         items = [item for item in map(json.loads, lines) if "hyp_tokens" in item]
     assert len(items) > 1000
-    assert compiled.normalise([item["hyp"] for item in items], lexicon) == [item["hyp_tokens"] for item in items]
-    assert compiled.normalise([item["refs"][0] for item in items], lexicon) == [item["ref_tokens"] for item in items]
+    assert compiled.normalise([item["hyp"] for item in items], lexicon) == [
+        item["hyp_tokens"] for item in items
+    ]
+    assert compiled.normalise([item["refs"][0] for item in items], lexicon) == [
+        item["ref_tokens"] for item in items
+    ]
 
 
 @settings(max_examples=300, deadline=None)
@@ -96,7 +176,9 @@ def test_golden_words(golden):
 def test_both_engines_give_the_same_words(lexicons, sample):
     ours, theirs = (engine.normalise(sample, lexicons[engine]) for engine in ENGINES)
     assert ours == theirs
-    assert all(word and not set(word) & set(" \t\n\r\f") for words in ours for word in words)
+    assert all(
+        word and not set(word) & set(" \t\n\r\f") for words in ours for word in words
+    )
 
 
 @settings(deadline=None)
@@ -106,13 +188,23 @@ def test_plain_text_is_split_at_blanks(lexicons, text):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text("aZ09DOTMULI", min_size=1, max_size=8).filter(lambda word: _PLACEHOLDER not in word)))
+@given(
+    st.lists(
+        st.text("aZ09DOTMULI", min_size=1, max_size=8).filter(
+            lambda word: _PLACEHOLDER not in word
+        )
+    )
+)
 def test_plain_words_are_only_changed_to_lower_case(lexicons, plain):
-    assert compiled.normalise([" ".join(plain)], lexicons[compiled]) == [[word.lower() for word in plain]]
+    assert compiled.normalise([" ".join(plain)], lexicons[compiled]) == [
+        [word.lower() for word in plain]
+    ]
 
 
 def jar_steps(text):
-    """Return the text after the jar's own steps, which are repeated until nothing changes."""
+    """Return the text after the jar's own steps,
+    which are repeated until nothing changes.
+    """
     if ".." in text:
         text = re.sub(r"\.(\.+)", r" DOTMULTI\1", text)
     while "DOTMULTI." in text:
@@ -123,13 +215,28 @@ def jar_steps(text):
 
 @pytest.mark.slow
 @settings(max_examples=500)
-@given(st.lists(st.sampled_from([".", "..", "...", "DOTMULTI", "DOTMULTI.", "DOT", "D", "x", " "]), max_size=9).map("".join))
+@given(
+    st.lists(
+        st.sampled_from(
+            [".", "..", "...", "DOTMULTI", "DOTMULTI.", "DOT", "D", "x", " "]
+        ),
+        max_size=9,
+    ).map("".join)
+)
 def test_runs_of_dots_are_hidden_as_by_the_repeated_steps_of_the_jar(middle):
     assert _without_runs_of_dots(f" {middle} ") == jar_steps(f" {middle} ")
 
 
 def test_hostile_texts_take_linear_time(normalise):
-    for text in ("." * 10**5, "DOT" * 10**5, "DOTMULTI." * 10**4, "," * 10**5, "'" * 10**5, "\ud800" * 10**5, "a.b-'" * 10**4):
+    for text in (
+        "." * 10**5,
+        "DOT" * 10**5,
+        "DOTMULTI." * 10**4,
+        "," * 10**5,
+        "'" * 10**5,
+        "\ud800" * 10**5,
+        "a.b-'" * 10**4,
+    ):
         assert len(normalise(text)) <= len(text)
 
 
@@ -144,7 +251,14 @@ def test_other_types_are_refused(lexicons, engine, wrong):
 
 @pytest.mark.parametrize(
     ("word", "value"),
-    [("", 0), ("a", 97), ("hello", 99162322), ("polygenelubricants", -(1 << 31)), ("é", 233), ("🐶", 0xD83D * 31 + 0xDC36)],
+    [
+        ("", 0),
+        ("a", 97),
+        ("hello", 99162322),
+        ("polygenelubricants", -(1 << 31)),
+        ("é", 233),
+        ("🐶", 0xD83D * 31 + 0xDC36),
+    ],
 )
 def test_hash_of_java(word, value):
     assert java_hash(word) == value

@@ -33,12 +33,18 @@ def test_scores_are_in_the_unit_interval_and_one_for_a_reference(hyp, refs):
 
 
 def test_precision_and_recall_come_from_different_references():
-    hyp, refs = ["a", "dog", "runs"], [["a", "dog"], ["a", "dog", "runs", "home", "fast"]]
-    singles = [score(hyp, [ref]) for ref in refs]  # precision 2/3 and recall 1, precision 1 and recall 3/5
+    hyp, refs = (
+        ["a", "dog", "runs"],
+        [["a", "dog"], ["a", "dog", "runs", "home", "fast"]],
+    )
+    # precision 2/3 and recall 1, precision 1 and recall 3/5
+    singles = [score(hyp, [ref]) for ref in refs]
     assert max(singles) < 0.9
     assert score(hyp, refs) == pytest.approx(1.0, abs=1e-15)
 
 
 def test_f_weighs_recall_by_beta_squared_and_is_zero_without_a_match():
     assert BETA == 1.2
-    assert f_measure(np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])) == pytest.approx([2.44 * 0.5 / (1.0 + 1.44 * 0.5), 0.0, 0.0])
+    assert f_measure(
+        np.array([0.5, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])
+    ) == pytest.approx([2.44 * 0.5 / (1.0 + 1.44 * 0.5), 0.0, 0.0])

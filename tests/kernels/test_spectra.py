@@ -38,7 +38,10 @@ def test_the_law_of_a_sum_is_the_convolution(size):
     assert np.array_equal(found, readable.sum_law(laws, counts))
 
 
-@pytest.mark.parametrize(("laws", "counts"), [(np.ones((1, 3)), [1]), (np.ones((1, 1)), [1]), (np.ones((1, 4)), [-1])])
+@pytest.mark.parametrize(
+    ("laws", "counts"),
+    [(np.ones((1, 3)), [1]), (np.ones((1, 1)), [1]), (np.ones((1, 4)), [-1])],
+)
 def test_a_size_that_is_no_power_of_two_and_a_negative_count_are_refused(laws, counts):
     for version in (compiled, readable):
         with pytest.raises(ValueError, match="out of its range"):

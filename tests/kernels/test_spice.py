@@ -29,7 +29,9 @@ def java(tmp_path, monkeypatch):
     """Put a stand-in for Java 11 on the path, and the jars into a folder."""
 
     def install(version="11.0.2", jars=JARS):
-        (tmp_path / "java").write_text(PROGRAM.format(python=sys.executable, version=version))
+        (tmp_path / "java").write_text(
+            PROGRAM.format(python=sys.executable, version=version)
+        )
         (tmp_path / "java").chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
         for name in jars:
@@ -42,7 +44,9 @@ def java(tmp_path, monkeypatch):
 
 def test_scores_are_those_of_the_program_by_sorted_ids(java):
     java()
-    score, scores = Spice().compute_score({5: ["a", "b"], 2: ["c"]}, {5: ["d"], 2: ["e"]})
+    score, scores = Spice().compute_score(
+        {5: ["a", "b"], 2: ["c"]}, {5: ["d"], 2: ["e"]}
+    )
     assert score == 0.375
     assert type(score) is np.float64
     assert [row["All"]["f"] for row in scores] == [0.25, 0.5]
@@ -55,7 +59,9 @@ def test_what_is_missing_is_named(java, monkeypatch):
     with pytest.raises(Unavailable, match=r"needs stanford-corenlp-3\.6\.0\.jar and"):
         Spice()
     java("17.0.1")
-    with pytest.raises(Unavailable, match="needs javac beside Java 17, or Java 8 to 14"):
+    with pytest.raises(
+        Unavailable, match="needs javac beside Java 17, or Java 8 to 14"
+    ):
         Spice()
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(spice.importlib.util, "find_spec", lambda name: None)
@@ -63,7 +69,9 @@ def test_what_is_missing_is_named(java, monkeypatch):
         Spice()
 
 
-@pytest.mark.parametrize(("text", "version"), [("1.8.0_292", 8), ("11.0.2", 11), ("25", 25)])
+@pytest.mark.parametrize(
+    ("text", "version"), [("1.8.0_292", 8), ("11.0.2", 11), ("25", 25)]
+)
 def test_versions_of_java(java, tmp_path, text, version):
     java(text)
     assert spice.java_version(str(tmp_path / "java")) == version
@@ -79,7 +87,10 @@ def test_a_program_that_is_no_java_is_refused(tmp_path):
 def test_a_failing_program_is_one_line(java, tmp_path):
     java()
     scorer = Spice()
-    (tmp_path / "java").write_text(f"#!{sys.executable}\nimport sys\nsys.exit('at x\\njava.lang.Error: broken\\nat y')\n")
+    (tmp_path / "java").write_text(
+        f"#!{sys.executable}\nimport sys\nsys.exit('at x\\njava.lang.Error: "
+        "broken\\nat y')\n"
+    )
     with pytest.raises(RuntimeError, match="exit code 1: java.lang.Error: broken$"):
         scorer.compute_score({1: ["a"]}, {1: ["b"]})
 
@@ -99,4 +110,9 @@ def test_the_class_that_stands_for_the_script_engine_compiles(tmp_path):
     scorer._version = 17
     (folder,) = scorer._engine(tmp_path)
     assert (folder / "PassThrough.class").is_file()
-    assert json.dumps((folder / "META-INF/services/javax.script.ScriptEngineFactory").read_text()) == '"PassThrough\\n"'
+    assert (
+        json.dumps(
+            (folder / "META-INF/services/javax.script.ScriptEngineFactory").read_text()
+        )
+        == '"PassThrough\\n"'
+    )

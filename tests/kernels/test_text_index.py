@@ -1,4 +1,6 @@
-"""The index of texts: rows, n-grams, marks; the compiled class against the readable one."""
+"""The index of texts: rows, n-grams, marks; the compiled class against the readable
+one.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,31 @@ from caption_kernels_reference.text_index import count_ngrams
 compiled = pytest.importorskip("caption_kernels._compiled")
 ENGINES = [compiled, reference]
 
-WORDS = st.sampled_from(["a", "dog", "cat", "", "3\xa01/2", "\u2003", "é", "\ud800", "\x00", "runs", "\x1cfast"])
+WORDS = st.sampled_from(
+    [
+        "a",
+        "dog",
+        "cat",
+        "",
+        "3\xa01/2",
+        "\u2003",
+        "é",
+        "\ud800",
+        "\x00",
+        "runs",
+        "\x1cfast",
+    ]
+)
 TEXTS = st.lists(st.lists(WORDS, max_size=9).map(" ".join), max_size=8)
 
 
 def counts_of(index, row: int) -> list[dict[str, int]]:
     """Return the n-gram counts of a row by order, with the n-grams as text."""
     names = index.gram_texts()
-    return [{names[i]: c for i, c in zip(ids.tolist(), counts.tolist())} for ids, counts in index.entries(row)]
+    return [
+        {names[i]: c for i, c in zip(ids.tolist(), counts.tolist())}
+        for ids, counts in index.entries(row)
+    ]
 
 
 def state_of(index, rows: np.ndarray):
@@ -47,7 +66,10 @@ def test_both_engines_have_the_same_rows_and_ngrams(texts):
     assert grams.tolist() == theirs.gram_rows(expected).tolist()
     for row, text in zip(grams.tolist(), texts):
         order = [list(counts.items()) for counts in counts_of(ours, row)]
-        assert order == [[(" ".join(gram), count) for gram, count in counts.items()] for counts in count_ngrams(text.split())]
+        assert order == [
+            [(" ".join(gram), count) for gram, count in counts.items()]
+            for counts in count_ngrams(text.split())
+        ]
         assert order == [list(counts.items()) for counts in counts_of(theirs, row)]
 
 
@@ -91,11 +113,22 @@ def test_document_frequencies_of_both_engines(texts, size):
         index = engine.TextIndex("none")
         grams = index.gram_rows(index.add(texts))
         starts = np.array([*range(0, len(grams), size), len(grams)], dtype=np.int64)
-        results.append(dict(zip(index.gram_texts(), index.document_frequencies(grams, starts).tolist())))
+        results.append(
+            dict(
+                zip(
+                    index.gram_texts(),
+                    index.document_frequencies(grams, starts).tolist(),
+                )
+            )
+        )
     assert results[0] == results[1]
 
 
-@given(st.lists(st.lists(st.integers(0, 5), max_size=6), max_size=5), st.integers(-1, 5), st.booleans())
+@given(
+    st.lists(st.lists(st.integers(0, 5), max_size=6), max_size=5),
+    st.integers(-1, 5),
+    st.booleans(),
+)
 def test_token_ids_are_words_of_digits(sequences, end, keep_end):
     flat = np.array([token for tokens in sequences for token in tokens], dtype=np.int64)
     starts = np.cumsum([0, *map(len, sequences)])
@@ -130,18 +163,63 @@ def test_ngrams_are_interned_by_text(engine):
         (lambda index: index.entries(99), IndexError),
         (lambda index: index.entries(0), IndexError),
         (lambda index: index.add_tokens(np.array([-3]), np.array([0, 1])), IndexError),
-        (lambda index: index.add_tokens(np.array([1 << 40]), np.array([0, 1])), IndexError),
-        (lambda index: index.add_tokens(np.array([1, 2]), np.array([0, 3])), ValueError),
-        (lambda index: index.add_tokens(np.array([1, 2]), np.array([0, 2, 1, 2])), ValueError),
+        (
+            lambda index: index.add_tokens(np.array([1 << 40]), np.array([0, 1])),
+            IndexError,
+        ),
+        (
+            lambda index: index.add_tokens(np.array([1, 2]), np.array([0, 3])),
+            ValueError,
+        ),
+        (
+            lambda index: index.add_tokens(np.array([1, 2]), np.array([0, 2, 1, 2])),
+            ValueError,
+        ),
         (lambda index: index.rollback((9, 9, 9, 9)), IndexError),
-        (lambda index: index.document_frequencies(np.array([7]), np.array([0, 1])), IndexError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2**32, 2**62, 2, 2])), ValueError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2**40, 2**40 + 1, 3])), ValueError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([-1, 2])), ValueError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([0, 4])), ValueError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([2, 1])), ValueError),
-        (lambda index: index.document_frequencies(np.array([0, 0, 0]), np.array([], dtype=np.int64)), ValueError),
-        (lambda index: index.document_frequencies(np.array([0]), np.array([0, 1])), IndexError),
+        (
+            lambda index: index.document_frequencies(np.array([7]), np.array([0, 1])),
+            IndexError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([2**32, 2**62, 2, 2])
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([2**40, 2**40 + 1, 3])
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([-1, 2])
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([0, 4])
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([2, 1])
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(
+                np.array([0, 0, 0]), np.array([], dtype=np.int64)
+            ),
+            ValueError,
+        ),
+        (
+            lambda index: index.document_frequencies(np.array([0]), np.array([0, 1])),
+            IndexError,
+        ),
     ],
 )
 def test_bad_input_is_an_exception_with_one_line(engine, call, error):
@@ -154,7 +232,9 @@ def test_bad_input_is_an_exception_with_one_line(engine, call, error):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("fewer", [(0, 0, 1, 0), (0, 0, 9, 0), (3, 0, 0, 0), (0, 9, 0, 0), (1, 9, 9, 0)])
+@pytest.mark.parametrize(
+    "fewer", [(0, 0, 1, 0), (0, 0, 9, 0), (3, 0, 0, 0), (0, 9, 0, 0), (1, 9, 9, 0)]
+)
 def test_a_mark_of_no_moment_is_refused(engine, fewer):
     """Rows that stay would name entries and n-grams that are gone."""
     index = engine.TextIndex("none")
@@ -163,7 +243,10 @@ def test_a_mark_of_no_moment_is_refused(engine, fewer):
     with pytest.raises(IndexError, match="mark of another index"):
         index.rollback(tuple(now - less for now, less in zip(mark, fewer, strict=True)))
     assert index.mark() == mark
-    assert index.document_frequencies(rows, np.array([0, 3])).tolist() == [1] * index.n_grams
+    assert (
+        index.document_frequencies(rows, np.array([0, 3])).tolist()
+        == [1] * index.n_grams
+    )
     index.rollback(mark)
     index.rollback((0, mark[1], 0, 0))
     assert (index.n_rows, index.n_grams) == (0, mark[1])
@@ -188,12 +271,18 @@ def test_an_unknown_tokenizer_is_named(engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_white_space_is_that_of_python(engine):
-    """Every character below U+3100 between two letters, and one of each higher block."""
+    """Every character below U+3100 between two letters,
+    and one of each higher block.
+    """
     codes = [*range(1, 0x3100), *range(0x3100, 0x110000, 0x80)]
     index = engine.TextIndex("none")
     texts = [f"a{chr(code)}b" for code in codes]
     lengths = index.lengths(index.gram_rows(index.add(texts))).tolist()
-    differing = [hex(code) for code, text, length in zip(codes, texts, lengths) if length != len(text.split())]
+    differing = [
+        hex(code)
+        for code, text, length in zip(codes, texts, lengths)
+        if length != len(text.split())
+    ]
     assert not differing
 
 
@@ -202,7 +291,11 @@ def test_a_copy_has_the_same_words_and_ngrams(texts):
     index = compiled.TextIndex("none")
     index.gram_rows(index.add(texts))
     copy = pickle.loads(pickle.dumps(index))
-    assert (copy.n_words, copy.n_rows, copy.gram_texts()) == (index.n_words, 0, index.gram_texts())
+    assert (copy.n_words, copy.n_rows, copy.gram_texts()) == (
+        index.n_words,
+        0,
+        index.gram_texts(),
+    )
     for both in (index, copy):
         both.gram_rows(both.add([*texts, "a new dog"]))
     assert copy.gram_texts() == index.gram_texts()

@@ -1,4 +1,6 @@
-"""Both engines reproduce every number of every test vector, and the generator the files."""
+"""Both engines reproduce every number of every test vector,
+and the generator the files.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,34 @@ FILES = sorted(INPUTS)
 @cache
 def vectors(name: str) -> dict[str, Any]:
     """Return the content of a file of vectors."""
-    return json.loads((KERNELS / "vectors" / f"{name}.json").read_text(encoding="ascii"))
+    return json.loads(
+        (KERNELS / "vectors" / f"{name}.json").read_text(encoding="ascii")
+    )
 
 
 @pytest.mark.equal_bits
-@pytest.mark.parametrize("engine", [ENGINES[0], pytest.param(ENGINES[1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "engine", [ENGINES[0], pytest.param(ENGINES[1], marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", FILES)
-def test_engine_gives_every_number_and_the_generator_every_byte_of_the_file(name, engine):
+def test_engine_gives_every_number_and_the_generator_every_byte_of_the_file(
+    name, engine
+):
     module = reference if engine.endswith("reference") else pytest.importorskip(engine)
-    lines = (KERNELS / "vectors" / f"{name}.json").read_text(encoding="ascii").split("\n")
-    generated = make_vectors.content(name, module).split("\n")  # the digits of JSON hold every bit of a number
-    differing = [number for number, (one, other) in enumerate(zip(lines, generated)) if one != other]
+    lines = (
+        (KERNELS / "vectors" / f"{name}.json").read_text(encoding="ascii").split("\n")
+    )
+    # the digits of JSON hold every bit of a number
+    generated = make_vectors.content(name, module).split("\n")
+    differing = [
+        number
+        for number, (one, other) in enumerate(zip(lines, generated))
+        if one != other
+    ]
     assert len(lines) == len(generated)
-    assert not differing, f"python kernels/make_vectors.py; first case: {lines[differing[0]]:.300}"
+    assert not differing, (
+        f"python kernels/make_vectors.py; first case: {lines[differing[0]]:.300}"
+    )
 
 
 @pytest.mark.equal_bits
@@ -52,8 +69,21 @@ def test_functions_give_the_results_of_the_files(metric):
 
 def test_there_are_about_two_thousand_cases_of_the_named_kinds():
     assert 1_900 <= sum(len(vectors(name)["cases"]) for name in FILES) <= 2_500
-    assert sum(file.stat().st_size for file in (KERNELS / "vectors").glob("*.json")) < 3_000_000
-    ngrams = {"plain", "unicode", "empty", "repeated words", "long", "punctuation", "numbers", "ties", "token ids"}
+    assert (
+        sum(file.stat().st_size for file in (KERNELS / "vectors").glob("*.json"))
+        < 3_000_000
+    )
+    ngrams = {
+        "plain",
+        "unicode",
+        "empty",
+        "repeated words",
+        "long",
+        "punctuation",
+        "numbers",
+        "ties",
+        "token ids",
+    }
     ngrams |= {"single document", "unseen n-grams", "many references", "surrogates"}
     for name in ("bleu", "rouge", "cider"):
         assert {case["kind"] for case in vectors(name)["cases"]} == ngrams
@@ -64,7 +94,10 @@ def test_tokens_are_those_of_the_line_scanned_as_a_whole():
     for case in vectors("ptb")["cases"]:
         tokens = list(tokeniser.scan(tokeniser.one_line(case["text"])))
         assert tokens == case["tokens"]
-        assert " ".join(token for token in tokens if token not in tokeniser.PUNCTUATION) == case["result"]
+        assert (
+            " ".join(token for token in tokens if token not in tokeniser.PUNCTUATION)
+            == case["result"]
+        )
 
 
 def test_decimal_and_hexadecimal_numbers_agree():
@@ -76,7 +109,11 @@ def test_decimal_and_hexadecimal_numbers_agree():
 def test_a_case_has_numbers_of_every_step():
     case = next(case for case in vectors("cider")["cases"] if case["kind"] == "plain")
     candidate = case["texts"][case["examples"][0]["candidate"]]
-    gram, count, weight = candidate["grams"][0][0], candidate["counts"][0][0], candidate["weights"][0][0]
+    gram, count, weight = (
+        candidate["grams"][0][0],
+        candidate["counts"][0][0],
+        candidate["weights"][0][0],
+    )
     name, frequency, idf = case["grams"][gram]
     assert case["candidates"][0].startswith(name)
     assert frequency <= case["documents"]

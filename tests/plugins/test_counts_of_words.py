@@ -1,6 +1,8 @@
-"""Numbers of metrics over counts of words have the same bits on every processor and with any number of threads.
+"""Numbers of metrics over counts of words have the same bits on every processor and
+with any number of threads.
 
-The pinned bits are those of one machine. ``make test-bits`` computes them as other processors do.
+The pinned bits are those of one machine. ``make test-bits`` computes them as other
+processors do.
 """
 
 from __future__ import annotations
@@ -17,7 +19,23 @@ from harness.run.features import FeatureCache
 from harness.stats.significance import metric_p_values, untestable_reason
 from tests.support.pinned import as_text, assert_pinned
 
-WORDS = ("a", "the", "two", "red", "dog", "bus", "cat", "man", "runs", "sits", "waits", "on", "near", "grass", "street")
+WORDS = (
+    "a",
+    "the",
+    "two",
+    "red",
+    "dog",
+    "bus",
+    "cat",
+    "man",
+    "runs",
+    "sits",
+    "waits",
+    "on",
+    "near",
+    "grass",
+    "street",
+)
 
 
 class Counts:
@@ -32,35 +50,74 @@ class Counts:
         pass
 
     def encode(self, texts):
-        return np.array([[text.split().count(word) for word in WORDS] for text in texts], dtype=np.float32)
+        return np.array(
+            [[text.split().count(word) for word in WORDS] for text in texts],
+            dtype=np.float32,
+        )
 
 
 def some_sets(count: int, n: int, m: int) -> list[CaptionSet]:
-    """Return sets of captions of few words: many distances are equal, some captions too."""
+    """Return sets of captions of few words: many distances are equal,
+    some captions too.
+    """
     generator = random.Random(count)
 
     def caption() -> str:
         return " ".join(generator.choices(WORDS, k=generator.randint(2, 6)))
 
-    sets = [CaptionSet(str(k), tuple(caption() for _ in range(n)), tuple(caption() for _ in range(m))) for k in range(count)]
+    sets = [
+        CaptionSet(
+            str(k),
+            tuple(caption() for _ in range(n)),
+            tuple(caption() for _ in range(m)),
+        )
+        for k in range(count)
+    ]
     twice = sets[1].references[0]
-    return [CaptionSet("repeated", (twice,) * n, (*sets[0].references[1:], twice)), *sets]
+    return [
+        CaptionSet("repeated", (twice,) * n, (*sets[0].references[1:], twice)),
+        *sets,
+    ]
 
 
 COUNTS = {"embedding": Counts()}
 COSINE = {"distance": {"bert": COUNTS}}
 FORMS: list[tuple[str, dict[str, Any]]] = [
-    ("mmd", COUNTS), ("mmd", {**COUNTS, "estimator": "unbiased"}), ("energy", COUNTS), ("frechet", COUNTS),
-    ("sliced-wasserstein", COUNTS), ("sliced-wasserstein", {**COUNTS, "p": 1}), ("sliced-wasserstein", {**COUNTS, "p": 2.5}),
-    ("mauve-example", COUNTS), ("mauve-example", {**COUNTS, "k": 3}), ("mauve-knn", {**COUNTS, "k": 2}), ("mauve-kde", COUNTS),
-    ("mmdagg", {**COUNTS, "bandwidths": 3}), ("c2st", COUNTS), ("vendi", COUNTS), ("vendi", {**COUNTS, "q": 0.5}),
-    ("trm", COSINE), ("precision-example", COSINE), ("recall-example", COSINE), ("density-example", COSINE), ("coverage-example", COSINE),
-    ("production-variability", COSINE), ("reference-coverage", COSINE), ("semantic-entropy", COSINE), ("fense", COUNTS),
-]  # fmt: skip
+    ("mmd", COUNTS),
+    ("mmd", {**COUNTS, "estimator": "unbiased"}),
+    ("energy", COUNTS),
+    ("frechet", COUNTS),
+    ("sliced-wasserstein", COUNTS),
+    ("sliced-wasserstein", {**COUNTS, "p": 1}),
+    ("sliced-wasserstein", {**COUNTS, "p": 2.5}),
+    ("mauve-example", COUNTS),
+    ("mauve-example", {**COUNTS, "k": 3}),
+    ("mauve-knn", {**COUNTS, "k": 2}),
+    ("mauve-kde", COUNTS),
+    ("mmdagg", {**COUNTS, "bandwidths": 3}),
+    ("c2st", COUNTS),
+    ("vendi", COUNTS),
+    ("vendi", {**COUNTS, "q": 0.5}),
+    ("trm", COSINE),
+    ("precision-example", COSINE),
+    ("recall-example", COSINE),
+    ("density-example", COSINE),
+    ("coverage-example", COSINE),
+    ("production-variability", COSINE),
+    ("reference-coverage", COSINE),
+    ("semantic-entropy", COSINE),
+    ("fense", COUNTS),
+]
 OF_CORPORA: list[tuple[str, dict[str, Any]]] = [
-    ("mauve", COUNTS), ("mauve", {**COUNTS, "k": 20, "seed": 7}), ("corpus-mmd", {**COUNTS, "features": 32}), ("precision", COUNTS),
-    ("recall", COUNTS), ("density", COUNTS), ("coverage", COUNTS), ("retrieval", COUNTS),
-]  # fmt: skip
+    ("mauve", COUNTS),
+    ("mauve", {**COUNTS, "k": 20, "seed": 7}),
+    ("corpus-mmd", {**COUNTS, "features": 32}),
+    ("precision", COUNTS),
+    ("recall", COUNTS),
+    ("density", COUNTS),
+    ("coverage", COUNTS),
+    ("retrieval", COUNTS),
+]
 
 
 @pytest.mark.equal_bits
@@ -74,13 +131,22 @@ def test_numbers_have_their_pinned_bits():
         scores = metric.per_example(metric.stats(batch, features, state))
         row: dict[str, Any] = {"scores": scores.tolist()}
         if not untestable_reason(metric):
-            row["p"] = metric_p_values(metric, batch, features, state, scores).values.tolist()
+            row["p"] = metric_p_values(
+                metric, batch, features, state, scores
+            ).values.tolist()
         out[metric.signature()] = row
     corpus = some_sets(60, 3, 3)
     features = FeatureCache([item.references for item in corpus])
     for name, parameters in OF_CORPORA:
         metric = registry.resolve("metrics", {name: parameters})
-        stats = metric.stats(features.batch(corpus), features, metric.fit(features.references, features))
+        stats = metric.stats(
+            features.batch(corpus), features, metric.fit(features.references, features)
+        )
         details = getattr(metric, "details", lambda stats: {})(stats)
         out[metric.signature()] = {"number": metric.reduce(stats), "details": details}
-    assert_pinned("metrics/functions/counts_of_words.txt", as_text(out), relative=0.0, absolute=0.0)
+    assert_pinned(
+        "metrics/functions/counts_of_words.txt",
+        as_text(out),
+        relative=0.0,
+        absolute=0.0,
+    )

@@ -1,7 +1,9 @@
-"""All numbers of every metric of captions, in many forms, on small fixed data: nothing moves unseen.
+"""All numbers of every metric of captions, in many forms, on small fixed data:
+nothing moves unseen.
 
-Other tests compare with formulas, other implementations and published values; these only notice that a number, note or signature changed.
-``HARNESS_PIN=write`` writes the files anew (:mod:`tests.support.pinned`).
+Other tests compare with formulas, other implementations and published values; these
+only notice that a number, note or signature changed. ``HARNESS_PIN=write`` writes the
+files anew (:mod:`tests.support.pinned`).
 """
 
 from __future__ import annotations
@@ -14,21 +16,50 @@ from harness.registry import current
 from tests.support import metric_inputs as inputs
 from tests.support import metric_reports as reports
 from tests.support.metric_forms import forms, name_of
-from tests.support.pinned import DOUBLE_PRECISION, FOLDER, SINGLE_PRECISION, as_text, assert_pinned
+from tests.support.pinned import (
+    DOUBLE_PRECISION,
+    FOLDER,
+    SINGLE_PRECISION,
+    as_text,
+    assert_pinned,
+)
 
 NOT_PINNED = {"spice": "needs Stanford CoreNLP"}
 """Metrics without a pinned file, with the reason."""
-NAMES = [entry.name for entry in current().entries("metrics") if entry.provider == "harness"]
+NAMES = [
+    entry.name for entry in current().entries("metrics") if entry.provider == "harness"
+]
 OTHER_INPUTS = {
-    "choice", "poll", "perplexity", "pregen", "scores", "novelty", "bertscore", "wmd", "clipscore", "refclipscore",
-    "pac-score", "ref-pac-score", "clip-recall", "listener-accuracy", "fleur", "discriminativity",
-    "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features", "false-features",
-    "redundant-mention", "adjective-order",
-}  # fmt: skip
+    "choice",
+    "poll",
+    "perplexity",
+    "pregen",
+    "scores",
+    "novelty",
+    "bertscore",
+    "wmd",
+    "clipscore",
+    "refclipscore",
+    "pac-score",
+    "ref-pac-score",
+    "clip-recall",
+    "listener-accuracy",
+    "fleur",
+    "discriminativity",
+    "contrastive-efficiency",
+    "relevance",
+    "optimal-discriminativity",
+    "mentioned-features",
+    "false-features",
+    "redundant-mention",
+    "adjective-order",
+}
 """Metrics that need other inputs than captions, below."""
 EMBEDDED = {"production-variability"}
 """Metrics of which a form embeds with a model of single precision."""
-OF_CAPTIONS = [name for name in NAMES if name not in OTHER_INPUTS and name not in NOT_PINNED]
+OF_CAPTIONS = [
+    name for name in NAMES if name not in OTHER_INPUTS and name not in NOT_PINNED
+]
 
 
 @pytest.mark.parametrize("name", OF_CAPTIONS)
@@ -40,8 +71,15 @@ def test_metric_of_captions(name: str) -> None:
         more = further if number == 0 or metric.spec.level == "corpus" else {}
         if name in ("cr", "nrr", "cnd"):
             more = {**more, "hundred": inputs.HUNDRED}
-        out[str(number)] = {"form": name_of(form), **reports.report_all(metric, inputs.MIXED, inputs.EVEN, more)}
-    assert_pinned(f"metrics/{name}.txt", as_text(out), SINGLE_PRECISION if name in EMBEDDED else DOUBLE_PRECISION)
+        out[str(number)] = {
+            "form": name_of(form),
+            **reports.report_all(metric, inputs.MIXED, inputs.EVEN, more),
+        }
+    assert_pinned(
+        f"metrics/{name}.txt",
+        as_text(out),
+        SINGLE_PRECISION if name in EMBEDDED else DOUBLE_PRECISION,
+    )
 
 
 def test_every_metric_has_a_pinned_file() -> None:

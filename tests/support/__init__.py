@@ -1,1 +1,3 @@
-"""Helpers of several tests: small models, servers on the loopback interface, media files."""
+"""Helpers of several tests: small models, servers on the loopback interface,
+media files.
+"""

@@ -1,4 +1,6 @@
-"""A chat server on the loopback interface, for the tests of all that asks a model server."""
+"""A chat server on the loopback interface, for the tests of all that asks a model
+server.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ import pytest
 
 
 class Server(ThreadingHTTPServer):
-    """Server that returns the entries of ``script`` first, then what ``answer`` returns for a request.
+    """Server that returns the entries of ``script`` first,
+    then what ``answer`` returns for a request.
 
-    An entry is (status, headers, body), or a number of seconds after which the connection is closed.
+    An entry is (status, headers, body), or a number of seconds after which the
+    connection is closed.
     """
 
     daemon_threads = True
@@ -30,9 +34,13 @@ class Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         self.limit = 100
         """Maximum number of choices of a reply."""
-        self.answer: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: captions(body, min(self.limit, body.get("n", 1)))
+        self.answer: Callable[[dict[str, Any]], dict[str, Any]] = lambda body: captions(
+            body, min(self.limit, body.get("n", 1))
+        )
         self.pause = 0.0
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
 
     @property
     def url(self) -> str:
@@ -49,7 +57,9 @@ class Handler(BaseHTTPRequestHandler):
         with server.lock:
             server.active += 1
             server.peak = max(server.peak, server.active)
-            server.requests.append({"path": self.path, "key": self.headers.get("Authorization"), **body})
+            server.requests.append(
+                {"path": self.path, "key": self.headers.get("Authorization"), **body}
+            )
             step = server.script.pop(0) if server.script else None
         time.sleep(server.pause)
         try:
@@ -77,9 +87,17 @@ def captions(body: dict[str, Any], n: int) -> dict[str, Any]:
     return {
         "choices": [
             {
-                "message": {"role": "assistant", "content": f" {prompt} {body.get('seed', 0)} {i}"},
+                "message": {
+                    "role": "assistant",
+                    "content": f" {prompt} {body.get('seed', 0)} {i}",
+                },
                 "finish_reason": "length" if i == 1 else "stop",
-                "logprobs": {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.0}]},
+                "logprobs": {
+                    "content": [
+                        {"token": "a", "logprob": -0.5},
+                        {"token": "b", "logprob": -1.0},
+                    ]
+                },
             }
             for i in range(n)
         ]

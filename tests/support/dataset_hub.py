@@ -1,4 +1,6 @@
-"""A hub on the loopback interface: data sets of files, commits, gated and missing names."""
+"""A hub on the loopback interface: data sets of files, commits,
+gated and missing names.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +17,22 @@ import pytest
 
 
 class Hub(ThreadingHTTPServer):
-    """Server of the part of the hub's interface that ``datasets`` and ``huggingface_hub`` use for data sets."""
+    """Server of the part of the hub's interface that ``datasets`` and
+    ``huggingface_hub`` use for data sets.
+    """
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, dict[str, dict[str, bytes]]] = {}
-        """Name of a data set -> commit -> path -> content; the last commit is ``main``."""
+        """Name of a data set -> commit -> path -> content; the last commit is ``main``.
+        """
         self.gated: set[str] = set()
         self.requests: list[str] = []
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
 
     @property
     def url(self) -> str:
@@ -35,7 +42,9 @@ class Hub(ThreadingHTTPServer):
         """Add a commit and return it."""
         commits = self.files.setdefault(name, {})
         commit = hashlib.sha1(f"{name} {len(commits)}".encode()).hexdigest()
-        commits[commit] = {path.replace("__", "/"): content for path, content in files.items()}
+        commits[commit] = {
+            path.replace("__", "/"): content for path, content in files.items()
+        }
         return commit
 
 
@@ -65,7 +74,12 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _json(self, value: object, status: int = 200, **headers: str) -> None:
-        self._send(status, json.dumps(value).encode(), Content_Type="application/json", **headers)
+        self._send(
+            status,
+            json.dumps(value).encode(),
+            Content_Type="application/json",
+            **headers,
+        )
 
     def _error(self, status: int, code: str) -> None:
         self._json({"error": code}, status, X_Error_Code=code, X_Error_Message=code)
@@ -76,9 +90,18 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/api/whoami-v2":
             self._json({"name": "someone", "type": "user", "orgs": []})
             return
-        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info)/([^/]+)(/.*)?)?", path)
+        match = re.fullmatch(
+            r"/api/datasets/([^/]+/[^/]+)(?:/(revision|tree|paths-info)/([^/]+)(/.*)?)?",
+            path,
+        )
         if match:
-            self._api(match[1], match[2] or "revision", match[3] or "main", (match[4] or "").strip("/"), body)
+            self._api(
+                match[1],
+                match[2] or "revision",
+                match[3] or "main",
+                (match[4] or "").strip("/"),
+                body,
+            )
             return
         match = re.fullmatch(r"/datasets/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
         if match:
@@ -95,27 +118,59 @@ class Handler(BaseHTTPRequestHandler):
             self._error(404, "RepoNotFound")
             return None
         commits = list(self.server.files[name])
-        commit = commits[-1] if revision == "main" else next((c for c in commits if c == revision), None)
+        commit = (
+            commits[-1]
+            if revision == "main"
+            else next((c for c in commits if c == revision), None)
+        )
         if commit is None:
             self._error(404, "RevisionNotFound")
         return commit
 
-    def _api(self, name: str, what: str, revision: str, folder: str, body: bytes) -> None:
+    def _api(
+        self, name: str, what: str, revision: str, folder: str, body: bytes
+    ) -> None:
         commit = self._commit(name, revision)
         if commit is None:
             return
         files = self.server.files[name][commit]
         if what == "revision":
             siblings = [{"rfilename": path} for path in files]
-            self._json({"id": name, "sha": commit, "siblings": siblings, "tags": [], "private": False, "gated": False})
+            self._json(
+                {
+                    "id": name,
+                    "sha": commit,
+                    "siblings": siblings,
+                    "tags": [],
+                    "private": False,
+                    "gated": False,
+                }
+            )
         elif what == "tree":
-            entries = [_entry(path, content) for path, content in files.items() if path.startswith(folder)]
+            entries = [
+                _entry(path, content)
+                for path, content in files.items()
+                if path.startswith(folder)
+            ]
             folders = {path.rpartition("/")[0] for path in files} - {""}
-            self._json([*entries, *({"type": "directory", "path": f, "size": 0, "oid": "0"} for f in folders if not folder)])
+            self._json(
+                [
+                    *entries,
+                    *(
+                        {"type": "directory", "path": f, "size": 0, "oid": "0"}
+                        for f in folders
+                        if not folder
+                    ),
+                ]
+            )
         else:
             wanted = _form(body)
             found = [_entry(path, files[path]) for path in wanted if path in files]
-            folders = [{"type": "directory", "path": p, "size": 0, "oid": "0"} for p in wanted if any(f.startswith(f"{p}/") for f in files)]
+            folders = [
+                {"type": "directory", "path": p, "size": 0, "oid": "0"}
+                for p in wanted
+                if any(f.startswith(f"{p}/") for f in files)
+            ]
             self._json([*found, *folders])
 
     def _file(self, name: str, revision: str, path: str) -> None:
@@ -131,7 +186,12 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _entry(path: str, content: bytes) -> dict[str, Any]:
-    return {"type": "file", "path": path, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
+    return {
+        "type": "file",
+        "path": path,
+        "size": len(content),
+        "oid": hashlib.sha1(content).hexdigest(),
+    }
 
 
 def _form(body: bytes) -> list[str]:

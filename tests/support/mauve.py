@@ -1,4 +1,6 @@
-"""MAUVE of two samples of vectors, the definition with which its faster forms are compared."""
+"""MAUVE of two samples of vectors, the definition with which its faster forms are
+compared.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from harness_metrics.mauve import frontier, quantise
 from harness_metrics.mauve.metric import _area, automatic_buckets
 
 
-def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25, redo: int = 5, scaling: float = frontier.SCALING) -> float:
+def mauve(
+    x: np.ndarray,
+    y: np.ndarray,
+    k: int | None = None,
+    *,
+    seed: int = 25,
+    redo: int = 5,
+    scaling: float = frontier.SCALING,
+) -> float:
     """Return MAUVE of two samples of vectors, in (0, 1].
 
     Parameters
@@ -16,7 +26,8 @@ def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25,
     x, y : ndarray, shapes (n, d) and (m, d)
         Vectors of the samples.
     k : int, optional
-        Number of buckets. The default is :func:`~harness_metrics.mauve.metric.automatic_buckets`.
+        Number of buckets. The default is
+        :func:`~harness_metrics.mauve.metric.automatic_buckets`.
     seed, redo : int
         Seed and number of random starts of k-means.
     scaling : float
@@ -33,4 +44,6 @@ def mauve(x: np.ndarray, y: np.ndarray, k: int | None = None, *, seed: int = 25,
     """
     vectors = np.concatenate([x, y])
     k = automatic_buckets(len(x), len(y)) if k is None else k
-    return float(_area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling))
+    return float(
+        _area(quantise.buckets(vectors, k, seed=seed, redo=redo), len(x), scaling)
+    )

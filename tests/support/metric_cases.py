@@ -1,4 +1,6 @@
-"""Inputs of every metric of the catalogue for the wrappers: caption sets, token scores, parameters; metrics that cannot run here."""
+"""Inputs of every metric of the catalogue for the wrappers: caption sets, token scores,
+parameters; metrics that cannot run here.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,18 @@ from harness_metrics.judges.replies import Reply
 from harness_tasks.readers.generated import ReferenceGames
 
 CANNOT_RUN = {
-    "clipscore": "weights of CLIP", "refclipscore": "weights of CLIP", "pac-score": "weights of CLIP", "ref-pac-score": "weights of CLIP",
+    "clipscore": "weights of CLIP",
+    "refclipscore": "weights of CLIP",
+    "pac-score": "weights of CLIP",
+    "ref-pac-score": "weights of CLIP",
     "clip-recall": "weights of CLIP",
-    "spice": "Stanford CoreNLP", "spider": "Stanford CoreNLP", "spider-max": "Stanford CoreNLP", "listener-accuracy": "a listener",
-    "scores": "a file of scores", "fleur": "images",
-}  # fmt: skip
+    "spice": "Stanford CoreNLP",
+    "spider": "Stanford CoreNLP",
+    "spider-max": "Stanford CoreNLP",
+    "listener-accuracy": "a listener",
+    "scores": "a file of scores",
+    "fleur": "images",
+}
 """Metrics that need what no package contains."""
 SLOW = {"bertscore", "wmd", "object-match", "mauve"}
 
@@ -37,8 +46,14 @@ class Backend:
         """Answer in the forms of all judge metrics."""
         for index, talk in enumerate(conversations):
             size = len(talk[0]["content"])
-            grades = dict.fromkeys(("correctness", "completeness", "fluency"), 1 + size % 5)
-            answer = {"score": size % 100, "better": ("A", "B", "tie")[size % 3], **grades}
+            grades = dict.fromkeys(
+                ("correctness", "completeness", "fluency"), 1 + size % 5
+            )
+            answer = {
+                "score": size % 100,
+                "better": ("A", "B", "tie")[size % 3],
+                **grades,
+            }
             store(index, Reply(json.dumps(answer), "stop", 10, 5))
 
 
@@ -52,15 +67,24 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "win-rate": JUDGE,
 }
 OF_GAMES = {
-    "discriminativity", "contrastive-efficiency", "relevance", "optimal-discriminativity", "mentioned-features", "false-features",
+    "discriminativity",
+    "contrastive-efficiency",
+    "relevance",
+    "optimal-discriminativity",
+    "mentioned-features",
+    "false-features",
     "redundant-mention",
-}  # fmt: skip
+}
 """Metrics that read the scenes of reference games in the metadata."""
 
 
 def names() -> list[str]:
     """Return the metrics of the harness."""
-    return [entry.name for entry in current().entries("metrics") if entry.provider == "harness"]
+    return [
+        entry.name
+        for entry in current().entries("metrics")
+        if entry.provider == "harness"
+    ]
 
 
 @dataclass(frozen=True)
@@ -74,18 +98,29 @@ class Case:
     scores: tuple[list[TokenScores], ...] = ()
 
     def part(self, start: int, stop: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments of ``update`` for the examples from ``start`` to ``stop``."""
+        """Return the arguments of ``update`` for the examples from ``start`` to
+        ``stop``.
+        """
         if not self.sets:
             return (self.scores[start:stop],), {}
         sets = self.sets[start:stop]
-        fields = {"sources": [item.source for item in sets], "meta": [dict(item.meta) for item in sets]}
-        return ([item.candidates for item in sets], [item.references for item in sets]), fields
+        fields = {
+            "sources": [item.source for item in sets],
+            "meta": [dict(item.meta) for item in sets],
+        }
+        return (
+            [item.candidates for item in sets],
+            [item.references for item in sets],
+        ), fields
 
 
 @cache
 def _games() -> tuple[CaptionSet, ...]:
     examples = islice(ReferenceGames(pairs=2), 6)
-    return tuple(CaptionSet(e.id, e.references[:3], e.references[3:6], None, None, e.meta) for e in examples)
+    return tuple(
+        CaptionSet(e.id, e.references[:3], e.references[3:6], None, None, e.meta)
+        for e in examples
+    )
 
 
 def case(name: str) -> Case:
@@ -100,9 +135,22 @@ def case(name: str) -> Case:
     if metric.spec.level == "model":
         scores = token_scores(6, 2 if name == "poll" else 3)
         if name == "poll":
-            scores = [[replace(s, tokens=(word, *s.tokens[1:])) for s, word in zip(row, ("yes", "no"))] for row in scores]
+            scores = [
+                [
+                    replace(s, tokens=(word, *s.tokens[1:]))
+                    for s, word in zip(row, ("yes", "no"))
+                ]
+                for row in scores
+            ]
         return Case(name, values, (), tuple(scores))
     if name in OF_GAMES:
         return Case(name, values, _games())
     sets = caption_sets(3, 3)
-    return Case(name, values, tuple(CaptionSet(s.id, s.candidates, s.references, None, SCENES[k][7]) for k, s in enumerate(sets)))
+    return Case(
+        name,
+        values,
+        tuple(
+            CaptionSet(s.id, s.candidates, s.references, None, SCENES[k][7])
+            for k, s in enumerate(sets)
+        ),
+    )

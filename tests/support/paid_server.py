@@ -1,4 +1,6 @@
-"""A chat server whose answers are counted, with one that never comes, and a process that is killed while it asks."""
+"""A chat server whose answers are counted, with one that never comes, and a process
+that is killed while it asks.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,21 @@ DEADLINE = 120.0
 
 
 class Meter:
-    """Counts the answers of a server; a prompt that contains ``slow`` has none until :attr:`released` is set."""
+    """Counts the answers of a server; a prompt that contains ``slow`` has none until
+    :attr:`released` is set.
+    """
 
-    def __init__(self, server: Server, answer: Callable[[dict[str, Any]], dict[str, Any]], slow: str) -> None:
-        self.answered, self.released, self._lock = 0, threading.Event(), threading.Lock()
+    def __init__(
+        self,
+        server: Server,
+        answer: Callable[[dict[str, Any]], dict[str, Any]],
+        slow: str,
+    ) -> None:
+        self.answered, self.released, self._lock = (
+            0,
+            threading.Event(),
+            threading.Lock(),
+        )
         self._answer, self._slow = answer, slow
         server.answer = self.answer
 
@@ -32,13 +45,19 @@ class Meter:
         return self._answer(body)
 
 
-def kill_when(command: Sequence[str], environment: dict[str, str], ready: Callable[[], bool]) -> None:
+def kill_when(
+    command: Sequence[str], environment: dict[str, str], ready: Callable[[], bool]
+) -> None:
     """Start a command and kill it with SIGKILL as soon as ``ready`` is true."""
-    process = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL
+    )
     try:
         deadline = time.monotonic() + DEADLINE
         while not ready():
-            assert process.poll() is None, f"the command ended with {process.returncode}"
+            assert process.poll() is None, (
+                f"the command ended with {process.returncode}"
+            )
             assert time.monotonic() < deadline, "the command did not get so far"
             time.sleep(0.002)
     finally:

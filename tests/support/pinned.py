@@ -1,7 +1,10 @@
-"""Pinned outputs: what a program printed once, compared line by line, numbers with a tolerance.
+"""Pinned outputs: what a program printed once, compared line by line,
+numbers with a tolerance.
 
-A pinned output says that nothing moved, not that it was right: other tests compare with formulas, other implementations and published
-values. ``HARNESS_PIN=write`` in the environment writes the files of ``tests/golden/pinned``; read the difference before it is committed.
+A pinned output says that nothing moved, not that it was right: other tests compare with
+formulas, other implementations and published values. ``HARNESS_PIN=write`` in the
+environment writes the files of ``tests/golden/pinned``; read the difference before it
+is committed.
 """
 
 from __future__ import annotations
@@ -32,7 +35,10 @@ def as_text(value: Any) -> str:
         elif (
             isinstance(value, list | tuple)
             and value
-            and all(isinstance(item, int | float) and not isinstance(item, bool) for item in value)
+            and all(
+                isinstance(item, int | float) and not isinstance(item, bool)
+                for item in value
+            )
         ):
             lines.append(f"{path}: {' '.join(repr(item) for item in value)}")
         elif isinstance(value, list | tuple):
@@ -45,8 +51,15 @@ def as_text(value: Any) -> str:
     return "\n".join(lines) + "\n"
 
 
-def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION, absolute: float = _ABSOLUTE) -> None:
-    """Compare a text with ``tests/golden/pinned/NAME`` within tolerances, or write it where ``HARNESS_PIN`` is ``write``."""
+def assert_pinned(
+    name: str,
+    text: str,
+    relative: float = DOUBLE_PRECISION,
+    absolute: float = _ABSOLUTE,
+) -> None:
+    """Compare a text with ``tests/golden/pinned/NAME`` within tolerances, or write it
+    where ``HARNESS_PIN`` is ``write``.
+    """
     path = FOLDER / name
     text = "\n".join(line.rstrip() for line in text.split("\n")).strip("\n") + "\n"
     if os.environ.get("HARNESS_PIN") == "write":
@@ -55,18 +68,26 @@ def assert_pinned(name: str, text: str, relative: float = DOUBLE_PRECISION, abso
         return
     expected, found = path.read_text(encoding="utf-8").split("\n"), text.split("\n")
     for number, (old, new) in enumerate(zip(expected, found), 1):
-        assert _same(old, new, relative, absolute), f"{path.name}, line {number}\npinned {old}\nfound  {new}"
+        assert _same(old, new, relative, absolute), (
+            f"{path.name}, line {number}\npinned {old}\nfound  {new}"
+        )
     assert len(found) == len(expected), (
-        f"{path.name}: {len(found)} lines for {len(expected)}: {(found + expected)[min(len(found), len(expected))]}"
+        f"{path.name}: {len(found)} lines for {len(expected)}: "
+        f"{(found + expected)[min(len(found), len(expected))]}"
     )
 
 
 def _same(old: str, new: str, relative: float, absolute: float) -> bool:
     if old == new:
         return True
-    numbers = [[float(number) for number in _NUMBER.findall(line)] for line in (old, new)]
+    numbers = [
+        [float(number) for number in _NUMBER.findall(line)] for line in (old, new)
+    ]
     return (
         _NUMBER.sub("#", old) == _NUMBER.sub("#", new)
         and len(numbers[0]) == len(numbers[1])
-        and all(math.isclose(a, b, rel_tol=relative, abs_tol=absolute) for a, b in zip(*numbers))
+        and all(
+            math.isclose(a, b, rel_tol=relative, abs_tol=absolute)
+            for a, b in zip(*numbers)
+        )
     )

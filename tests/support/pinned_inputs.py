@@ -1,4 +1,6 @@
-"""Small inputs of every verb, with hard cases: ties, repeated captions, sets of unequal sizes, undefined scores, slices and clusters."""
+"""Small inputs of every verb, with hard cases: ties, repeated captions, sets of unequal
+sizes, undefined scores, slices and clusters.
+"""
 
 from __future__ import annotations
 
@@ -7,80 +9,144 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-SUBJECTS = ("a dog", "two dogs", "the man's cat", "a red bus", "some children", "an old woman")
+SUBJECTS = (
+    "a dog",
+    "two dogs",
+    "the man's cat",
+    "a red bus",
+    "some children",
+    "an old woman",
+)
 VERBS = ("runs along", "sits near", "can't see", "looks at", "stands in front of")
 PLACES = ("the beach", "a wooden table", "Istanbul's street", "the I-95 .", "a field")
 EXAMPLES = 14
 
 
 def caption(generator: random.Random, parts: Sequence[str], noise: float) -> str:
-    """Return a caption of three parts, each replaced by another one with probability ``noise``."""
+    """Return a caption of three parts, each replaced by another one with probability
+    ``noise``.
+    """
     lists = (SUBJECTS, VERBS, PLACES)
-    words = [generator.choice(choices) if generator.random() < noise else part for part, choices in zip(parts, lists)]
+    words = [
+        generator.choice(choices) if generator.random() < noise else part
+        for part, choices in zip(parts, lists)
+    ]
     return " ".join(words)
 
 
 def write_lines(path: str, rows: Sequence[object]) -> None:
     """Write records as JSON Lines."""
-    Path(path).write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    Path(path).write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows),
+        encoding="utf-8",
+    )
 
 
 def write_inputs() -> None:
-    """Write references, captions of four systems, human scores, judgments of three forms and answers into the current folder."""
+    """Write references, captions of four systems, human scores, judgments of three
+    forms and answers into the current folder.
+    """
     generator = random.Random(20)
-    scenes = [[generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)] for _ in range(EXAMPLES)]
+    scenes = [
+        [generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)]
+        for _ in range(EXAMPLES)
+    ]
     ids = [f"e{k}" for k in range(EXAMPLES)]
-    references = [[caption(generator, scene, 0.25) for _ in range(4 + (k % 5 == 0))] for k, scene in enumerate(scenes)]
+    references = [
+        [caption(generator, scene, 0.25) for _ in range(4 + (k % 5 == 0))]
+        for k, scene in enumerate(scenes)
+    ]
     references[3][1] = references[3][0]
     write_lines(
         "refs.jsonl",
         [
-            {"id": id_, "references": texts, "topic": "abc"[k % 3], "film": f"f{k // 2}", "length": k}
+            {
+                "id": id_,
+                "references": texts,
+                "topic": "abc"[k % 3],
+                "film": f"f{k // 2}",
+                "length": k,
+            }
             for k, (id_, texts) in enumerate(zip(ids, references))
         ],
     )
     systems: dict[str, list[list[str]]] = {}
     for name, noise in (("good", 0.2), ("near", 0.3), ("far", 0.8)):
-        systems[name] = [[caption(generator, scene, noise) for _ in range(3)] for scene in scenes]
+        systems[name] = [
+            [caption(generator, scene, noise) for _ in range(3)] for scene in scenes
+        ]
     systems["near"][5] = systems["near"][5][:1] * 3
     systems["few"] = [texts[: 2 + k % 2] for k, texts in enumerate(systems["near"])]
     for name, rows in systems.items():
-        write_lines(f"{name}.jsonl", [{"id": id_, "captions": texts} for id_, texts in zip(ids, rows)])
+        write_lines(
+            f"{name}.jsonl",
+            [{"id": id_, "captions": texts} for id_, texts in zip(ids, rows)],
+        )
     scores = [
         (id_, name, round(4 - 3 * noise + generator.gauss(0, 0.5), 2))
         for id_ in ids
         for name, noise in (("good", 0.2), ("near", 0.3), ("far", 0.8))
         if generator.random() < 0.6
     ]
-    Path("labels.csv").write_text("id,system,score\n" + "".join(f"{id_},{name},{score}\n" for id_, name, score in scores))
+    Path("labels.csv").write_text(
+        "id,system,score\n"
+        + "".join(f"{id_},{name},{score}\n" for id_, name, score in scores)
+    )
     write_judgments(generator, ids, references, systems)
     for source, noise in (("before", 0.3), ("after", 0.7), ("again", 0.3)):
-        rows = [{"id": id_, "captions": [caption(generator, scene, noise) for _ in range(6)]} for id_, scene in zip(ids, scenes)]
+        rows = [
+            {
+                "id": id_,
+                "captions": [caption(generator, scene, noise) for _ in range(6)],
+            }
+            for id_, scene in zip(ids, scenes)
+        ]
         write_lines(f"{source}.jsonl", rows)
 
 
 def write_many(count: int = 210) -> None:
     """Write references and one caption by each of two systems for many examples."""
     generator = random.Random(21)
-    scenes = [[generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)] for _ in range(count)]
+    scenes = [
+        [generator.choice(parts) for parts in (SUBJECTS, VERBS, PLACES)]
+        for _ in range(count)
+    ]
     rows = [
-        {"id": f"m{k}", "references": [caption(generator, scene, 0.2) for _ in range(2)], "film": f"f{k % 105}"}
+        {
+            "id": f"m{k}",
+            "references": [caption(generator, scene, 0.2) for _ in range(2)],
+            "film": f"f{k % 105}",
+        }
         for k, scene in enumerate(scenes)
     ]
     write_lines("many.jsonl", rows)
     for name, noise in (("good", 0.2), ("far", 0.4)):
-        write_lines(f"many-{name}.jsonl", [{"id": f"m{k}", "caption": caption(generator, scene, noise)} for k, scene in enumerate(scenes)])
+        write_lines(
+            f"many-{name}.jsonl",
+            [
+                {"id": f"m{k}", "caption": caption(generator, scene, noise)}
+                for k, scene in enumerate(scenes)
+            ],
+        )
 
 
 def write_judgments(
-    generator: random.Random, ids: Sequence[str], references: Sequence[list[str]], systems: dict[str, list[list[str]]]
+    generator: random.Random,
+    ids: Sequence[str],
+    references: Sequence[list[str]],
+    systems: dict[str, list[list[str]]],
 ) -> None:
-    """Write single captions with scores of three people, and pairs of captions with votes."""
+    """Write single captions with scores of three people,
+    and pairs of captions with votes.
+    """
     graded: list[dict[str, object]] = []
     pairs: list[dict[str, object]] = []
     for k, id_ in enumerate(ids):
         for name, level in (("good", 4), ("near", 3), ("far", 1)):
-            raters = [min(5, max(1, level + generator.choice((-1, 0, 0, 1)))) for _ in range(3)]
+            raters = [
+                min(5, max(1, level + generator.choice((-1, 0, 0, 1))))
+                for _ in range(3)
+            ]
             graded.append(
                 {
                     "id": id_,

@@ -1,4 +1,6 @@
-"""A TCP server on the loopback interface whose connections are played by a function: servers that misbehave."""
+"""A TCP server on the loopback interface whose connections are played by a function:
+servers that misbehave.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ Play = Callable[[socket.socket, int], None]
 
 
 class RawServer:
-    """Server that calls ``play`` in a thread for each connection and closes it afterwards."""
+    """Server that calls ``play`` in a thread for each connection and closes it
+    afterwards.
+    """
 
     def __init__(self, play: Play) -> None:
         self.play = play
@@ -33,7 +37,9 @@ class RawServer:
             except OSError:
                 return
             number, self.connections = self.connections, self.connections + 1
-            threading.Thread(target=self._serve, args=(connection, number), daemon=True).start()
+            threading.Thread(
+                target=self._serve, args=(connection, number), daemon=True
+            ).start()
 
     def _serve(self, connection: socket.socket, number: int) -> None:
         with connection:
@@ -60,14 +66,23 @@ def read_request(connection: socket.socket) -> dict | None:
             return None
         data += part
     head, _, body = data.partition(b"\r\n\r\n")
-    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+    length = next(
+        int(line.split(b":")[1])
+        for line in head.split(b"\r\n")
+        if line.lower().startswith(b"content-length")
+    )
     while len(body) < length:
         body += connection.recv(65536)
     return json.loads(body)
 
 
 def reply(value: object, *, length: int | None = None) -> bytes:
-    """Return a reply of HTTP/1.1 with a JSON body; ``length`` replaces its true length."""
+    """Return a reply of HTTP/1.1 with a JSON body;
+    ``length`` replaces its true length.
+    """
     body = json.dumps(value).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length or len(body)}\r\n\r\n"
+    head = (
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+        f"{length or len(body)}\r\n\r\n"
+    )
     return head.encode() + body

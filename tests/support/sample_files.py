@@ -10,4 +10,9 @@ from harness.rundir.samples import SampleTable
 
 def write_samples(path: Path, table: SampleTable) -> None:
     """Write a table as Parquet, one row group per system."""
-    path.write_bytes(encode_columns(table.to_dict(), [(int(system.rows[0]), len(system.rows)) for system in table.systems]))
+    path.write_bytes(
+        encode_columns(
+            table.to_dict(),
+            [(int(system.rows[0]), len(system.rows)) for system in table.systems],
+        )
+    )

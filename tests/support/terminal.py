@@ -31,29 +31,66 @@ for arguments in json.loads(sys.argv[1]):
 """
 
 
-def run_in_terminal(arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> tuple[int, bytes]:
-    """Return the exit code of ``harness ARGUMENTS`` and all bytes that its terminal receives, from stdout and stderr."""
+def run_in_terminal(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> tuple[int, bytes]:
+    """Return the exit code of ``harness ARGUMENTS`` and all bytes that its terminal
+    receives, from stdout and stderr.
+    """
     return _in_terminal(["-m", "harness", *arguments], folder, COLUMNS, environment)
 
 
-def verbs_in_terminal(verbs: Sequence[Sequence[str]], folder: Path, columns: int) -> list[tuple[int, list[str]]]:
-    """Return exit code and lines, without colours, of verbs that one process runs in a terminal of so many columns."""
+def verbs_in_terminal(
+    verbs: Sequence[Sequence[str]], folder: Path, columns: int
+) -> list[tuple[int, list[str]]]:
+    """Return exit code and lines, without colours, of verbs that one process runs in a
+    terminal of so many columns.
+    """
     _, received = _in_terminal(["-c", _EACH, json.dumps(verbs)], folder, columns, {})
     outputs = SEQUENCES.sub("", received.decode("utf-8")).split("=== verb")[1:]
     assert len(outputs) == len(verbs), outputs[-1:]
     parts = [output.rsplit("=== code ", 1) for output in outputs]
-    return [(int(code.split()[0]), [line for line in re.split(r"[\r\n]+", text) if line.strip()]) for text, code in parts]
+    return [
+        (
+            int(code.split()[0]),
+            [line for line in re.split(r"[\r\n]+", text) if line.strip()],
+        )
+        for text, code in parts
+    ]
 
 
-def _in_terminal(arguments: Sequence[str], folder: Path, columns: int, environment: Mapping[str, str] | None) -> tuple[int, bytes]:
+def _in_terminal(
+    arguments: Sequence[str],
+    folder: Path,
+    columns: int,
+    environment: Mapping[str, str] | None,
+) -> tuple[int, bytes]:
     terminal, child = pty.openpty()
     fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}  # the terminal's size counts
-    variables = {**inherited, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **(environment or {})}
-    with subprocess.Popen([sys.executable, *arguments], cwd=folder, stdin=child, stdout=child, stderr=child, env=variables) as process:
+    # the terminal's size counts
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("COLUMNS", "LINES")
+    }
+    variables = {
+        **inherited,
+        "TERM": "xterm-256color",
+        "PYTHONIOENCODING": "utf-8",
+        **(environment or {}),
+    }
+    with subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env=variables,
+    ) as process:
         os.close(child)
         received = bytearray()
-        with contextlib.suppress(OSError):  # EIO: the last process has closed the terminal
+        # EIO: the last process has closed the terminal
+        with contextlib.suppress(OSError):
             while data := os.read(terminal, 65536):
                 received += data
     os.close(terminal)

@@ -7,9 +7,22 @@ from pathlib import Path
 
 from harness.cli.main import main
 
-CAPTIONS = Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json"
+CAPTIONS = (
+    Path(__file__).parents[2] / "tasks" / "harness_tasks" / "sample" / "captions.json"
+)
 ARGUMENTS: dict[str, Callable[[str, str], list[str]]] = {
-    "arena": lambda found, out: [found, found, "--references", str(CAPTIONS), "--judge", "judge.yaml", "--label", "a", "--label", "b"],
+    "arena": lambda found, out: [
+        found,
+        found,
+        "--references",
+        str(CAPTIONS),
+        "--judge",
+        "judge.yaml",
+        "--label",
+        "a",
+        "--label",
+        "b",
+    ],
     "check": lambda found, out: [found],
     "compare": lambda found, out: [found],
     "completion": lambda found, out: ["bash"],
@@ -19,7 +32,15 @@ ARGUMENTS: dict[str, Callable[[str, str], list[str]]] = {
     "df": lambda found, out: ["--references", found, "--output", f"{out}.npz"],
     "estimate": lambda found, out: [found, "--labels", "labels.csv", "--by", "rouge"],
     "export": lambda found, out: [found, "--format", "lm-eval", "--output", out],
-    "gate": lambda found, out: [found, "--baseline", found, "-m", "rouge", "--max-drop", "0.1"],
+    "gate": lambda found, out: [
+        found,
+        "--baseline",
+        found,
+        "-m",
+        "rouge",
+        "--max-drop",
+        "0.1",
+    ],
     "label-plan": lambda found, out: [found, "--budget", "4"],
     "list": lambda found, out: ["metrics"],
     "merge": lambda found, out: [found, "--output", out],
@@ -49,7 +70,11 @@ def run_verb(verb: str, found: Path, *options: str) -> int:
 
 
 def write_inputs(folder: Path, spec: str) -> None:
-    """Write the files that the arguments name beside the directory: a spec, a judge, labels."""
+    """Write the files that the arguments name beside the directory: a spec,
+    a judge, labels.
+    """
     (folder / "spec.json").write_text(spec)
-    (folder / "judge.yaml").write_text("base_url: http://127.0.0.1:9/v1\nmodel: m\nretries: 0\n")
+    (folder / "judge.yaml").write_text(
+        "base_url: http://127.0.0.1:9/v1\nmodel: m\nretries: 0\n"
+    )
     (folder / "labels.csv").write_text("id,system,score\n")

@@ -18,13 +18,23 @@ pytest.importorskip("av")
 from tests.support import tiny_media_models  # noqa: E402
 from tests.support.media_files import write_sound, write_video  # noqa: E402
 
-FEW = ["metrics=[bleu1]", "views=[]", "significance=none", "decoding.options={min_length: 3}"]
+FEW = [
+    "metrics=[bleu1]",
+    "views=[]",
+    "significance=none",
+    "decoding.options={min_length: 3}",
+]
 
 
 def results(root, task: str, model: dict, *overrides: str):
     """Return the finished run of a shipped task with one model of transformers."""
     models = [{"transformers": {"max_length": 5, "label": "mine", **model}}]
-    (loaded,) = load_specs(root / "tasks" / "harness_tasks" / task, [*FEW, *overrides], limit=3, models=models)
+    (loaded,) = load_specs(
+        root / "tasks" / "harness_tasks" / task,
+        [*FEW, *overrides],
+        limit=3,
+        models=models,
+    )
     return run(make_plan(loaded))
 
 
@@ -41,11 +51,25 @@ def test_msrvtt_runs_on_videos(root, golden, monkeypatch, tmp_path):
     model = {"model": str(tmp_path / "model"), "images": str(tmp_path)}
     table = results(root, "msrvtt.yaml", model, "dataset.columns.media=video_id")
     assert [record["n"] for record in table.results] == [3] and not table.failed
-    videos = [{"video_id": f"video{i}", "split": "test", "category": 1} for i in (7010, 7011, 7012, 7013)]
-    sentences = [{"video_id": item["video_id"], "caption": f"a dog runs {k}"} for item in videos for k in range(10)]
-    (tmp_path / "official.json").write_text(json.dumps({"videos": videos, "sentences": sentences}))
+    videos = [
+        {"video_id": f"video{i}", "split": "test", "category": 1}
+        for i in (7010, 7011, 7012, 7013)
+    ]
+    sentences = [
+        {"video_id": item["video_id"], "caption": f"a dog runs {k}"}
+        for item in videos
+        for k in range(10)
+    ]
+    (tmp_path / "official.json").write_text(
+        json.dumps({"videos": videos, "sentences": sentences})
+    )
     (tmp_path / "video7011.mp4").write_bytes(b"no video")
-    official = results(root, "msrvtt.yaml", model, f"dataset={{reader: msrvtt, path: {tmp_path}/official.json, split: test}}")
+    official = results(
+        root,
+        "msrvtt.yaml",
+        model,
+        f"dataset={{reader: msrvtt, path: {tmp_path}/official.json, split: test}}",
+    )
     assert [record["n"] for record in official.results] == [2]
     (reason,) = official.failed.values()
     assert "video7011.mp4: is no image, video or sound by its content" in reason
@@ -61,11 +85,26 @@ def test_audiocaps_runs_on_sounds(root, golden, monkeypatch, tmp_path, form):
     if form == "jsonl":
         table = results(root, "audiocaps.yaml", model)
     else:  # one record per caption
-        rows = [{"youtube_id": f"sample{i:05d}", "start_time": 5, "caption": f"rain falls {k}"} for i in (1, 2, 3) for k in range(4)]
+        rows = [
+            {
+                "youtube_id": f"sample{i:05d}",
+                "start_time": 5,
+                "caption": f"rain falls {k}",
+            }
+            for i in (1, 2, 3)
+            for k in range(4)
+        ]
         if form == "csv":  # the official form
-            lines = [f"{k},{row['youtube_id']},5,{row['caption']}" for k, row in enumerate(rows)]
-            (tmp_path / "rows.csv").write_text("\n".join(["audiocap_id,youtube_id,start_time,caption", *lines]) + "\n")
+            lines = [
+                f"{k},{row['youtube_id']},5,{row['caption']}"
+                for k, row in enumerate(rows)
+            ]
+            (tmp_path / "rows.csv").write_text(
+                "\n".join(["audiocap_id,youtube_id,start_time,caption", *lines]) + "\n"
+            )
         else:
             (tmp_path / "rows.json").write_text(json.dumps(rows))
-        table = results(root, "audiocaps.yaml", model, f"dataset.path={tmp_path}/rows.{form}")
+        table = results(
+            root, "audiocaps.yaml", model, f"dataset.path={tmp_path}/rows.{form}"
+        )
     assert [record["n"] for record in table.results] == [3] and not table.failed

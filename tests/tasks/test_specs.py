@@ -1,4 +1,6 @@
-"""Every shipped spec makes a plan: its names, parameters and axes are right, and its files are there."""
+"""Every shipped spec makes a plan: its names, parameters and axes are right,
+and its files are there.
+"""
 
 from pathlib import Path
 
@@ -14,9 +16,12 @@ TASKS = Path(__file__).resolve().parents[2] / "tasks" / "harness_tasks"
 SPECS = sorted(
     path.relative_to(TASKS).as_posix()
     for path in TASKS.rglob("*.yaml")
-    if path.parent.name not in ("parts", "recipes", "published") and path.name != "registry.yaml"
+    if path.parent.name not in ("parts", "recipes", "published")
+    and path.name != "registry.yaml"
 )
-"""Parts, recipes and published values are no specs by themselves; those that name them are here."""
+"""Parts, recipes and published values are no specs by themselves;
+those that name them are here.
+"""
 OF_MODELS = [name for name in SPECS if not name.startswith("judgments/")]
 """Specs of models; tests/tasks/judgments tests those of human judgments."""
 
@@ -55,17 +60,41 @@ def test_a_model_of_transformers_is_one_line(golden, monkeypatch, tmp_path):
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     words = ["<pad>", "</s>", "<unk>", "well", "yes", "no", "maybe"]
-    base = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>"))
+    base = Tokenizer(
+        models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="<unk>")
+    )
     base.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=base, **names).save_pretrained(tmp_path)
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=base, **names
+    ).save_pretrained(tmp_path)
     torch.manual_seed(0)
     ids = {"pad_token_id": 0, "eos_token_id": 1, "decoder_start_token_id": 0}
-    config = transformers.T5Config(vocab_size=len(words), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, **ids)
+    config = transformers.T5Config(
+        vocab_size=len(words),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_heads=2,
+        **ids,
+    )
     transformers.T5ForConditionalGeneration(config).save_pretrained(tmp_path)
     monkeypatch.setenv("HARNESS_DATA", str(golden / "data"))
-    model = {"transformers": {"model": str(tmp_path), "prompt": "{source}", "max_length": 5, "label": "mine"}}
-    overrides = ["decoding.strategy=sample", "decoding.options={min_length: 2}", "metrics=[bleu1]", "views=[]"]
+    model = {
+        "transformers": {
+            "model": str(tmp_path),
+            "prompt": "{source}",
+            "max_length": 5,
+            "label": "mine",
+        }
+    }
+    overrides = [
+        "decoding.strategy=sample",
+        "decoding.options={min_length: 2}",
+        "metrics=[bleu1]",
+        "views=[]",
+    ]
     (loaded,) = load_specs(TASKS / "dialogue.yaml", overrides, limit=3, models=[model])
     (record,) = run(make_plan(loaded)).results
     assert (record["model"], record["n"]) == ("mine", 3)

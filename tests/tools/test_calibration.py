@@ -1,4 +1,6 @@
-"""The tables of calibration: drawn again, written to their file, and shown on the cards."""
+"""The tables of calibration: drawn again, written to their file,
+and shown on the cards.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def test_tables_drawn_again_are_equal_within_their_error(label):
         stored = table["sizes"][str(n)]
         assert n < MANY
         counts = (RUNS, table["repetitions"]), (again.tests, table["tests"])
-        for shares, known, (new, old) in zip((cell.coverage, cell.size), (stored["interval"], stored["test"]), counts):
+        for shares, known, (new, old) in zip(
+            (cell.coverage, cell.size), (stored["interval"], stored["test"]), counts
+        ):
             for drawn, before in zip(shares, known):
                 if drawn is None or before is None:
                     assert drawn == before
@@ -41,7 +45,9 @@ def test_tables_drawn_again_are_equal_within_their_error(label):
 def test_every_card_shows_the_tables():
     cards = calibration.guides(calibration.ROOT / "docs")
     for label, table in TABLES.items():
-        text = (calibration.ROOT / "docs" / cards["metrics", table["metric"]]).read_text("utf-8")
+        text = (
+            calibration.ROOT / "docs" / cards["metrics", table["metric"]]
+        ).read_text("utf-8")
         section = text.partition(calibration.START)[2].partition(calibration.END)[0]
         line = calibration.card_section({label: table}).splitlines()[-2]
         assert line.split("|")[2].strip() in section, label
@@ -54,7 +60,10 @@ def test_every_metric_without_a_table_says_why_on_its_card():
     measured = {table["metric"] for table in TABLES.values()} | TABLES.keys()
     for name in calibration.metric_cases.names():
         text = (calibration.ROOT / "docs" / cards["metrics", name]).read_text("utf-8")
-        line = f"Calibration of `{name}` is not measured: it {calibration.reason_without(name)}."
+        line = (
+            f"Calibration of `{name}` is not measured: "
+            f"it {calibration.reason_without(name)}."
+        )
         assert (line in text) == (name not in measured), name
 
 
@@ -64,11 +73,14 @@ def test_no_built_in_metric_prints_an_interval_that_covers_less_than_it_should()
     for label, table in TABLES.items():
         try:
             metric, _ = calibration.case(table["metric"])
-        except (calibration.HarnessError, OSError):  # needs a model that is not installed here
+        except (calibration.HarnessError, OSError):
+            # needs a model that is not installed here
             continue
         assert table_name(metric) == label
         for n, cell in table["sizes"].items():
-            lowest = min((share for share in cell["interval"] if share is not None), default=1.0)
+            lowest = min(
+                (share for share in cell["interval"] if share is not None), default=1.0
+            )
             ends = checked_interval(metric, Interval((0.0, 1.0)), int(n)).ends
             assert (ends is None) == (lowest < LOWEST), (label, n)
             printed += ends is not None
@@ -76,52 +88,111 @@ def test_no_built_in_metric_prints_an_interval_that_covers_less_than_it_should()
 
 
 def test_metrics_outside_the_goal_are_listed():
-    section = calibration.PAGE.read_text("utf-8").partition(calibration.START)[2].partition(calibration.END)[0]
+    section = (
+        calibration.PAGE.read_text("utf-8")
+        .partition(calibration.START)[2]
+        .partition(calibration.END)[0]
+    )
     assert section.strip() == calibration.goal_section(TABLES)
     outside = calibration.outside_goal(TABLES)
     of_few = {"2": {"interval": [0.5]}, "20": {"interval": [0.94, None]}}
     wide, narrow = {"20": {"interval": [0.99]}}, {"300": {"interval": [0.95, 0.8]}}
-    tables = {name: {"repetitions": 10_000, "sizes": sizes} for name, sizes in (("few", of_few), ("wide", wide), ("narrow", narrow))}
-    assert calibration.outside_goal(tables) == {"narrow": ["300: .80–.95 \\*"], "wide": ["20: .99"]}
-    smooth = {"rouge", "meteor", "bleu4", "cider", "chrf", "ter", "bertscore", "wmd", "trm", "mmd", "frechet", "sari", "fense"}
+    tables = {
+        name: {"repetitions": 10_000, "sizes": sizes}
+        for name, sizes in (("few", of_few), ("wide", wide), ("narrow", narrow))
+    }
+    assert calibration.outside_goal(tables) == {
+        "narrow": ["300: .80–.95 \\*"],
+        "wide": ["20: .99"],
+    }
+    smooth = {
+        "rouge",
+        "meteor",
+        "bleu4",
+        "cider",
+        "chrf",
+        "ter",
+        "bertscore",
+        "wmd",
+        "trm",
+        "mmd",
+        "frechet",
+        "sari",
+        "fense",
+    }
     assert smooth <= TABLES.keys() and not smooth & outside.keys()
 
 
 @pytest.mark.slow
 def test_captions_for_metrics_of_nearest_neighbours_differ():
     a, b = calibration.unequal_captions(2)
-    texts = [text for system in (a, b) for item in system for text in item.candidates] + [text for item in a for text in item.references]
+    texts = [
+        text for system in (a, b) for item in system for text in item.candidates
+    ] + [text for item in a for text in item.references]
     assert len(set(texts)) == len(texts) == 15 * len(a)
     assert [item.references for item in a] == [item.references for item in b]
 
 
 def test_a_section_stars_what_a_run_does_not_print():
-    cells = {"2": {"interval": [0.9, 0.896, 1.0], "test": [0.0, 0.0, 0.0]}, "5": {"interval": [None], "test": [0.05]}}
-    lines = calibration.card_section({"words": {"repetitions": 1000, "tests": 250, "sizes": cells}}).splitlines()
+    cells = {
+        "2": {"interval": [0.9, 0.896, 1.0], "test": [0.0, 0.0, 0.0]},
+        "5": {"interval": [None], "test": [0.05]},
+    }
+    lines = calibration.card_section(
+        {"words": {"repetitions": 1000, "tests": 250, "sizes": cells}}
+    ).splitlines()
     assert lines[-4:] == [
-        "| | n = 2 | 5 |", "| --- | --- | --- |", "| `words` interval | .89–1.00 \\* | – |", "| `words` test | .00 | .05 |"
-    ]  # fmt: skip
+        "| | n = 2 | 5 |",
+        "| --- | --- | --- |",
+        "| `words` interval | .89–1.00 \\* | – |",
+        "| `words` test | .00 | .05 |",
+    ]
 
 
 def test_tables_are_stored_one_by_one(tmp_path, monkeypatch):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
-    first = {"repetitions": 10, "tests": 5, "sizes": {"2": {"interval": [0.9], "test": [None]}}}
+    first = {
+        "repetitions": 10,
+        "tests": 5,
+        "sizes": {"2": {"interval": [0.9], "test": [None]}},
+    }
     calibration.store("b", "b2", first)
     calibration.store("a", "a", first)
     calibration.store("b", "b2", {**first, "repetitions": 20})
     stored = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]
     assert list(stored) == ["a", "b2"]
-    assert stored["b2"] == {"metric": "b", "repetitions": 20, "tests": 5, "sizes": first["sizes"]}
+    assert stored["b2"] == {
+        "metric": "b",
+        "repetitions": 20,
+        "tests": 5,
+        "sizes": first["sizes"],
+    }
 
 
-def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_repetitions(tmp_path, monkeypatch):
+def test_cells_of_other_numbers_of_examples_stay_with_the_smallest_number_of_repetitions(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(calibration, "TABLES", tmp_path / "calibration.json")
     cells = {n: {"interval": [0.9], "test": [None]} for n in ("2", "10")}
     calibration.store("a", "a", {"repetitions": 10, "tests": 9, "sizes": cells})
-    calibration.store("a", "a", {"repetitions": 20, "tests": 5, "sizes": {"3": cells["2"], "10": {"interval": [0.8], "test": [0]}}})
+    calibration.store(
+        "a",
+        "a",
+        {
+            "repetitions": 20,
+            "tests": 5,
+            "sizes": {"3": cells["2"], "10": {"interval": [0.8], "test": [0]}},
+        },
+    )
     table = json.loads(calibration.TABLES.read_text("utf-8"))["metrics"]["a"]
-    assert (table["repetitions"], table["tests"], list(table["sizes"])) == (10, 5, ["2", "3", "10"])
-    assert table["sizes"]["10"]["interval"] == [0.8] and table["sizes"]["2"] == cells["2"]
+    assert (table["repetitions"], table["tests"], list(table["sizes"])) == (
+        10,
+        5,
+        ["2", "3", "10"],
+    )
+    assert (
+        table["sizes"]["10"]["interval"] == [0.8] and table["sizes"]["2"] == cells["2"]
+    )
 
 
 def test_populations_of_reference_games():
@@ -131,7 +202,10 @@ def test_populations_of_reference_games():
     assert sum(one.candidates != other.candidates for one, other in zip(a, b)) > 100
 
 
-@pytest.mark.parametrize(("name", "reason"), [("clair", "needs a judge"), ("clipscore", "needs weights of CLIP")])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("clair", "needs a judge"), ("clipscore", "needs weights of CLIP")],
+)
 def test_metrics_that_are_not_measured(name, reason):
     with pytest.raises(calibration.HarnessError, match=reason):
         calibration.case(name)

@@ -26,7 +26,12 @@ def edited(folder, change, name="results.json"):
 
 
 def test_a_run_has_the_digits_of_itself_also_with_other_paths_and_times(runs):
-    edited(runs / "new", lambda content: content["results"][0].update(seconds=99.0, params={"path": "/elsewhere"}))
+    edited(
+        runs / "new",
+        lambda content: content["results"][0].update(
+            seconds=99.0, params={"path": "/elsewhere"}
+        ),
+    )
     files, rows, found = compare(runs / "new", runs / "old")
     assert (files, found) == (2, []) and rows > 10
 
@@ -34,9 +39,17 @@ def test_a_run_has_the_digits_of_itself_also_with_other_paths_and_times(runs):
 @pytest.mark.parametrize("field", ["value", "ci95", "p_value", "n"])
 def test_the_last_place_of_every_number_counts(runs, field):
     def change(content):
-        record = next(record for record in content["results"] if record["p_value"] is not None)
+        record = next(
+            record for record in content["results"] if record["p_value"] is not None
+        )
         old = record[field]
-        record[field] = [math.nextafter(old[0], 1), old[1]] if field == "ci95" else math.nextafter(old, 2) if old != 1 else 0.5
+        record[field] = (
+            [math.nextafter(old[0], 1), old[1]]
+            if field == "ci95"
+            else math.nextafter(old, 2)
+            if old != 1
+            else 0.5
+        )
 
     edited(runs / "new", change)
     _, _, found = compare(runs / "new", runs / "old")
@@ -58,7 +71,11 @@ def test_tests_between_metrics_of_judgments_are_compared(runs):
     shutil.copytree(runs / "judged", runs / "other")
 
     def change(content):
-        record = next(record for record in content["results"] if (record.get("details") or {}).get("against"))
+        record = next(
+            record
+            for record in content["results"]
+            if (record.get("details") or {}).get("against")
+        )
         test = next(iter(record["details"]["against"].values()))
         name = next(name for name, value in test.items() if isinstance(value, float))
         test[name] = test[name] / 2
@@ -75,7 +92,12 @@ def test_a_number_is_infinitely_far_from_none():
 
 
 def test_kinds_of_numbers_that_moved_are_counted(runs, capsys):
-    edited(runs / "new", lambda content: content["results"][0].update(value=content["results"][0]["value"] + 0.5))
+    edited(
+        runs / "new",
+        lambda content: content["results"][0].update(
+            value=content["results"][0]["value"] + 0.5
+        ),
+    )
     (moved,) = moved_fields(runs / "new", runs / "old")
     assert (moved.field, moved.count) == ("results.json value", 1)
     assert moved.units > 1 and moved.largest == pytest.approx(0.5)

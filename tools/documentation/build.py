@@ -1,9 +1,10 @@
-"""Build the documentation site: pages, figures and notebooks, then mkdocs in strict mode, then a check of the pages.
+"""Build the documentation site: pages, figures and notebooks, then mkdocs in strict
+mode, then a check of the pages.
 
     python -m tools.documentation.build [--output site]
 
-The site has the gallery where ``make gallery`` has built one. It opens from the disk. A page that names a script,
-style, font, frame or image of another host fails the build.
+The site has the gallery where ``make gallery`` has built one. It opens from the disk. A
+page that names a script, style, font, frame or image of another host fails the build.
 """
 
 from __future__ import annotations
@@ -35,12 +36,20 @@ _LOADED = re.compile(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Build the site and return 1 when a page would make a request."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "site", help="folder of the site")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "site", help="folder of the site"
+    )
     args = parser.parse_args(argv)
     output = args.output.resolve()
     if stale := stale_pages():
-        print(f"{stale[0]}: is not the stored results; python -m tools.documentation.result_tables --write", file=sys.stderr)
+        print(
+            f"{stale[0]}: is not the stored results; python -m "
+            "tools.documentation.result_tables --write",
+            file=sys.stderr,
+        )
         return 1
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "pages")
@@ -48,7 +57,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         config = Path(name, "mkdocs.yml")
         content = configuration(folder, output, nav, [ROOT])
         config.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean", "-f", str(config)]
+        command = [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--quiet",
+            "--clean",
+            "-f",
+            str(config),
+        ]
         environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
         if subprocess.run(command, check=False, env=environment).returncode:
             return 1
@@ -58,13 +77,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (GALLERY / "index.html").is_file():
         shutil.copytree(GALLERY, output / GALLERY.name)
     pages = sum(1 for _ in output.rglob("*.html"))
-    size = sum(file.stat().st_size for file in output.rglob("*") if file.is_file()) / 1e6
-    print(f"{output / 'index.html'}: {pages} pages, {size:.0f} MB, {len(requests)} requests to other hosts")
+    size = (
+        sum(file.stat().st_size for file in output.rglob("*") if file.is_file()) / 1e6
+    )
+    print(
+        f"{output / 'index.html'}: {pages} pages, {size:.0f} MB, "
+        f"{len(requests)} requests to other hosts"
+    )
     return 1 if requests else 0
 
 
 def outside(folder: Path) -> list[tuple[Path, str]]:
-    """Return (file, address) of everything that pages and styles of a folder load from another host."""
+    """Return (file, address) of everything that pages and styles of a folder load from
+    another host.
+    """
     out: list[tuple[Path, str]] = []
     for file in sorted([*folder.rglob("*.html"), *folder.rglob("*.css")]):
         for match in _LOADED.finditer(file.read_text(encoding="utf-8")):

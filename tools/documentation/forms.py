@@ -1,4 +1,5 @@
-"""The table of forms of files in docs/data-formats.md, made from the table that reads them.
+"""The table of forms of files in docs/data-formats.md,
+made from the table that reads them.
 
 python -m tools.documentation.forms          # write the page anew
 python -m tools.documentation.forms --check  # exit code 1 where it is not as the table says
@@ -39,13 +40,20 @@ def rows_of(form: FormKind) -> list[str]:
     for number, example in enumerate(form.examples):
         title = example.title or form.summary
         how = "; ".join(details) if number == 0 else "the same"
-        rows.append(f"| `{form.name}` | {title} | {shown(example)} | {example.ids} | {how} |")
+        rows.append(
+            f"| `{form.name}` | {title} | {shown(example)} | {example.ids} | {how} |"
+        )
     return rows
 
 
 def table() -> str:
-    """Return the table of all forms in Markdown: the generic ones first, as they are what most files are."""
-    lines = ["| form | written by | example | ids | how it is read |", "| --- | --- | --- | --- | --- |"]
+    """Return the table of all forms in Markdown: the generic ones first,
+    as they are what most files are.
+    """
+    lines = [
+        "| form | written by | example | ids | how it is read |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     for form in sorted(FORM_TABLE, key=lambda form: not form.generic):
         lines.extend(rows_of(form))
     return "\n".join(lines)
@@ -64,7 +72,10 @@ def main(arguments: list[str]) -> int:
     new = renewed(page)
     if "--check" in arguments:
         if new != page:
-            print(f"{PAGE}: the table of forms is not as harness/files/forms says: python -m tools.documentation.forms")
+            print(
+                f"{PAGE}: the table of forms is not as harness/files/forms says: "
+                "python -m tools.documentation.forms"
+            )
         return int(new != page)
     PAGE.write_text(new, encoding="utf-8")
     return 0

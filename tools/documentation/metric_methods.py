@@ -1,9 +1,11 @@
-"""The interval, the paired test, the permutation test and the dependences of every built-in metric, as a page.
+"""The interval, the paired test, the permutation test and the dependences of every
+built-in metric, as a page.
 
     python -m tools.documentation.metric_methods           prints docs/methods.md
     python -m tools.documentation.metric_methods --write   writes it
 
-What a metric declares is read from it; whether it has an interval and a paired test is asked of it on captions of the kit.
+What a metric declares is read from it; whether it has an interval and a paired test is
+asked of it on captions of the kit.
 """
 
 from __future__ import annotations
@@ -15,7 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from harness.analysis.paired_family import JACKKNIFED, PairedMetric, SystemData, paired_tests
+from harness.analysis.paired_family import (
+    JACKKNIFED,
+    PairedMetric,
+    SystemData,
+    paired_tests,
+)
 from harness.contracts import CaptionSet, HasTokenIntervals, MeanMetric, OwnInterval
 from harness.errors import HarnessError
 from harness.registry import current
@@ -30,7 +37,14 @@ from tools.documentation.components import guides
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "methods.md"
 RESAMPLED = "randomisation and bootstrap"
-HEADERS = ("metric", "level", "interval", "paired test of A and B", "p of candidates against references", "depends on")
+HEADERS = (
+    "metric",
+    "level",
+    "interval",
+    "paired test of A and B",
+    "p of candidates against references",
+    "depends on",
+)
 INTRODUCTION = f"""# Methods by metric
 
 Output of `python -m tools.documentation.metric_methods --write`: what a run computes beside the number of each built-in
@@ -90,7 +104,9 @@ def page(names: list[str]) -> str:
 
 
 def cells(name: str) -> list[str]:
-    """Return the cells of a metric after its name; of one that cannot be created here, what its class says."""
+    """Return the cells of a metric after its name;
+    of one that cannot be created here, what its class says.
+    """
     try:
         case = metric_cases.case(name)
         metric: Any = current().create("metrics", name, case.parameters)
@@ -98,40 +114,79 @@ def cells(name: str) -> list[str]:
         needs = metric_cases.CANNOT_RUN[name]
         is_mean = issubclass(current().load("metrics", name), MeanMetric)
         interval, paired = "bootstrap", RESAMPLED if is_mean else "randomisation"
-        level = next(entry.level for entry in current().entries("metrics") if entry.name == name)
-        return [level or "", interval, paired, f"not seen: needs {needs}", f"not seen: needs {needs}"]
+        level = next(
+            entry.level for entry in current().entries("metrics") if entry.name == name
+        )
+        return [
+            level or "",
+            interval,
+            paired,
+            f"not seen: needs {needs}",
+            f"not seen: needs {needs}",
+        ]
     if metric.spec.level == "model":
-        interval = "bootstrap of its own" if isinstance(metric, HasTokenIntervals) else "none"
-        return ["model", interval, "none", "none: judges token scores", dependences(metric)]
+        interval = (
+            "bootstrap of its own" if isinstance(metric, HasTokenIntervals) else "none"
+        )
+        return [
+            "model",
+            interval,
+            "none",
+            "none: judges token scores",
+            dependences(metric),
+        ]
     interval, paired = interval_and_test(metric, case.sets)
-    return [metric.spec.level, interval, paired, permutation_test(metric), dependences(metric)]
+    return [
+        metric.spec.level,
+        interval,
+        paired,
+        permutation_test(metric),
+        dependences(metric),
+    ]
 
 
 def interval_and_test(metric: Any, sets: tuple[CaptionSet, ...]) -> tuple[str, str]:
-    """Return the methods of the interval and of the paired test, as the metric has them on the caption sets."""
+    """Return the methods of the interval and of the paired test,
+    as the metric has them on the caption sets.
+    """
     if isinstance(metric, MeanMetric) and metric.spec.resampled:
         return "bootstrap", RESAMPLED
     if hasattr(metric, "left_out"):
         return "jackknife", "jackknife"
     features = FeatureCache([item.references for item in sets])
-    stats: Any = scoring.score(metric, scoring.batches(sets, features, None), features, None, 0).stats
+    stats: Any = scoring.score(
+        metric, scoring.batches(sets, features, None), features, None, 0
+    ).stats
     side = SystemData(stats, np.full(len(stats), np.nan))
-    (test,) = paired_tests([PairedMetric(metric, side, side)], DrawFamily(len(stats), 100, 0))
+    (test,) = paired_tests(
+        [PairedMetric(metric, side, side)], DrawFamily(len(stats), 100, 0)
+    )
     note = nominal_estimate(metric, stats, 100, 0)[1].note or ""
     if not isinstance(metric, OwnInterval):
         interval = "bootstrap" if metric.spec.resampled else f"none: {note}"
-        return interval, "randomisation" if test.reported else "none: depends on more than single examples"
+        return (
+            interval,
+            "randomisation"
+            if test.reported
+            else "none: depends on more than single examples",
+        )
     interval = "jackknife" if note.startswith("jackknife") else f"none: {note}"
     return interval, f"randomisation; jackknife from {JACKKNIFED}"
 
 
 def permutation_test(metric: Any) -> str:
-    """Return how the p-values of single examples are computed, or why there are none."""
+    """Return how the p-values of single examples are computed,
+    or why there are none.
+    """
     reason = untestable_reason(metric)
     if reason:
         return f"none: {reason}"
     scored_again = ", scored again" if has_generic_null(metric) else ""
-    testable_from = f", from {metric.spec.testable_from} examples" if metric.spec.testable_from else ""
+    testable_from = (
+        f", from {metric.spec.testable_from} examples"
+        if metric.spec.testable_from
+        else ""
+    )
     return f"relabelling{scored_again}{testable_from}"
 
 

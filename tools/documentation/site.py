@@ -1,4 +1,6 @@
-"""The pages of the site: those of docs/, one per component, the verbs, the API; and their navigation."""
+"""The pages of the site: those of docs/, one per component, the verbs, the API;
+and their navigation.
+"""
 
 from __future__ import annotations
 
@@ -19,50 +21,113 @@ from tools.documentation.drawing import draw_all
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "gallery"
 """Folder of ``make gallery``."""
-GALLERY_LINK = '<p><a class="md-button md-button--primary" href="gallery/index.html">Open pages of real captions</a></p>'
-"""What stands on the home in place of the comment ``<!-- gallery -->`` where there is a gallery."""
+GALLERY_LINK = (
+    '<p><a class="md-button md-button--primary" href="gallery/index.html">Open pages '
+    "of real captions</a></p>"
+)
+"""What stands on the home in place of the comment ``<!-- gallery -->`` where there is a
+gallery.
+"""
 TITLES = {
-    "index.md": "Home", "quickstart.md": "Quick start", "concepts.md": "Concepts", "installation.md": "Installation",
-    "contents.md": "What is in it", "specs.md": "Specs", "data-formats.md": "Data formats",
-    "outputs.md": "Outputs of models", "report-page.md": "Report page",
-    "hugging-face.md": "Hugging Face", "libraries.md": "torchmetrics, evaluate", "kernels.md": "The text kernels",
+    "index.md": "Home",
+    "quickstart.md": "Quick start",
+    "concepts.md": "Concepts",
+    "installation.md": "Installation",
+    "contents.md": "What is in it",
+    "specs.md": "Specs",
+    "data-formats.md": "Data formats",
+    "outputs.md": "Outputs of models",
+    "report-page.md": "Report page",
+    "hugging-face.md": "Hugging Face",
+    "libraries.md": "torchmetrics, evaluate",
+    "kernels.md": "The text kernels",
     "browser.md": "In the browser",
-    "comparisons.md": "Comparisons", "power.md": "Power", "estimate.md": "Human scores from few labels", "scale.md": "Scale",
-    "figures.md": "Figures, tables, notebooks", "judgments.md": "Human judgments", "plugins.md": "Plugins",
-    "editors.md": "Editor and shell", "coming-from": "Coming from", "metrics": "Cards of metrics", "adapters": "Cards of models",
-    "studies": "Studies", "notebooks": "Notebooks",
-}  # fmt: skip
-"""Titles of pages and folders of docs/ in the order of the navigation; others follow in alphabetical order."""
+    "comparisons.md": "Comparisons",
+    "power.md": "Power",
+    "estimate.md": "Human scores from few labels",
+    "scale.md": "Scale",
+    "figures.md": "Figures, tables, notebooks",
+    "judgments.md": "Human judgments",
+    "plugins.md": "Plugins",
+    "editors.md": "Editor and shell",
+    "coming-from": "Coming from",
+    "metrics": "Cards of metrics",
+    "adapters": "Cards of models",
+    "studies": "Studies",
+    "notebooks": "Notebooks",
+}
+"""Titles of pages and folders of docs/ in the order of the navigation;
+others follow in alphabetical order.
+"""
 FIRST = ("index.md", "quickstart.md", "concepts.md")
 """Pages with tabs of their own; the other pages are under *Guides*."""
 REPOSITORY_FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 API = {
     "Python API": [
-        "harness.api", "harness.analysis.compare", "harness.analysis.correlate", "harness.analysis.power", "harness.analysis.estimate",
+        "harness.api",
+        "harness.analysis.compare",
+        "harness.analysis.correlate",
+        "harness.analysis.power",
+        "harness.analysis.estimate",
         "harness.judgments.task_kinds",
-        "harness.reporting.report", "harness.reporting.foreign_files",
+        "harness.reporting.report",
+        "harness.reporting.foreign_files",
     ],
-    "Runs and results": ["harness.run.finished", "harness.run.text_scores", "harness.rundir.samples", "harness.rundir.records"],
+    "Runs and results": [
+        "harness.run.finished",
+        "harness.run.text_scores",
+        "harness.rundir.samples",
+        "harness.rundir.records",
+    ],
     "Contracts": [
-        "harness.contracts.data", "harness.contracts.metrics", "harness.contracts.models", "harness.contracts.bases",
-        "harness.contracts.features", "harness.contracts.parameters",
+        "harness.contracts.data",
+        "harness.contracts.metrics",
+        "harness.contracts.models",
+        "harness.contracts.bases",
+        "harness.contracts.features",
+        "harness.contracts.parameters",
     ],
-    "Plugins": ["harness.registry.catalogue", "harness.registry.hooks", "harness.testing"],
-    "Statistics": [f"harness.stats.{name}" for name in ("bootstrap", "combine", "permutation", "significance", "correlation")],
-    "Other libraries": ["caption_wrappers.torch_metric", "caption_wrappers.evaluate_module", "harness.files.media"],
+    "Plugins": [
+        "harness.registry.catalogue",
+        "harness.registry.hooks",
+        "harness.testing",
+    ],
+    "Statistics": [
+        f"harness.stats.{name}"
+        for name in (
+            "bootstrap",
+            "combine",
+            "permutation",
+            "significance",
+            "correlation",
+        )
+    ],
+    "Other libraries": [
+        "caption_wrappers.torch_metric",
+        "caption_wrappers.evaluate_module",
+        "harness.files.media",
+    ],
     "Errors": ["harness.errors"],
-}  # fmt: skip
+}
 """Title -> modules of the API reference."""
 Nav = list[dict[str, Any]]
 
 
 def write_pages(folder: Path) -> Nav:
     """Write the Markdown of the site into an empty folder and return its navigation."""
-    shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb"))
+    shutil.copytree(
+        ROOT / "docs",
+        folder,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("*.ipynb"),
+    )
     for name in REPOSITORY_FILES:
         shutil.copy(ROOT / name, folder / name)
     (folder / "assets").mkdir(exist_ok=True)
-    shutil.copy(Path(__file__).parent / "vendor" / "iframe-worker" / "shim.js", folder / "assets" / "iframe-worker.js")
+    shutil.copy(
+        Path(__file__).parent / "vendor" / "iframe-worker" / "shim.js",
+        folder / "assets" / "iframe-worker.js",
+    )
     shutil.copy(Path(__file__).parent / "site.css", folder / "assets" / "site.css")
     draw_all(folder / "figures")
     notebooks.write_pages(ROOT / "docs" / "notebooks", folder / "notebooks")
@@ -70,16 +135,26 @@ def write_pages(folder: Path) -> Nav:
         text = relinked(file.read_text(encoding="utf-8"), file.relative_to(folder))
         file.write_text(in_both_schemes(text, file.parent), encoding="utf-8")
     home = folder / "index.md"
-    text = home.read_text(encoding="utf-8").replace("<!-- gallery -->", GALLERY_LINK if (GALLERY / "index.html").is_file() else "")
+    text = home.read_text(encoding="utf-8").replace(
+        "<!-- gallery -->", GALLERY_LINK if (GALLERY / "index.html").is_file() else ""
+    )
     home.write_text(f"---\nhide: [navigation, toc]\n---\n{text}", encoding="utf-8")
     nav = guide_nav(folder)
     nav.append({"Reference": [*_components(folder), *_verbs(folder), *_api(folder)]})
-    nav.append({"Project": [{name.removesuffix(".md").capitalize(): name} for name in REPOSITORY_FILES]})
+    nav.append(
+        {
+            "Project": [
+                {name.removesuffix(".md").capitalize(): name}
+                for name in REPOSITORY_FILES
+            ]
+        }
+    )
     return nav
 
 
 def relinked(text: str, path: Path) -> str:
-    """Return a page whose links to files of the repository lead to the copies of the site, or to the repository.
+    """Return a page whose links to files of the repository lead to the copies of the
+    site, or to the repository.
 
     >>> relinked("[a](docs/specs.md) [b](../SECURITY.md)", Path("x.md"))
     '[a](specs.md) [b](SECURITY.md)'
@@ -94,18 +169,28 @@ def relinked(text: str, path: Path) -> str:
         link = link.removeprefix("docs/") if depth == 0 else link
         if link.startswith(above):
             inside = link.removeprefix(above)
-            return f"]({'../' * depth}{inside})" if inside.partition("#")[0] in REPOSITORY_FILES else f"]({repository()}{inside})"
+            return (
+                f"]({'../' * depth}{inside})"
+                if inside.partition("#")[0] in REPOSITORY_FILES
+                else f"]({repository()}{inside})"
+            )
         return f"]({link})"
 
     return re.sub(r"\]\(([^)\s]+)\)", target, text)
 
 
 def in_both_schemes(text: str, folder: Path) -> str:
-    """Return a page whose pictures ``NAME.png`` with a file ``NAME-dark.png`` beside them show that one in the dark scheme of the theme."""
+    """Return a page whose pictures ``NAME.png`` with a file ``NAME-dark.png`` beside
+    them show that one in the dark scheme of the theme.
+    """
 
     def both(match: re.Match[str]) -> str:
         dark = match[2].replace(".png", "-dark.png")
-        return f"{match[1]}({match[2]}#only-light){match[1]}({dark}#only-dark)" if (folder / dark).is_file() else match[0]
+        return (
+            f"{match[1]}({match[2]}#only-light){match[1]}({dark}#only-dark)"
+            if (folder / dark).is_file()
+            else match[0]
+        )
 
     return re.sub(r"(!\[[^\]]*\])\(([^)\s]+\.png)\)", both, text)
 
@@ -114,15 +199,25 @@ def repository() -> str:
     """Return the address of the repository's files, from the metadata."""
     import tomllib
 
-    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]["urls"]
     return f"{urls['Repository']}/blob/main/"
 
 
 def guide_nav(folder: Path) -> Nav:
-    """Return the navigation of the hand-written pages: the first ones, the guides in the order of :data:`TITLES`, and the folders."""
-    present = {item.name for item in folder.iterdir() if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))}
+    """Return the navigation of the hand-written pages: the first ones, the guides in
+    the order of :data:`TITLES`, and the folders.
+    """
+    present = {
+        item.name
+        for item in folder.iterdir()
+        if item.suffix == ".md" or (item.is_dir() and any(item.glob("*.md")))
+    }
     present -= set(REPOSITORY_FILES)
-    ordered = [name for name in TITLES if name in present] + sorted(present - TITLES.keys())
+    ordered = [name for name in TITLES if name in present] + sorted(
+        present - TITLES.keys()
+    )
     first: Nav = []
     guides: Nav = []
     sections: Nav = []
@@ -139,8 +234,16 @@ def guide_nav(folder: Path) -> Nav:
 
 def _section(folder: Path, name: str) -> list[Any]:
     """Return the pages of a folder: its index, then the others by their titles."""
-    pages = sorted((folder / name).glob("*.md"), key=lambda file: (file.name not in ("README.md", "index.md"), file.name))
-    return [f"{name}/{file.name}" if file.stem in ("README", "index") else {title_of(file): f"{name}/{file.name}"} for file in pages]
+    pages = sorted(
+        (folder / name).glob("*.md"),
+        key=lambda file: (file.name not in ("README.md", "index.md"), file.name),
+    )
+    return [
+        f"{name}/{file.name}"
+        if file.stem in ("README", "index")
+        else {title_of(file): f"{name}/{file.name}"}
+        for file in pages
+    ]
 
 
 def title_of(file: Path) -> str:
@@ -156,13 +259,20 @@ def _components(folder: Path) -> Nav:
         target = folder / "reference" / kind
         target.mkdir(parents=True)
         entries = components.built_in(kind)
-        rows = [f"| [`{entry.name}`]({components.page_name(entry)}) | {entry.summary} |" for entry in entries]
-        (target / "index.md").write_text("\n".join([f"# All {kind}", "", "| name | |", "| --- | --- |", *rows, ""]))
+        rows = [
+            f"| [`{entry.name}`]({components.page_name(entry)}) | {entry.summary} |"
+            for entry in entries
+        ]
+        (target / "index.md").write_text(
+            "\n".join([f"# All {kind}", "", "| name | |", "| --- | --- |", *rows, ""])
+        )
         pages: list[Any] = [f"reference/{kind}/index.md"]
         for entry in entries:
             text = components.page(entry, guides.get((kind, entry.name)))
             (target / components.page_name(entry)).write_text(text, encoding="utf-8")
-            pages.append({entry.name: f"reference/{kind}/{components.page_name(entry)}"})
+            pages.append(
+                {entry.name: f"reference/{kind}/{components.page_name(entry)}"}
+            )
         nav.append({kind.capitalize(): pages})
     return nav
 
@@ -172,9 +282,22 @@ def _verbs(folder: Path) -> Nav:
     lines = ["# Command line", ""]
     for verb, summary in commands().items():
         command = [sys.executable, "-m", "harness", verb, "--help"]
-        result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=folder)
-        lines += [f"## harness {verb}", "", f"{summary[:1].upper()}{summary[1:]}.", "", "```text", result.stdout.rstrip(), "```", ""]
-    (folder / "reference" / "command-line.md").write_text("\n".join(lines), encoding="utf-8")
+        result = subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=folder
+        )
+        lines += [
+            f"## harness {verb}",
+            "",
+            f"{summary[:1].upper()}{summary[1:]}.",
+            "",
+            "```text",
+            result.stdout.rstrip(),
+            "```",
+            "",
+        ]
+    (folder / "reference" / "command-line.md").write_text(
+        "\n".join(lines), encoding="utf-8"
+    )
     return [{"Command line": "reference/command-line.md"}]
 
 
@@ -183,16 +306,27 @@ def _api(folder: Path) -> Nav:
     for title, modules in API.items():
         name = f"reference/api/{title.lower().replace(' ', '-')}.md"
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("\n".join([f"# {title}", "", *(f"::: {module}\n" for module in modules)]), encoding="utf-8")
+        (folder / name).write_text(
+            "\n".join([f"# {title}", "", *(f"::: {module}\n" for module in modules)]),
+            encoding="utf-8",
+        )
         pages.append({title: name})
     return [{"Python": pages}]
 
 
-def configuration(source: Path, output: Path, nav: Nav, packages: Iterable[Path]) -> dict[str, Any]:
-    """Return the configuration of mkdocs: that of ``mkdocs.yml`` with the folders, the navigation and the packages of the API."""
-    content = yaml.safe_load((Path(__file__).parent / "mkdocs.yml").read_text(encoding="utf-8"))
+def configuration(
+    source: Path, output: Path, nav: Nav, packages: Iterable[Path]
+) -> dict[str, Any]:
+    """Return the configuration of mkdocs: that of ``mkdocs.yml`` with the folders, the
+    navigation and the packages of the API.
+    """
+    content = yaml.safe_load(
+        (Path(__file__).parent / "mkdocs.yml").read_text(encoding="utf-8")
+    )
     content |= {"docs_dir": str(source), "site_dir": str(output), "nav": nav}
     for plugin in content["plugins"]:
         if isinstance(plugin, dict) and "mkdocstrings" in plugin:
-            plugin["mkdocstrings"]["handlers"]["python"]["paths"] = [str(path) for path in packages]
+            plugin["mkdocstrings"]["handlers"]["python"]["paths"] = [
+                str(path) for path in packages
+            ]
     return content

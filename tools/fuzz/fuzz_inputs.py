@@ -1,4 +1,7 @@
-"""Strategies of fuzzed inputs: altered files, odd texts, almost valid structures. Every input is bytes."""
+"""Strategies of fuzzed inputs: altered files, odd texts, almost valid structures.
+
+Every input is bytes.
+"""
 
 from __future__ import annotations
 
@@ -73,11 +76,23 @@ WORDS = st.sampled_from(
         "@-@",
     ]
 )
-CHARACTERS = st.characters(codec=None) | st.sampled_from("\x00\ud800\udfff\u2028\u00ad\ufeff\u202e\x85\xa0 \t\n.'\"-")
+CHARACTERS = st.characters(codec=None) | st.sampled_from(
+    "\x00\ud800\udfff\u2028\u00ad\ufeff\u202e\x85\xa0 \t\n.'\"-"
+)
 TEXTS = (
     st.lists(WORDS, max_size=8).map(" ".join)
     | st.text(CHARACTERS, max_size=20)
-    | st.sampled_from(["a" * 5000, "a " * 3000, "." * 2000, "'" * 500, "1" * 5000, "-" * 3000, "\u0301" * 500])
+    | st.sampled_from(
+        [
+            "a" * 5000,
+            "a " * 3000,
+            "." * 2000,
+            "'" * 500,
+            "1" * 5000,
+            "-" * 3000,
+            "\u0301" * 500,
+        ]
+    )
 )
 """Captions: sentences of few words, any characters, long ones."""
 
@@ -85,12 +100,30 @@ SCALARS: st.SearchStrategy[Any] = (
     st.none()
     | st.booleans()
     | st.integers(-3, 12)
-    | st.sampled_from([2**31, 2**63, -(2**63), 10**40, 1e308, -1e308, 5e-324, float("nan"), float("inf"), -0.0])
+    | st.sampled_from(
+        [
+            2**31,
+            2**63,
+            -(2**63),
+            10**40,
+            1e308,
+            -1e308,
+            5e-324,
+            float("nan"),
+            float("inf"),
+            -0.0,
+        ]
+    )
     | st.floats(-3, 3)
     | TEXTS
 )
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3), max_leaves=6
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=6,
 )
 """JSON values of any shape, NaN and huge numbers included."""
 
@@ -102,12 +135,19 @@ def encoded(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[bytes]:
 
 def altered(seeds: Sequence[bytes]) -> st.SearchStrategy[bytes]:
     """Return files with up to five pieces cut out, replaced, repeated or inserted."""
-    change = st.tuples(st.floats(0, 1), st.integers(0, 5), st.integers(0, 64), st.sampled_from(TOKENS) | st.binary(min_size=1, max_size=8))
+    change = st.tuples(
+        st.floats(0, 1),
+        st.integers(0, 5),
+        st.integers(0, 64),
+        st.sampled_from(TOKENS) | st.binary(min_size=1, max_size=8),
+    )
     return st.builds(alter, st.sampled_from(seeds), st.lists(change, max_size=5))
 
 
 def alter(data: bytes, changes: Sequence[tuple[float, int, int, bytes]]) -> bytes:
-    """Return a file with changes: relative place, kind (0 to 5), length, and the piece that is put there."""
+    """Return a file with changes: relative place, kind (0 to 5), length,
+    and the piece that is put there.
+    """
     for place, kind, length, piece in changes:
         at = int(place * len(data))
         if kind == 0:
@@ -126,15 +166,25 @@ def alter(data: bytes, changes: Sequence[tuple[float, int, int, bytes]]) -> byte
 
 
 def replaced(template: Any) -> st.SearchStrategy[Any]:
-    """Return the template with one or two of its values replaced by values of any shape, or with a key added."""
+    """Return the template with one or two of its values replaced by values of any
+    shape, or with a key added.
+    """
     paths = list(_paths(template))
     change = st.tuples(st.sampled_from(paths), VALUES)
-    return st.lists(change, min_size=1, max_size=2).map(lambda changes: _replaced(template, changes))
+    return st.lists(change, min_size=1, max_size=2).map(
+        lambda changes: _replaced(template, changes)
+    )
 
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> Any:
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, item in items:
         yield from _paths(item, (*path, key))
 
@@ -149,6 +199,7 @@ def _replaced(template: Any, changes: Sequence[tuple[tuple[Any, ...], Any]]) -> 
             for key in path[:-1]:
                 here = here[key]
             here[path[-1]] = value
-        except (KeyError, IndexError, TypeError):  # an earlier change has replaced this part
+        except (KeyError, IndexError, TypeError):
+            # an earlier change has replaced this part
             continue
     return result

@@ -36,7 +36,13 @@ def tokenisers(data: bytes, folder: Path) -> None:
         plain_words(text)
 
 
-SETS = st.lists(st.tuples(st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=3)), min_size=1, max_size=4)
+SETS = st.lists(
+    st.tuples(
+        st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, min_size=1, max_size=3)
+    ),
+    min_size=1,
+    max_size=4,
+)
 METRICS = (
     "bleu",
     "bleu1",
@@ -127,8 +133,23 @@ NOT_FUZZED = {
     ),
     "Java program": ("spice", "spider", "spider-max"),
     "source text, scene or options beside the captions": (
-        *("sari", "scores", "adjective-order", "contrastive-efficiency", "discriminativity", "false-features", "listener-accuracy"),
-        *("mentioned-features", "optimal-discriminativity", "redundant-mention", "relevance", "choice", "poll"),
+        *(
+            "sari",
+            "scores",
+            "adjective-order",
+            "contrastive-efficiency",
+            "discriminativity",
+            "false-features",
+            "listener-accuracy",
+        ),
+        *(
+            "mentioned-features",
+            "optimal-discriminativity",
+            "redundant-mention",
+            "relevance",
+            "choice",
+            "poll",
+        ),
     ),
     "token scores, or a model of text": ("perplexity", "pregen"),
     "parts of metrics that are fuzzed": ("bleu2", "bleu3", "bleu4"),
@@ -144,14 +165,18 @@ NOT_FUZZED = {
     halves=halves,
 )
 def metrics(data: bytes, folder: Path) -> None:
-    """Every metric and distance that needs no large model, through the API, with and without p-values."""
+    """Every metric and distance that needs no large model, through the API,
+    with and without p-values.
+    """
     name, tested, sets = json.loads(data)
     candidates, references = [item[0] for item in sets], [item[1] for item in sets]
     results = api.score(
         candidates,
         references,
         name,
-        p_value="monte-carlo" if tested and max(map(len, itertools.chain(*candidates, *references))) < 400 else None,
+        p_value="monte-carlo"
+        if tested and max(map(len, itertools.chain(*candidates, *references))) < 400
+        else None,
     )
     for result in results.values():
         value = result.value

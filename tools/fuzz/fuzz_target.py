@@ -1,4 +1,6 @@
-"""A target of the fuzzer: a function that reads bytes and may raise :class:`~harness.errors.HarnessError` alone, in one line."""
+"""A target of the fuzzer: a function that reads bytes and may raise
+:class:`~harness.errors.HarnessError` alone, in one line.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ class NotAnInput(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """A name, inputs, and what reads them; ``read`` gets the bytes and an empty folder."""
+    """A name, inputs, and what reads them;
+    ``read`` gets the bytes and an empty folder.
+    """
 
     name: str
     inputs: st.SearchStrategy[bytes]
@@ -39,8 +43,12 @@ class Target:
 TARGETS: dict[str, Target] = {}
 
 
-def target(inputs: st.SearchStrategy[bytes], *, scores: bool = False, **batches: Any) -> Callable[[Any], Any]:
-    """Return a decorator that adds a function to :data:`TARGETS`; ``batches`` are further fields of :class:`Target`."""
+def target(
+    inputs: st.SearchStrategy[bytes], *, scores: bool = False, **batches: Any
+) -> Callable[[Any], Any]:
+    """Return a decorator that adds a function to :data:`TARGETS`; ``batches`` are
+    further fields of :class:`Target`.
+    """
 
     def add(function: Callable[[bytes, Path], None]) -> Callable[[bytes, Path], None]:
         name = function.__name__.replace("_", "-")
@@ -51,7 +59,9 @@ def target(inputs: st.SearchStrategy[bytes], *, scores: bool = False, **batches:
 
 
 def read_list(data: bytes, size: int) -> list[Any]:
-    """Return a JSON list of ``size`` items; raise :class:`NotAnInput` for other data."""
+    """Return a JSON list of ``size`` items;
+    raise :class:`NotAnInput` for other data.
+    """
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -62,14 +72,21 @@ def read_list(data: bytes, size: int) -> list[Any]:
 
 
 def check_one_line(*messages: str) -> None:
-    """Raise AssertionError for a message of several lines or of more than 5000 characters."""
+    """Raise AssertionError for a message of several lines or of more than 5000
+    characters.
+    """
     for message in messages:
         assert "\n" not in message, f"a message of several lines: {message!r:.500}"
-        assert len(message) < 5000, f"a message of {len(message)} characters: {message[:200]}"
+        assert len(message) < 5000, (
+            f"a message of {len(message)} characters: {message[:200]}"
+        )
 
 
 def attempt(name: str, data: bytes, folder: Path) -> str:
-    """Give bytes to a target; return ``accepted``, ``refused`` or ``skipped``. Other exceptions than a HarnessError of one line pass."""
+    """Give bytes to a target; return ``accepted``, ``refused`` or ``skipped``.
+
+    Other exceptions than a HarnessError of one line pass.
+    """
     try:
         TARGETS[name].read(data, folder)
     except NotAnInput:

@@ -1,4 +1,6 @@
-"""A process of the fuzzer: works through the targets until a time, within bounds of memory and time per input."""
+"""A process of the fuzzer: works through the targets until a time, within bounds of
+memory and time per input.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,22 @@ SECONDS = 5
 """CPU seconds of an input; a batch has as much again for every 16 caption sets."""
 BYTES = 1 << 30
 NEW = 10
-"""Inputs that hypothesis draws for a turn of a target; the others of the turn are variations of them and of earlier ones."""
+"""Inputs that hypothesis draws for a turn of a target; the others of the turn are
+variations of them and of earlier ones.
+"""
 POOL = 100
 """Largest number of inputs of a target that are varied."""
 TURN = 3.0
 """CPU seconds of a turn."""
-SHARES = {"metrics": 8.0, "tokenisers": 2.0, "registries": 0.5, "run-directories": 3.0, "labels": 2.0, "exports": 3.0, "terminals": 3.0}
+SHARES = {
+    "metrics": 8.0,
+    "tokenisers": 2.0,
+    "registries": 0.5,
+    "run-directories": 3.0,
+    "labels": 2.0,
+    "exports": 3.0,
+    "terminals": 3.0,
+}
 """Shares of the time; 1 for the others."""
 AREA = 1 << 18
 
@@ -50,7 +62,9 @@ def too_slow(number: int, frame: object) -> None:
 
 
 class Current:
-    """The input in work, in memory shared with the parent process, which reads it when this process dies."""
+    """The input in work, in memory shared with the parent process,
+    which reads it when this process dies.
+    """
 
     def __init__(self, path: Path) -> None:
         path.write_bytes(bytes(AREA))
@@ -62,11 +76,15 @@ class Current:
         """Store the name of a target and its input."""
         self._number += 1
         content = name.encode() + b"\n" + data[: AREA - 100]
-        self._map[: 16 + len(content)] = struct.pack("<QQ", self._number, len(content)) + content
+        self._map[: 16 + len(content)] = (
+            struct.pack("<QQ", self._number, len(content)) + content
+        )
 
 
 def read_current(path: Path) -> tuple[int, str, bytes]:
-    """Return the number of the input in work, the name of its target, and the input; 0 before the first."""
+    """Return the number of the input in work, the name of its target, and the input;
+    0 before the first.
+    """
     data = path.read_bytes() if path.exists() else b""
     if len(data) < 16:
         return 0, "", b""
@@ -76,7 +94,10 @@ def read_current(path: Path) -> tuple[int, str, bytes]:
 
 
 def cpu_seconds(pid: int | None) -> float:
-    """Return the CPU seconds of a process so far; 0 for one that has ended. On a busy machine the clock says little."""
+    """Return the CPU seconds of a process so far; 0 for one that has ended.
+
+    On a busy machine the clock says little.
+    """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -85,10 +106,26 @@ def cpu_seconds(pid: int | None) -> float:
 
 
 def place(error: BaseException) -> str:
-    """Return the innermost line of the harness in a traceback, with the type of the error."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/site-packages/" not in frame.filename]
-    last = next((f for f in reversed(frames) if "/tools/fuzz/" not in f.filename and "/lib/python" not in f.filename), frames[-1])
-    return f"{type(error).__name__} at {'/'.join(Path(last.filename).parts[-3:])}:{last.lineno}"
+    """Return the innermost line of the harness in a traceback,
+    with the type of the error.
+    """
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "/site-packages/" not in frame.filename
+    ]
+    last = next(
+        (
+            f
+            for f in reversed(frames)
+            if "/tools/fuzz/" not in f.filename and "/lib/python" not in f.filename
+        ),
+        frames[-1],
+    )
+    return (
+        f"{type(error).__name__} at "
+        f"{'/'.join(Path(last.filename).parts[-3:])}:{last.lineno}"
+    )
 
 
 def keep(out: Path, name: str, data: bytes, text: str) -> None:
@@ -98,8 +135,13 @@ def keep(out: Path, name: str, data: bytes, text: str) -> None:
     stem = hashlib.sha256(text.partition("\n")[0].encode()).hexdigest()[:12]
     if not (folder / stem).exists():
         (folder / stem).write_bytes(data)
-        (folder / f"{stem}.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
-        print(f"finding in {name}: {text.partition(chr(10))[0]} ({folder / stem})", flush=True)
+        (folder / f"{stem}.txt").write_text(
+            text, encoding="utf-8", errors="backslashreplace"
+        )
+        print(
+            f"finding in {name}: {text.partition(chr(10))[0]} ({folder / stem})",
+            flush=True,
+        )
 
 
 def bound_memory() -> None:
@@ -112,14 +154,22 @@ def bound_memory() -> None:
 class Worker:
     """The loop over targets of one process."""
 
-    def __init__(self, folder: Path, out: Path, current: Current, lock: Lock | contextlib.AbstractContextManager) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        out: Path,
+        current: Current,
+        lock: Lock | contextlib.AbstractContextManager,
+    ) -> None:
         self.folder, self.out, self.current, self.lock = folder, out, current, lock
         self.seen: collections.Counter[str] = collections.Counter()
         self.warmed: set[str] = set()
         self.pools: dict[str, collections.deque[bytes]] = {}
 
     def attempted(self, name: str, data: bytes) -> None:
-        """Give an input to a target and count its end; a finding in a batch is looked for in its halves."""
+        """Give an input to a target and count its end;
+        a finding in a batch is looked for in its halves.
+        """
         target = TARGETS[name]
         size = target.size(data)
         end, error = self._end(name, data, size)
@@ -131,11 +181,20 @@ class Worker:
             self.seen[f"{name} {end}"] += size
         if error is not None:
             if isinstance(error, TooSlow | MemoryError):
-                self.seen[f"- {'slow' if isinstance(error, TooSlow) else 'memory'}"] += 1
+                self.seen[
+                    f"- {'slow' if isinstance(error, TooSlow) else 'memory'}"
+                ] += 1
             with self.lock:
-                keep(self.out, name, data, f"{place(error)}\n{''.join(traceback.format_exception(error))}")
+                keep(
+                    self.out,
+                    name,
+                    data,
+                    f"{place(error)}\n{''.join(traceback.format_exception(error))}",
+                )
 
-    def _end(self, name: str, data: bytes, size: int) -> tuple[str, BaseException | None]:
+    def _end(
+        self, name: str, data: bytes, size: int
+    ) -> tuple[str, BaseException | None]:
         self.current.set(name, data)
         if name in self.warmed:
             signal.setitimer(signal.ITIMER_PROF, SECONDS * (1 + size // 16))
@@ -190,7 +249,15 @@ def prepare_process() -> None:
     sys.set_int_max_str_digits(4300)
 
 
-def work(names: list[str], start: int, until: float, current: Path, counts: Path, lock: Lock, out: Path) -> None:
+def work(
+    names: list[str],
+    start: int,
+    until: float,
+    current: Path,
+    counts: Path,
+    lock: Lock,
+    out: Path,
+) -> None:
     """Fuzz the targets until a time, each for its share of it."""
     prepare_process()
     used = dict.fromkeys(names, 0.0)
@@ -207,4 +274,6 @@ def work(names: list[str], start: int, until: float, current: Path, counts: Path
                 if cold and len(worker.warmed) == len(names):
                     bound_memory()
                 number += 1
-                counts.write_text("\n".join(f"{key} {count}" for key, count in worker.seen.items()))
+                counts.write_text(
+                    "\n".join(f"{key} {count}" for key, count in worker.seen.items())
+                )

@@ -1,4 +1,6 @@
-"""Mutants of a module: copies with one small change each, by the operators of cosmic-ray."""
+"""Mutants of a module: copies with one small change each,
+by the operators of cosmic-ray.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,21 @@ OTHERS = (
 
 
 def operator_names() -> list[str]:
-    """Return the names of the operators: those of cosmic-ray that keep the type of an expression.
+    """Return the names of the operators:
+    those of cosmic-ray that keep the type of an expression.
 
-    ``==`` never becomes ``is``, nor ``+`` ``@``: such mutants raise an error at once, or are equal to the original.
+    ``==`` never becomes ``is``, nor ``+`` ``@``: such mutants raise an error at once,
+    or are equal to the original.
     """
     pairs = [("Binary", group) for group in (ARITHMETIC, BITS)]
     pairs += [("Comparison", group) for group in (ORDER, ("Is", "IsNot"))]
-    replaced = [f"Replace{kind}Operator_{old}_{new}" for kind, group in pairs for old in group for new in group if old != new]
+    replaced = [
+        f"Replace{kind}Operator_{old}_{new}"
+        for kind, group in pairs
+        for old in group
+        for new in group
+        if old != new
+    ]
     return [*replaced, *OTHERS]
 
 
@@ -54,7 +64,11 @@ class ReturnNone(Operator):
 
     def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
         """Yield the position of a return statement with a value."""
-        if node.type == "return_stmt" and len(node.children) == 2 and node.children[1].get_code().strip() != "None":
+        if (
+            node.type == "return_stmt"
+            and len(node.children) == 2
+            and node.children[1].get_code().strip() != "None"
+        ):
             yield node.start_pos, node.end_pos
 
     def mutate(self, node: Any, index: int) -> Any:
@@ -71,17 +85,24 @@ class ReturnNone(Operator):
 
 
 class CaughtException(ExceptionReplacer):
-    """Replace a caught exception; one with a dotted name is left alone, which cosmic-ray cannot replace."""
+    """Replace a caught exception; one with a dotted name is left alone, which
+    cosmic-ray cannot replace.
+    """
 
     @staticmethod
     def _name_nodes(node: Any) -> list[Any]:
-        return [name for name in ExceptionReplacer._name_nodes(node) if name.type == "name"]
+        return [
+            name for name in ExceptionReplacer._name_nodes(node) if name.type == "name"
+        ]
 
 
 BOUNDS = re.compile(
-    r"size: int = 1 <<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
+    r"size: int = 1 "
+    r"<<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
 )
-"""Lines that bound memory or choose the size of blocks: they decide how much is computed at once, not what."""
+"""Lines that bound memory or choose the size of blocks: they decide how much is
+computed at once, not what.
+"""
 
 
 @dataclass(frozen=True)
@@ -105,75 +126,123 @@ class Mutant:
     def change(self, source: str) -> tuple[str, str]:
         """Return the first changed line, before and after."""
         before, after = source.splitlines(), self.code(source).splitlines()
-        at = next((i for i, pair in enumerate(zip(before, after)) if pair[0] != pair[1]), len(before) - 1)
+        at = next(
+            (i for i, pair in enumerate(zip(before, after)) if pair[0] != pair[1]),
+            len(before) - 1,
+        )
         return before[at].strip(), after[at].strip()
 
 
 @cache
 def _operators() -> dict[str, Any]:
     operators = {name: get_operator(f"core/{name}")() for name in operator_names()}
-    return {"ReturnNone": ReturnNone(), **operators, "ExceptionReplacer": CaughtException()}
+    return {
+        "ReturnNone": ReturnNone(),
+        **operators,
+        "ExceptionReplacer": CaughtException(),
+    }
 
 
 def mutants_of(path: str, source: str) -> list[Mutant]:
     """Return all mutants of a source text, in the order of their places."""
     skipped = _ranges_without_effect(source)
-    bounds = {number for number, text in enumerate(source.splitlines(), 1) if BOUNDS.search(text)}
+    bounds = {
+        number
+        for number, text in enumerate(source.splitlines(), 1)
+        if BOUNDS.search(text)
+    }
     nodes = list(ast_nodes(get_ast(source)))
     found: list[Mutant] = []
     for name, operator in _operators().items():
-        positions = [place for node in nodes for place in operator.mutation_positions(node)]
+        positions = [
+            place for node in nodes for place in operator.mutation_positions(node)
+        ]
         for occurrence, ((line, column), _) in enumerate(positions):
-            if line not in bounds and not any(first <= (line, column) < last for first, last in skipped):
+            if line not in bounds and not any(
+                first <= (line, column) < last for first, last in skipped
+            ):
                 found.append(Mutant(path, name, occurrence, line, column))
     return sorted(found, key=lambda m: (m.line, m.column, m.operator, m.occurrence))
 
 
-def _ranges_without_effect(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """Return the ranges whose change cannot change a number: annotations, decorators, imports for types, messages of errors."""
+def _ranges_without_effect(
+    source: str,
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """Return the ranges whose change cannot change a number: annotations, decorators,
+    imports for types, messages of errors.
+    """
     ranges: list[ast.AST] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             ranges += node.decorator_list
         if isinstance(node, ast.FunctionDef):
-            arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
-            ranges += [a.annotation for a in arguments if a is not None and a.annotation is not None]
+            arguments = [
+                *node.args.posonlyargs,
+                *node.args.args,
+                *node.args.kwonlyargs,
+                node.args.vararg,
+                node.args.kwarg,
+            ]
+            ranges += [
+                a.annotation
+                for a in arguments
+                if a is not None and a.annotation is not None
+            ]
             ranges += [node.returns] if node.returns is not None else []
         elif isinstance(node, ast.AnnAssign):
             ranges.append(node.annotation)
         elif isinstance(node, ast.JoinedStr | ast.Raise) or _is_for_types(node):
             ranges.append(node)
-    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ranges]  # type: ignore[attr-defined]
+    return [
+        ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in ranges
+    ]  # type: ignore[attr-defined]
 
 
 def _is_for_types(node: ast.AST) -> bool:
-    """Return True for imports under TYPE_CHECKING, and for names of unions such as ``str | int``."""
+    """Return True for imports under TYPE_CHECKING,
+    and for names of unions such as ``str | int``.
+    """
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
         return False
     value = node.value
-    return isinstance(value.op, ast.BitOr) and isinstance(value.left, ast.Name) and ast.unparse(node.targets[0])[0].isupper()
+    return (
+        isinstance(value.op, ast.BitOr)
+        and isinstance(value.left, ast.Name)
+        and ast.unparse(node.targets[0])[0].isupper()
+    )
 
 
 def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """Return mutants of ``count`` places, drawn without replacement; of each place one of its changes.
+    """Return mutants of ``count`` places, drawn without replacement;
+    of each place one of its changes.
 
-    A place is drawn by a hash of its line and column, so that edits elsewhere leave the other places of a sample as they are.
+    A place is drawn by a hash of its line and column, so that edits elsewhere leave the
+    other places of a sample as they are.
     """
     places: dict[tuple[str, int, int], list[Mutant]] = {}
     for mutant in mutants:
         places.setdefault((mutant.path, mutant.line, mutant.column), []).append(mutant)
-    lines = {path: _source(path).splitlines() for path in {mutant.path for mutant in mutants}}
+    lines = {
+        path: _source(path).splitlines() for path in {mutant.path for mutant in mutants}
+    }
     seen: collections.Counter[str] = collections.Counter()
     draws: list[tuple[bytes, list[Mutant]]] = []
     for (path, line, column), changes in sorted(places.items()):
-        text = f"{seed} {path} {lines[path][line - 1].strip()} {changes[0].operator} {column}"
+        text = (
+            f"{seed} {path} {lines[path][line - 1].strip()} {changes[0].operator} "
+            f"{column}"
+        )
         seen[text] += 1
-        draws.append((hashlib.sha256(f"{text} {seen[text]}".encode()).digest(), changes))
+        draws.append(
+            (hashlib.sha256(f"{text} {seen[text]}".encode()).digest(), changes)
+        )
     draws.sort(key=lambda item: item[0])
     chosen = (changes[draw[-1] % len(changes)] for draw, changes in draws)
-    return list(itertools.islice((mutant for mutant in chosen if _compiles(mutant)), count))
+    return list(
+        itertools.islice((mutant for mutant in chosen if _compiles(mutant)), count)
+    )
 
 
 @cache
@@ -182,7 +251,9 @@ def _source(path: str) -> str:
 
 
 def _compiles(mutant: Mutant) -> bool:
-    """Return False for a mutant that is no program, such as ``**`` in place of the ``*`` of keyword arguments."""
+    """Return False for a mutant that is no program, such as ``**`` in place of the
+    ``*`` of keyword arguments.
+    """
     source = _source(mutant.path)
     try:
         return ast.dump(ast.parse(mutant.code(source))) != ast.dump(ast.parse(source))
@@ -194,4 +265,6 @@ def sources(root: Path, patterns: Sequence[str], exclude: Sequence[str]) -> list
     """Return the files that match a pattern, relative to the root."""
     left_out = {path for pattern in exclude for path in root.glob(pattern)}
     files = {path for pattern in patterns for path in root.glob(pattern)} - left_out
-    return sorted(str(path.relative_to(root)) for path in files if path.name != "__init__.py")
+    return sorted(
+        str(path.relative_to(root)) for path in files if path.name != "__init__.py"
+    )

@@ -1,13 +1,17 @@
-"""Planted faults: ``python -m tools.mutants.planted [NAME ...]`` plants each fault of ``planted_faults.toml`` and runs the tests near it.
+"""Planted faults: ``python -m tools.mutants.planted [NAME ...]`` plants each fault of
+``planted_faults.toml`` and runs the tests near it.
 
-The list is made before any test is run against it: half of its faults by hand, from the sources alone, half drawn with a seed from the
-mutants of lines that fast tests execute (``--draw``, which prints them). A fault is noticed when one of the fast tests of its module and
-area fails, or takes more than three times the CPU time that it takes otherwise. The module of the same name runs first, then those
-that the list names for the area; nothing else runs. Faults of the C++ kernels are built in a copy of the sources
-(:class:`tools.kernel_mutants.Workshop`).
+The list is made before any test is run against it: half of its faults by hand, from the
+sources alone, half drawn with a seed from the mutants of lines that fast tests execute
+(``--draw``, which prints them). A fault is noticed when one of the fast tests of its
+module and area fails, or takes more than three times the CPU time that it takes
+otherwise. The module of the same name runs first, then those that the list names for
+the area; nothing else runs. Faults of the C++ kernels are built in a copy of the
+sources (:class:`tools.kernel_mutants.Workshop`).
 
-``planted_results.json`` has the test that noticed each fault, at first and now. Of a fault that no test notices, ``reason`` in the list
-says why it changes no result. The exit status is 1 where one is unnoticed without a reason.
+``planted_results.json`` has the test that noticed each fault, at first and now. Of a
+fault that no test notices, ``reason`` in the list says why it changes no result. The
+exit status is 1 where one is unnoticed without a reason.
 """
 
 from __future__ import annotations
@@ -62,9 +66,14 @@ class Fault:
     """Why the change alters no result."""
 
     def plant(self, source: str) -> str:
-        """Return the source with the fault; raise ValueError unless the replaced text occurs once."""
+        """Return the source with the fault; raise ValueError unless the replaced text
+        occurs once.
+        """
         if source.count(self.old) != 1:
-            raise ValueError(f"{self.name}: {self.file} has {source.count(self.old)} times {self.old!r}; expected once")
+            raise ValueError(
+                f"{self.name}: {self.file} has {source.count(self.old)} times "
+                f"{self.old!r}; expected once"
+            )
         return source.replace(self.old, self.new)
 
 
@@ -76,7 +85,9 @@ def read_faults() -> tuple[dict[str, Area], dict[str, Fault]]:
 
 
 def find_stages(fault: Fault, area: Area) -> list[list[str]]:
-    """Return the test modules that run against a fault: the one of its module, then those of its area."""
+    """Return the test modules that run against a fault: the one of its module,
+    then those of its area.
+    """
     path = Path(fault.file)
     parts = [part for part in path.parent.parts if not part.startswith("harness_")]
     own = str(Path("tests", *parts, f"test_{path.name}"))
@@ -100,17 +111,26 @@ class Bench:
             limit = int(3 * self._measure(tests)) + 10
             end = run_tests(tests, limit, (fault.file, code), self._scratch)
             if end not in PASSED:
-                named = FAILED.search(self._scratch.with_suffix(".txt").read_text(errors="replace"))
-                return named["test"].strip() if named else f"{tests[0]}: ends with {end}"
+                named = FAILED.search(
+                    self._scratch.with_suffix(".txt").read_text(errors="replace")
+                )
+                return (
+                    named["test"].strip() if named else f"{tests[0]}: ends with {end}"
+                )
         return UNNOTICED
 
     def _measure(self, tests: Sequence[str]) -> float:
-        """Return the CPU seconds of tests without a fault; raise SystemExit where they fail."""
+        """Return the CPU seconds of tests without a fault;
+        raise SystemExit where they fail.
+        """
         key = tuple(tests)
         if key not in self._seconds:
             before = _children_seconds()
             if run_tests(tests, 900, None, self._scratch) not in PASSED:
-                raise SystemExit(f"{', '.join(tests)} fail without a fault: {self._scratch.with_suffix('.txt').read_text()[-2000:]}")
+                raise SystemExit(
+                    f"{', '.join(tests)} fail without a fault: "
+                    f"{self._scratch.with_suffix('.txt').read_text()[-2000:]}"
+                )
             self._seconds[key] = _children_seconds() - before
         return self._seconds[key]
 
@@ -133,12 +153,16 @@ class KernelBench:
         self._workshop = kernel_mutants.Workshop(0)
 
     def attempt(self, fault: Fault, area: Area) -> str:
-        """Return the test that notices a fault, or ``unnoticed``; raise SystemExit where it does not compile."""
+        """Return the test that notices a fault, or ``unnoticed``; raise SystemExit
+        where it does not compile.
+        """
         name = fault.file.removeprefix(CORE)
         source = cpp_mutants.read(name)
         fault.plant(source)
         start = source.index(fault.old)
-        result = self._workshop.attempt(cpp_mutants.Mutant(name, start, start + len(fault.old), fault.new))
+        result = self._workshop.attempt(
+            cpp_mutants.Mutant(name, start, start + len(fault.old), fault.new)
+        )
         if result is None:
             raise SystemExit(f"{fault.name} does not compile")
         return str(result["by"]) if result["end"] == "noticed" else UNNOTICED
@@ -146,7 +170,9 @@ class KernelBench:
 
 # --------------------------------------------------------------------------- the draw
 def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
-    """Yield the drawn faults of every area: mutants of lines that a test of the record executes, without those with a reason."""
+    """Yield the drawn faults of every area: mutants of lines that a test of the record
+    executes, without those with a reason.
+    """
     from tools.mutants import lines
     from tools.mutants.mutants import mutants_of, sample, sources
     from tools.mutants.run import REASONS, key
@@ -160,53 +186,104 @@ def draw(areas: dict[str, Area], seed: int, record: Path) -> Iterator[Fault]:
         every = []
         for file in sources(ROOT, area.sources, []):
             covered = executed.covered(file)
-            every += [mutant for mutant in mutants_of(file, (ROOT / file).read_text(encoding="utf-8")) if mutant.line in covered]
+            every += [
+                mutant
+                for mutant in mutants_of(
+                    file, (ROOT / file).read_text(encoding="utf-8")
+                )
+                if mutant.line in covered
+            ]
         chosen = []
         for mutant in sample(every, 4 * area.drawn, 1000 * seed + number):
             source = (ROOT / mutant.path).read_text(encoding="utf-8")
             if key(mutant, source) not in reasons and len(chosen) < area.drawn:
-                chosen.append(_describe(area, len(chosen) + 1, mutant.path, source, mutant.code(source)))
+                chosen.append(
+                    _describe(
+                        area, len(chosen) + 1, mutant.path, source, mutant.code(source)
+                    )
+                )
         yield from chosen
 
 
 def _draw_kernels(area: Area, seed: int) -> Iterator[Fault]:
-    """Yield the drawn faults of the kernels, one of each of the files that come first by their number of lines."""
+    """Yield the drawn faults of the kernels, one of each of the files that come first
+    by their number of lines.
+    """
     from tools.kernel_mutants import reasons
 
     quotas = cpp_mutants.quotas(area.drawn)
     number = 0
     for path, count in quotas.items():
-        mutants = [mutant for mutant in cpp_mutants.in_order(path, seed) if mutant.name not in reasons()]
+        mutants = [
+            mutant
+            for mutant in cpp_mutants.in_order(path, seed)
+            if mutant.name not in reasons()
+        ]
         for mutant in mutants[:count]:
             number += 1
             yield _describe(area, number, CORE + path, mutant.source, mutant.code)
 
 
 def _describe(area: Area, number: int, path: str, source: str, code: str) -> Fault:
-    """Return the change of a source as a fault: whole lines, as many as the place needs to be told from others."""
+    """Return the change of a source as a fault: whole lines,
+    as many as the place needs to be told from others.
+    """
     before, after = source.splitlines(keepends=True), code.splitlines(keepends=True)
     first = next(k for k, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
-    same_end = next(k for k, pair in enumerate(zip(reversed(before), reversed(after))) if pair[0] != pair[1])
+    same_end = next(
+        k
+        for k, pair in enumerate(zip(reversed(before), reversed(after)))
+        if pair[0] != pair[1]
+    )
     last, last_after = len(before) - same_end, len(after) - same_end
     while source.count("".join(before[first:last])) > 1:
         first -= 1
-    return Fault(f"{area.name}-drawn-{number}", area.name, "drawn", path, "".join(before[first:last]), "".join(after[first:last_after]))
+    return Fault(
+        f"{area.name}-drawn-{number}",
+        area.name,
+        "drawn",
+        path,
+        "".join(before[first:last]),
+        "".join(after[first:last_after]),
+    )
 
 
 def write_fault(fault: Fault) -> str:
     """Return a fault as an entry of the list."""
     fields = {name: value for name, value in vars(fault).items() if value}
-    return "[[fault]]\n" + "".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items())
+    return "[[fault]]\n" + "".join(
+        f"{name} = {json.dumps(value, ensure_ascii=False)}\n"
+        for name, value in fields.items()
+    )
 
 
 # --------------------------------------------------------------------------- all
 def main() -> int:
     """Plant the faults; return 1 where one is unnoticed without a reason."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="names of faults, or of areas (default: all)")
-    parser.add_argument("--draw", type=int, metavar="SEED", help="print the drawn faults of a seed, and run nothing")
-    parser.add_argument("--record", type=Path, default=ROOT / ".mutants", help="record of executed lines, for --draw")
-    parser.add_argument("--missed", action="store_true", help="only those that were unnoticed, and have no reason")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="names of faults, or of areas (default: all)",
+    )
+    parser.add_argument(
+        "--draw",
+        type=int,
+        metavar="SEED",
+        help="print the drawn faults of a seed, and run nothing",
+    )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        default=ROOT / ".mutants",
+        help="record of executed lines, for --draw",
+    )
+    parser.add_argument(
+        "--missed",
+        action="store_true",
+        help="only those that were unnoticed, and have no reason",
+    )
     args = parser.parse_args()
     os.chdir(ROOT)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -214,17 +291,32 @@ def main() -> int:
     if args.draw is not None:
         print("\n".join(map(write_fault, draw(areas, args.draw, args.record))))
         return 0
-    results: dict[str, dict[str, str]] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    if unknown := [name for name in args.names if name not in faults and name not in areas]:
+    results: dict[str, dict[str, str]] = (
+        json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    )
+    if unknown := [
+        name for name in args.names if name not in faults and name not in areas
+    ]:
         parser.error(f"there is no fault and no area {', '.join(unknown)}")
-    chosen = [fault for fault in faults.values() if not args.names or fault.name in args.names or fault.area in args.names]
+    chosen = [
+        fault
+        for fault in faults.values()
+        if not args.names or fault.name in args.names or fault.area in args.names
+    ]
     if args.missed:
-        chosen = [fault for fault in chosen if not fault.reason and results.get(fault.name, {}).get("now", UNNOTICED) == UNNOTICED]
+        chosen = [
+            fault
+            for fault in chosen
+            if not fault.reason
+            and results.get(fault.name, {}).get("now", UNNOTICED) == UNNOTICED
+        ]
     run(chosen, areas, results)
     return summary(faults, results)
 
 
-def run(faults: Sequence[Fault], areas: dict[str, Area], results: dict[str, dict[str, str]]) -> None:
+def run(
+    faults: Sequence[Fault], areas: dict[str, Area], results: dict[str, dict[str, str]]
+) -> None:
     """Plant faults one after the other, and write what noticed each."""
     for name in PRELOADED:
         importlib.import_module(name)
@@ -233,7 +325,9 @@ def run(faults: Sequence[Fault], areas: dict[str, Area], results: dict[str, dict
         for number, fault in enumerate(faults, 1):
             is_kernel = fault.file.startswith(CORE)
             if is_kernel not in benches:
-                benches[is_kernel] = KernelBench() if is_kernel else Bench(Path(folder, "tmp"))
+                benches[is_kernel] = (
+                    KernelBench() if is_kernel else Bench(Path(folder, "tmp"))
+                )
             try:
                 end = benches[is_kernel].attempt(fault, areas[fault.area])
             except ValueError as error:  # the sources have moved on
@@ -246,13 +340,25 @@ def run(faults: Sequence[Fault], areas: dict[str, Area], results: dict[str, dict
 
 
 def summary(faults: dict[str, Fault], results: dict[str, dict[str, str]]) -> int:
-    """Print what was noticed at first and now, by origin and area, and return the exit status."""
+    """Print what was noticed at first and now, by origin and area,
+    and return the exit status.
+    """
     missing = []
     for title in ("origin", "area"):
         for value in dict.fromkeys(getattr(fault, title) for fault in faults.values()):
-            of_value = [fault for fault in faults.values() if getattr(fault, title) == value and fault.name in results]
-            first, now = (sum(results[fault.name][when] != UNNOTICED for fault in of_value) for when in ("first", "now"))
-            print(f"{value:<10} {len(of_value):>3} planted, {first:>3} noticed at first, {now:>3} now")
+            of_value = [
+                fault
+                for fault in faults.values()
+                if getattr(fault, title) == value and fault.name in results
+            ]
+            first, now = (
+                sum(results[fault.name][when] != UNNOTICED for fault in of_value)
+                for when in ("first", "now")
+            )
+            print(
+                f"{value:<10} {len(of_value):>3} planted, "
+                f"{first:>3} noticed at first, {now:>3} now"
+            )
     for fault in faults.values():
         if results.get(fault.name, {}).get("now") == UNNOTICED:
             print(f"unnoticed: {fault.name}: {fault.reason or 'NO REASON'}")

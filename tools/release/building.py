@@ -1,4 +1,6 @@
-"""The distributions, built from the files that git tracks; two builds have equal bytes."""
+"""The distributions, built from the files that git tracks;
+two builds have equal bytes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDERS = (".", "tasks", "plugins", "adapters", "kernels/reference")
-"""Folders of the distributions in pure Python; the engine first, the reference engine of the kernels last."""
+"""Folders of the distributions in pure Python; the engine first,
+the reference engine of the kernels last.
+"""
 
 
 @dataclass(frozen=True)
@@ -40,21 +44,32 @@ class Distributions:
 
 def tracked_files(root: Path) -> list[str]:
     """Return the paths of the files that git tracks, relative to ``root``."""
-    names = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout.decode()
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True
+    ).stdout.decode()
     return [name for name in names.split("\0") if name and (root / name).is_file()]
 
 
 def source_date(root: Path) -> str:
-    """Return ``SOURCE_DATE_EPOCH``: that of the environment, else the time of the last commit in seconds."""
+    """Return ``SOURCE_DATE_EPOCH``: that of the environment,
+    else the time of the last commit in seconds.
+    """
     given = os.environ.get("SOURCE_DATE_EPOCH")
     command = ["git", "log", "-1", "--format=%ct"]
-    return given or subprocess.run(command, cwd=root, capture_output=True, check=True, text=True).stdout.strip()
+    return (
+        given
+        or subprocess.run(
+            command, cwd=root, capture_output=True, check=True, text=True
+        ).stdout.strip()
+    )
 
 
 def build(root: Path, output: Path) -> Distributions:
-    """Build sdists and wheels of the tracked files of ``root`` into ``output``, which is emptied, and return them.
+    """Build sdists and wheels of the tracked files of ``root`` into ``output``, which
+    is emptied, and return them.
 
-    The wheels are built from the sdists, so that the sdists are complete. Raises :class:`SystemExit` when a build fails.
+    The wheels are built from the sdists, so that the sdists are complete. Raises
+    :class:`SystemExit` when a build fails.
     """
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
@@ -68,10 +83,22 @@ def build(root: Path, output: Path) -> Distributions:
             shutil.copy2(root / name, target)
         for place in FOLDERS:
             before = set(output.iterdir())
-            command = [sys.executable, "-m", "build", "--outdir", str(output), str(Path(folder, place))]
-            result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+            command = [
+                sys.executable,
+                "-m",
+                "build",
+                "--outdir",
+                str(output),
+                str(Path(folder, place)),
+            ]
+            result = subprocess.run(
+                command, capture_output=True, text=True, env=environment, check=False
+            )
             if result.returncode:
-                raise SystemExit(f"the build failed:\n{result.stdout[-3000:]}\n{result.stderr[-3000:]}")
+                raise SystemExit(
+                    f"the build failed:\n{result.stdout[-3000:]}\n"
+                    f"{result.stderr[-3000:]}"
+                )
             built = sorted(set(output.iterdir()) - before)
             sdists += [path for path in built if path.name.endswith(".tar.gz")]
             wheels += [path for path in built if path.suffix == ".whl"]

@@ -37,9 +37,11 @@ class Environment:
 
 
 def interpreters() -> dict[str, Path | None]:
-    """Return the first usable interpreter of each version in :data:`MINORS`, None where there is none.
+    """Return the first usable interpreter of each version in :data:`MINORS`,
+    None where there is none.
 
-    Searched are the path and pyenv; an interpreter without ``ensurepip`` cannot make an environment.
+    Searched are the path and pyenv; an interpreter without ``ensurepip`` cannot make an
+    environment.
     """
     return {f"3.{minor}": _interpreter(minor) for minor in MINORS}
 
@@ -49,14 +51,18 @@ def _interpreter(minor: int) -> Path | None:
     candidates = sorted(pyenv.glob(f"3.{minor}.*/bin/python"), reverse=True)
     on_path = shutil.which(f"python3.{minor}")
     for python in [*candidates, *([Path(on_path)] if on_path else [])]:
-        result = subprocess.run([python, "-c", PROBE], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [python, "-c", PROBE], capture_output=True, text=True, check=False
+        )
         if result.returncode == 0 and result.stdout.startswith(f"3.{minor}."):
             return python
     return None
 
 
 def free_threaded() -> dict[str, Path | None]:
-    """Return the first usable interpreter of each version in :data:`FREE_THREADED`, None where there is none."""
+    """Return the first usable interpreter of each version in :data:`FREE_THREADED`,
+    None where there is none.
+    """
     return {name: _free_threaded(name) for name in FREE_THREADED}
 
 
@@ -64,9 +70,14 @@ def _free_threaded(name: str) -> Path | None:
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
     candidates = sorted(pyenv.glob(f"{name[:-1]}.*t/bin/python"), reverse=True)
     on_path = shutil.which(f"python{name}")
-    probe = "import ensurepip, sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))"
+    probe = (
+        "import ensurepip, sysconfig; "
+        "print(sysconfig.get_config_var('Py_GIL_DISABLED'))"
+    )
     for python in [*candidates, *([Path(on_path)] if on_path else [])]:
-        result = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
+        result = subprocess.run(
+            [python, "-c", probe], capture_output=True, text=True, check=False
+        )
         if result.returncode == 0 and result.stdout.strip() == "1":
             return python
     return None
@@ -78,8 +89,14 @@ def create(python: Path, folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def installed(python: Path, folder: Path, distribution: Path, commands: Sequence[Sequence[str]] = ()) -> Environment:
-    """Return a new environment with a distribution installed; others of this project that it needs lie beside it.
+def installed(
+    python: Path,
+    folder: Path,
+    distribution: Path,
+    commands: Sequence[Sequence[str]] = (),
+) -> Environment:
+    """Return a new environment with a distribution installed; others of this project
+    that it needs lie beside it.
 
     Parameters
     ----------
@@ -100,12 +117,27 @@ def installed(python: Path, folder: Path, distribution: Path, commands: Sequence
     interpreter = create(python, folder)
     before = size(folder)
     start, used = time.perf_counter(), _processor_time()
-    install = [str(interpreter), "-m", "pip", "install", "--quiet", "--find-links", str(distribution.parent)]
+    install = [
+        str(interpreter),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--find-links",
+        str(distribution.parent),
+    ]
     for command in commands or ([*install, str(distribution)],):
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
-            raise SystemExit(f"{' '.join(map(str, command))} failed:\n{result.stderr[-3000:]}")
-    return Environment(folder, time.perf_counter() - start, _processor_time() - used, size(folder) - before)
+            raise SystemExit(
+                f"{' '.join(map(str, command))} failed:\n{result.stderr[-3000:]}"
+            )
+    return Environment(
+        folder,
+        time.perf_counter() - start,
+        _processor_time() - used,
+        size(folder) - before,
+    )
 
 
 def _processor_time() -> float:
@@ -116,13 +148,24 @@ def _processor_time() -> float:
 
 def size(folder: Path) -> float:
     """Return the size of the files below a folder in MB (10^6 bytes)."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink()) / 1e6
+    return (
+        sum(
+            file.stat().st_size
+            for file in folder.rglob("*")
+            if file.is_file() and not file.is_symlink()
+        )
+        / 1e6
+    )
 
 
 def largest(environment: Environment, count: int = 8) -> list[tuple[str, float]]:
-    """Return the largest entries of the environment's packages as (name, MB), largest first."""
+    """Return the largest entries of the environment's packages as (name, MB),
+    largest first.
+    """
     site = next((environment.folder / "lib").glob("python*/site-packages"))
     sizes = [
-        (entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6) for entry in site.iterdir() if not entry.is_symlink()
+        (entry.name, size(entry) if entry.is_dir() else entry.stat().st_size / 1e6)
+        for entry in site.iterdir()
+        if not entry.is_symlink()
     ]
     return sorted(sizes, key=lambda pair: -pair[1])[:count]

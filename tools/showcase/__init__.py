@@ -1,1 +1,3 @@
-"""What the README, the site and the gallery show of the harness, made by its commands."""
+"""What the README, the site and the gallery show of the harness,
+made by its commands.
+"""

@@ -1,8 +1,10 @@
-"""Make the printed table and the picture of README.md and docs/index.md by the commands that they show.
+"""Make the printed table and the picture of README.md and docs/index.md by the commands
+that they show.
 
     python -m tools.showcase.readme [--table | --picture] [--fresh]
 
-The table stands between two comments of the pages; the picture is docs/figures/page.png, and page-dark.png for dark mode.
+The table stands between two comments of the pages; the picture is
+docs/figures/page.png, and page-dark.png for dark mode.
 """
 
 from __future__ import annotations
@@ -22,8 +24,18 @@ PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
 """Pages with the printed table."""
 RUNS = ROOT / "runs" / "picture"
 SYSTEMS = ["init_1", "par_1"]
-COMMAND = ["score", "init_1.json", "par_1.json", "--references", "references.json", "-m", "bleu4,meteor,cider"]
-_BLOCK = re.compile(r"(<!-- printed[^\n]*-->\n```text\n).*?(```\n<!-- end -->)", re.DOTALL)
+COMMAND = [
+    "score",
+    "init_1.json",
+    "par_1.json",
+    "--references",
+    "references.json",
+    "-m",
+    "bleu4,meteor,cider",
+]
+_BLOCK = re.compile(
+    r"(<!-- printed[^\n]*-->\n```text\n).*?(```\n<!-- end -->)", re.DOTALL
+)
 
 
 def table() -> str:
@@ -38,7 +50,10 @@ def shown_table(page: Path) -> str:
     """Return the block of a page; a page without one is an error."""
     match = _BLOCK.search(page.read_text(encoding="utf-8"))
     if match is None:
-        raise SystemExit(f"{page}: no block <!-- printed ... --> with a text between ``` and <!-- end -->")
+        raise SystemExit(
+            f"{page}: no block <!-- printed ... --> with a text between ``` and <!-- "
+            "end -->"
+        )
     return match[0].removeprefix(match[1]).removesuffix(match[2]).rstrip("\n")
 
 
@@ -47,12 +62,17 @@ def write_table(text: str) -> None:
     for page in PAGES:
         shown_table(page)
         content = page.read_text(encoding="utf-8")
-        page.write_text(_BLOCK.sub(lambda match: f"{match[1]}{text}\n{match[2]}", content), encoding="utf-8")
+        page.write_text(
+            _BLOCK.sub(lambda match: f"{match[1]}{text}\n{match[2]}", content),
+            encoding="utf-8",
+        )
         print(page.relative_to(ROOT))
 
 
 def write_pictures() -> None:
-    """Run the sample, build its page and photograph the first screen, light and dark."""
+    """Run the sample, build its page and photograph the first screen,
+    light and dark.
+    """
     RUNS.mkdir(parents=True, exist_ok=True)
     run(["run", "coco", "--output", "coco"], RUNS)
     run(["report", "coco", "--output", "page.html"], RUNS)
@@ -64,10 +84,18 @@ def write_pictures() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the table, the pictures or both."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", action="store_true", help="write the table alone")
-    parser.add_argument("--picture", action="store_true", help="write the pictures alone")
-    parser.add_argument("--fresh", action="store_true", help="run the sample again, which runs/picture keeps")
+    parser.add_argument(
+        "--picture", action="store_true", help="write the pictures alone"
+    )
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="run the sample again, which runs/picture keeps",
+    )
     args = parser.parse_args(argv)
     if args.fresh:
         shutil.rmtree(RUNS, ignore_errors=True)

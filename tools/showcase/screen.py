@@ -1,4 +1,6 @@
-"""Commands as a terminal of 80 columns prints them, and pages as a browser shows them."""
+"""Commands as a terminal of 80 columns prints them,
+and pages as a browser shows them.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +14,39 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HARNESS = [sys.executable, "-m", "harness"]
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--hide-scrollbars",
+)
 
 
 def environment(data: str = "") -> dict[str, str]:
-    """Return the variables of a command: without colours, and with the folder of real data or without one."""
-    return {**os.environ, "TERM": "dumb", "COLUMNS": "80", "HARNESS_DATA": data, "PYTHONPATH": str(ROOT)}
+    """Return the variables of a command: without colours,
+    and with the folder of real data or without one.
+    """
+    return {
+        **os.environ,
+        "TERM": "dumb",
+        "COLUMNS": "80",
+        "HARNESS_DATA": data,
+        "PYTHONPATH": str(ROOT),
+    }
 
 
 def printed(command: Sequence[str], folder: Path) -> str:
-    """Return what ``harness COMMAND`` prints on the stdout of a terminal of 80 columns; lines without spaces at their ends."""
+    """Return what ``harness COMMAND`` prints on the stdout of a terminal of 80 columns;
+    lines without spaces at their ends.
+    """
     reader, writer = pty.openpty()
-    process = subprocess.Popen([*HARNESS, *command], cwd=folder, env=environment(), stdout=writer, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*HARNESS, *command],
+        cwd=folder,
+        env=environment(),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+    )
     os.close(writer)
     out = bytearray()
     while True:
@@ -44,11 +67,25 @@ def printed(command: Sequence[str], folder: Path) -> str:
 def run(command: Sequence[str], folder: Path, data: str = "") -> None:
     """Run ``harness COMMAND`` and show what it says; a failure ends the program."""
     print("harness", " ".join(command), flush=True)
-    subprocess.run([*HARNESS, *command], cwd=folder, env=environment(data), check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [*HARNESS, *command],
+        cwd=folder,
+        env=environment(data),
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
 
 
-def photograph(pages: Mapping[Path, Path], width: int = 1440, height: int = 900, scale: float = 1.25, dark: bool = False) -> None:
-    """Write pictures of the first screens of pages; ``pages`` is page -> PNG of 128 colours."""
+def photograph(
+    pages: Mapping[Path, Path],
+    width: int = 1440,
+    height: int = 900,
+    scale: float = 1.25,
+    dark: bool = False,
+) -> None:
+    """Write pictures of the first screens of pages;
+    ``pages`` is page -> PNG of 128 colours.
+    """
     from PIL import Image
     from playwright.sync_api import sync_playwright
 
@@ -56,7 +93,9 @@ def photograph(pages: Mapping[Path, Path], width: int = 1440, height: int = 900,
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
         context = browser.new_context(
-            viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme="dark" if dark else "light"
+            viewport={"width": width, "height": height},
+            device_scale_factor=scale,
+            color_scheme="dark" if dark else "light",
         )
         context.set_default_timeout(180_000)
         for page, picture in pages.items():
@@ -65,5 +104,7 @@ def photograph(pages: Mapping[Path, Path], width: int = 1440, height: int = 900,
             view.wait_for_timeout(1500)
             picture.parent.mkdir(parents=True, exist_ok=True)
             view.screenshot(path=str(picture))
-            Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(picture, optimize=True)
+            Image.open(picture).convert("RGB").quantize(
+                128, dither=Image.Dither.NONE
+            ).save(picture, optimize=True)
         browser.close()

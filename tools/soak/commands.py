@@ -1,4 +1,6 @@
-"""The command line in a forked process: the modules are loaded, no run has taken place in it."""
+"""The command line in a forked process: the modules are loaded,
+no run has taken place in it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from tools.soak.power import keep_disk
 from tools.soak.shim import POWER_CUT, Fault, SharedPage, arm
 
 LOOK = "look"
-"""Verb of this module: open a finished run as a reader does, and print what it holds."""
+"""Verb of this module: open a finished run as a reader does, and print what it holds.
+"""
 TIMES = ("seconds", "per_second", "checksum", "costs")
 """Keys of results that no two runs have in common."""
 SECONDS = 60.0
@@ -47,10 +50,17 @@ class End:
 
     @property
     def problem(self) -> str:
-        """What the documentation does not name about this end; empty for success, one line with exit 2, failed examples, a fault."""
+        """What the documentation does not name about this end; empty for success, one
+        line with exit 2, failed examples, a fault.
+        """
         if self.hung:
             return "hang"
-        if "Traceback" in self.text or self.code in (3, -signal.SIGSEGV, -signal.SIGABRT, -signal.SIGBUS):
+        if "Traceback" in self.text or self.code in (
+            3,
+            -signal.SIGSEGV,
+            -signal.SIGABRT,
+            -signal.SIGBUS,
+        ):
             return "traceback"
         return ""
 
@@ -58,11 +68,16 @@ class End:
     def line(self) -> str:
         """The last lines of the output."""
         at = self.text.find("Traceback")
-        return self.text[max(0, at - 200) : at + 3000] if at >= 0 else " ".join(self.text.split())[-500:]
+        return (
+            self.text[max(0, at - 200) : at + 3000]
+            if at >= 0
+            else " ".join(self.text.split())[-500:]
+        )
 
 
 class Command:
-    """One command in a process of its own, which a fault may kill, stop or starve of space.
+    """One command in a process of its own, which a fault may kill,
+    stop or starve of space.
 
     Parameters
     ----------
@@ -97,7 +112,10 @@ class Command:
         self.kept = below.parent / f".disk-{below.name}"
         """What is on the disk at a power cut (:mod:`power`)."""
         self._page = SharedPage()
-        self._streams = [below.parent / f".{name}-{time.monotonic_ns()}" for name in ("output", "errors")]
+        self._streams = [
+            below.parent / f".{name}-{time.monotonic_ns()}"
+            for name in ("output", "errors")
+        ]
         for stream in self._streams:
             stream.touch()
         self.pid = os.fork()
@@ -107,7 +125,9 @@ class Command:
                 os.environ["HARNESS_CACHE"] = str(cache)
             self._run(list(arguments), cwd, below, modules)
 
-    def _run(self, arguments: list[str], cwd: Path, below: Path, modules: Path | None) -> None:
+    def _run(
+        self, arguments: list[str], cwd: Path, below: Path, modules: Path | None
+    ) -> None:
         code = 3
         try:
             os.setpgid(0, 0)
@@ -128,7 +148,8 @@ class Command:
                 modules.write_text(" ".join(sys.modules))
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 2
-        except BaseException as error:  # the child never returns into the loop of its parent
+        except BaseException as error:
+            # the child never returns into the loop of its parent
             os.write(2, f"Traceback: outside the command line: {error!r}".encode())
         finally:
             _end_threads()
@@ -136,13 +157,18 @@ class Command:
 
     def has_ended(self) -> bool:
         """True for a process that has ended."""
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+        return (
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            is not None
+        )
 
     def waits_for_signal(self) -> bool:
         """Wait until the process stops (True) or ends (False)."""
         until = time.monotonic() + SECONDS
         while time.monotonic() < until:
-            state = os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG)
+            state = os.waitid(
+                os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT | os.WNOHANG
+            )
             if state is not None:
                 return state.si_code == os.CLD_STOPPED
             time.sleep(0.003)
@@ -165,16 +191,29 @@ class Command:
                 hung = True
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.003)
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # children that it has left
+        # children that it has left
+        with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        output, errors = (stream.read_text(encoding="utf-8", errors="replace") for stream in self._streams)
+        output, errors = (
+            stream.read_text(encoding="utf-8", errors="replace")
+            for stream in self._streams
+        )
         for stream in self._streams:
             stream.unlink()
-        return End(os.waitstatus_to_exitcode(status), errors + output, output, self._page.calls, self._page.struck, hung)
+        return End(
+            os.waitstatus_to_exitcode(status),
+            errors + output,
+            output,
+            self._page.calls,
+            self._page.struck,
+            hung,
+        )
 
 
 def _end_threads() -> None:
-    """Wait for threads as an interpreter does that ends: METEOR's lexicon is stored in one."""
+    """Wait for threads as an interpreter does that ends:
+    METEOR's lexicon is stored in one.
+    """
     try:
         getattr(threading, "_shutdown")()  # noqa: B009
     except BaseException as error:  # SIGTERM meanwhile
@@ -182,8 +221,9 @@ def _end_threads() -> None:
 
 
 LIMITS = ("few descriptors", "little memory", "small files", "jumping clock")
-"""Faults of a whole process: a number of open files, further memory in units of 64 KiB, the size of a file in bytes; a clock that jumps
-by up to ten years, back and forth."""
+"""Faults of a whole process: a number of open files, further memory in units of 64 KiB,
+the size of a file in bytes; a clock that jumps by up to ten years, back and forth.
+"""
 
 
 def limit(fault: Fault) -> None:
@@ -199,15 +239,27 @@ def limit(fault: Fault) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, fault.at))
     elif fault.kind == "jumping clock":
         generator, real = random.Random(fault.at), time.time
-        time.time = lambda: real() + generator.choice((0.0, 0.0, -3600.0, 86400.0, generator.uniform(-3e8, 3e8)))
+        time.time = lambda: (
+            real()
+            + generator.choice(
+                (0.0, 0.0, -3600.0, 86400.0, generator.uniform(-3e8, 3e8))
+            )
+        )
         time.time_ns = lambda: int(time.time() * 1e9)
 
 
 def look(path: str) -> int:
-    """Print results, failures and samples of a finished run as JSON, without times; one line and 2 where there is none."""
+    """Print results, failures and samples of a finished run as JSON, without times; one
+    line and 2 where there is none.
+    """
     try:
         run = Run.open(path)
-        values = {"digest": run.provenance.digest, "results": run.results, "failed": dict(run.failed), "samples": run.samples.to_dict()}
+        values = {
+            "digest": run.provenance.digest,
+            "results": run.results,
+            "failed": dict(run.failed),
+            "samples": run.samples.to_dict(),
+        }
     except (HarnessError, OSError) as error:  # as the command line reports them
         print(f"harness: {error}", file=sys.stderr)
         return 2
@@ -218,5 +270,7 @@ def look(path: str) -> int:
 def without_times(value: object) -> object:
     """Return a JSON value without the keys :data:`TIMES`."""
     if isinstance(value, dict):
-        return {key: without_times(item) for key, item in value.items() if key not in TIMES}
+        return {
+            key: without_times(item) for key, item in value.items() if key not in TIMES
+        }
     return [without_times(item) for item in value] if isinstance(value, list) else value

@@ -1,7 +1,8 @@
 """What a command may make of a run directory, as the documentation promises it.
 
-A directory is in one of a few states. A killed command leaves the state before it or the one after it; which one is not known until
-somebody looks. The model therefore keeps the set of states that are possible.
+A directory is in one of a few states. A killed command leaves the state before it or
+the one after it; which one is not known until somebody looks. The model therefore keeps
+the set of states that are possible.
 """
 
 from __future__ import annotations
@@ -31,11 +32,24 @@ class State:
     rescored: tuple[str, ...] = ()
     """Metrics that ``rescore`` added, in their order."""
     waits: str = ""
-    """Spec and version of the data of a run that was begun beside this one and interrupted; empty without one."""
+    """Spec and version of the data of a run that was begun beside this one and
+    interrupted; empty without one.
+    """
 
     def __str__(self) -> str:
         waiting = f"(and {self.waits} begun)" if self.waits else ""
-        return " ".join(filter(None, (self.kind, self.spec, f"data {self.data}" if self.spec else "", "+".join(self.rescored), waiting)))
+        return " ".join(
+            filter(
+                None,
+                (
+                    self.kind,
+                    self.spec,
+                    f"data {self.data}" if self.spec else "",
+                    "+".join(self.rescored),
+                    waiting,
+                ),
+            )
+        )
 
 
 EMPTY = State()
@@ -43,7 +57,9 @@ EMPTY = State()
 
 @dataclass(frozen=True, order=True)
 class Verb:
-    """A command: its verb with the options that change its meaning, and the spec, metric, shard or format that it names."""
+    """A command: its verb with the options that change its meaning, and the spec,
+    metric, shard or format that it names.
+    """
 
     name: str
     argument: str = ""
@@ -63,7 +79,13 @@ class Verb:
         """Spec that the directory holds afterwards; empty for verbs that keep it."""
         if self.name == "shard":
             return f"{SHARDED}/{self.argument}"
-        return SHARDED if self.name == "merge" else self.argument if self.name in ("run", "extend", "fresh") else ""
+        return (
+            SHARDED
+            if self.name == "merge"
+            else self.argument
+            if self.name in ("run", "extend", "fresh")
+            else ""
+        )
 
     def __str__(self) -> str:
         return f"{self.name} {self.argument}".strip()
@@ -71,13 +93,17 @@ class Verb:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One permitted end of a command: success, or a refusal in one line, and the state that it leaves."""
+    """One permitted end of a command: success, or a refusal in one line,
+    and the state that it leaves.
+    """
 
     succeeds: bool
     state: State
 
 
-def outcomes(verb: Verb, state: State, data: int, parts: tuple[State, ...]) -> set[Outcome]:
+def outcomes(
+    verb: Verb, state: State, data: int, parts: tuple[State, ...]
+) -> set[Outcome]:
     """Return the permitted ends of an undisturbed command in a state of its directory.
 
     Parameters
@@ -103,37 +129,63 @@ def outcomes(verb: Verb, state: State, data: int, parts: tuple[State, ...]) -> s
             return refusal
         if verb.argument in state.rescored:
             return {Outcome(True, state)}
-        rescored = Outcome(True, replace(state, data=data, rescored=(*state.rescored, verb.argument)))
+        rescored = Outcome(
+            True, replace(state, data=data, rescored=(*state.rescored, verb.argument))
+        )
         return {rescored} if data == state.data else {rescored, *refusal}
     after = State("part" if verb.name == "shard" else "done", verb.spec, data)
     if verb.name == "fresh":
         return {Outcome(True, after)}
-    if verb.name == "merge" and any(part != State("part", f"{SHARDED}/{k}", data) for k, part in enumerate(parts, 1)):
+    if verb.name == "merge" and any(
+        part != State("part", f"{SHARDED}/{k}", data) for k, part in enumerate(parts, 1)
+    ):
         return refusal
     if verb.name == "extend":
         return refusal if state.kind == "empty" else {Outcome(True, after)}
     # A run of judgments takes any metrics: another list of them is the same run.
-    is_same_run = state.spec == after.spec and state.data == data and (not state.rescored or state.spec == "judged")
+    is_same_run = (
+        state.spec == after.spec
+        and state.data == data
+        and (not state.rescored or state.spec == "judged")
+    )
     if state.waits == f"{verb.spec} {data}" and not is_same_run:
         return {Outcome(True, after)}
     return {Outcome(True, after)} if state.kind == "empty" or is_same_run else refusal
 
 
-def after_success(verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]) -> set[State]:
+def after_success(
+    verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]
+) -> set[State]:
     """Return the states that a successful command may leave."""
-    return {end.state for state in states for end in outcomes(verb, state, data, parts) if end.succeeds}
+    return {
+        end.state
+        for state in states
+        for end in outcomes(verb, state, data, parts)
+        if end.succeeds
+    }
 
 
-def after_refusal(verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]) -> set[State]:
+def after_refusal(
+    verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]
+) -> set[State]:
     """Return the states in which the command may refuse."""
-    return {end.state for state in states for end in outcomes(verb, state, data, parts) if not end.succeeds}
+    return {
+        end.state
+        for state in states
+        for end in outcomes(verb, state, data, parts)
+        if not end.succeeds
+    }
 
 
-def after_interruption(verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]) -> set[State]:
-    """Return the states that a command may leave that is killed or refused by the system at any moment.
+def after_interruption(
+    verb: Verb, states: Iterable[State], data: int, parts: tuple[State, ...]
+) -> set[State]:
+    """Return the states that a command may leave that is killed or refused by the
+    system at any moment.
 
-    Old results stay until the new ones are there; a run that replaces them waits beside them, and the same command without ``--extend``
-    or ``--fresh`` continues it too. A directory without results may become that of the new run, unfinished.
+    Old results stay until the new ones are there; a run that replaces them waits beside
+    them, and the same command without ``--extend`` or ``--fresh`` continues it too. A
+    directory without results may become that of the new run, unfinished.
     """
     possible = set(states)
     for state in states:

@@ -1,7 +1,9 @@
-"""Verbs that write beside a run: what they are given, and what must lie there afterwards.
+"""Verbs that write beside a run: what they are given,
+and what must lie there afterwards.
 
-A product is a folder or file that a verb writes for people, or a cache. All that it may change lies below one folder of the history,
-which is compared name by name with that of an undisturbed command: a temporary file that stays is a difference.
+A product is a folder or file that a verb writes for people, or a cache. All that it may
+change lies below one folder of the history, which is compared name by name with that of
+an undisturbed command: a temporary file that stays is a difference.
 """
 
 from __future__ import annotations
@@ -35,7 +37,11 @@ PRODUCTS = (
     Verb("warm"),
     Verb("arena"),
 )
-REFUSES_ITS_OWN = (Verb("push"), Verb("new-plugin", "metric"), Verb("new-plugin", "reader"))
+REFUSES_ITS_OWN = (
+    Verb("push"),
+    Verb("new-plugin", "metric"),
+    Verb("new-plugin", "reader"),
+)
 """Commands that refuse a folder in which they have finished already."""
 OCCUPANTS = ("file", "folder", "link")
 """What somebody else put in place of an output."""
@@ -67,13 +73,23 @@ class Product:
 
 
 def output_of(verb: Verb, folder: Path) -> Path:
-    """Return the output of a verb in the folder of its products: a file, a folder, or the folder of caches."""
-    name = "plan.csv" if verb.name == "label-plan" else "cache" if verb.name in _CACHES else "out"
+    """Return the output of a verb in the folder of its products: a file, a folder,
+    or the folder of caches.
+    """
+    name = (
+        "plan.csv"
+        if verb.name == "label-plan"
+        else "cache"
+        if verb.name in _CACHES
+        else "out"
+    )
     return folder / name
 
 
 def cache_of(folder: Path) -> Path:
-    """Return the folder of caches of a command: among its products, so that all that it writes is compared."""
+    """Return the folder of caches of a command: among its products,
+    so that all that it writes is compared.
+    """
     return folder / "cache"
 
 
@@ -90,19 +106,36 @@ def input_of(verb: Verb) -> State | None:
 
 
 def command_line(verb: Verb, run: Path | None, folder: Path) -> list[str]:
-    """Return the command line of a verb that reads ``run`` and writes into ``folder``; it is given in the project's folder."""
+    """Return the command line of a verb that reads ``run`` and writes into ``folder``;
+    it is given in the project's folder.
+    """
     output = str(output_of(verb, folder))
     replaces = ["--overwrite"] if verb.argument == OVER else []
     match verb.name:
         case "push":
             return ["push", str(run), "--to", output, *replaces]
         case "new-plugin":
-            return ["new-plugin", "soak-words", "--kind", verb.argument, "--output", output]
+            return [
+                "new-plugin",
+                "soak-words",
+                "--kind",
+                verb.argument,
+                "--output",
+                output,
+            ]
         case "label-plan":  # an unchanged plan is replaced without the option
-            by = [] if verb.argument == "earlier" else ["--by", "rouge", "--strata", "2"]
+            by = (
+                [] if verb.argument == "earlier" else ["--by", "rouge", "--strata", "2"]
+            )
             return ["label-plan", str(run), "--budget", "4", *by, "-o", output]
         case "convert":
-            return ["convert", "earlier.npz" if verb.argument == "earlier" else "checkpoint.npz", "--to", output, *replaces]
+            return [
+                "convert",
+                "earlier.npz" if verb.argument == "earlier" else "checkpoint.npz",
+                "--to",
+                output,
+                *replaces,
+            ]
         case "arena":
             return [
                 "arena",
@@ -123,36 +156,64 @@ def command_line(verb: Verb, run: Path | None, folder: Path) -> list[str]:
 
 # --------------------------------------------------------------------------- the project
 def write_inputs(project: Path, server: str) -> None:
-    """Write what the verbs read beside runs: checkpoints, a judge, and the small word lists of a METEOR of the project's own."""
+    """Write what the verbs read beside runs: checkpoints, a judge, and the small word
+    lists of a METEOR of the project's own.
+    """
     for number, name in enumerate(("checkpoint", "earlier")):
         values = np.random.default_rng(number)
-        np.savez(project / f"{name}.npz", weight=values.normal(size=(3, 4)).astype(np.float32), bias=np.zeros(3, np.float32))
-        (project / f"{name}.json").write_text(json.dumps({"words": ["a", "dog"], "number": number}), encoding="utf-8")
-    judge = {"base_url": server, "model": JUDGE, "concurrency": JUDGE_CONCURRENCY, "timeout": 5.0, "retries": 2, "first_wait": 0.01}
+        np.savez(
+            project / f"{name}.npz",
+            weight=values.normal(size=(3, 4)).astype(np.float32),
+            bias=np.zeros(3, np.float32),
+        )
+        (project / f"{name}.json").write_text(
+            json.dumps({"words": ["a", "dog"], "number": number}), encoding="utf-8"
+        )
+    judge = {
+        "base_url": server,
+        "model": JUDGE,
+        "concurrency": JUDGE_CONCURRENCY,
+        "timeout": 5.0,
+        "retries": 2,
+        "first_wait": 0.01,
+    }
     (project / "judge.json").write_text(json.dumps(judge), encoding="utf-8")
     generator = random.Random(7)
     words = ("a dog", "a red bus", "two cats", "runs", "sits", "outside")
-    captions = [{"id": f"e{i}", "candidates": [" ".join(generator.sample(words, 3))]} for i in range(5)]
-    (project / "other.jsonl").write_text("".join(json.dumps(line) + "\n" for line in captions), encoding="utf-8")
+    captions = [
+        {"id": f"e{i}", "candidates": [" ".join(generator.sample(words, 3))]}
+        for i in range(5)
+    ]
+    (project / "other.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in captions), encoding="utf-8"
+    )
     _write_meteor(project / "packages" / "pycocoevalcap")
 
 
 def _write_meteor(package: Path) -> None:
-    """Write a package with METEOR's files by their names, of a few entries: the lexicon of the installed one takes seconds and 100 MB."""
+    """Write a package with METEOR's files by their names, of a few entries: the lexicon
+    of the installed one takes seconds and 100 MB.
+    """
     data = package / "meteor" / "data"
     data.mkdir(parents=True)
     (package / "__init__.py").touch()
     with zipfile.ZipFile(package / "meteor" / "meteor-1.5.jar", "w") as jar:
         for name, text in _LISTS.items():
             jar.writestr(name, text)
-    lines = [line for phrase, paraphrase in _PARAPHRASES for line in ("0.5", phrase, paraphrase)]
+    lines = [
+        line
+        for phrase, paraphrase in _PARAPHRASES
+        for line in ("0.5", phrase, paraphrase)
+    ]
     with gzip.open(data / "paraphrase-en.gz", "wt", encoding="utf-8") as table:
         table.write("\n".join(lines) + "\n")
 
 
 # --------------------------------------------------------------------------- what lies there
 def read_tree(folder: Path) -> dict[str, str]:
-    """Return kind, mode and content of everything in a folder by its name; of a data base of answers the rows."""
+    """Return kind, mode and content of everything in a folder by its name; of a data
+    base of answers the rows.
+    """
     tree: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -170,38 +231,64 @@ def read_tree(folder: Path) -> dict[str, str]:
 
 
 def _read_outputs(path: Path) -> str:
-    """Return the lines of a record of outputs that name a file that is there: a kill may leave a line that was cut off."""
+    """Return the lines of a record of outputs that name a file that is there: a kill
+    may leave a line that was cut off.
+    """
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return repr(sorted(line for line in lines if (path.parent / line.partition("  ")[2]).is_file() and "  " in line))
+    return repr(
+        sorted(
+            line
+            for line in lines
+            if (path.parent / line.partition("  ")[2]).is_file() and "  " in line
+        )
+    )
 
 
 def _read_rows(path: Path) -> str:
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            return repr(connection.execute("SELECT key, checksum, row FROM answers ORDER BY key").fetchall())
+        with closing(
+            sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            return repr(
+                connection.execute(
+                    "SELECT key, checksum, row FROM answers ORDER BY key"
+                ).fetchall()
+            )
     except sqlite3.Error as error:
         return f"no data base: {error}"
 
 
 def differences(found: dict[str, str], wanted: dict[str, str]) -> str:
-    """Return what is too much, what is missing and what has another content, at most four names of each; empty for equal trees."""
+    """Return what is too much, what is missing and what has another content, at most
+    four names of each; empty for equal trees.
+    """
     common = found.keys() & wanted.keys()
     groups = {
         "left over": found.keys() - wanted.keys(),
         "missing": wanted.keys() - found.keys(),
         "different": {name for name in common if found[name] != wanted[name]},
     }
-    return "; ".join(f"{title}: {', '.join(sorted(names)[:4])}" for title, names in groups.items() if names)
+    return "; ".join(
+        f"{title}: {', '.join(sorted(names)[:4])}"
+        for title, names in groups.items()
+        if names
+    )
 
 
 def without_damaged(tree: dict[str, str]) -> dict[str, str]:
-    """Return a tree without the data bases that were damaged by a power cut, which the harness keeps under another name."""
-    return {name: content for name, content in tree.items() if not name.endswith(".damaged")}
+    """Return a tree without the data bases that were damaged by a power cut, which the
+    harness keeps under another name.
+    """
+    return {
+        name: content for name, content in tree.items() if not name.endswith(".damaged")
+    }
 
 
 # --------------------------------------------------------------------------- what somebody else put there
 def occupy(verb: Verb, kind: str, folder: Path, victim: Path) -> None:
-    """Put a file, a folder with files of the names that verbs write, or a link to ``victim`` in place of an output."""
+    """Put a file, a folder with files of the names that verbs write, or a link to
+    ``victim`` in place of an output.
+    """
     output = output_of(verb, folder)
     if kind == "file":
         output.write_text(MINE)
@@ -216,7 +303,8 @@ def occupy(verb: Verb, kind: str, folder: Path, victim: Path) -> None:
 def end_when_occupied(verb: Verb, kind: str) -> int:
     """Return the exit status of a verb whose output somebody else wrote.
 
-    A lexicon that cannot be stored is built in memory, with a note; a model is replaced where ``--overwrite`` asks for it.
+    A lexicon that cannot be stored is built in memory, with a note; a model is replaced
+    where ``--overwrite`` asks for it.
     """
     replaces = verb == Verb("convert", OVER) and kind == "folder"
     return 0 if verb.name == "warm" or replaces else 2

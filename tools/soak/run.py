@@ -1,12 +1,16 @@
-"""The adversary: ``python -m tools.soak.run --minutes 10``, or ``make soak MINUTES=10``.
+"""The adversary: ``python -m tools.soak.run --minutes 10``, or
+``make soak MINUTES=10``.
 
-Histories of commands and disturbances (:mod:`machine`) over small runs (:mod:`cases`), one process per core. A command is forked from a
-process that has loaded the modules; a preloaded library (``shim.c``) kills it at any call that changes the file system. What a
-history does wrong is a problem: wrong (other numbers), lost (no results), refused, accepted (in place of a refusal), traceback, hang,
-outside (a file outside the run directory was touched), paid (answers of a server were lost).
+Histories of commands and disturbances (:mod:`machine`) over small runs (:mod:`cases`),
+one process per core. A command is forked from a process that has loaded the modules; a
+preloaded library (``shim.c``) kills it at any call that changes the file system. What a
+history does wrong is a problem: wrong (other numbers), lost (no results), refused,
+accepted (in place of a refusal), traceback, hang, outside (a file outside the run
+directory was touched), paid (answers of a server were lost).
 
-The exit status is 1 when there is a problem, or fewer than 30 histories a minute. ``--seed S --rounds 1 --workers 1`` repeats the
-histories of a seed; SIGTERM ends the test early, with its counts.
+The exit status is 1 when there is a problem, or fewer than 30 histories a minute.
+``--seed S --rounds 1 --workers 1`` repeats the histories of a seed; SIGTERM ends the
+test early, with its counts.
 """
 
 from __future__ import annotations
@@ -32,7 +36,9 @@ STEPS = 5
 
 
 def work(args: argparse.Namespace) -> dict[str, Any]:
-    """Run the histories of one seed after another until the time is over; return the counts and the failures."""
+    """Run the histories of one seed after another until the time is over;
+    return the counts and the failures.
+    """
     preload()
     from hypothesis import HealthCheck, Phase, seed, settings
     from hypothesis.stateful import RULE_MARKER, run_state_machine_as_test
@@ -59,7 +65,9 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
         shop = Workshop(Path(folder))
         try:
             shop.stopped = stopped
-            while not stopped and (args.rounds or time.monotonic() < began + 60 * args.minutes):
+            while not stopped and (
+                args.rounds or time.monotonic() < began + 60 * args.minutes
+            ):
 
                 class Histories(Adversary):
                     pass
@@ -94,10 +102,18 @@ def _rules(machine: type, marker: str) -> list[str]:
 def _describe(number: int, failure: tuple[Exception, list[str]]) -> str:
     problem, trace = failure
     lines = [f"seed {number}: {problem}", *(f"    {line}" for line in trace)]
-    return "\n".join([*lines, f"  again: python -m tools.soak.run --seed {number} --rounds 1 --workers 1 [--shrink]"])
+    return "\n".join(
+        [
+            *lines,
+            f"  again: python -m tools.soak.run --seed {number} --rounds 1 --workers "
+            "1 [--shrink]",
+        ]
+    )
 
 
-def summary(tally: collections.Counter[str], failures: list[str], minutes: float) -> int:
+def summary(
+    tally: collections.Counter[str], failures: list[str], minutes: float
+) -> int:
     """Print the counts; return 1 when there is a problem or too little was done."""
     pairs = {tuple(key.split("|")): count for key, count in tally.items() if "|" in key}
     rows = sorted({row for row, _ in pairs})
@@ -105,26 +121,59 @@ def summary(tally: collections.Counter[str], failures: list[str], minutes: float
     width = max(map(len, columns), default=10)
     print(f"{'':<{width}} " + " ".join(f"{row:>10}" for row in rows))
     for column in columns:
-        print(f"{column:<{width}} " + " ".join(f"{pairs.get((row, column), 0) or '':>10}" for row in rows))
+        print(
+            f"{column:<{width}} "
+            + " ".join(f"{pairs.get((row, column), 0) or '':>10}" for row in rows)
+        )
     kinds = collections.Counter(text.split(": ")[1] for text in failures)
-    found = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "0 lost, 0 wrong, 0 refused"
+    found = (
+        ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        or "0 lost, 0 wrong, 0 refused"
+    )
     disturbed, killed = sum(pairs.values()), tally["kills"]
-    print(f"{tally['histories']:,} histories, {tally['commands']:,} commands, {disturbed:,} disturbed, {killed:,} killed: {found}")
+    print(
+        f"{tally['histories']:,} histories, {tally['commands']:,} commands, "
+        f"{disturbed:,} disturbed, {killed:,} killed: {found}"
+    )
     least = round(HISTORIES * minutes)
     if tally["histories"] < least:
-        print(f"too little was done: {tally['histories']} histories in {minutes:g} minutes; expected at least {least}")
+        print(
+            f"too little was done: {tally['histories']} histories in {minutes:g} "
+            f"minutes; expected at least {least}"
+        )
     return int(bool(failures) or tally["histories"] < least)
 
 
 def main() -> int:
-    """Start the workers and print their counts; return 1 when there are problems, or too few histories."""
+    """Start the workers and print their counts; return 1 when there are problems,
+    or too few histories.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=0, help=f"seeds per worker, of {PER_SEED} histories each, in place of a time")
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=0,
+        help=f"seeds per worker, of {PER_SEED} histories each, in place of a time",
+    )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_007)
-    parser.add_argument("--until", default="", metavar="KINDS", help="end at the first problem of these kinds: lost,wrong")
-    parser.add_argument("--rules", default="", metavar="NAMES", help="histories of these rules of machine.py alone: committing,altered")
-    parser.add_argument("--shrink", action="store_true", help="look for the shortest history that fails (minutes)")
+    parser.add_argument(
+        "--until",
+        default="",
+        metavar="KINDS",
+        help="end at the first problem of these kinds: lost,wrong",
+    )
+    parser.add_argument(
+        "--rules",
+        default="",
+        metavar="NAMES",
+        help="histories of these rules of machine.py alone: committing,altered",
+    )
+    parser.add_argument(
+        "--shrink",
+        action="store_true",
+        help="look for the shortest history that fails (minutes)",
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--worker", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--counts", type=Path, help=argparse.SUPPRESS)
@@ -138,11 +187,29 @@ def main() -> int:
     failures: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, str(k)) for k in range(args.workers)]
-        options = [*sys.argv[1:], "--seed", str(args.seed), "--workers", str(args.workers)]
-        commands = [
-            [sys.executable, "-m", "tools.soak.run", *options, "--worker", str(k), "--counts", str(file)] for k, file in enumerate(files)
+        options = [
+            *sys.argv[1:],
+            "--seed",
+            str(args.seed),
+            "--workers",
+            str(args.workers),
         ]
-        workers = [subprocess.Popen(command, start_new_session=True) for command in commands]
+        commands = [
+            [
+                sys.executable,
+                "-m",
+                "tools.soak.run",
+                *options,
+                "--worker",
+                str(k),
+                "--counts",
+                str(file),
+            ]
+            for k, file in enumerate(files)
+        ]
+        workers = [
+            subprocess.Popen(command, start_new_session=True) for command in commands
+        ]
         if any(_ends(workers, bool(args.until))):
             return 1
         for file in files:
@@ -153,7 +220,8 @@ def main() -> int:
 
 
 def _ends(workers: list[subprocess.Popen[bytes]], ends_together: bool) -> list[int]:
-    """Return the exit statuses of the workers; SIGTERM and Ctrl-C let them end after their present histories.
+    """Return the exit statuses of the workers;
+    SIGTERM and Ctrl-C let them end after their present histories.
 
     With ``ends_together`` the end of one lets the others end too.
     """

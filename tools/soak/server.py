@@ -1,6 +1,8 @@
-"""A stub of an OpenAI-like server in a process of its own: its answers depend on the request alone, its manners on what is set.
+"""A stub of an OpenAI-like server in a process of its own: its answers depend on the
+request alone, its manners on what is set.
 
-The state lies in memory that the parent shares: how the server behaves, and for each example the numbers of requests and of answers.
+The state lies in memory that the parent shares: how the server behaves, and for each
+example the numbers of requests and of answers.
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from typing import Any
 from tools.soak.products import JUDGE
 
 BEHAVIOURS = ("good", "slow", "garbage", "lying", "errors", "dropped", "down")
-"""All answers at once; one that takes long; and for the first request of every second example: no JSON, JSON without text, an error
-500, a closed connection; ``down``: error 500 for all."""
+"""All answers at once; one that takes long; and for the first request of every second
+example: no JSON, JSON without text, an error 500, a closed connection; ``down``: error
+500 for all.
+"""
 SLOW_EXAMPLE = 3
 SLOW_SECONDS = 0.6
 EXAMPLES = 32
@@ -51,7 +55,9 @@ class StubServer:
 
     def begin(self, behaviour: str) -> None:
         """Set the behaviour, and the counts to 0."""
-        self.memory[_REQUESTS : _ANSWERS + EXAMPLES] = bytes(_ANSWERS + EXAMPLES - _REQUESTS)
+        self.memory[_REQUESTS : _ANSWERS + EXAMPLES] = bytes(
+            _ANSWERS + EXAMPLES - _REQUESTS
+        )
         self.memory[_BEHAVIOUR] = BEHAVIOURS.index(behaviour)
 
     @property
@@ -67,7 +73,9 @@ class StubServer:
 
 def _serve(listener: socket.socket, memory: mmap.mmap) -> None:
     os.setpgid(0, 0)
-    server = ThreadingHTTPServer(listener.getsockname(), _Handler, bind_and_activate=False)
+    server = ThreadingHTTPServer(
+        listener.getsockname(), _Handler, bind_and_activate=False
+    )
     server.socket.close()
     server.socket = listener
     server.daemon_threads = True
@@ -111,10 +119,18 @@ class _Handler(BaseHTTPRequestHandler):
             if misbehaves and behaviour == "garbage":
                 return self._send(200, b"\xff\x00 no JSON \x1b]0;title\x07")
             if misbehaves and behaviour == "lying":
-                return self._send(200, json.dumps({"choices": [{"message": {"content": None}}]}).encode())
+                return self._send(
+                    200,
+                    json.dumps({"choices": [{"message": {"content": None}}]}).encode(),
+                )
             if misbehaves and behaviour == "dropped":
                 return self.connection.shutdown(socket.SHUT_RDWR)
-            self._send(200, json.dumps(_judge(prompt) if is_judge else _reply(prompt, body)).encode())
+            self._send(
+                200,
+                json.dumps(
+                    _judge(prompt) if is_judge else _reply(prompt, body)
+                ).encode(),
+            )
             with self.lock:
                 self.memory[_ANSWERS + example] += 1
 
@@ -127,17 +143,50 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _reply(prompt: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Return a chat completion whose texts are words chosen by the prompt and the seed."""
-    words = ["a", "the", "dog", "cat", "bus", "man", "sits", "runs", "looks", "on", "near", "street", "table", "red", "old"]
+    """Return a chat completion whose texts are words chosen by the prompt and the
+    seed.
+    """
+    words = [
+        "a",
+        "the",
+        "dog",
+        "cat",
+        "bus",
+        "man",
+        "sits",
+        "runs",
+        "looks",
+        "on",
+        "near",
+        "street",
+        "table",
+        "red",
+        "old",
+    ]
     choices = []
     for index in range(body.get("n", 1)):
         number = zlib.crc32(f"{prompt} {body.get('seed')} {index}".encode())
-        text = " ".join(words[number >> shift & 15 if number >> shift & 15 < 15 else 0] for shift in range(0, 24, 4))
-        choices.append({"message": {"role": "assistant", "content": text}, "finish_reason": "stop"})
+        text = " ".join(
+            words[number >> shift & 15 if number >> shift & 15 < 15 else 0]
+            for shift in range(0, 24, 4)
+        )
+        choices.append(
+            {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        )
     return {"choices": choices}
 
 
 def _judge(prompt: str) -> dict[str, Any]:
     """Return the answer of a judge of two captions, chosen by the prompt."""
     better = ("A", "B", "tie")[zlib.crc32(prompt.encode()) % 3]
-    return {"choices": [{"message": {"role": "assistant", "content": json.dumps({"better": better})}, "finish_reason": "stop"}]}
+    return {
+        "choices": [
+            {
+                "message": {
+                    "role": "assistant",
+                    "content": json.dumps({"better": better}),
+                },
+                "finish_reason": "stop",
+            }
+        ]
+    }

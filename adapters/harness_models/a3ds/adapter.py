@@ -1,4 +1,6 @@
-"""The ``a3ds`` adapter: a speaker and a listener, as captioner, scorer of references and listener of the game."""
+"""The ``a3ds`` adapter: a speaker and a listener, as captioner, scorer of references
+and listener of the game.
+"""
 
 from __future__ import annotations
 
@@ -12,68 +14,116 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Generation, PathParam, TaskView, TokenScores
+from harness.contracts import (
+    Decoding,
+    Example,
+    Generation,
+    PathParam,
+    TaskView,
+    TokenScores,
+)
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness_models.a3ds.authors import END, MAX_LENGTH, PAD, START
 from harness_models.a3ds.games import shift_right
 from harness_models.a3ds.model import Listener, Speaker
 from harness_models.shared.decoding.decode import decode, forced_scores
 from harness_models.shared.decoding.left_to_right import Prefix
-from harness_models.shared.decoding.types import Decoded, DecodingBatch, Hypothesis, Step, Strategy
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Hypothesis,
+    Step,
+    Strategy,
+)
 from harness_models.shared.inputs.features import target_of
 from harness_tasks.a3ds import pixels
 
 # --------------------------------------------------------------------------- rsa
-# Rational-speech-acts re-ranking: of several captions, select the one that a literal listener understands best.
+# Rational-speech-acts re-ranking: of several captions, select the one that a literal
+# listener understands best.
 #
-# Frank and Goodman 2012; Andreas and Klein 2016. The literal listener inverts the speaker by Bayes' rule with a flat prior:
-# L(target | u) = S(u | target) / sum over images of S(u | image), where S(u | image) is the speaker's probability of u for a single image.
-# The pragmatic speaker ranks proposals by log S(u) + alpha log L(target | u), where S(u) is the probability of u in the game.
+# Frank and Goodman 2012; Andreas and Klein 2016. The literal listener inverts the
+# speaker by Bayes' rule with a flat prior: L(target | u) = S(u | target) / sum over
+# images of S(u | image), where S(u | image) is the speaker's probability of u for a
+# single image. The pragmatic speaker ranks proposals by log S(u) + alpha log L(target |
+# u), where S(u) is the probability of u in the game.
 #
-# ``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``. ``propose`` is ``sample`` (with temperature, top_k and
-# top_p of the decoding) or ``beam``. With alpha 0 the most probable proposal wins. The result is the best ``candidates`` different
-# proposals.
+# ``decoding: {strategy: rsa, options: {alpha: 5, proposals: 20, propose: sample}}``.
+# ``propose`` is ``sample`` (with temperature, top_k and top_p of the decoding) or
+# ``beam``. With alpha 0 the most probable proposal wins. The result is the best
+# ``candidates`` different proposals.
 #
 # Shapes: ``B`` games, ``K`` images of a game, ``D`` image features, ``H`` hypotheses.
 _OPTIONS = ("alpha", "proposals", "propose")
 
 
 def rsa_strategy(speaker: Speaker, features: torch.Tensor) -> Strategy:
-    """Return the strategy for a batch of games with image features (B, K, D), target first."""
+    """Return the strategy for a batch of games with image features (B, K, D),
+    target first.
+    """
 
     def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
         alpha, inner = _settings(decoding)
         count = decoding.candidates or 1
         examples = []
         for game, hypotheses in zip(features, decode(step, inner, batch)):
-            # Equal samples are one utterance; otherwise frequent ones would fill the list of candidates.
+            # Equal samples are one utterance; otherwise frequent ones would fill the
+            # list of candidates.
             different = list({tuple(h.tokens.tolist()): h for h in hypotheses}.values())
-            ranked = _rank_captions(different, alpha * literal_listener(speaker, game, different)[:, 0])
-            examples.append(tuple(ranked[min(k, len(ranked) - 1)] for k in range(count)))
+            ranked = _rank_captions(
+                different, alpha * literal_listener(speaker, game, different)[:, 0]
+            )
+            examples.append(
+                tuple(ranked[min(k, len(ranked) - 1)] for k in range(count))
+            )
         return Decoded(tuple(examples), {"alpha": alpha, "proposals": inner.candidates})
 
     return search
 
 
 def _settings(decoding: Decoding) -> tuple[float, Decoding]:
-    """Return alpha and the decoding of the proposals; raise :class:`HarnessError` for invalid options."""
+    """Return alpha and the decoding of the proposals;
+    raise :class:`HarnessError` for invalid options.
+    """
     options = dict(decoding.options)
     for name in options:
         if name not in _OPTIONS:
-            raise HarnessError(f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}")
-    alpha, count, propose = options.get("alpha", 5.0), options.get("proposals", 20), options.get("propose", "sample")
-    if not isinstance(alpha, (int, float)) or isinstance(alpha, bool) or not 0 <= alpha < float("inf"):
-        raise HarnessError(f"decoding rsa: alpha must be a number of at least 0, found {alpha!r}")
+            raise HarnessError(
+                f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}"
+            )
+    alpha, count, propose = (
+        options.get("alpha", 5.0),
+        options.get("proposals", 20),
+        options.get("propose", "sample"),
+    )
+    if (
+        not isinstance(alpha, (int, float))
+        or isinstance(alpha, bool)
+        or not 0 <= alpha < float("inf")
+    ):
+        raise HarnessError(
+            f"decoding rsa: alpha must be a number of at least 0, found {alpha!r}"
+        )
     if not isinstance(count, int) or count < (decoding.candidates or 1):
-        raise HarnessError(f"decoding rsa: proposals must be at least the number of candidates, found {count!r}")
+        raise HarnessError(
+            "decoding rsa: proposals must be at least the number of candidates, "
+            f"found {count!r}"
+        )
     if propose not in ("sample", "beam"):
-        raise HarnessError(f"decoding rsa: propose must be sample or beam, found {propose!r}")
+        raise HarnessError(
+            f"decoding rsa: propose must be sample or beam, found {propose!r}"
+        )
     beams = count if propose == "beam" else None
-    return float(alpha), replace(decoding, strategy=propose, candidates=count, beams=beams, options={})
+    return float(alpha), replace(
+        decoding, strategy=propose, candidates=count, beams=beams, options={}
+    )
 
 
-def literal_listener(speaker: Speaker, images: torch.Tensor, hypotheses: list[Hypothesis]) -> np.ndarray:
-    """Return the log-probability (H, K) of each image given each caption, with a flat prior.
+def literal_listener(
+    speaker: Speaker, images: torch.Tensor, hypotheses: list[Hypothesis]
+) -> np.ndarray:
+    """Return the log-probability (H, K) of each image given each caption,
+    with a flat prior.
 
     Parameters
     ----------
@@ -84,24 +134,43 @@ def literal_listener(speaker: Speaker, images: torch.Tensor, hypotheses: list[Hy
     hypotheses
         H captions.
     """
-    # Every caption is scored for every image alone: the speaker reads an image as target and as distractor, so that it has nothing to
-    # contrast and describes the image literally. Bayes' rule with a flat prior then is a softmax over the images.
+    # Every caption is scored for every image alone: the speaker reads an image as
+    # target and as distractor, so that it has nothing to contrast and describes the
+    # image literally. Bayes' rule with a flat prior then is a softmax over the images.
     width = max(len(h.tokens) for h in hypotheses)
     tokens = torch.full((len(hypotheses), width), PAD)
     for row, hypothesis in enumerate(hypotheses):
         tokens[row, : len(hypothesis.tokens)] = torch.from_numpy(hypothesis.tokens)
-    is_token = torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
+    is_token = (
+        torch.arange(width) < torch.tensor([len(h.tokens) for h in hypotheses])[:, None]
+    )
     inputs = torch.cat([torch.full((len(tokens), 1), START), tokens[:, :-1]], dim=1)
-    single = images[:, None, None].expand(-1, len(tokens), 2, -1).reshape(-1, 2, images.shape[-1])  # target and distractor alike
+    # target and distractor alike
+    single = (
+        images[:, None, None]
+        .expand(-1, len(tokens), 2, -1)
+        .reshape(-1, 2, images.shape[-1])
+    )
     with torch.inference_mode():
-        log_probs = speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
-    token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[..., 0]
-    total = (token_scores * is_token.repeat(len(images), 1)).sum(1).reshape(len(images), len(tokens)).T
+        log_probs = (
+            speaker(single, inputs.repeat(len(images), 1)).double().log_softmax(-1)
+        )
+    token_scores = log_probs.gather(-1, tokens.repeat(len(images), 1)[..., None])[
+        ..., 0
+    ]
+    total = (
+        (token_scores * is_token.repeat(len(images), 1))
+        .sum(1)
+        .reshape(len(images), len(tokens))
+        .T
+    )
     return (total - total.logsumexp(1, keepdim=True)).numpy()
 
 
 def _rank_captions(hypotheses: list[Hypothesis], gain: np.ndarray) -> list[Hypothesis]:
-    """Return the hypotheses by log-probability plus ``gain`` (H,), best first, with this sum as their score."""
+    """Return the hypotheses by log-probability plus ``gain`` (H,), best first,
+    with this sum as their score.
+    """
     scores = [float(h.log_probs.sum() + g) for h, g in zip(hypotheses, gain)]
     order = sorted(range(len(scores)), key=lambda k: (-scores[k], k))
     return [replace(hypotheses[k], score=scores[k]) for k in order]
@@ -117,24 +186,29 @@ Agent = TypeVar("Agent", Speaker, Listener)
 
 
 class A3DS:
-    """Speaker and listener on scenes named in ``Example.meta`` (``target_id``, ``distractor_id`` or ``distractor_ids``).
+    """Speaker and listener on scenes named in ``Example.meta`` (``target_id``,
+    ``distractor_id`` or ``distractor_ids``).
 
-    The speaker reads the target and the first distractor (without one, the target twice). Strategies: all of
-    :mod:`harness_models.shared.decoding.decode`, and ``rsa`` (:mod:`harness_models.a3ds.adapter`).
+    The speaker reads the target and the first distractor (without one, the target
+    twice). Strategies: all of :mod:`harness_models.shared.decoding.decode`, and ``rsa``
+    (:mod:`harness_models.a3ds.adapter`).
 
     Parameters
     ----------
     checkpoint
-        A shipped checkpoint (``baseline``; ``short``, trained on short captions; ``rp``, ``sp``) or the file of a speaker.
+        A shipped checkpoint (``baseline``; ``short``, trained on short captions;
+        ``rp``, ``sp``) or the file of a speaker.
     listener
-        The listener of a shipped stage (``rp``, ``sp``) or a file. Default: that of ``sp`` for the checkpoint ``sp``, else that of
-        ``rp``.
+        The listener of a shipped stage (``rp``, ``sp``) or a file. Default: that of
+        ``sp`` for the checkpoint ``sp``, else that of ``rp``.
     features, pictures
-        Image features as :func:`harness_tasks.a3ds.pixels.features` takes them. They must be those of the agents' training.
+        Image features as :func:`harness_tasks.a3ds.pixels.features` takes them. They
+        must be those of the agents' training.
     vocabulary
         JSON file of word to id, for checkpoints with other words than the published 47.
     listener_encoder
-        The authors' file of the listener's image encoder, where ``listener`` is their message encoder.
+        The authors' file of the listener's image encoder, where ``listener`` is their
+        message encoder.
 
     References
     ----------
@@ -147,10 +221,16 @@ class A3DS:
     stop, max_length, keep_stop = (END,), MAX_LENGTH - 1, False
 
     def __init__(
-        self, *, checkpoint: PathParam = "baseline", listener: str | None = None,
-        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] = "efficientnet-lite0",
-        pictures: str | None = None, vocabulary: PathParam | None = None, listener_encoder: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        checkpoint: PathParam = "baseline",
+        listener: str | None = None,
+        features: PathParam
+        | Mapping[str, PathParam | Mapping[str, Any]] = "efficientnet-lite0",
+        pictures: str | None = None,
+        vocabulary: PathParam | None = None,
+        listener_encoder: str | None = None,
+    ) -> None:
         self._speaker_path = _checkpoint(checkpoint, "speaker")
         default = checkpoint if checkpoint in ("rp", "sp") else "rp"
         self._listener_path = _checkpoint(listener or default, "listener")
@@ -161,30 +241,49 @@ class A3DS:
     # ------------------------------------------------------------------ agents and features, loaded on first use
     @cached_property
     def speaker(self) -> Speaker:
-        """The speaker. Raises :class:`InputError` if it does not fit the image features."""
-        return self._check_features(Speaker.load(self._speaker_path, self._vocabulary), self._speaker_path)
+        """The speaker.
+
+        Raises :class:`InputError` if it does not fit the image features.
+        """
+        return self._check_features(
+            Speaker.load(self._speaker_path, self._vocabulary), self._speaker_path
+        )
 
     @cached_property
     def listener(self) -> Listener:
-        """The listener. Raises :class:`InputError` if it does not fit the image features."""
-        return self._check_features(Listener.load(self._listener_path, self._encoder), self._listener_path)
+        """The listener.
+
+        Raises :class:`InputError` if it does not fit the image features.
+        """
+        return self._check_features(
+            Listener.load(self._listener_path, self._encoder), self._listener_path
+        )
 
     @property
     def images(self) -> pixels.ImageFeatures:
-        """Source of the image features; its ``name`` contains the pictures and the network."""
+        """Source of the image features; its ``name`` contains the pictures and the
+        network.
+        """
         return pixels.features(*self._source)
 
     def _check_features(self, agent: Agent, path: Path) -> Agent:
-        """Return the agent; raise :class:`InputError` if it was trained on other image features."""
+        """Return the agent; raise :class:`InputError` if it was trained on other image
+        features.
+        """
         width, source = agent.sizes.features, self.images
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
             images = f"the image features are '{source.name}' of width {source.width}"
-            raise InputError(f"trained on {trained_on or 'features'} of width {width}; {images}", str(path))
+            raise InputError(
+                f"trained on {trained_on or 'features'} of width {width}; {images}",
+                str(path),
+            )
         return agent
 
     def fingerprint(self) -> str:
-        """Return a name that depends on the speaker, the listener and the image features, and ends with the name of the features."""
+        """Return a name that depends on the speaker, the listener and the image
+        features, and ends with the name of the features.
+        """
         return f"a3ds:{_digest(self._speaker_path)}:{_digest(self._listener_path)}:{self.images.name}"
 
     def listener_fingerprint(self) -> str:
@@ -192,65 +291,116 @@ class A3DS:
         return f"a3ds:{_digest(self._listener_path)}:{self.images.name}"
 
     def describe(self) -> dict[str, Any]:
-        """Return the image features, the stage of the training and the sizes, for the provenance of a run."""
+        """Return the image features, the stage of the training and the sizes,
+        for the provenance of a run.
+        """
         speaker = self.speaker
-        return {"features": self.images.name, "stage": speaker.meta.get("stage"), "sizes": speaker.sizes._asdict()}
+        return {
+            "features": self.images.name,
+            "stage": speaker.meta.get("stage"),
+            "sizes": speaker.sizes._asdict(),
+        }
 
     # ------------------------------------------------------------------ generation, scores, listening
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for an example that names no target, or a checkpoint that does not fit the features."""
+        """Raise :class:`InputError` for an example that names no target, or a
+        checkpoint that does not fit the features.
+        """
         for example in task.examples:
             _game(example)
         self.speaker.eval()  # loads the checkpoint
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation]:
         """Yield captions of the target of each example."""
         step = self.speaker.step()
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
             features = self._features(chunk)
             batch = DecodingBatch(
-                state=step.start(features[:, :2]), seeds=seeds[start : start + _ROWS], stop=self.stop,
-                max_length=self.max_length, start=torch.full((len(chunk),), START), ids=[example.id for example in chunk],
-            )  # fmt: skip
+                state=step.start(features[:, :2]),
+                seeds=seeds[start : start + _ROWS],
+                stop=self.stop,
+                max_length=self.max_length,
+                start=torch.full((len(chunk),), START),
+                ids=[example.id for example in chunk],
+            )
             strategies = {"rsa": rsa_strategy(self.speaker, features)}
-            yield from decode(step, decoding, batch, strategies).generations(self.speaker.vocabulary.decode)
+            yield from decode(step, decoding, batch, strategies).generations(
+                self.speaker.vocabulary.decode
+            )
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Yield log-probability and rank of every token of every reference, END included; unknown words are scored as UNK."""
+    def score_references(
+        self, examples: Sequence[Example]
+    ) -> Iterator[list[TokenScores]]:
+        """Yield log-probability and rank of every token of every reference, END
+        included; unknown words are scored as UNK.
+        """
         words = self.speaker.vocabulary
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
             for example, features in zip(chunk, self._features(chunk)):
-                tokens = _pad_tokens([words.encode(text) for text in example.references])
+                tokens = _pad_tokens(
+                    [words.encode(text) for text in example.references]
+                )
                 with torch.inference_mode():
-                    logits = self.speaker(features[None, :2].expand(len(tokens), -1, -1), tokens[:, :-1])
-                yield [self._score_tokens(row, ids, words.words) for row, ids in zip(logits, tokens)]
+                    logits = self.speaker(
+                        features[None, :2].expand(len(tokens), -1, -1), tokens[:, :-1]
+                    )
+                yield [
+                    self._score_tokens(row, ids, words.words)
+                    for row, ids in zip(logits, tokens)
+                ]
 
     @staticmethod
-    def _score_tokens(logits: torch.Tensor, tokens: torch.Tensor, words: tuple[str, ...]) -> TokenScores:
+    def _score_tokens(
+        logits: torch.Tensor, tokens: torch.Tensor, words: tuple[str, ...]
+    ) -> TokenScores:
         length = int((tokens == END).nonzero()[0, 0])
         log_probs, ranks = forced_scores(logits[:length], tokens[1 : length + 1])
-        return TokenScores(log_probs, ranks, tuple(words[int(i)] for i in tokens[1 : length + 1]))
+        return TokenScores(
+            log_probs, ranks, tuple(words[int(i)] for i in tokens[1 : length + 1])
+        )
 
-    def listen(self, examples: Sequence[Example], captions: Sequence[str]) -> np.ndarray:
-        """Return the index (B,) of the image that the listener picks: 0 the target, from 1 the distractors; the first of equals.
+    def listen(
+        self, examples: Sequence[Example], captions: Sequence[str]
+    ) -> np.ndarray:
+        """Return the index (B,) of the image that the listener picks: 0 the target,
+        from 1 the distractors; the first of equals.
 
         Raises :class:`HarnessError` if there is not one caption per example.
         """
-        return np.array([int(scores.argmax()) for scores in self.listener_scores(examples, captions)], dtype=np.int64)
+        return np.array(
+            [
+                int(scores.argmax())
+                for scores in self.listener_scores(examples, captions)
+            ],
+            dtype=np.int64,
+        )
 
-    def listener_scores(self, examples: Sequence[Example], captions: Sequence[str]) -> Iterator[np.ndarray]:
-        """Yield the listener's scores (K,) of the target and the distractors for each caption: logits of its choice."""
+    def listener_scores(
+        self, examples: Sequence[Example], captions: Sequence[str]
+    ) -> Iterator[np.ndarray]:
+        """Yield the listener's scores (K,) of the target and the distractors for each
+        caption: logits of its choice.
+        """
         if len(examples) != len(captions):
-            raise HarnessError(f"listen: {len(captions)} captions for {len(examples)} examples")
+            raise HarnessError(
+                f"listen: {len(captions)} captions for {len(examples)} examples"
+            )
         words = self.listener.vocabulary
         for start in range(0, len(examples), _ROWS):
             chunk = examples[start : start + _ROWS]
-            ids = [words.encode(text, MAX_LENGTH)[1:] for text in captions[start : start + _ROWS]]
+            ids = [
+                words.encode(text, MAX_LENGTH)[1:]
+                for text in captions[start : start + _ROWS]
+            ]
             features = self._features(chunk)
             with torch.inference_mode():
-                scores = self.listener(features, _pad_tokens(ids, MAX_LENGTH - 1)).numpy()
+                scores = self.listener(
+                    features, _pad_tokens(ids, MAX_LENGTH - 1)
+                ).numpy()
             for row, example in zip(scores, chunk):
                 yield row[: max(2, 1 + len(_game(example)[1]))]
 
@@ -262,20 +412,32 @@ class A3DS:
 
     @property
     def step(self) -> Step:
-        """Decoder step with the present weights of the speaker; its first state is image features (R, 2, D)."""
+        """Decoder step with the present weights of the speaker; its first state is
+        image features (R, 2, D).
+        """
         step = self.speaker.step()
-        return lambda tokens, state: step(tokens, step.start(state) if isinstance(state, torch.Tensor) else state)
+        return lambda tokens, state: step(
+            tokens, step.start(state) if isinstance(state, torch.Tensor) else state
+        )
 
     def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor]:
-        """Return image features (2, D) of the target and the first distractor of each example."""
+        """Return image features (2, D) of the target and the first distractor of each
+        example.
+        """
         return list(self._features(examples)[:, :2])
 
-    def prefix(self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]) -> Prefix:
+    def prefix(
+        self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]
+    ) -> Prefix:
         """Return the image features as the state before START."""
         return Prefix(torch.stack(list(inputs)), torch.full((len(inputs),), START))
 
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return logits (R, T, V) that predict tokens (R, T) for the images ``owner`` (R,) of the prefix."""
+    def forced_logits(
+        self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (R, T, V) that predict tokens (R, T) for the images ``owner``
+        (R,) of the prefix.
+        """
         return self.speaker(prefix.state[owner], shift_right(tokens))
 
     def to_text(self, ids: list[int]) -> str:
@@ -290,37 +452,55 @@ class A3DS:
     def _features(self, examples: Sequence[Example]) -> torch.Tensor:
         """Return image features (B, K, D) of targets and distractors.
 
-        Games with fewer images repeat their target; the scores of repeated targets are not used.
+        Games with fewer images repeat their target; the scores of repeated targets are
+        not used.
         """
         games = [_game(example) for example in examples]
-        width = max(2, max((1 + len(distractors) for _, distractors in games), default=2))
-        scenes = [[target, *distractors, *[target] * (width - 1 - len(distractors))] for target, distractors in games]
+        width = max(
+            2, max((1 + len(distractors) for _, distractors in games), default=2)
+        )
+        scenes = [
+            [target, *distractors, *[target] * (width - 1 - len(distractors))]
+            for target, distractors in games
+        ]
         flat = self.images.features([scene for row in scenes for scene in row])
         return torch.from_numpy(flat.reshape(len(games), width, -1).astype(np.float32))
 
 
 def _game(example: Example) -> tuple[int, list[int]]:
-    """Return the target and the distractors of an example; raise :class:`InputError` if its meta names no target."""
+    """Return the target and the distractors of an example; raise :class:`InputError` if
+    its meta names no target.
+    """
     distractors = example.meta.get("distractor_ids", example.meta.get("distractor_id"))
     if distractors is None:
         return target_of(example), []
-    return target_of(example), list(distractors) if isinstance(distractors, (list, tuple)) else [distractors]
+    return target_of(example), list(distractors) if isinstance(
+        distractors, (list, tuple)
+    ) else [distractors]
 
 
 def _pad_tokens(rows: Sequence[Sequence[int]], width: int = 0) -> torch.Tensor:
     """Return token ids (R, T) padded with PAD, at least ``width`` wide."""
     width = max(width, *(len(row) for row in rows)) if rows else width
-    return torch.tensor([[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long).reshape(len(rows), width)
+    return torch.tensor(
+        [[*row, *[PAD] * (width - len(row))] for row in rows], dtype=torch.long
+    ).reshape(len(rows), width)
 
 
 def _checkpoint(name: str, agent: str) -> Path:
-    """Return the path of a shipped checkpoint or of a file; raise :class:`InputError` if there is none."""
+    """Return the path of a shipped checkpoint or of a file;
+    raise :class:`InputError` if there is none.
+    """
     if name in STAGES:
         return SHIPPED / f"{name}.{agent}.safetensors"
     path = Path(name)
     path = path / f"{agent}.safetensors" if path.is_dir() else path
     if not path.is_file():
-        raise InputError(f"no such checkpoint{did_you_mean(name, STAGES)}; shipped are {', '.join(STAGES)}", name)
+        raise InputError(
+            f"no such checkpoint{did_you_mean(name, STAGES)}; "
+            f"shipped are {', '.join(STAGES)}",
+            name,
+        )
     return path
 
 

@@ -1,4 +1,6 @@
-"""Checkpoint files of the agents: the authors' state dicts, and the safetensors of this project."""
+"""Checkpoint files of the agents: the authors' state dicts,
+and the safetensors of this project.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ _WORDS = """
     green dark cyan blue purple pink
 """
 WORDS: tuple[str, ...] = tuple(_WORDS.split())
-"""The published vocabulary in the order of ids. As published, it lacks ``there``, which short captions contain."""
+"""The published vocabulary in the order of ids. As published, it lacks ``there``,
+which short captions contain.
+"""
 MAX_LENGTH = 25
 """Maximum number of tokens of a caption: START, 23 words, END."""
 
@@ -44,7 +48,10 @@ class Vocabulary:
 
     def __init__(self, words: Sequence[str] = WORDS) -> None:
         if tuple(words[:4]) != _SPECIAL or len(set(words)) != len(words):
-            raise HarnessError(f"vocabulary begins with {list(words[:4])}; expected {list(_SPECIAL)} and no word twice")
+            raise HarnessError(
+                f"vocabulary begins with {list(words[:4])}; "
+                f"expected {list(_SPECIAL)} and no word twice"
+            )
         self.words = tuple(words)
         self._ids = {word: number for number, word in enumerate(words)}
 
@@ -54,7 +61,8 @@ class Vocabulary:
     def encode(self, text: str, max_length: int | None = None) -> list[int]:
         """Return START, the ids of the words, and END.
 
-        The text is lower-cased, hyphens count as spaces, and unknown words have the id UNK. Words beyond ``max_length`` ids are cut.
+        The text is lower-cased, hyphens count as spaces, and unknown words have the id
+        UNK. Words beyond ``max_length`` ids are cut.
         """
         words = _TOKEN.findall(text.lower().replace("-", " "))
         if max_length is not None:
@@ -62,7 +70,9 @@ class Vocabulary:
         return [START, *(self._ids.get(word, UNK) for word in words), END]
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """Return the words up to END, joined by spaces, without PAD and START; UNK becomes ``unk``."""
+        """Return the words up to END, joined by spaces, without PAD and START;
+        UNK becomes ``unk``.
+        """
         words = []
         for token in tokens:
             if token == END:
@@ -73,9 +83,11 @@ class Vocabulary:
 
 
 def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return the float32 tensors of a file by name, and the metadata that :func:`save_state` stored.
+    """Return the float32 tensors of a file by name, and the metadata that
+    :func:`save_state` stored.
 
-    Files are safetensors, ``.npz``, or state dicts of torch (``.pkl``, ``.pt``). No code of the file is run.
+    Files are safetensors, ``.npz``, or state dicts of torch (``.pkl``, ``.pt``). No
+    code of the file is run.
 
     Raises
     ------
@@ -91,27 +103,45 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
     return {key: value.float() for key, value in tensors.items()}, meta
 
 
-def save_state(path: str | Path, state: Mapping[str, torch.Tensor], meta: Mapping[str, Any]) -> None:
-    """Write tensors as float16 safetensors with ``meta`` as JSON in the header, atomically."""
+def save_state(
+    path: str | Path, state: Mapping[str, torch.Tensor], meta: Mapping[str, Any]
+) -> None:
+    """Write tensors as float16 safetensors with ``meta`` as JSON in the header,
+    atomically.
+    """
     from safetensors.torch import save_file
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
-    save_file({k: v.half().contiguous() for k, v in state.items()}, partial, {"a3ds": json.dumps(meta, sort_keys=True)})
+    save_file(
+        {k: v.half().contiguous() for k, v in state.items()},
+        partial,
+        {"a3ds": json.dumps(meta, sort_keys=True)},
+    )
     partial.replace(path)
 
 
-def joined_listener_state(message: Mapping[str, torch.Tensor], image: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the state of a listener from the authors' two files, the message encoder and the image encoder.
+def joined_listener_state(
+    message: Mapping[str, torch.Tensor], image: Mapping[str, torch.Tensor]
+) -> dict[str, torch.Tensor]:
+    """Return the state of a listener from the authors' two files,
+    the message encoder and the image encoder.
 
-    The weights of the image encoder's ResNet (``resnet.*``) are left out: listeners read image features.
+    The weights of the image encoder's ResNet (``resnet.*``) are left out: listeners
+    read image features.
     """
     state = {f"rnn.{key}": value for key, value in message.items()}
-    return state | {f"encoder.{key}": value for key, value in image.items() if not key.startswith("resnet.")}
+    return state | {
+        f"encoder.{key}": value
+        for key, value in image.items()
+        if not key.startswith("resnet.")
+    }
 
 
-def stored_vocabulary(path: str | Path, count: int, vocabulary: str | Path | None, meta: Mapping[str, Any]) -> Vocabulary:
+def stored_vocabulary(
+    path: str | Path, count: int, vocabulary: str | Path | None, meta: Mapping[str, Any]
+) -> Vocabulary:
     """Return the words of a checkpoint.
 
     Parameters
@@ -134,10 +164,22 @@ def stored_vocabulary(path: str | Path, count: int, vocabulary: str | Path | Non
     if vocabulary is not None:
         try:
             table = parse_json(Path(vocabulary).read_text())
-            words = tuple(sorted(table, key=table.__getitem__)) if isinstance(table, dict) else tuple(table)
+            words = (
+                tuple(sorted(table, key=table.__getitem__))
+                if isinstance(table, dict)
+                else tuple(table)
+            )
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"no JSON vocabulary of word -> id ({error})", str(vocabulary)) from None
+            raise InputError(
+                f"no JSON vocabulary of word -> id ({error})", str(vocabulary)
+            ) from None
     if len(words) != count:
-        source = str(vocabulary) if vocabulary is not None else "the published vocabulary"
-        raise InputError(f"checkpoint of {count} words, but {source} has {len(words)}: give the checkpoint's vocabulary", str(path))
+        source = (
+            str(vocabulary) if vocabulary is not None else "the published vocabulary"
+        )
+        raise InputError(
+            f"checkpoint of {count} words, but {source} has {len(words)}: "
+            "give the checkpoint's vocabulary",
+            str(path),
+        )
     return Vocabulary(words)

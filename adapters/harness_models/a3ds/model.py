@@ -1,9 +1,11 @@
-"""Agents of the reference game: an LSTM speaker that reads target and distractor at every step, and a dot-product listener.
+"""Agents of the reference game: an LSTM speaker that reads target and distractor at
+every step, and a dot-product listener.
 
-Tsvilodub and Franke 2023 (A3DS), after Lazaridou, Potapenko and Tieleman 2020. The keys are those of the published state dicts, and sizes
-come from the shapes of the tensors.
+Tsvilodub and Franke 2023 (A3DS), after Lazaridou, Potapenko and Tieleman 2020. The keys
+are those of the published state dicts, and sizes come from the shapes of the tensors.
 
-Shapes: ``B`` games, ``K`` images of a game (target first), ``D`` image features, ``T`` tokens, ``R`` captions, ``V`` words.
+Shapes: ``B`` games, ``K`` images of a game (target first), ``D`` image features, ``T``
+tokens, ``R`` captions, ``V`` words.
 """
 
 from __future__ import annotations
@@ -17,15 +19,23 @@ from torch import nn
 from torch.nn import functional
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.authors import Vocabulary, joined_listener_state, read_state, save_state, stored_vocabulary
+from harness_models.a3ds.authors import (
+    Vocabulary,
+    joined_listener_state,
+    read_state,
+    save_state,
+    stored_vocabulary,
+)
 from harness_models.shared.weights.checkpoints import Checkpoint, load_strictly
 
 # --------------------------------------------------------------------------- recurrence
 # Recurrence of the one-layer LSTM of an agent, for training.
 #
-# ``torch.nn.LSTM`` multiplies the input of every position with the input weights. A speaker reads the same two images at every position,
-# and one of 47 words, so that these products can be computed once for a batch. What remains is the recurrence: a quarter of the operations
-# of a speaker at the widths of the paper, half of those of a listener.
+# ``torch.nn.LSTM`` multiplies the input of every position with the input weights. A
+# speaker reads the same two images at every position, and one of 47 words, so that
+# these products can be computed once for a batch. What remains is the recurrence: a
+# quarter of the operations of a speaker at the widths of the paper, half of those of a
+# listener.
 
 
 def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
@@ -40,7 +50,8 @@ def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
 
     Notes
     -----
-    Under autocast the steps are ordinary operations, whose matrix products are computed in bfloat16.
+    Under autocast the steps are ordinary operations, whose matrix products are computed
+    in bfloat16.
     """
     weights = dict(lstm.named_parameters())
     gates = gates + (weights["bias_ih_l0"] + weights["bias_hh_l0"])
@@ -50,7 +61,9 @@ def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
     hidden = cell = gates.new_zeros(gates.shape[1], lstm.hidden_size)
     out: list[torch.Tensor] = []
     for position in range(len(gates)):
-        enter, forget, new, output = (gates[position] + hidden @ recurrent).chunk(4, dim=-1)
+        enter, forget, new, output = (gates[position] + hidden @ recurrent).chunk(
+            4, dim=-1
+        )
         cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
         hidden = output.sigmoid() * cell.tanh()
         out.append(hidden)
@@ -58,20 +71,26 @@ def hidden_states(lstm: nn.LSTM, gates: torch.Tensor) -> torch.Tensor:
 
 
 class Recurrence(torch.autograd.Function):
-    """Hidden states of an LSTM from its input gates; the gradient of the recurrent weights is one matrix product over all positions."""
+    """Hidden states of an LSTM from its input gates; the gradient of the recurrent
+    weights is one matrix product over all positions.
+    """
 
     @staticmethod
     def forward(ctx: Any, gates: torch.Tensor, recurrent: torch.Tensor) -> torch.Tensor:
-        """Return the hidden states (T, B, H) for ``gates`` (T, B, 4 H) and recurrent weights (4 H, H)."""
+        """Return the hidden states (T, B, H) for ``gates`` (T, B, 4 H) and recurrent
+        weights (4 H, H).
+        """
         length, batch, width = gates.shape
         size = width // 4
-        # Row t + 1 holds the state after position t, so that row 0 is the zero state and the backward pass finds every predecessor.
+        # Row t + 1 holds the state after position t, so that row 0 is the zero state
+        # and the backward pass finds every predecessor.
         hidden = gates.new_zeros(length + 1, batch, size)
         cells = gates.new_zeros(length + 1, batch, size)
         active = torch.empty_like(gates)
         transposed = recurrent.T
         for t in range(length):
-            # torch orders the gates input, forget, candidate, output; the activations overwrite the sums, which backward does not need.
+            # torch orders the gates input, forget, candidate, output; the activations
+            # overwrite the sums, which backward does not need.
             row = torch.addmm(gates[t], hidden[t], transposed, out=active[t])
             row[:, : 2 * size].sigmoid_()
             row[:, 2 * size : 3 * size].tanh_()
@@ -83,7 +102,9 @@ class Recurrence(torch.autograd.Function):
         return hidden[1:].clone()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(
+        ctx: Any, *gradients: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the gradients of the gates and of the recurrent weights."""
         hidden, cells, active, recurrent = ctx.saved_tensors
         gradient = gradients[0]
@@ -93,18 +114,22 @@ class Recurrence(torch.autograd.Function):
         of_hidden = gradient[length - 1]
         for t in reversed(range(length)):
             enter, forget, new, out = active[t].split(size, dim=-1)
-            # The cell's gradient comes from the next position and, through tanh, from this position's hidden state.
+            # The cell's gradient comes from the next position and, through tanh, from
+            # this position's hidden state.
             tanh = cells[t + 1].tanh()
             of_cell = of_cell + of_hidden * out * (1 - tanh * tanh)
             row = of_gates[t]
             torch.mul(of_cell * new, enter * (1 - enter), out=row[:, :size])
-            torch.mul(of_cell * cells[t], forget * (1 - forget), out=row[:, size : 2 * size])
+            torch.mul(
+                of_cell * cells[t], forget * (1 - forget), out=row[:, size : 2 * size]
+            )
             torch.mul(of_cell * enter, 1 - new * new, out=row[:, 2 * size : 3 * size])
             torch.mul(of_hidden * tanh, out * (1 - out), out=row[:, 3 * size :])
             of_cell = of_cell * forget
             if t:
                 of_hidden = torch.addmm(gradient[t - 1], row, recurrent)
-        # The weights are the same at all positions: their gradient, the costliest product, is one for the whole sequence.
+        # The weights are the same at all positions: their gradient, the costliest
+        # product, is one for the whole sequence.
         of_recurrent = of_gates.flatten(0, 1).T @ hidden[:-1].flatten(0, 1)
         return of_gates, of_recurrent
 
@@ -138,39 +163,63 @@ class ListenerSizes(NamedTuple):
 
 
 class _Agent(nn.Module):
-    """Sizes, words and meta of an agent; raises :class:`HarnessError` if the number of words is not ``sizes.words``."""
+    """Sizes, words and meta of an agent; raises :class:`HarnessError` if the number of
+    words is not ``sizes.words``.
+    """
 
-    def __init__(self, sizes: Any, vocabulary: Vocabulary | None, meta: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, sizes: Any, vocabulary: Vocabulary | None, meta: Mapping[str, Any] | None
+    ) -> None:
         super().__init__()
-        self.sizes, self.meta, self.vocabulary = sizes, dict(meta or {}), vocabulary or Vocabulary()
+        self.sizes, self.meta, self.vocabulary = (
+            sizes,
+            dict(meta or {}),
+            vocabulary or Vocabulary(),
+        )
         if len(self.vocabulary) != sizes.words:
-            raise HarnessError(f"agent of {sizes.words} words with a vocabulary of {len(self.vocabulary)}")
+            raise HarnessError(
+                f"agent of {sizes.words} words with a vocabulary of "
+                f"{len(self.vocabulary)}"
+            )
 
     def save(self, path: str | Path, **meta: Any) -> None:
         """Write safetensors (float16) with vocabulary and ``meta`` in its header."""
-        save_state(path, self.state_dict(), {**self.meta, **meta, "words": list(self.vocabulary.words)})
+        save_state(
+            path,
+            self.state_dict(),
+            {**self.meta, **meta, "words": list(self.vocabulary.words)},
+        )
 
 
 class Speaker(_Agent):
-    """Speaker of the game: at each step an LSTM reads [target; distractor; last word] and predicts the next word.
+    """Speaker of the game: at each step an LSTM reads [target; distractor; last word]
+    and predicts the next word.
 
     Parameters
     ----------
     sizes
         Widths of the layers.
     vocabulary
-        Words (default: the published ones); raises :class:`HarnessError` if their number is not ``sizes.words``.
+        Words (default: the published ones); raises :class:`HarnessError` if their
+        number is not ``sizes.words``.
     meta
         Information about the training, stored with the weights.
     """
 
     sizes: SpeakerSizes
 
-    def __init__(self, sizes: SpeakerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        sizes: SpeakerSizes,
+        vocabulary: Vocabulary | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(sizes, vocabulary, meta)
         self.embed = nn.Embedding(sizes.words, sizes.embed)
         self.project = nn.Linear(sizes.features, sizes.visual)
-        self.lstm = nn.LSTM(2 * sizes.visual + sizes.embed, sizes.hidden, batch_first=True)
+        self.lstm = nn.LSTM(
+            2 * sizes.visual + sizes.embed, sizes.hidden, batch_first=True
+        )
         self.linear = nn.Linear(sizes.hidden, sizes.words)
 
     @classmethod
@@ -180,14 +229,17 @@ class Speaker(_Agent):
         Parameters
         ----------
         path
-            safetensors file of this project, or a published state dict (``.pkl``, ``.pt`` or ``.npz``). No code of the file is run.
+            safetensors file of this project, or a published state dict (``.pkl``,
+            ``.pt`` or ``.npz``). No code of the file is run.
         vocabulary
-            JSON file of word to id, for weights that were trained with other words than the published 47.
+            JSON file of word to id, for weights that were trained with other words than
+            the published 47.
 
         Raises
         ------
         InputError
-            If keys are missing, shapes do not fit together, or the vocabulary has another size.
+            If keys are missing, shapes do not fit together, or the vocabulary has
+            another size.
         """
         state, meta = read_state(path)
         try:
@@ -195,21 +247,30 @@ class Speaker(_Agent):
             visual, features = state["project.weight"].shape
             hidden = state["linear.weight"].shape[1]
         except KeyError as error:
-            raise InputError(f"no speaker: the key {error} is missing", str(path)) from None
+            raise InputError(
+                f"no speaker: the key {error} is missing", str(path)
+            ) from None
         sizes = SpeakerSizes(words, embed, visual, hidden, features)
         speaker = cls(sizes, stored_vocabulary(path, words, vocabulary, meta), meta)
-        load_strictly(speaker, Checkpoint(state, path=Path(path)), "an A3DS speaker of these sizes")
+        load_strictly(
+            speaker,
+            Checkpoint(state, path=Path(path)),
+            "an A3DS speaker of these sizes",
+        )
         return speaker
 
     def image(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the projected target and distractor (B, 2 visual) of features (B, 2, D); a single image (B, 1, D) is repeated."""
+        """Return the projected target and distractor (B, 2 visual) of features (B, 2,
+        D); a single image (B, 1, D) is repeated.
+        """
         images = self.project(features.to(self.project.weight.dtype))
         if images.shape[1] == 1:
             images = images.expand(-1, 2, -1)
         return images[:, :2].reshape(len(images), -1)
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return the logits (B, T, V) of the next token after each of ``tokens`` (B, T).
+        """Return the logits (B, T, V) of the next token after each of ``tokens`` (B,
+        T).
 
         Parameters
         ----------
@@ -220,8 +281,9 @@ class Speaker(_Agent):
 
         Notes
         -----
-        In training the contributions of the images and of each word to the gates are computed once, as in :class:`SpeakerStep`: 2.3
-        times as fast at the widths of the paper, equal up to rounding. The logits are float32.
+        In training the contributions of the images and of each word to the gates are
+        computed once, as in :class:`SpeakerStep`: 2.3 times as fast at the widths of
+        the paper, equal up to rounding. The logits are float32.
         """
         if self.training:
             weights, width = dict(self.lstm.named_parameters()), 2 * self.sizes.visual
@@ -234,7 +296,9 @@ class Speaker(_Agent):
         return self.linear(self.lstm(torch.cat([image, words], dim=-1))[0])
 
     def step(self) -> SpeakerStep:
-        """Return the decoder step of the speaker, for :func:`harness_models.shared.decoding.decode.decode`."""
+        """Return the decoder step of the speaker, for
+        :func:`harness_models.shared.decoding.decode.decode`.
+        """
         return SpeakerStep(self)
 
 
@@ -250,13 +314,18 @@ class SpeakerState(NamedTuple):
 
 
 class SpeakerStep:
-    """Decoder step of a speaker. The contributions of the images and of each word to the gates are computed once."""
+    """Decoder step of a speaker.
+
+    The contributions of the images and of each word to the gates are computed once.
+    """
 
     def __init__(self, speaker: Speaker) -> None:
         weights, width = dict(speaker.lstm.named_parameters()), 2 * speaker.sizes.visual
         with torch.no_grad():
             self._image = weights["weight_ih_l0"][:, :width].detach()
-            self._words = (speaker.embed.weight @ weights["weight_ih_l0"][:, width:].T).float()
+            self._words = (
+                speaker.embed.weight @ weights["weight_ih_l0"][:, width:].T
+            ).float()
             self._recurrent = weights["weight_hh_l0"].detach().T.contiguous()
             self._bias = (weights["bias_ih_l0"] + weights["bias_hh_l0"]).detach()
             self._out = (speaker.linear.weight.detach(), speaker.linear.bias.detach())
@@ -269,15 +338,21 @@ class SpeakerStep:
         zeros = gates.new_zeros(len(gates), self._speaker.sizes.hidden)
         return SpeakerState(zeros, zeros, gates)
 
-    def __call__(self, tokens: torch.Tensor | None, state: SpeakerState) -> tuple[torch.Tensor, SpeakerState]:
+    def __call__(
+        self, tokens: torch.Tensor | None, state: SpeakerState
+    ) -> tuple[torch.Tensor, SpeakerState]:
         """Return the logits (R, V) after ``tokens`` (R,) and the next state."""
         if tokens is None:
-            raise ValueError("the first token of a speaker is START: batch.start must not be None")
+            raise ValueError(
+                "the first token of a speaker is START: batch.start must not be None"
+            )
         gates = state.gates + self._words[tokens] + state.hidden @ self._recurrent
         enter, forget, new, out = gates.chunk(4, dim=-1)
         cell = forget.sigmoid() * state.cell + enter.sigmoid() * new.tanh()
         hidden = out.sigmoid() * cell.tanh()
-        return torch.addmm(self._out[1], hidden, self._out[0].T), SpeakerState(hidden, cell, state.gates)
+        return torch.addmm(self._out[1], hidden, self._out[0].T), SpeakerState(
+            hidden, cell, state.gates
+        )
 
 
 class _MessageEncoder(nn.Module):
@@ -294,37 +369,52 @@ class _ImageEncoder(nn.Module):
 
 
 class Listener(_Agent):
-    """Listener of the game: scores each image by the dot product of its projection with the message's last hidden state.
+    """Listener of the game: scores each image by the dot product of its projection with
+    the message's last hidden state.
 
     Parameters
     ----------
     sizes
         Widths of the layers.
     vocabulary
-        Words (default: the published ones); raises :class:`HarnessError` if their number is not ``sizes.words``.
+        Words (default: the published ones); raises :class:`HarnessError` if their
+        number is not ``sizes.words``.
     meta
         Information about the training, stored with the weights.
     """
 
     sizes: ListenerSizes
 
-    def __init__(self, sizes: ListenerSizes, vocabulary: Vocabulary | None = None, meta: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        sizes: ListenerSizes,
+        vocabulary: Vocabulary | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(sizes, vocabulary, meta)
         self.rnn = _MessageEncoder(sizes)
         self.encoder = _ImageEncoder(sizes)
 
     @classmethod
-    def load(cls, path: str | Path, encoder: str | Path | None = None, vocabulary: str | Path | None = None) -> Listener:
+    def load(
+        cls,
+        path: str | Path,
+        encoder: str | Path | None = None,
+        vocabulary: str | Path | None = None,
+    ) -> Listener:
         """Return the listener of a file, in evaluation mode.
 
         Parameters
         ----------
         path
-            File with keys ``rnn.*`` and ``encoder.*``, or the authors' file of the message encoder.
+            File with keys ``rnn.*`` and ``encoder.*``, or the authors' file of the
+            message encoder.
         encoder
-            The authors' file of the image encoder, where ``path`` is the message encoder.
+            The authors' file of the image encoder, where ``path`` is the message
+            encoder.
         vocabulary
-            JSON file of word to id, for weights that were trained with other words than the published 47.
+            JSON file of word to id, for weights that were trained with other words than
+            the published 47.
 
         Raises
         ------
@@ -338,9 +428,19 @@ class Listener(_Agent):
             words, embed = state["rnn.embed.weight"].shape
             hidden, features = state["encoder.embed.weight"].shape
         except KeyError as error:
-            raise InputError(f"no listener: the key {error} is missing", str(path)) from None
-        listener = cls(ListenerSizes(words, embed, hidden, features), stored_vocabulary(path, words, vocabulary, meta), meta)
-        load_strictly(listener, Checkpoint(state, path=Path(path)), "an A3DS listener of these sizes")
+            raise InputError(
+                f"no listener: the key {error} is missing", str(path)
+            ) from None
+        listener = cls(
+            ListenerSizes(words, embed, hidden, features),
+            stored_vocabulary(path, words, vocabulary, meta),
+            meta,
+        )
+        load_strictly(
+            listener,
+            Checkpoint(state, path=Path(path)),
+            "an A3DS listener of these sizes",
+        )
         return listener
 
     def message(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -349,11 +449,22 @@ class Listener(_Agent):
         START is not part of a message; END and everything after it is.
         """
         if self.training:
-            words = self.rnn.embed.weight @ dict(self.rnn.lstm.named_parameters())["weight_ih_l0"].T
-            return hidden_states(self.rnn.lstm, functional.embedding(tokens.T, words.float()))[-1]
+            words = (
+                self.rnn.embed.weight
+                @ dict(self.rnn.lstm.named_parameters())["weight_ih_l0"].T
+            )
+            return hidden_states(
+                self.rnn.lstm, functional.embedding(tokens.T, words.float())
+            )[-1]
         _, (hidden, _) = self.rnn.lstm(self.rnn.embed(tokens))
         return hidden[-1]
 
     def forward(self, features: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return scores (B, K) of images with features (B, K, D) for messages (B, T): logits of the choice."""
-        return torch.einsum("bkh,bh->bk", self.encoder.embed(features.to(self.encoder.embed.weight.dtype)), self.message(tokens))
+        """Return scores (B, K) of images with features (B, K, D) for messages (B, T):
+        logits of the choice.
+        """
+        return torch.einsum(
+            "bkh,bh->bk",
+            self.encoder.embed(features.to(self.encoder.embed.weight.dtype)),
+            self.message(tokens),
+        )

@@ -1,1 +1,3 @@
-"""Baselines built from references: captions that a metric should or should not prefer."""
+"""Baselines built from references: captions that a metric should or should not
+prefer.
+"""

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Decoding, Distance, Example, Generation, TaskView
+from harness.contracts import (
+    CaptionSet,
+    Decoding,
+    Distance,
+    Example,
+    Generation,
+    TaskView,
+)
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.registry import resolve
@@ -22,15 +29,19 @@ BATCH = 512
 """Sets per batch of distances."""
 
 
-def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, features: FeatureCache) -> list[np.ndarray]:
-    """Return for each set of captions the sum (P,) of the distances of each caption to the others.
+def sum_distances(
+    sets: Sequence[Sequence[str]], distance: Distance, features: FeatureCache
+) -> list[np.ndarray]:
+    """Return for each set of captions the sum (P,) of the distances of each caption to
+    the others.
 
     Parameters
     ----------
     sets
         Sets of P captions; P may differ from set to set.
     distance
-        Distance whose matrices (B, P, P) are used: rows are hypotheses, columns references.
+        Distance whose matrices (B, P, P) are used: rows are hypotheses, columns
+        references.
     features
         Cache with the references for the corpus statistics of the distance.
     """
@@ -42,10 +53,19 @@ def sum_distances(sets: Sequence[Sequence[str]], distance: Distance, features: F
     for group in by_count.values():
         for start in range(0, len(group), BATCH):
             rows = group[start : start + BATCH]
-            # The split into candidates and references has no effect on the P x P matrix.
-            batch = features.batch([CaptionSet(str(i), tuple(sets[i][:1]), tuple(sets[i][1:])) for i in rows])
-            # Sums of equal distances in another order may differ in the last digit; rounding keeps them equal.
-            for i, row in zip(rows, features.distances(distance, batch).sum(axis=2).round(12)):
+            # The split into candidates and references has no effect on the P x P
+            # matrix.
+            batch = features.batch(
+                [
+                    CaptionSet(str(i), tuple(sets[i][:1]), tuple(sets[i][1:]))
+                    for i in rows
+                ]
+            )
+            # Sums of equal distances in another order may differ in the last digit;
+            # rounding keeps them equal.
+            for i, row in zip(
+                rows, features.distances(distance, batch).sum(axis=2).round(12)
+            ):
                 sums[i] = row
             features.forget(batch)
     return sums
@@ -56,29 +76,39 @@ DEFAULT_N = 10
 
 
 class Central:
-    """The central reference, repeated: metrics that average over candidates prefer it, metrics of distributions do not.
+    """The central reference, repeated: metrics that average over candidates prefer it,
+    metrics of distributions do not.
 
-    The central reference is the hypothesis with the smallest mean distance to the other references; of equal ones the first is used.
-    Corpus statistics of the distance come from the examples of the run.
+    The central reference is the hypothesis with the smallest mean distance to the other
+    references; of equal ones the first is used. Corpus statistics of the distance come
+    from the examples of the run.
 
     Parameters
     ----------
     distance
-        A distance by name or ``{name: {params}}``, or an instance. The default ``cider`` needs neither weights nor Java. The caption
-        favours the metric of the same distance: use the distance of the metric under study.
+        A distance by name or ``{name: {params}}``, or an instance. The default
+        ``cider`` needs neither weights nor Java. The caption favours the metric of the
+        same distance: use the distance of the metric under study.
     n
         Number of repetitions; default ``decoding.candidates``, else 10.
     held_out
-        If true, the central reference is removed from the references. The default follows the paper: the reference remains, so the
-        caption matches it exactly.
+        If true, the central reference is removed from the references. The default
+        follows the paper: the reference remains, so the caption matches it exactly.
 
     References
     ----------
-    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.3.
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language
+    Generation, appendix B.3.
     """
 
     @check_arguments
-    def __init__(self, *, distance: str | Mapping[str, Any] | Distance = "cider", n: Count | None = None, held_out: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        distance: str | Mapping[str, Any] | Distance = "cider",
+        n: Count | None = None,
+        held_out: bool = False,
+    ) -> None:
         self.distance: Distance = resolve("distances", distance)
         self.n = n
         self.held_out = held_out
@@ -87,24 +117,37 @@ class Central:
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
-        return f"central:{self.distance.signature()}|n={self.n}|held_out={self.held_out}"
+        return (
+            f"central:{self.distance.signature()}|n={self.n}|held_out={self.held_out}"
+        )
 
     def prepare(self, task: TaskView) -> None:
-        """Store the examples for the statistics of the distance; raise :class:`InputError` if no reference would remain."""
+        """Store the examples for the statistics of the distance; raise
+        :class:`InputError` if no reference would remain.
+        """
         if self.held_out:
             refuse_small(task.examples, 2, "central", "hold one out", skip=False)
         self._examples, self._central = task.examples, None
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation]:
-        """Yield the central reference ``n`` times per example, with the remaining references."""
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation]:
+        """Yield the central reference ``n`` times per example,
+        with the remaining references.
+        """
         if self._central is None:
             sets = [example.references for example in self._examples]
             sums = sum_distances(sets, self.distance, FeatureCache(sets))
-            self._central = {example.id: int(np.argmin(row)) for example, row in zip(self._examples, sums)}
+            self._central = {
+                example.id: int(np.argmin(row))
+                for example, row in zip(self._examples, sums)
+            }
         times = self.n or decoding.candidates or DEFAULT_N
         for example in examples:
             if example.id not in self._central:
-                raise HarnessError(f"central: the example '{example.id}' is not one of the task")
+                raise HarnessError(
+                    f"central: the example '{example.id}' is not one of the task"
+                )
             index = self._central[example.id]
             split = hold_out(example.references, [index] if self.held_out else [])
             yield replace(split, candidates=(example.references[index],) * times)

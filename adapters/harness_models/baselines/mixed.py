@@ -1,6 +1,8 @@
-"""Baselines that mix correct captions with wrong ones: ``mixture``, ``pools`` and ``epsilon-mixture``.
+"""Baselines that mix correct captions with wrong ones: ``mixture``,
+``pools`` and ``epsilon-mixture``.
 
-All draws use the seed of the example, so that a set does not depend on the order of the examples or on batches.
+All draws use the seed of the example, so that a set does not depend on the order of the
+examples or on batches.
 """
 
 from __future__ import annotations
@@ -26,7 +28,10 @@ TRIES = 64
 
 
 class MixedCaptions:
-    """Base: one set of ``n`` mixed captions per example. A subclass defines :meth:`mix`."""
+    """Base: one set of ``n`` mixed captions per example.
+
+    A subclass defines :meth:`mix`.
+    """
 
     default_size: ClassVar[int] = DEFAULT_N
     """Size of a set if neither the adapter nor the decoding gives one."""
@@ -37,7 +42,9 @@ class MixedCaptions:
         """Return the number of candidates of a set."""
         return self.n or decoding.candidates or self.default_size
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Candidates]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Candidates]:
         """Yield the set of each example."""
         for example, seed in zip(examples, seeds):
             yield self.mix(example, self.size(decoding), seed)
@@ -48,49 +55,71 @@ class MixedCaptions:
 
 
 class Mixture(MixedCaptions):
-    """Candidate sets with independent diversity and correctness: k unique captions, m of them references of the example.
+    """Candidate sets with independent diversity and correctness: k unique captions, m
+    of them references of the example.
 
-    All draws use the seed of the example. The captions for smaller k and m are a subset of those for larger values.
+    All draws use the seed of the example. The captions for smaller k and m are a subset
+    of those for larger values.
 
     Parameters
     ----------
     unique
         Number k of different captions of a set; they are repeated in turn up to ``n``.
     correct
-        Number m of captions, 0 to k, that are held-out references of the example. The others are references of other examples, one of
-        each. Default: k.
+        Number m of captions, 0 to k, that are held-out references of the example. The
+        others are references of other examples, one of each. Default: k.
     n
-        Size of a set; default ``decoding.candidates``, else 10. If k does not divide n, the first captions occur once more.
+        Size of a set; default ``decoding.candidates``, else 10. If k does not divide n,
+        the first captions occur once more.
     held_out
-        Number of references of the example that are removed, at least m; default m. With equal values all cells of a k x m study are
-        scored against the same references.
+        Number of references of the example that are removed, at least m; default m.
+        With equal values all cells of a k x m study are scored against the same
+        references.
     skip_small
-        If true, examples with too few references are skipped and counted; else they are an error.
+        If true, examples with too few references are skipped and counted; else they are
+        an error.
 
     Raises
     ------
     InputError
-        For a parameter out of range, and in :meth:`prepare` for examples with too few references.
+        For a parameter out of range, and in :meth:`prepare` for examples with too few
+        references.
 
     References
     ----------
-    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.2.
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language
+    Generation, appendix B.2.
     """
 
     name: ClassVar[str] = "mixture"
 
     @check_arguments
     def __init__(
-        self, *, unique: Count = 5, correct: Index | None = None,
-        n: Count | None = None, held_out: Index | None = None, skip_small: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        unique: Count = 5,
+        correct: Index | None = None,
+        n: Count | None = None,
+        held_out: Index | None = None,
+        skip_small: bool = False,
+    ) -> None:
         correct = unique if correct is None else correct
-        self.unique, self.correct, self.n, self.skip_small = unique, correct, n, skip_small
+        self.unique, self.correct, self.n, self.skip_small = (
+            unique,
+            correct,
+            n,
+            skip_small,
+        )
         self.held_out = correct if held_out is None else held_out
         if correct > unique:
-            raise InputError(f"mixture: correct is {correct}, more than the {unique} unique captions")
+            raise InputError(
+                f"mixture: correct is {correct}, more than the {unique} unique captions"
+            )
         if self.held_out < correct:
-            raise InputError(f"mixture: held_out is {self.held_out}, fewer than the {correct} correct captions")
+            raise InputError(
+                f"mixture: held_out is {self.held_out}, "
+                f"fewer than the {correct} correct captions"
+            )
         if n is not None and n < unique:
             raise InputError(f"mixture: n is {n}, too few for {unique} unique captions")
         self.drawn_correct, self.drawn_wrong = correct, unique - correct
@@ -99,14 +128,19 @@ class Mixture(MixedCaptions):
     def fingerprint(self) -> str:
         """Return the parameters as text."""
         names = ("unique", "correct", "n", "held_out", "skip_small")
-        return f"{self.name}:" + "|".join(f"{name}={getattr(self, name)}" for name in names)
+        return f"{self.name}:" + "|".join(
+            f"{name}={getattr(self, name)}" for name in names
+        )
 
     def prepare(self, task: TaskView) -> None:
-        """Store the examples to draw from; raise :class:`InputError` for sets that cannot be drawn and examples with too few references."""
+        """Store the examples to draw from; raise :class:`InputError` for sets that
+        cannot be drawn and examples with too few references.
+        """
         self.check_size(self.size(task.decoding))
         if self.drawn_wrong > len(task.examples) - 1:
             raise InputError(
-                f"{self.name}: {self.drawn_wrong} captions of other examples are needed; the task has"
+                f"{self.name}: {self.drawn_wrong} captions of other examples are "
+                "needed; the task has"
                 f" {len(task.examples) - 1} other examples"
             )
         self._refuse_small(task.examples)
@@ -114,46 +148,87 @@ class Mixture(MixedCaptions):
         self._pool = sorted(task.examples, key=lambda example: example.id)
 
     def check_size(self, size: int) -> None:
-        """Raise :class:`InputError` for sets of ``size`` candidates that are too small."""
+        """Raise :class:`InputError` for sets of ``size`` candidates that are too
+        small.
+        """
         if size < self.unique:
-            raise InputError(f"mixture: {size} candidates are too few for {self.unique} unique captions")
+            raise InputError(
+                f"mixture: {size} candidates are too few for {self.unique} unique "
+                "captions"
+            )
 
     def mix(self, example: Example, size: int, seed: int) -> Generation:
-        """Return ``size`` candidates and the remaining references; no candidates for an example that is skipped."""
-        if len(example.references) <= self.held_out or len(set(example.references)) < self.drawn_correct:
+        """Return ``size`` candidates and the remaining references;
+        no candidates for an example that is skipped.
+        """
+        if (
+            len(example.references) <= self.held_out
+            or len(set(example.references)) < self.drawn_correct
+        ):
             self._refuse_small([example])
             return Generation((), example.references)
-        # One stream each: the correct captions stay the same when the number of wrong ones changes.
+        # One stream each: the correct captions stay the same when the number of wrong
+        # ones changes.
         split = self._hold_correct_out(example, np.random.default_rng([seed, 0]))
         wrong = self._draw_wrong(example, np.random.default_rng([seed, 1]))
         correct = split.candidates[: self.drawn_correct]
-        return replace(split, candidates=self.arrange(correct, wrong, size, np.random.default_rng([seed, 2])))
+        return replace(
+            split,
+            candidates=self.arrange(
+                correct, wrong, size, np.random.default_rng([seed, 2])
+            ),
+        )
 
-    def arrange(self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator) -> tuple[str, ...]:
+    def arrange(
+        self,
+        correct: Sequence[str],
+        wrong: Sequence[str],
+        size: int,
+        rng: np.random.Generator,
+    ) -> tuple[str, ...]:
         """Return ``size`` candidates: the unique ones in a random order, in turn."""
         return tuple(draw_in_turn([*correct, *wrong], size, rng))
 
     def _refuse_small(self, examples: Sequence[Example]) -> None:
-        refuse_small(examples, self.held_out + 1, self.name, f"hold {self.held_out} out", skip=self.skip_small)
-        alike = [example for example in examples if len(set(example.references)) < self.drawn_correct]
+        refuse_small(
+            examples,
+            self.held_out + 1,
+            self.name,
+            f"hold {self.held_out} out",
+            skip=self.skip_small,
+        )
+        alike = [
+            example
+            for example in examples
+            if len(set(example.references)) < self.drawn_correct
+        ]
         if alike and not self.skip_small:
             raise InputError(
-                f"{self.name}: {len(alike)} of {len(examples)} examples have fewer than {self.drawn_correct} different"
-                f" references: {quote_list([example.id for example in alike])} (skip_small: true skips them)"
+                f"{self.name}: {len(alike)} of {len(examples)} examples have fewer "
+                f"than {self.drawn_correct} different"
+                f" references: {quote_list([example.id for example in alike])} "
+                "(skip_small: true skips them)"
             )
 
-    def _hold_correct_out(self, example: Example, rng: np.random.Generator) -> Generation:
-        """Return the references that are held out, different ones first, and the remaining references."""
+    def _hold_correct_out(
+        self, example: Example, rng: np.random.Generator
+    ) -> Generation:
+        """Return the references that are held out, different ones first,
+        and the remaining references.
+        """
         references = example.references
         order: list[int] = rng.permutation(len(references)).tolist()
         first: dict[str, int] = {}
         for i in order:
             first.setdefault(references[i], i)
-        order.sort(key=lambda i: first[references[i]] != i)  # references that repeat another one are held out last
+        # references that repeat another one are held out last
+        order.sort(key=lambda i: first[references[i]] != i)
         return hold_out(references, order[: self.held_out])
 
     def _draw_wrong(self, example: Example, rng: np.random.Generator) -> list[str]:
-        """Return captions of as many other examples; none of them is a reference of this example."""
+        """Return captions of as many other examples;
+        none of them is a reference of this example.
+        """
         count = self.drawn_wrong
         texts: dict[str, None] = {}
         if not count:
@@ -164,16 +239,29 @@ class Mixture(MixedCaptions):
             if neighbour.id in used:
                 continue
             order = rng.permutation(len(neighbour.references)).tolist()
-            text = next((t for i in order if (t := neighbour.references[i]) not in references and t not in texts), None)
+            text = next(
+                (
+                    t
+                    for i in order
+                    if (t := neighbour.references[i]) not in references
+                    and t not in texts
+                ),
+                None,
+            )
             if text is not None:
                 used.add(neighbour.id)
                 texts[text] = None
                 if len(texts) == count:
                     return list(texts)
-        raise HarnessError(f"{self.name}: found {len(texts)} captions of other examples for '{example.id}'; expected {count}")
+        raise HarnessError(
+            f"{self.name}: found {len(texts)} captions of other examples for "
+            f"'{example.id}'; expected {count}"
+        )
 
     def _positions(self, count: int, rng: np.random.Generator) -> Iterator[int]:
-        """Yield positions of other examples: independent draws, sufficient in a large task, then a permutation of all positions."""
+        """Yield positions of other examples: independent draws, sufficient in a large
+        task, then a permutation of all positions.
+        """
         total = len(self._pool)
         for _ in range(TRIES * count):
             yield int(rng.integers(total))
@@ -181,10 +269,12 @@ class Mixture(MixedCaptions):
 
 
 class Pools(Mixture):
-    """Sets of n captions: m from k references of the example, n - m from k captions of other examples, one of each.
+    """Sets of n captions: m from k references of the example, n - m from k captions of
+    other examples, one of each.
 
-    A draw takes the captions of a pool in a random order, again and again where m or n - m is above k, so that each caption of a pool
-    occurs equally often, give or take one. All draws use the seed of the example.
+    A draw takes the captions of a pool in a random order, again and again where m or n -
+    m is above k, so that each caption of a pool occurs equally often, give or take one.
+    All draws use the seed of the example.
 
     Parameters
     ----------
@@ -197,29 +287,43 @@ class Pools(Mixture):
     held_out
         Number of references of the example that are removed, at least k; default k.
     skip_small
-        If true, examples with too few references are skipped and counted; else they are an error.
+        If true, examples with too few references are skipped and counted; else they are
+        an error.
 
     Raises
     ------
     InputError
-        For a parameter out of range, and in :meth:`prepare` for examples with too few references.
+        For a parameter out of range, and in :meth:`prepare` for examples with too few
+        references.
 
     References
     ----------
-    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language Generation, appendix B.2. The paper does not state
-    whether a draw is with replacement.
+    Chan et al. (2022), Distribution Aware Metrics for Conditional Natural Language
+    Generation, appendix B.2. The paper does not state whether a draw is with
+    replacement.
     """
 
     name = "pools"
 
     @check_arguments
     def __init__(
-        self, *, unique: Count, correct: Index, n: Count | None = None, held_out: Index | None = None, skip_small: bool = False
+        self,
+        *,
+        unique: Count,
+        correct: Index,
+        n: Count | None = None,
+        held_out: Index | None = None,
+        skip_small: bool = False,
     ) -> None:
         if held_out is not None and held_out < unique:
-            raise InputError(f"pools: held_out is {held_out}, fewer than the {unique} captions of the correct pool")
+            raise InputError(
+                f"pools: held_out is {held_out}, fewer than the {unique} captions of "
+                "the correct pool"
+            )
         if n is not None and correct > n:
-            raise InputError(f"pools: correct is {correct}, more than the {n} candidates of a set")
+            raise InputError(
+                f"pools: correct is {correct}, more than the {n} candidates of a set"
+            )
         super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
         # A mixture of ``unique`` correct captions, with as many wrong ones beside them.
         self.correct, self.n, self.drawn_wrong = correct, n, unique
@@ -227,16 +331,31 @@ class Pools(Mixture):
     def check_size(self, size: int) -> None:
         """Raise :class:`InputError` for more correct candidates than candidates."""
         if self.correct > size:
-            raise InputError(f"pools: {size} candidates are too few for {self.correct} correct ones")
+            raise InputError(
+                f"pools: {size} candidates are too few for {self.correct} correct ones"
+            )
 
-    def arrange(self, correct: Sequence[str], wrong: Sequence[str], size: int, rng: np.random.Generator) -> tuple[str, ...]:
+    def arrange(
+        self,
+        correct: Sequence[str],
+        wrong: Sequence[str],
+        size: int,
+        rng: np.random.Generator,
+    ) -> tuple[str, ...]:
         """Return ``size`` candidates in a random order, ``correct`` of them correct."""
-        texts = [*draw_in_turn(correct, self.correct, rng), *draw_in_turn(wrong, size - self.correct, rng)]
+        texts = [
+            *draw_in_turn(correct, self.correct, rng),
+            *draw_in_turn(wrong, size - self.correct, rng),
+        ]
         return tuple(texts[i] for i in rng.permutation(size).tolist())
 
 
-def draw_in_turn(pool: Sequence[str], count: int, rng: np.random.Generator) -> list[str]:
-    """Return ``count`` captions of a pool in a random order, which is repeated where the pool is smaller."""
+def draw_in_turn(
+    pool: Sequence[str], count: int, rng: np.random.Generator
+) -> list[str]:
+    """Return ``count`` captions of a pool in a random order,
+    which is repeated where the pool is smaller.
+    """
     order: list[int] = rng.permutation(len(pool)).tolist()
     return [pool[order[i % len(pool)]] for i in range(count)]
 
@@ -244,20 +363,22 @@ def draw_in_turn(pool: Sequence[str], count: int, rng: np.random.Generator) -> l
 class EpsilonMixture(MixedCaptions):
     """Draws from the distribution ``(1 - epsilon) * empirical + epsilon * noise``.
 
-    Every candidate is an independent draw with the seed of its example. The words of a noise sentence are uniform over the distinct
-    words of the references.
+    Every candidate is an independent draw with the seed of its example. The words of a
+    noise sentence are uniform over the distinct words of the references.
 
     Parameters
     ----------
     epsilon
         Share of noise, from 0 (a model that has memorised the references) to 1.
     length
-        Number of words of a noise sentence (5 in the paper), or ``same``: that of a random reference.
+        Number of words of a noise sentence (5 in the paper), or ``same``: that of a
+        random reference.
 
     Raises
     ------
     InputError
-        For a parameter out of range, and in :meth:`prepare` for references without words.
+        For a parameter out of range, and in :meth:`prepare` for references without
+        words.
 
     References
     ----------
@@ -267,7 +388,9 @@ class EpsilonMixture(MixedCaptions):
     default_size = 1
 
     @check_arguments
-    def __init__(self, *, epsilon: Share, length: Count | Literal["same"] = "same") -> None:
+    def __init__(
+        self, *, epsilon: Share, length: Count | Literal["same"] = "same"
+    ) -> None:
         self.epsilon, self.length = float(epsilon), length
         self._sentences: list[list[str]] = []
         self._vocabulary: list[str] = []
@@ -277,9 +400,15 @@ class EpsilonMixture(MixedCaptions):
         return f"epsilon-mixture|epsilon:{self.epsilon:g}|length:{self.length}"
 
     def prepare(self, task: TaskView) -> None:
-        """Store the references of all examples; raise :class:`InputError` if they contain no word."""
-        self._sentences = [[text] for example in task.examples for text in example.references]
-        self._vocabulary = sorted({word for (text,) in self._sentences for word in words_of(text)})
+        """Store the references of all examples;
+        raise :class:`InputError` if they contain no word.
+        """
+        self._sentences = [
+            [text] for example in task.examples for text in example.references
+        ]
+        self._vocabulary = sorted(
+            {word for (text,) in self._sentences for word in words_of(text)}
+        )
         if not self._vocabulary:
             raise InputError("epsilon-mixture: the references contain no word")
 
@@ -289,33 +418,43 @@ class EpsilonMixture(MixedCaptions):
         return tuple(self._draw_caption(rng) for _ in range(size))
 
     def _draw_caption(self, rng: np.random.Generator) -> str:
-        # Drawn for any ``length``, so that cells of a study with other lengths of noise repeat the same references.
+        # Drawn for any ``length``, so that cells of a study with other lengths of noise
+        # repeat the same references.
         (text,) = self._sentences[int(rng.integers(len(self._sentences)))]
-        length = self.length if isinstance(self.length, int) else max(1, len(words_of(text)))
-        return " ".join(draw(self._sentences, self._vocabulary, self.epsilon, length, rng))
+        length = (
+            self.length if isinstance(self.length, int) else max(1, len(words_of(text)))
+        )
+        return " ".join(
+            draw(self._sentences, self._vocabulary, self.epsilon, length, rng)
+        )
 
 
 # --------------------------------------------------------------------------- shuffled
-# The ``shuffled`` baseline: references of another example, which are fluent, in-domain and irrelevant.
+# The ``shuffled`` baseline: references of another example, which are fluent, in-domain
+# and irrelevant.
 
 
 class Shuffled(MixedCaptions):
     """Captions of another example; the captions of every example are used exactly once.
 
-    The examples form a ring, ordered by a hash of ``order`` and their ids. Each example gets references of the one before it, selected
-    and ordered with its own seed. Its own references do not change. The result does not depend on the order of the file or on batches.
+    The examples form a ring, ordered by a hash of ``order`` and their ids. Each example
+    gets references of the one before it, selected and ordered with its own seed. Its
+    own references do not change. The result does not depend on the order of the file or
+    on batches.
 
     Parameters
     ----------
     n
-        Number of captions; default ``decoding.candidates``, else 1. An example with fewer references contributes all of them.
+        Number of captions; default ``decoding.candidates``, else 1. An example with
+        fewer references contributes all of them.
     order
         Number of the ring; another number gives another ring.
 
     Raises
     ------
     InputError
-        For a parameter out of range, and in :meth:`prepare` for a task with one example.
+        For a parameter out of range, and in :meth:`prepare` for a task with one
+        example.
     """
 
     default_size = 1
@@ -331,17 +470,29 @@ class Shuffled(MixedCaptions):
         return f"shuffled:n={self.n}|order={self.order}"
 
     def prepare(self, task: TaskView) -> None:
-        """Compute the ring; raise :class:`InputError` for a task with fewer than two examples."""
+        """Compute the ring; raise :class:`InputError` for a task with fewer than two
+        examples.
+        """
         if len(task.examples) < 2:
-            raise InputError(f"shuffled: the task has {counted(len(task.examples), 'example')}; captions of another one need at least 2")
-        ring = sorted(task.examples, key=lambda example: (_hash(self.order, example.id), example.id))
+            raise InputError(
+                f"shuffled: the task has {counted(len(task.examples), 'example')}; "
+                "captions of another one need at least 2"
+            )
+        ring = sorted(
+            task.examples,
+            key=lambda example: (_hash(self.order, example.id), example.id),
+        )
         self._partner = {example.id: ring[i - 1] for i, example in enumerate(ring)}
 
     def mix(self, example: Example, size: int, seed: int) -> Generation:
-        """Return ``size`` references of the example before it in the ring, each once."""
+        """Return ``size`` references of the example before it in the ring,
+        each once.
+        """
         partner = self._partner.get(example.id)
         if partner is None:
-            raise HarnessError(f"shuffled: the example '{example.id}' is not one of the task")
+            raise HarnessError(
+                f"shuffled: the example '{example.id}' is not one of the task"
+            )
         order = np.random.default_rng(seed).permutation(len(partner.references))[:size]
         return Generation(tuple(partner.references[i] for i in order.tolist()))
 

@@ -1,4 +1,6 @@
-"""The ``word-model`` baseline: likelihoods of a bigram model of words that sees no image."""
+"""The ``word-model`` baseline: likelihoods of a bigram model of words that sees no
+image.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +31,13 @@ def words_of(text: str) -> list[str]:
 
 
 class WordModel:
-    """Likelihood of the references under a bigram model of words, a baseline for choices by likelihood that sees texts alone.
+    """Likelihood of the references under a bigram model of words, a baseline for
+    choices by likelihood that sees texts alone.
 
-    The probability of a word is that of Witten-Bell smoothing: bigrams, backed off to words, backed off to equal shares of the
-    words of the corpus and one unknown word. It depends on the word before it; for the first word that is the last word of the source
-    (the question), or the beginning of a text.
+    The probability of a word is that of Witten-Bell smoothing: bigrams, backed off to
+    words, backed off to equal shares of the words of the corpus and one unknown word.
+    It depends on the word before it; for the first word that is the last word of the
+    source (the question), or the beginning of a text.
 
     Parameters
     ----------
@@ -47,14 +51,17 @@ class WordModel:
 
     References
     ----------
-    Witten & Bell 1991, *The Zero-Frequency Problem*, method C; Lin et al. 2024, *Revisiting the Role of Language Priors in
-    Vision-Language Models* (baselines without image).
+    Witten & Bell 1991, *The Zero-Frequency Problem*, method C; Lin et al. 2024,
+    *Revisiting the Role of Language Priors in Vision-Language Models* (baselines
+    without image).
     """
 
     def __init__(self, *, corpus: Mapping[str, Any]) -> None:
         if not isinstance(corpus, Mapping):
             raise HarnessError(
-                f"word-model: corpus is {corpus!r}; expected parameters of the reader 'lines' ({{path: ...}})", parameter="corpus"
+                f"word-model: corpus is {corpus!r}; expected parameters of the "
+                f"reader 'lines' ({{path: ...}})",
+                parameter="corpus",
             )
         self.corpus = Lines(**corpus)
 
@@ -66,15 +73,27 @@ class WordModel:
         """Return the corpus."""
         return {"corpus": json.dumps(self.corpus.fingerprint())}
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Candidates]:
         """Raise :class:`HarnessError`: the model gives likelihoods and no captions."""
-        raise HarnessError("word-model gives likelihoods and no captions: use it with metrics of level 'model' only")
+        raise HarnessError(
+            "word-model gives likelihoods and no captions: "
+            "use it with metrics of level 'model' only"
+        )
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Yield log-probabilities and ranks of the words of each reference and the end mark."""
+    def score_references(
+        self, examples: Sequence[Example]
+    ) -> Iterator[list[TokenScores]]:
+        """Yield log-probabilities and ranks of the words of each reference and the end
+        mark.
+        """
         for example in examples:
             context = words_of(example.source or "")
-            yield [self._scores(context[-1] if context else END, text) for text in example.references]
+            yield [
+                self._scores(context[-1] if context else END, text)
+                for text in example.references
+            ]
 
     def _scores(self, before: str, text: str) -> TokenScores:
         tokens = [*words_of(text), END]
@@ -83,13 +102,17 @@ class WordModel:
             probabilities = self.distribution(before)
             value = probabilities[self._index.get(token, 0)]
             logs[k] = np.log(value)
-            ranks[k] = np.count_nonzero(probabilities > value) + np.count_nonzero(probabilities[: self._index.get(token, 0)] == value)
+            ranks[k] = np.count_nonzero(probabilities > value) + np.count_nonzero(
+                probabilities[: self._index.get(token, 0)] == value
+            )
             before = token
         return TokenScores(logs, ranks, tuple(tokens))
 
     @cached_property
     def _counts(self) -> tuple[Counter[str], dict[str, Counter[str]]]:
-        """Counts of words, and of words after each word; the end mark begins every text."""
+        """Counts of words, and of words after each word;
+        the end mark begins every text.
+        """
         single: Counter[str] = Counter()
         after: dict[str, Counter[str]] = defaultdict(Counter)
         for line in self.corpus.lines():
@@ -109,15 +132,21 @@ class WordModel:
     @cached_property
     def _single(self) -> np.ndarray:
         """Smoothed probabilities of words, shape (V,)."""
-        return self._smooth(self._counts[0], np.full(len(self._index) + 1, 1 / (len(self._index) + 1)))
+        return self._smooth(
+            self._counts[0], np.full(len(self._index) + 1, 1 / (len(self._index) + 1))
+        )
 
     def distribution(self, before: str) -> np.ndarray:
-        """Return the probability of each word after a word, shape (V,); index 0 is the unknown word."""
+        """Return the probability of each word after a word, shape (V,);
+        index 0 is the unknown word.
+        """
         counts = self._counts[1].get(before)
         return self._single if counts is None else self._smooth(counts, self._single)
 
     def _smooth(self, counts: Counter[str], lower: np.ndarray) -> np.ndarray:
         """Return (counts + types * lower) / (tokens + types)."""
         out = len(counts) * lower
-        out[[self._index[word] for word in counts]] += np.array(list(counts.values()), dtype=np.float64)
+        out[[self._index[word] for word in counts]] += np.array(
+            list(counts.values()), dtype=np.float64
+        )
         return out / (counts.total() + len(counts))

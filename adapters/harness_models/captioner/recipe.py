@@ -1,4 +1,6 @@
-"""Recipe of a captioner's training, and its data: scenes, image features, captions and vocabulary."""
+"""Recipe of a captioner's training, and its data: scenes, image features,
+captions and vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,14 @@ from typing import Annotated, Any, cast
 import numpy as np
 import torch
 
-from harness.contracts.parameters import Count, Ge, Index, Positive, ProperShare, check_fields
+from harness.contracts.parameters import (
+    Count,
+    Ge,
+    Index,
+    Positive,
+    ProperShare,
+    check_fields,
+)
 from harness.errors import HarnessError
 from harness_models.captioner.model import END, FIRST_WORD, UNKNOWN, check_architecture
 from harness_tasks.a3ds import pixels
@@ -22,7 +31,9 @@ from harness_tasks.a3ds.scene import N_SCENES, SIZES, Kind, caption_sets, indice
 from harness_tasks.readers.lines import words_of
 
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+"""Raise it when the same recipe and data would give other weights; see
+:class:`~harness_models.shared.training.recipe.Trainer`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,11 +48,14 @@ class CaptionerRecipe:
     images: Annotated[int, Ge(2)] = 500
     """Number of random A3DS scenes."""
     captions: Count = 5
-    """Number of captions of each scene, drawn from its 20 exhaustive or 27 short ones."""
+    """Number of captions of each scene, drawn from its 20 exhaustive or 27 short ones.
+    """
     kind: Kind = "exhaustive"
     """Kind of captions: exhaustive or short."""
     features: Any = "factors"
-    """Image features as :func:`harness_models.captioner.recipe.image_features` takes them."""
+    """Image features as :func:`harness_models.captioner.recipe.image_features` takes
+    them.
+    """
     epochs: Count = 10
     width: Count = 64
     """Width of word vectors, image vector and LSTM."""
@@ -51,9 +65,13 @@ class CaptionerRecipe:
     min_count: Count = 1
     """Words with fewer occurrences in the training captions are unknown."""
     held_out: ProperShare = 0.05
-    """Share of the scenes whose captions are not used in training; perplexity is measured on them at every stage."""
+    """Share of the scenes whose captions are not used in training; perplexity is
+    measured on them at every stage.
+    """
     save_every: Index = 0
-    """Number of steps between stages; 0: one epoch. The end of the training is always the last stage."""
+    """Number of steps between stages; 0: one epoch. The end of the training is always
+    the last stage.
+    """
     save_at: tuple[Count, ...] = ()
     """Steps after which a stage is saved, in place of ``save_every``."""
     seed: Index = 0
@@ -65,7 +83,10 @@ class CaptionerRecipe:
         if self.save_at and self.save_every:
             raise HarnessError("captioner: give save_every or save_at, not both")
         if list(self.save_at) != sorted(set(self.save_at)):
-            raise HarnessError(f"captioner: save_at is {list(self.save_at)}; expected rising numbers of steps")
+            raise HarnessError(
+                f"captioner: save_at is {list(self.save_at)}; "
+                "expected rising numbers of steps"
+            )
 
     @property
     def held_out_images(self) -> int:
@@ -75,7 +96,9 @@ class CaptionerRecipe:
     @property
     def steps_per_epoch(self) -> int:
         """Number of batches of an epoch."""
-        return math.ceil((self.images - self.held_out_images) * self.captions / self.batch)
+        return math.ceil(
+            (self.images - self.held_out_images) * self.captions / self.batch
+        )
 
     @property
     def stages(self) -> tuple[int, ...]:
@@ -85,14 +108,17 @@ class CaptionerRecipe:
         return (*(step for step in steps if 0 < step < last), last)
 
     def key(self) -> str:
-        """Return the cache key of the trained stages, from all settings and the version of the renderer."""
+        """Return the cache key of the trained stages,
+        from all settings and the version of the renderer.
+        """
         pictures = "" if self.features in ("factors", "values") else VERSION
         text = json.dumps([FORMAT_VERSION, pictures, asdict(self)], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 # --------------------------------------------------------------------------- image features
-# Image features of A3DS scenes for the captioner: the factors of the scene, or network features of its picture.
+# Image features of A3DS scenes for the captioner: the factors of the scene, or network
+# features of its picture.
 Source = str | Mapping[str, Any]
 """Name of a source, or a mapping of a name to its settings."""
 
@@ -122,7 +148,10 @@ class FactorValues:
         return (indices(ids) / (np.array(SIZES) - 1)).astype(np.float32)
 
 
-_FACTORS: dict[str, type[OneHotFactors] | type[FactorValues]] = {"factors": OneHotFactors, "values": FactorValues}
+_FACTORS: dict[str, type[OneHotFactors] | type[FactorValues]] = {
+    "factors": OneHotFactors,
+    "values": FactorValues,
+}
 
 
 def image_features(source: Source = "factors") -> pixels.ImageFeatures:
@@ -131,7 +160,8 @@ def image_features(source: Source = "factors") -> pixels.ImageFeatures:
     Parameters
     ----------
     source
-        ``factors`` (one-hot), ``values`` (six numbers), or a source of picture features: ``efficientnet-lite0``, ``resnet50`` or ``tensor``
+        ``factors`` (one-hot), ``values`` (six numbers), or a source of picture
+        features: ``efficientnet-lite0``, ``resnet50`` or ``tensor``
         (:func:`harness_tasks.a3ds.pixels.features`).
 
     Raises
@@ -172,7 +202,8 @@ class TrainingData:
 def training_data(recipe: CaptionerRecipe) -> TrainingData:
     """Return the training data of a recipe.
 
-    All draws depend on the seed of the recipe only. The first ``recipe.held_out_images`` scenes are held out.
+    All draws depend on the seed of the recipe only. The first
+    ``recipe.held_out_images`` scenes are held out.
 
     Raises
     ------
@@ -184,15 +215,29 @@ def training_data(recipe: CaptionerRecipe) -> TrainingData:
     texts: list[tuple[int, list[str]]] = []
     for row, captions in enumerate(caption_sets(scenes, cast(Kind, recipe.kind))):
         if recipe.captions > len(captions):
-            raise HarnessError(f"captioner: captions is {recipe.captions}; a scene has {len(captions)} {recipe.kind} ones")
-        texts.extend((row, words_of(captions[k])) for k in rng.permutation(len(captions))[: recipe.captions])
+            raise HarnessError(
+                f"captioner: captions is {recipe.captions}; "
+                f"a scene has {len(captions)} {recipe.kind} ones"
+            )
+        texts.extend(
+            (row, words_of(captions[k]))
+            for k in rng.permutation(len(captions))[: recipe.captions]
+        )
     cut = recipe.held_out_images
     counts = Counter(word for row, words in texts if row >= cut for word in words)
-    vocabulary = tuple(sorted(word for word, count in counts.items() if count >= recipe.min_count))
+    vocabulary = tuple(
+        sorted(word for word, count in counts.items() if count >= recipe.min_count)
+    )
     ids = {word: FIRST_WORD + i for i, word in enumerate(vocabulary)}
-    encoded = [(row, (*(ids.get(word, UNKNOWN) for word in words), END)) for row, words in texts]
+    encoded = [
+        (row, (*(ids.get(word, UNKNOWN) for word in words), END))
+        for row, words in texts
+    ]
     source = image_features(recipe.features)
     return TrainingData(
-        vocabulary, torch.from_numpy(source.features(scenes).astype(np.float32)),
-        tuple(item for item in encoded if item[0] >= cut), tuple(item for item in encoded if item[0] < cut), source.name,
-    )  # fmt: skip
+        vocabulary,
+        torch.from_numpy(source.features(scenes).astype(np.float32)),
+        tuple(item for item in encoded if item[0] >= cut),
+        tuple(item for item in encoded if item[0] < cut),
+        source.name,
+    )

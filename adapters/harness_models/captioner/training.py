@@ -1,11 +1,16 @@
-"""Training of the captioner. The same recipe gives the same weights on the same machine, interrupted or not.
+"""Training of the captioner.
 
-A run folder holds ``stage-001/``, ``stage-002/``, ... (``model.safetensors`` and ``config.json`` of each stage), ``curve.jsonl`` (a line
-per 20 steps, and one per stage with the held-out perplexity) and ``state.pt`` (weights, Adam's moments and the step, written after
-every stage: all that ``resume`` needs). The random numbers of an epoch depend on the seed and the epoch only.
+The same recipe gives the same weights on the same machine, interrupted or not.
 
-The shared loop (:mod:`harness_models.shared.training.loop`) is not used: stages end within epochs, and batches hold captions of similar
-length, so the order of the batches, and with it the trained weights, would change.
+A run folder holds ``stage-001/``, ``stage-002/``, ... (``model.safetensors`` and
+``config.json`` of each stage), ``curve.jsonl`` (a line per 20 steps, and one per stage
+with the held-out perplexity) and ``state.pt`` (weights, Adam's moments and the step,
+written after every stage: all that ``resume`` needs). The random numbers of an epoch
+depend on the seed and the epoch only.
+
+The shared loop (:mod:`harness_models.shared.training.loop`) is not used: stages end
+within epochs, and batches hold captions of similar length, so the order of the batches,
+and with it the trained weights, would change.
 """
 
 from __future__ import annotations
@@ -22,8 +27,17 @@ import torch
 
 from harness.errors import HarnessError, InputError
 from harness_models.captioner.model import END, Captioner
-from harness_models.captioner.recipe import FORMAT_VERSION, CaptionerRecipe, TrainingData, training_data
-from harness_models.shared.training.caption_training import IGNORED, pad_rows, token_loss
+from harness_models.captioner.recipe import (
+    FORMAT_VERSION,
+    CaptionerRecipe,
+    TrainingData,
+    training_data,
+)
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    pad_rows,
+    token_loss,
+)
 from harness_models.shared.training.loop import (
     STATE,
     Report,
@@ -34,7 +48,11 @@ from harness_models.shared.training.loop import (
     save_state,
     take_step,
 )
-from harness_models.shared.training.recipe import Trainer, add_recipe_options, recipe_from_options
+from harness_models.shared.training.recipe import (
+    Trainer,
+    add_recipe_options,
+    recipe_from_options,
+)
 from harness_models.shared.training.reward_training import reward_command
 
 LOGGED = 20
@@ -46,7 +64,13 @@ def stage_folder(folder: Path, stage: int) -> Path:
     return folder / f"stage-{stage:03d}"
 
 
-def train(recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, report: Report = lambda row: None) -> Path:
+def train(
+    recipe: CaptionerRecipe,
+    output: str | Path,
+    *,
+    resume: bool = False,
+    report: Report = lambda row: None,
+) -> Path:
     """Train a captioner and return the folder of the last stage.
 
     Parameters
@@ -69,21 +93,33 @@ def train(recipe: CaptionerRecipe, output: str | Path, *, resume: bool = False, 
     """
     folder = Path(output)
     if not resume and stage_folder(folder, 1).exists():
-        raise HarnessError(f"{folder} holds a trained captioner already; choose another folder or say --resume")
+        raise HarnessError(
+            f"{folder} holds a trained captioner already; "
+            "choose another folder or say --resume"
+        )
     folder.mkdir(parents=True, exist_ok=True)
-    with one_thread(), torch.inference_mode(False), torch.enable_grad():  # training can start within scoring
-        return _CaptionerTraining(recipe, training_data(recipe), folder, report).run(resume)
+    # training can start within scoring
+    with one_thread(), torch.inference_mode(False), torch.enable_grad():
+        return _CaptionerTraining(recipe, training_data(recipe), folder, report).run(
+            resume
+        )
 
 
 class _CaptionerTraining:
     """Model, optimiser and files of one training."""
 
-    def __init__(self, recipe: CaptionerRecipe, data: TrainingData, folder: Path, report: Report) -> None:
+    def __init__(
+        self, recipe: CaptionerRecipe, data: TrainingData, folder: Path, report: Report
+    ) -> None:
         self.recipe, self.data, self.folder, self.report = recipe, data, folder, report
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed)
-            self.model = Captioner(data.words, recipe.architecture, data.features.shape[1], recipe.width)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=recipe.learning_rate)
+            self.model = Captioner(
+                data.words, recipe.architecture, data.features.shape[1], recipe.width
+            )
+        self.optimizer = torch.optim.Adam(
+            self.model.parameters(), lr=recipe.learning_rate
+        )
         self.step = 0
         self.recent: list[float] = []
 
@@ -100,26 +136,45 @@ class _CaptionerTraining:
             for batch in self._batches(epoch)[self.step % per_epoch :]:
                 self._update(batch)
                 if self.step % LOGGED == 0:
-                    self._log({"step": self.step, "epoch": epoch + 1, "loss": round(float(np.mean(self.recent)), 5)})
+                    self._log(
+                        {
+                            "step": self.step,
+                            "epoch": epoch + 1,
+                            "loss": round(float(np.mean(self.recent)), 5),
+                        }
+                    )
                     self.recent.clear()
                 if self.step in stages:
                     self._save(stages.index(self.step) + 1, epoch + 1)
         return stage_folder(self.folder, len(stages))
 
     def _batches(self, epoch: int) -> list[list[tuple[int, tuple[int, ...]]]]:
-        """Return all captions in batches of similar length, in an order that depends on the seed and the epoch only."""
+        """Return all captions in batches of similar length, in an order that depends on
+        the seed and the epoch only.
+        """
         rng = np.random.default_rng([self.recipe.seed, 1, epoch])
         captions, size = self.data.captions, self.recipe.batch
-        # Random fractions shuffle captions of equal length, and nothing else: batches hold similar lengths, so little is padded.
-        order = np.argsort(np.array([len(ids) for _, ids in captions]) + rng.random(len(captions)), kind="stable")
+        # Random fractions shuffle captions of equal length, and nothing else: batches
+        # hold similar lengths, so little is padded.
+        order = np.argsort(
+            np.array([len(ids) for _, ids in captions]) + rng.random(len(captions)),
+            kind="stable",
+        )
         starts = rng.permutation(np.arange(0, len(order), size))
-        return [[captions[i] for i in order[start : start + size].tolist()] for start in starts.tolist()]
+        return [
+            [captions[i] for i in order[start : start + size].tolist()]
+            for start in starts.tolist()
+        ]
 
     def _update(self, batch: Sequence[tuple[int, tuple[int, ...]]]) -> None:
-        """Take one optimiser step; raise :class:`HarnessError` if the loss is not finite."""
+        """Take one optimiser step; raise :class:`HarnessError` if the loss is not
+        finite.
+        """
         loss, _ = caption_loss(self.model, self.data.features, batch)
         self.step += 1
-        message = f"captioner: the loss is %s at step {self.step}; lower the learning rate"
+        message = (
+            f"captioner: the loss is %s at step {self.step}; lower the learning rate"
+        )
         take_step(self.optimizer, loss, 5.0, message)
         self.recent.append(loss.item())
 
@@ -131,20 +186,46 @@ class _CaptionerTraining:
 
     def _save(self, stage: int, epoch: int) -> None:
         """Save a stage, the state of the training, and a line of the curve."""
-        row = {"stage": stage, "step": self.step, "epoch": epoch, "perplexity": self._perplexity()}
-        settings = {**asdict(self.recipe), "model": "captioner", "source": self.data.source, **row}
+        row = {
+            "stage": stage,
+            "step": self.step,
+            "epoch": epoch,
+            "perplexity": self._perplexity(),
+        }
+        settings = {
+            **asdict(self.recipe),
+            "model": "captioner",
+            "source": self.data.source,
+            **row,
+        }
         self.model.save(stage_folder(self.folder, stage), settings, force=True)
         self._save_state()
         self._log(row)
 
     def _perplexity(self) -> float | None:
-        """Return exp of the mean negative log-probability of a held-out token, END counted; None without held-out captions."""
-        value = mean_perplexity(lambda batch: caption_loss(self.model, self.data.features, batch), self.data.held_out)
+        """Return exp of the mean negative log-probability of a held-out token, END
+        counted; None without held-out captions.
+        """
+        value = mean_perplexity(
+            lambda batch: caption_loss(self.model, self.data.features, batch),
+            self.data.held_out,
+        )
         return None if value is None else round(value, 5)
 
     def _save_state(self) -> None:
-        state = {"model": self.model.state_dict(), "optimiser": self.optimizer.state_dict(), "step": self.step}
-        save_state(self.folder / STATE, {**state, "recent": self.recent, "settings": plain_settings(asdict(self.recipe))})
+        state = {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimizer.state_dict(),
+            "step": self.step,
+        }
+        save_state(
+            self.folder / STATE,
+            {
+                **state,
+                "recent": self.recent,
+                "settings": plain_settings(asdict(self.recipe)),
+            },
+        )
 
     def _resume(self) -> None:
         """Load the saved state, if there is one."""
@@ -153,7 +234,11 @@ class _CaptionerTraining:
             return
         state = resume_state(path, asdict(self.recipe))
         if state["step"] not in self.recipe.stages:
-            raise InputError(f"the run stopped at step {state['step']}, which is not a stage of {self.recipe.epochs} epochs", str(path))
+            raise InputError(
+                f"the run stopped at step {state['step']}, "
+                f"which is not a stage of {self.recipe.epochs} epochs",
+                str(path),
+            )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimiser"])
         self.step, self.recent = state["step"], list(state["recent"])
@@ -167,8 +252,13 @@ class _CaptionerTraining:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def caption_loss(model: Captioner, features: torch.Tensor, batch: Sequence[tuple[int, tuple[int, ...]]]) -> tuple[torch.Tensor, int]:
-    """Return the mean negative log-probability of the tokens of captions, END counted, and their number.
+def caption_loss(
+    model: Captioner,
+    features: torch.Tensor,
+    batch: Sequence[tuple[int, tuple[int, ...]]],
+) -> tuple[torch.Tensor, int]:
+    """Return the mean negative log-probability of the tokens of captions,
+    END counted, and their number.
 
     Parameters
     ----------
@@ -185,7 +275,8 @@ def caption_loss(model: Captioner, features: torch.Tensor, batch: Sequence[tuple
 
 
 # --------------------------------------------------------------------------- train cli
-# Train a word-level captioner of A3DS scenes, with the image in one of four positions (init, pre, par, merge), saved at several stages.
+# Train a word-level captioner of A3DS scenes, with the image in one of four positions
+# (init, pre, par, merge), saved at several stages.
 #
 # harness train captioner --architecture merge --images 500 --epochs 3 --save-every 50 --output models/merge
 # harness train captioner SPEC.yaml --output models/merge       # the same settings as YAML; options take precedence
@@ -197,25 +288,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def trainer() -> Trainer:
-    """Return the recipe class and the training function, for :mod:`harness_models.trained`."""
+    """Return the recipe class and the training function, for
+    :mod:`harness_models.trained`.
+    """
     return Trainer(CaptionerRecipe, train, FORMAT_VERSION)
 
 
 def run(args: argparse.Namespace) -> int:
     """Train, print each line of the curve and the folder of the last stage, and return 0.
 
-    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out of range.
+    Raises :class:`HarnessError` if no folder is named, or a setting is unknown or out
+    of range.
     """
     recipe, output = recipe_from_options(args, CaptionerRecipe)
 
     def report(row: dict[str, Any]) -> None:
         if "stage" in row:
-            print(f"stage {row['stage']:>3}   step {row['step']:>6}   held-out perplexity {row['perplexity']}", flush=True)
+            print(
+                f"stage {row['stage']:>3}   step {row['step']:>6}   held-out "
+                f"perplexity {row['perplexity']}",
+                flush=True,
+            )
         else:
-            print(f"            step {row['step']:>6}   loss {row['loss']:.4f}", flush=True)
+            print(
+                f"            step {row['step']:>6}   loss {row['loss']:.4f}",
+                flush=True,
+            )
 
     last = train(recipe, output, resume=args.resume, report=report)
-    print(f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, {recipe.stages[-1]} steps")
+    print(
+        f"{last}: {recipe.architecture}, {len(recipe.stages)} stages, "
+        f"{recipe.stages[-1]} steps"
+    )
     return 0
 
 

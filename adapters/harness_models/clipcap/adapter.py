@@ -16,10 +16,19 @@ from harness_models.clipcap.authors import STRATEGIES
 from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
-from harness_models.shared.inputs.features import FeatureFile, SceneVectors, open_vectors
+from harness_models.shared.inputs.features import (
+    FeatureFile,
+    SceneVectors,
+    open_vectors,
+)
 from harness_models.shared.inputs.pictures import open_picture
 from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.weights.checkpoint_config import config_beside, read_config, torch_dtype, weight_files
+from harness_models.shared.weights.checkpoint_config import (
+    config_beside,
+    read_config,
+    torch_dtype,
+    weight_files,
+)
 from harness_models.shared.weights.checkpoints import file_fingerprint
 
 # --------------------------------------------------------------------------- CLIP images
@@ -32,7 +41,8 @@ class ClipImages:
     Parameters
     ----------
     model
-        Name in open_clip, for OpenAI's weights for example ``ViT-B-32-quickgelu`` or ``RN50x4-quickgelu``.
+        Name in open_clip, for OpenAI's weights for example ``ViT-B-32-quickgelu`` or
+        ``RN50x4-quickgelu``.
     weights
         Local file of the weights; nothing is downloaded.
     images
@@ -43,34 +53,58 @@ class ClipImages:
     Raises
     ------
     InputError
-        For an unknown name, and for weights that are missing or belong to another model.
+        For an unknown name, and for weights that are missing or belong to another
+        model.
     """
 
-    def __init__(self, *, model: str, weights: str | Path, images: str | Path | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        *,
+        model: str,
+        weights: str | Path,
+        images: str | Path | None = None,
+        device: str = "cpu",
+    ) -> None:
         guard_torchvision()
-        open_clip: Any = require("open_clip", extra="clip", needed_by="CLIP image features")
+        open_clip: Any = require(
+            "open_clip", extra="clip", needed_by="CLIP image features"
+        )
         names = open_clip.list_models()
         if model not in names:
-            raise InputError(f"unknown CLIP model '{model}'{did_you_mean(model, names)}")
+            raise InputError(
+                f"unknown CLIP model '{model}'{did_you_mean(model, names)}"
+            )
         self.weights = Path(weights)
         if not self.weights.is_file():
-            raise InputError("no such file of CLIP weights (nothing is downloaded)", str(self.weights))
+            raise InputError(
+                "no such file of CLIP weights (nothing is downloaded)",
+                str(self.weights),
+            )
         self.folder = Path(images) if images is not None else None
         self.device = torch.device(device)
         try:
-            created = open_clip.create_model_and_transforms(model, pretrained=str(self.weights), device=device, weights_only=True)
+            created = open_clip.create_model_and_transforms(
+                model, pretrained=str(self.weights), device=device, weights_only=True
+            )
         except (RuntimeError, ValueError, KeyError) as error:
-            raise InputError(f"no weights of {model} ({str(error).splitlines()[0]})", str(self.weights)) from error
+            raise InputError(
+                f"no weights of {model} ({str(error).splitlines()[0]})",
+                str(self.weights),
+            ) from error
         self.network, self.transform = created[0].eval(), created[2]
 
     def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
-        """Return a vector (d,), float32, per example, or a :class:`Failure` for an image that is missing or does not decode."""
+        """Return a vector (d,), float32, per example, or a :class:`Failure` for an
+        image that is missing or does not decode.
+        """
         pixels = [self._pixels(example) for example in examples]
         good = [i for i, item in enumerate(pixels) if isinstance(item, torch.Tensor)]
         out: list[Any] = list(pixels)
         if good:
             with torch.inference_mode():
-                vectors = self.network.encode_image(torch.stack([pixels[i] for i in good]).to(self.device))  # type: ignore[misc]
+                vectors = self.network.encode_image(
+                    torch.stack([pixels[i] for i in good]).to(self.device)
+                )  # type: ignore[misc]
             for i, vector in zip(good, vectors.float()):
                 out[i] = vector
         return out
@@ -92,14 +126,19 @@ class ClipCapAdapter(LeftToRight):
     Parameters
     ----------
     checkpoint
-        ``.pt`` or ``.safetensors`` file, or a folder that ``harness convert`` or ``harness train clipcap`` wrote.
+        ``.pt`` or ``.safetensors`` file, or a folder that ``harness convert`` or
+        ``harness train clipcap`` wrote.
     tokenizer
-        Folder with GPT-2's vocab.json and merges.txt (default: the folder of the checkpoint).
+        Folder with GPT-2's vocab.json and merges.txt (default: the folder of the
+        checkpoint).
     config
-        Mapping or JSON file with the values that tensor shapes do not determine: ``n_head``, ``mapper_heads``, ``normalise``.
+        Mapping or JSON file with the values that tensor shapes do not determine:
+        ``n_head``, ``mapper_heads``, ``normalise``.
     features
-        File of CLIP vectors by example id (``.safetensors``, ``.npz``, or the authors' pickle), or ``{scenes: {}}`` for examples that
-        are ids of rendered scenes. Default: the features of the training, if ``harness train`` wrote the checkpoint.
+        File of CLIP vectors by example id (``.safetensors``, ``.npz``, or the authors'
+        pickle), or ``{scenes: {}}`` for examples that are ids of rendered scenes.
+        Default: the features of the training, if ``harness train`` wrote the
+        checkpoint.
     clip
         Instead of ``features``: ``{model: open_clip name, weights: local file}``.
     images
@@ -113,27 +152,48 @@ class ClipCapAdapter(LeftToRight):
 
     References
     ----------
-    Mokady, Hertz and Bermano, "ClipCap: CLIP Prefix for Image Captioning" (2021), arXiv 2111.09734.
+    Mokady, Hertz and Bermano, "ClipCap: CLIP Prefix for Image Captioning" (2021), arXiv
+    2111.09734.
     """
 
     strategies = STRATEGIES
     keep_stop: ClassVar[bool] = True
 
     def __init__(
-        self, *, checkpoint: PathParam, tokenizer: str | None = None, config: Mapping[str, Any] | str | None = None,
-        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None, clip: Mapping[str, str] | None = None,
-        images: PathParam | None = None, stop: str = ".", batch_size: int | str = 32, device: str = "cpu", dtype: str = "float32",
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        checkpoint: PathParam,
+        tokenizer: str | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        features: PathParam | Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        clip: Mapping[str, str] | None = None,
+        images: PathParam | None = None,
+        stop: str = ".",
+        batch_size: int | str = 32,
+        device: str = "cpu",
+        dtype: str = "float32",
+    ) -> None:
         path = self.checkpoint = Path(checkpoint)
         if features is None and clip is None:
             features = config_beside(path).get("features")
         if (features is None) == (clip is None):
-            raise HarnessError("clipcap needs either features (a file of CLIP vectors) or clip ({model, weights})")
+            raise HarnessError(
+                "clipcap needs either features (a file of CLIP vectors) "
+                "or clip ({model, weights})"
+            )
         self.model = ClipCap.from_checkpoint(path, config)
-        self.words = Gpt2Bpe(tokenizer if tokenizer is not None else path if path.is_dir() else path.parent)
+        self.words = Gpt2Bpe(
+            tokenizer
+            if tokenizer is not None
+            else path
+            if path.is_dir()
+            else path.parent
+        )
         if len(self.words) > self.model.sizes.gpt2.vocabulary:
             raise InputError(
-                f"the tokenizer has {len(self.words)} tokens, the checkpoint {self.model.sizes.gpt2.vocabulary}", str(self.words.files[0])
+                f"the tokenizer has {len(self.words)} tokens, "
+                f"the checkpoint {self.model.sizes.gpt2.vocabulary}",
+                str(self.words.files[0]),
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
@@ -142,20 +202,35 @@ class ClipCapAdapter(LeftToRight):
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self.longest_reference())
         self.features = open_vectors(features) if features is not None else None
-        self.clip = ClipImages(**clip, images=images, device=device) if clip is not None else None
-        self._settings = {"config": read_config(config), "stop": stop, "dtype": dtype, "clip": (clip or {}).get("model")}
+        self.clip = (
+            ClipImages(**clip, images=images, device=device)
+            if clip is not None
+            else None
+        )
+        self._settings = {
+            "config": read_config(config),
+            "stop": stop,
+            "dtype": dtype,
+            "clip": (clip or {}).get("model"),
+        }
 
     def _stop(self, text: str) -> tuple[int]:
         ids = self.words.encode(text)
         if len(ids) != 1:
-            raise HarnessError(f"clipcap: stop must be one token; {text!r} is {len(ids)}")
+            raise HarnessError(
+                f"clipcap: stop must be one token; {text!r} is {len(ids)}"
+            )
         return (ids[0],)
 
     def identify(self) -> str:
-        """Return a name that depends on the weights, the tokenizer, the feature files and the settings."""
+        """Return a name that depends on the weights, the tokenizer,
+        the feature files and the settings.
+        """
         sources = [self.features.path] if isinstance(self.features, FeatureFile) else []
         sources += [Path(self.clip.weights)] if self.clip else []
-        files = file_fingerprint(*weight_files(self.checkpoint), *self.words.files, *sources)
+        files = file_fingerprint(
+            *weight_files(self.checkpoint), *self.words.files, *sources
+        )
         scenes = self.features.name if isinstance(self.features, SceneVectors) else ""
         return f"clipcap-{files}{scenes}-{json.dumps(self._settings, sort_keys=True)}"
 
@@ -174,20 +249,31 @@ class ClipCapAdapter(LeftToRight):
         self.check_room(task.decoding, "clipcap", "prefix")
 
     def inputs(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
-        """Return one CLIP vector (clip,) per example, or a failure where its image cannot be read."""
+        """Return one CLIP vector (clip,) per example,
+        or a failure where its image cannot be read.
+        """
         if self.clip is not None:
-            return [self._check_vector(e, v) if isinstance(v, torch.Tensor) else v for e, v in zip(examples, self.clip.encode(examples))]
+            return [
+                self._check_vector(e, v) if isinstance(v, torch.Tensor) else v
+                for e, v in zip(examples, self.clip.encode(examples))
+            ]
         assert self.features is not None
-        return [self._check_vector(e, torch.from_numpy(self.features.row(e).reshape(-1))) for e in examples]
+        return [
+            self._check_vector(e, torch.from_numpy(self.features.row(e).reshape(-1)))
+            for e in examples
+        ]
 
     def _check_vector(self, example: Example, vector: torch.Tensor) -> torch.Tensor:
         if vector.shape != (self.model.sizes.clip,):
             raise InputError(
-                f"the CLIP vector of example '{example.id}' has {vector.numel()} numbers, the checkpoint takes {self.model.sizes.clip}"
+                f"the CLIP vector of example '{example.id}' has {vector.numel()} "
+                f"numbers, the checkpoint takes {self.model.sizes.clip}"
             )
         return vector / vector.norm() if self.model.sizes.normalise else vector
 
-    def prefix(self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]) -> Prefix:
+    def prefix(
+        self, inputs: Sequence[torch.Tensor], examples: Sequence[Example]
+    ) -> Prefix:
         """Return the mapped prefix (E, prefix_length, width) of CLIP vectors."""
         vectors = torch.stack(list(inputs)).to(self.device, self.dtype)
         return Prefix({"prefix": self.model.prefix_embeddings(vectors)})
@@ -204,8 +290,12 @@ class ClipCapAdapter(LeftToRight):
         """Return the number of GPT-2's positions that follow the prefix."""
         return self.model.sizes.gpt2.positions - self.model.sizes.prefix_length
 
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the cached prefix."""
+    def forced_logits(
+        self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row
+        ``owner[i]`` of the cached prefix.
+        """
         owner = owner.to(self.device)
         first, past = self.step(None, prefix.state)
         if tokens.shape[1] == 1:

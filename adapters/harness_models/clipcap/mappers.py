@@ -1,4 +1,6 @@
-"""Mappers of CLIPCap: from one CLIP vector to ``prefix_length`` input embeddings of GPT-2 (Mokady et al. 2021, section 3.2)."""
+"""Mappers of CLIPCap: from one CLIP vector to ``prefix_length`` input embeddings of
+GPT-2 (Mokady et al. 2021, section 3.2).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from harness_models.shared.layers import Gpt2Sizes, Linear
 # --------------------------------------------------------------------------- sizes
 # Sizes of a CLIPCap model.
 MAPPER_HEADS = 8
-"""Default number of attention heads of the transformer mapper, as in the authors' code."""
+"""Default number of attention heads of the transformer mapper, as in the authors' code.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,9 @@ class MlpMapper(nn.Module):
 
     def __init__(self, clip: int, hidden: int, outputs: int) -> None:
         super().__init__()
-        self.model = nn.Sequential(Linear(clip, hidden), nn.Tanh(), Linear(hidden, outputs))
+        self.model = nn.Sequential(
+            Linear(clip, hidden), nn.Tanh(), Linear(hidden, outputs)
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Return the flat prefix (B, outputs) of CLIP vectors (B, clip)."""
@@ -64,11 +69,21 @@ class MlpMapper(nn.Module):
 class TransformerMapper(nn.Module):
     """Transformer from one CLIP vector and learned constants to the prefix.
 
-    A linear layer makes ``clip_length`` vectors of the CLIP vector; ``prefix_length`` learned constants follow them. All positions
-    attend to all positions (pre-LayerNorm layers). The outputs at the constants are the prefix.
+    A linear layer makes ``clip_length`` vectors of the CLIP vector; ``prefix_length``
+    learned constants follow them. All positions attend to all positions (pre-LayerNorm
+    layers). The outputs at the constants are the prefix.
     """
 
-    def __init__(self, clip: int, clip_length: int, prefix_length: int, width: int, layers: int, heads: int, inner: int) -> None:
+    def __init__(
+        self,
+        clip: int,
+        clip_length: int,
+        prefix_length: int,
+        width: int,
+        layers: int,
+        heads: int,
+        inner: int,
+    ) -> None:
         super().__init__()
         self.clip_length = clip_length
         self.linear = Linear(clip, clip_length * width)
@@ -107,7 +122,10 @@ class _Layer(nn.Module):
 
 
 class _Attention(nn.Module):
-    """Self-attention. Keys are the first half of the joint projection, values the second."""
+    """Self-attention.
+
+    Keys are the first half of the joint projection, values the second.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -120,7 +138,8 @@ class _Attention(nn.Module):
         rows, length, width = x.shape
         keys, values = self.to_keys_values(x).split(width, dim=-1)
         query, key, value = (
-            projection.reshape(rows, length, self.heads, -1).transpose(1, 2) for projection in (self.to_queries(x), keys, values)
+            projection.reshape(rows, length, self.heads, -1).transpose(1, 2)
+            for projection in (self.to_queries(x), keys, values)
         )
         mixed = nn.functional.scaled_dot_product_attention(query, key, value)
         return self.project(mixed.transpose(1, 2).reshape(rows, length, width))

@@ -1,11 +1,14 @@
-"""Train CLIPCap on image vectors and captions: ``harness train clipcap recipe.yaml --output models/clipcap``.
+"""Train CLIPCap on image vectors and captions: ``harness train clipcap recipe.yaml
+--output models/clipcap``.
 
-The mapper and GPT-2 start from random weights; no published weights are used. The loss is the cross-entropy of the caption's tokens
-(Mokady et al. 2021, equation 1), with padding left out by a mask. A byte-level BPE is trained on the captions. Each caption ends with
-the stop token ``.``, so that the model learns to end.
+The mapper and GPT-2 start from random weights; no published weights are used. The loss
+is the cross-entropy of the caption's tokens (Mokady et al. 2021, equation 1), with
+padding left out by a mask. A byte-level BPE is trained on the captions. Each caption
+ends with the stop token ``.``, so that the model learns to end.
 
-The output folder holds what the ``clipcap`` adapter needs (model.safetensors, config.json, vocab.json, merges.txt), the learning curve
-(curve.jsonl) and the state of the training (state.pt).
+The output folder holds what the ``clipcap`` adapter needs (model.safetensors,
+config.json, vocab.json, merges.txt), the learning curve (curve.jsonl) and the state of
+the training (state.pt).
 """
 
 from __future__ import annotations
@@ -25,27 +28,44 @@ from harness_models.clipcap.model import ClipCap, ClipCapSizes
 from harness_models.shared.inputs.features import open_vectors
 from harness_models.shared.layers import Gpt2Sizes, Standardiser
 from harness_models.shared.tokenisers import Gpt2Bpe
-from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows, token_loss
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+    token_loss,
+)
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+"""Raise it when the same recipe and data would give other weights; see
+:class:`~harness_models.shared.training.recipe.Trainer`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClipCapRecipe(CaptionRecipe):
     """Data, sizes and optimisation of a CLIPCap training.
 
-    ``features`` is a file of image vectors by example id, or ``{scenes: {...}}`` for rendered scenes.
+    ``features`` is a file of image vectors by example id, or ``{scenes: {...}}`` for
+    rendered scenes.
     """
 
     system: ClassVar[str] = "clipcap"
     sizes: ClassVar[Mapping[str, Any]] = {
-        "width": 256, "layers": 4, "heads": 4, "positions": 128, "vocabulary": 1000,
-        "mapper_layers": 4, "mapper_heads": 8,
-    }  # fmt: skip
-    """Default sizes of GPT-2, of the BPE (``vocabulary``), and of the transformer mapper."""
+        "width": 256,
+        "layers": 4,
+        "heads": 4,
+        "positions": 128,
+        "vocabulary": 1000,
+        "mapper_layers": 4,
+        "mapper_heads": 8,
+    }
+    """Default sizes of GPT-2, of the BPE (``vocabulary``),
+    and of the transformer mapper.
+    """
 
     mapper: Literal["mlp", "transformer"] = "mlp"
     """Kind of the mapper: mlp or transformer."""
@@ -63,24 +83,38 @@ class ClipCapTraining(CaptionTraining):
     model: ClipCap
 
     def read_data(self) -> None:
-        """Read the captions, train the BPE on them, and standardise the image vectors."""
+        """Read the captions, train the BPE on them,
+        and standardise the image vectors.
+        """
         self.pairs = [(name, add_stop(text)) for name, text in self.pairs]
         vectors = read_vectors(self.recipe, self.examples)
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        self.bpe, self.write_vocabulary = open_vocabulary(self.folder, self.train_bpe, Gpt2Bpe)
+        self.bpe, self.write_vocabulary = open_vocabulary(
+            self.folder, self.train_bpe, Gpt2Bpe
+        )
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
         longest, positions = max(map(len, self.tokens)), self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
-            raise HarnessError(f"clipcap: a caption of {longest} tokens does not fit {positions} positions")
+            raise HarnessError(
+                f"clipcap: a caption of {longest} tokens does not fit {positions} "
+                "positions"
+            )
         self.standard = Standardiser.fit(np.stack(list(vectors.values())))
-        self.inputs = {name: self.standard(torch.from_numpy(vector)) for name, vector in vectors.items()}
+        self.inputs = {
+            name: self.standard(torch.from_numpy(vector))
+            for name, vector in vectors.items()
+        }
 
     def train_bpe(self, folder: Path) -> None:
-        """Train a byte-level BPE on the captions and write its two files into a folder."""
+        """Train a byte-level BPE on the captions and write its two files into a
+        folder.
+        """
         tokenizers = require("tokenizers", extra="models", needed_by="training CLIPCap")
         bpe = tokenizers.ByteLevelBPETokenizer()
         texts = [text for _, text in self.pairs]
-        bpe.train_from_iterator(texts, vocab_size=self.sizes["vocabulary"], show_progress=False)
+        bpe.train_from_iterator(
+            texts, vocab_size=self.sizes["vocabulary"], show_progress=False
+        )
         bpe.save_model(str(folder))
 
     def build(self) -> ClipCap:
@@ -89,30 +123,49 @@ class ClipCapTraining(CaptionTraining):
         return ClipCap(model_sizes(self.recipe, self.sizes, len(self.bpe), width))
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
-        """Return the mean loss of each token, predicted from the prefix and the tokens before it, and their number."""
+        """Return the mean loss of each token, predicted from the prefix and the tokens
+        before it, and their number.
+        """
         goal = pad_rows([self.tokens[i] for i in batch], IGNORED)
         vectors = torch.stack([self.inputs[self.pairs[i][0]] for i in batch])
         return token_loss(self.model.caption_logits(goal.clamp(min=0), vectors), goal)
 
     def settings(self) -> dict[str, Any]:
         """Return the numbers of heads, which tensor shapes do not determine."""
-        return {"n_head": self.sizes["heads"], "mapper_heads": self.sizes["mapper_heads"]}
+        return {
+            "n_head": self.sizes["heads"],
+            "mapper_heads": self.sizes["mapper_heads"],
+        }
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for image vectors that are not standardised."""
-        first = "clip_project.model.0" if self.recipe.mapper == "mlp" else "clip_project.linear"
+        first = (
+            "clip_project.model.0"
+            if self.recipe.mapper == "mlp"
+            else "clip_project.linear"
+        )
         return self.standard.fold_into(self.model.state_dict(), first)
 
 
-def read_vectors(recipe: ClipCapRecipe, examples: Sequence[Example]) -> dict[str, np.ndarray]:
-    """Return the vector (clip,) of each id, normalised to length 1 for the transformer mapper, as the adapter normalises it."""
+def read_vectors(
+    recipe: ClipCapRecipe, examples: Sequence[Example]
+) -> dict[str, np.ndarray]:
+    """Return the vector (clip,) of each id, normalised to length 1 for the transformer
+    mapper, as the adapter normalises it.
+    """
     source = open_vectors(recipe.source)
     source.check(examples)
     rows = {example.id: source.row(example).reshape(-1) for example in examples}
     widths = {len(row) for row in rows.values()}
     if len(widths) > 1:
-        raise InputError(f"image vectors differ in their width: {sorted(widths)}", source.name)
-    return {name: row / np.linalg.norm(row) for name, row in rows.items()} if recipe.mapper == "transformer" else rows
+        raise InputError(
+            f"image vectors differ in their width: {sorted(widths)}", source.name
+        )
+    return (
+        {name: row / np.linalg.norm(row) for name, row in rows.items()}
+        if recipe.mapper == "transformer"
+        else rows
+    )
 
 
 def add_stop(text: str) -> str:
@@ -121,22 +174,47 @@ def add_stop(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def model_sizes(recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int, clip: int) -> ClipCapSizes:
-    """Return the sizes of the model; raise :class:`HarnessError` for heads that do not divide the width."""
+def model_sizes(
+    recipe: ClipCapRecipe, sizes: Mapping[str, int], vocabulary: int, clip: int
+) -> ClipCapSizes:
+    """Return the sizes of the model; raise :class:`HarnessError` for heads that do not
+    divide the width.
+    """
     width, length = sizes["width"], recipe.prefix_length
-    for name in ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",):
+    for name in (
+        ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
+    ):
         if width % sizes[name]:
-            raise HarnessError(f"clipcap: {name} must divide the width {width}; found {sizes[name]}")
+            raise HarnessError(
+                f"clipcap: {name} must divide the width {width}; found {sizes[name]}"
+            )
     gpt2 = Gpt2Sizes(
-        vocabulary=vocabulary, positions=sizes["positions"], width=width, layers=sizes["layers"], heads=sizes["heads"],
+        vocabulary=vocabulary,
+        positions=sizes["positions"],
+        width=width,
+        layers=sizes["layers"],
+        heads=sizes["heads"],
         inner=4 * width,
-    )  # fmt: skip
+    )
     if recipe.mapper == "mlp":
-        return ClipCapSizes(mapper="mlp", clip=clip, prefix_length=length, gpt2=gpt2, hidden=length * width // 2)
+        return ClipCapSizes(
+            mapper="mlp",
+            clip=clip,
+            prefix_length=length,
+            gpt2=gpt2,
+            hidden=length * width // 2,
+        )
     return ClipCapSizes(
-        mapper="transformer", clip=clip, prefix_length=length, gpt2=gpt2, hidden=2 * width, clip_length=length,
-        layers=sizes["mapper_layers"], heads=sizes["mapper_heads"], normalise=True,
-    )  # fmt: skip
+        mapper="transformer",
+        clip=clip,
+        prefix_length=length,
+        gpt2=gpt2,
+        hidden=2 * width,
+        clip_length=length,
+        layers=sizes["mapper_layers"],
+        heads=sizes["mapper_heads"],
+        normalise=True,
+    )
 
 
 train = ClipCapTraining.train

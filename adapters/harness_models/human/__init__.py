@@ -1,1 +1,3 @@
-"""Adapter for human captions: some references of an example are scored against the others."""
+"""Adapter for human captions: some references of an example are scored against the
+others.
+"""

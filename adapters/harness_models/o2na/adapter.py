@@ -9,8 +9,24 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
-from harness_models.o2na.model import Draws, O2na, ObjectRefiner, RequestedObjects, ThreeSteps, least_length, place_objects, read_objects
+from harness.contracts import (
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    TaskView,
+    TokenScores,
+)
+from harness_models.o2na.model import (
+    Draws,
+    O2na,
+    ObjectRefiner,
+    RequestedObjects,
+    ThreeSteps,
+    least_length,
+    place_objects,
+    read_objects,
+)
 from harness_models.o2na.network import Encoded
 from harness_models.o2na.refinement import sampled_words
 from harness_models.o2na.video_adapter import VideoAdapter
@@ -22,19 +38,24 @@ from harness_models.shared.weights.checkpoints import Checkpoint
 class O2naAdapter(VideoAdapter):
     """A model that ``harness train o2na`` wrote.
 
-    Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths`` lengths) and ``sample`` (objects, positions and words
-    drawn at the temperature, the length at ``options.length_temperature``, default 1). Options: objects, iterations, keep_objects,
-    threshold, alpha, shortest (:class:`~harness_models.o2na.model.ThreeSteps`).
+    Strategies: ``refine`` (arg-max; the ``candidates`` best of ``options.lengths``
+    lengths) and ``sample`` (objects, positions and words drawn at the temperature, the
+    length at ``options.length_temperature``, default 1). Options: objects, iterations,
+    keep_objects, threshold, alpha, shortest
+    (:class:`~harness_models.o2na.model.ThreeSteps`).
 
-    ``options.objects`` requests objects for all captions, and ``Example.meta["objects"]`` for those of one example: a list of words, or a
-    mapping of words to positions in the caption (from 1). Reference scores are pseudo-log-likelihoods.
+    ``options.objects`` requests objects for all captions, and
+    ``Example.meta["objects"]`` for those of one example: a list of words, or a mapping
+    of words to positions in the caption (from 1). Reference scores are
+    pseudo-log-likelihoods.
 
     Parameters
     ----------
     checkpoint
         Folder of the run.
     features
-        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the training.
+        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the
+        training.
     words
         Word list (JSON). Default: the words of the training.
     frames
@@ -48,14 +69,17 @@ class O2naAdapter(VideoAdapter):
 
     References
     ----------
-    Liu et al., "O2NA: An Object-Oriented Non-Autoregressive Approach for Controllable Video Captioning" (2021), arXiv 2108.02359. The
-    model here is not the authors' one (:mod:`harness_models.o2na.model`).
+    Liu et al., "O2NA: An Object-Oriented Non-Autoregressive Approach for Controllable
+    Video Captioning" (2021), arXiv 2108.02359. The model here is not the authors' one
+    (:mod:`harness_models.o2na.model`).
     """
 
     name, method = "o2na", "O2NA"
     model: O2na
 
-    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> O2na:
+    def load_model(
+        self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None
+    ) -> O2na:
         """Return the model of a checkpoint."""
         return O2na.from_checkpoint(checkpoint, config)
 
@@ -65,12 +89,14 @@ class O2naAdapter(VideoAdapter):
         return [self.words.words[i] for i in self.model.object_predictor.words.tolist()]
 
     def prepare(self, task: TaskView) -> None:
-        """Check the examples, the requested objects and the decoding settings of a task.
+        """Check the examples, the requested objects and the decoding settings of a
+        task.
 
         Raises
         ------
         InputError
-            If an example has no features, or a requested object is not an object word of the model.
+            If an example has no features, or a requested object is not an object word
+            of the model.
         HarnessError
             If the strategy or an option is invalid.
         """
@@ -82,65 +108,131 @@ class O2naAdapter(VideoAdapter):
     def _steps(self, decoding: Decoding) -> ThreeSteps:
         return self.read_steps(decoding, ThreeSteps, 1, "objects")
 
-    def _read_request(self, example: Example, decoding: Decoding) -> RequestedObjects | None:
+    def _read_request(
+        self, example: Example, decoding: Decoding
+    ) -> RequestedObjects | None:
         """Return the objects requested for an example, or None."""
         longest = self.longest(decoding)
         if "objects" in example.meta:
-            return read_objects(example.meta["objects"], self.objects, longest, f"example '{example.id}'")
+            return read_objects(
+                example.meta["objects"],
+                self.objects,
+                longest,
+                f"example '{example.id}'",
+            )
         if "objects" in decoding.options:
-            return read_objects(decoding.options["objects"], self.objects, longest, "o2na: options.objects")
+            return read_objects(
+                decoding.options["objects"],
+                self.objects,
+                longest,
+                "o2na: options.objects",
+            )
         return None
 
     # ------------------------------------------------------------------ generation
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-        """Yield one generation per example, without log-probabilities: refined captions have no likelihood."""
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one generation per example, without log-probabilities:
+        refined captions have no likelihood.
+        """
         steps = self._steps(decoding)
-        return self.refine(examples, seeds, lambda pairs: self._write(pairs, decoding, steps))
+        return self.refine(
+            examples, seeds, lambda pairs: self._write(pairs, decoding, steps)
+        )
 
-    def _write(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, steps: ThreeSteps) -> list[Generation]:
+    def _write(
+        self,
+        pairs: Sequence[tuple[Example, int]],
+        decoding: Decoding,
+        steps: ThreeSteps,
+    ) -> list[Generation]:
         """Return the generations of (example, seed) pairs."""
         examples, count = [example for example, _ in pairs], decoding.candidates or 1
         videos = self.encode_videos(self.model, self.inputs(examples), examples)
         requests = [self._read_request(example, decoding) for example in examples]
         numbers = None
         if decoding.strategy != "refine":
-            size = 1 + 2 * len(self.objects) + (steps.iterations + 1) * self.model.sizes.max_len
+            size = (
+                1
+                + 2 * len(self.objects)
+                + (steps.iterations + 1) * self.model.sizes.max_len
+            )
             numbers = uniforms([seed for _, seed in pairs], count, size)
         lengths = self._lengths(videos, steps, requests, decoding, numbers)
         row_count = lengths.shape[1]
-        rows = select_rows(videos, torch.arange(len(pairs), device=self.device).repeat_interleave(row_count))
+        rows = select_rows(
+            videos,
+            torch.arange(len(pairs), device=self.device).repeat_interleave(row_count),
+        )
         draws = None if numbers is None else self._draws(numbers, decoding)
         flat = lengths.reshape(-1)
-        placed = place_objects(self.model, rows, flat, steps, [item for item in requests for _ in range(row_count)], draws)
-        refiner = ObjectRefiner(self.model, rows, steps, None if draws is None else draws.words)
+        placed = place_objects(
+            self.model,
+            rows,
+            flat,
+            steps,
+            [item for item in requests for _ in range(row_count)],
+            draws,
+        )
+        refiner = ObjectRefiner(
+            self.model, rows, steps, None if draws is None else draws.words
+        )
         slots = refiner.write(flat, placed)
         return self.select_captions(refiner, slots, pairs, decoding)
 
     def _lengths(
-        self, videos: Encoded, steps: ThreeSteps, requests: Sequence[RequestedObjects | None], decoding: Decoding,
+        self,
+        videos: Encoded,
+        steps: ThreeSteps,
+        requests: Sequence[RequestedObjects | None],
+        decoding: Decoding,
         numbers: np.ndarray | None,
-    ) -> torch.Tensor:  # fmt: skip
-        """Return lengths (E, n), or (E, candidates) for draws with ``numbers``, that have room for the requested objects."""
+    ) -> torch.Tensor:
+        """Return lengths (E, n), or (E, candidates) for draws with ``numbers``, that
+        have room for the requested objects.
+        """
         assert videos.lengths is not None
         scores, longest = videos.lengths, self.longest(decoding)
         requesting = [row for row, item in enumerate(requests) if item]
         if requesting:
-            objects = torch.zeros(len(requesting), len(self.objects), dtype=torch.bool, device=self.device)
+            objects = torch.zeros(
+                len(requesting), len(self.objects), dtype=torch.bool, device=self.device
+            )
             for mask, item in zip(objects, (requests[row] for row in requesting)):
                 mask[list(item or ())] = True
             index = torch.tensor(requesting, device=self.device)
             scores = scores.clone()
-            scores[index] = self.model.object_predictor.length_log_probs(scores[index], videos.mean[index], objects)
+            scores[index] = self.model.object_predictor.length_log_probs(
+                scores[index], videos.mean[index], objects
+            )
         lengths = self.choose_lengths(scores, steps, decoding, numbers)
-        shortest_lengths = torch.tensor([least_length(item, steps.shortest, longest) for item in requests], device=self.device)
+        shortest_lengths = torch.tensor(
+            [least_length(item, steps.shortest, longest) for item in requests],
+            device=self.device,
+        )
         return torch.maximum(lengths, shortest_lengths[:, None])
 
     def _draws(self, numbers: np.ndarray, decoding: Decoding) -> Draws:
-        """Return the draws of objects, positions and words from ``numbers`` (E, n, size), whose first column draws the length."""
+        """Return the draws of objects, positions and words from ``numbers`` (E, n,
+        size), whose first column draws the length.
+        """
         count = len(self.objects)
-        flat = torch.from_numpy(np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))).to(self.device)
-        words = sampled_words(numbers[:, :, 1 + 2 * count :], self.model.sizes.max_len, decoding, self.device)
-        return Draws(flat[:, 1 : 1 + count], flat[:, 1 + count : 1 + 2 * count], decoding.temperature, words)
+        flat = torch.from_numpy(
+            np.ascontiguousarray(numbers.reshape(-1, numbers.shape[2]))
+        ).to(self.device)
+        words = sampled_words(
+            numbers[:, :, 1 + 2 * count :],
+            self.model.sizes.max_len,
+            decoding,
+            self.device,
+        )
+        return Draws(
+            flat[:, 1 : 1 + count],
+            flat[:, 1 + count : 1 + 2 * count],
+            decoding.temperature,
+            words,
+        )
 
     # ------------------------------------------------------------------ references
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:

@@ -1,6 +1,8 @@
-"""Layers of the video captioning network, with the key names of NACF (Yang et al. 2021, arXiv 1911.12018).
+"""Layers of the video captioning network,
+with the key names of NACF (Yang et al. 2021, arXiv 1911.12018).
 
-Shapes: ``B`` videos, ``R`` rows of slots, ``T`` slots, ``S`` attended slots, ``d`` width of an attention head.
+Shapes: ``B`` videos, ``R`` rows of slots, ``T`` slots, ``S`` attended slots, ``d``
+width of an attention head.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from harness.contracts.parameters import Count, Ge, ProperShare
 from harness_models.shared.layers import Output, SelfAttention
 
 PAD, UNK, BOS, EOS, MASK, VIS = range(6)
-"""Ids of the special words: padding, unknown, begin, end, masked word, and the input of templates."""
+"""Ids of the special words: padding, unknown, begin, end, masked word,
+and the input of templates.
+"""
 _MASKED = -1e7
 Cache = tuple[tuple[torch.Tensor, torch.Tensor], ...]
 """Keys and values of each layer, (R, heads, S, d)."""
@@ -70,21 +74,32 @@ class Highway(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Encoder: a linear and a highway layer per modality (keys ``Encoder_M``, ``Encoder_I``)."""
+    """Encoder: a linear and a highway layer per modality (keys ``Encoder_M``,
+    ``Encoder_I``).
+    """
 
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         for name, width in sizes.features.items():
-            self.add_module(f"Encoder_{name.upper()}", nn.Sequential(nn.Linear(width, sizes.width), Highway(sizes.width, sizes.dropout)))
+            self.add_module(
+                f"Encoder_{name.upper()}",
+                nn.Sequential(
+                    nn.Linear(width, sizes.width), Highway(sizes.width, sizes.dropout)
+                ),
+            )
         self.names = [f"Encoder_{name.upper()}" for name in sizes.features]
 
     def forward(self, features: list[torch.Tensor]) -> list[torch.Tensor]:
-        """Return one tensor (B, frames, width) per modality, for features (B, frames, feature width)."""
+        """Return one tensor (B, frames, width) per modality, for features (B, frames,
+        feature width).
+        """
         return [self.get_submodule(name)(x) for name, x in zip(self.names, features)]
 
 
 class Joint(nn.Module):
-    """Joint representation: BatchNorm over all frame vectors of a modality, then concatenation in time (keys ``bn0``, ``bn1``)."""
+    """Joint representation: BatchNorm over all frame vectors of a modality, then
+    concatenation in time (keys ``bn0``, ``bn1``).
+    """
 
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
@@ -93,8 +108,15 @@ class Joint(nn.Module):
             self.add_module(f"bn{index}", nn.BatchNorm1d(sizes.width))
 
     def forward(self, encoded: list[torch.Tensor]) -> torch.Tensor:
-        """Return the memory (B, sum of frames, width) of encoded modalities (B, frames, width)."""
-        normalised = [self.get_submodule(f"bn{index}")(x.reshape(-1, x.shape[-1])).reshape(x.shape) for index, x in enumerate(encoded)]
+        """Return the memory (B, sum of frames, width) of encoded modalities (B, frames,
+        width).
+        """
+        normalised = [
+            self.get_submodule(f"bn{index}")(x.reshape(-1, x.shape[-1])).reshape(
+                x.shape
+            )
+            for index, x in enumerate(encoded)
+        ]
         return torch.cat(normalised, dim=1)
 
 
@@ -102,24 +124,33 @@ class _LengthNet(nn.Module):
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.net = nn.Sequential(
-            nn.Linear(sizes.width, sizes.width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(sizes.width, sizes.max_len)
+            nn.Linear(sizes.width, sizes.width),
+            nn.ReLU(),
+            nn.Dropout(sizes.dropout),
+            nn.Linear(sizes.width, sizes.max_len),
         )
 
 
 class LengthPredictor(nn.Module):
-    """Predictor of the number of words, from the mean memory (keys ``layers.0.net``)."""
+    """Predictor of the number of words,
+    from the mean memory (keys ``layers.0.net``).
+    """
 
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
         self.layers = nn.ModuleList([_LengthNet(sizes)])
 
     def forward(self, memory: torch.Tensor) -> torch.Tensor:
-        """Return the log-probabilities (B, max_len) of the number of words, for a memory (B, S, width)."""
+        """Return the log-probabilities (B, max_len) of the number of words,
+        for a memory (B, S, width).
+        """
         return self.layers[0].get_submodule("net")(memory.mean(1)).log_softmax(-1)
 
 
 def _output(inputs: int, sizes: VideoSizes) -> Output:
-    return Output(inputs, sizes.width, sizes.dropout, sizes.eps if sizes.layer_norms else None)
+    return Output(
+        inputs, sizes.width, sizes.dropout, sizes.eps if sizes.layer_norms else None
+    )
 
 
 class Attention(nn.Module):
@@ -132,17 +163,28 @@ class Attention(nn.Module):
         self.output = _output(sizes.width, sizes)
 
     def _split(self, name: str, x: torch.Tensor) -> torch.Tensor:
-        return self.get_submodule(f"self.{name}")(x).reshape(*x.shape[:2], self.heads, -1).transpose(1, 2)
+        return (
+            self.get_submodule(f"self.{name}")(x)
+            .reshape(*x.shape[:2], self.heads, -1)
+            .transpose(1, 2)
+        )
 
     def keys_values(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return keys and values, each (R, heads, S, d), of slots (R, S, width)."""
         return self._split("key", x), self._split("value", x)
 
-    def forward(self, x: torch.Tensor, key: torch.Tensor, value: torch.Tensor, hidden: torch.Tensor | None) -> torch.Tensor:
-        """Return the output (R, T, width) of slots ``x`` (R, T, width) that attend to keys and values (R, heads, S, d).
+    def forward(
+        self,
+        x: torch.Tensor,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        hidden: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return the output (R, T, width) of slots ``x`` (R, T, width) that attend to
+        keys and values (R, heads, S, d).
 
-        ``hidden`` (R, 1 or T, S) is True where a slot must not attend. Hidden scores are -1e7 and not -inf, because all slots of a row
-        can be hidden.
+        ``hidden`` (R, 1 or T, S) is True where a slot must not attend. Hidden scores
+        are -1e7 and not -inf, because all slots of a row can be hidden.
         """
         query = self._split("query", x)
         scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[-1])
@@ -164,12 +206,20 @@ class _Intermediate(nn.Module):
             return torch.relu(x)
         if self.activation == "gelu":
             return F.gelu(x)
-        # the tanh form as the authors write it: published logits reach hundreds, where other roundings are visible
-        return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))))
+        # the tanh form as the authors write it: published logits reach hundreds, where
+        # other roundings are visible
+        return (
+            0.5
+            * x
+            * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x.pow(3))))
+        )
 
 
 class Layer(nn.Module):
-    """Decoder layer: self-attention, attention to the memory, feed-forward. Padded slots are set to 0 after each."""
+    """Decoder layer: self-attention, attention to the memory, feed-forward.
+
+    Padded slots are set to 0 after each.
+    """
 
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
@@ -179,10 +229,15 @@ class Layer(nn.Module):
         self.output = _output(sizes.inner, sizes)
 
     def forward(
-        self, x: torch.Tensor, real: torch.Tensor, hidden: torch.Tensor,
-        memory: tuple[torch.Tensor, torch.Tensor], past: tuple[torch.Tensor, torch.Tensor] | None = None,
-    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:  # fmt: skip
-        """Return the output (R, T, width), and the keys and values (R, heads, past + T, d) of the slots.
+        self,
+        x: torch.Tensor,
+        real: torch.Tensor,
+        hidden: torch.Tensor,
+        memory: tuple[torch.Tensor, torch.Tensor],
+        past: tuple[torch.Tensor, torch.Tensor] | None = None,
+    ) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor]]:
+        """Return the output (R, T, width), and the keys and values (R, heads,
+        past + T, d) of the slots.
 
         Parameters
         ----------
@@ -199,7 +254,10 @@ class Layer(nn.Module):
         """
         key, value = self.attention.keys_values(x)
         if past is not None:
-            key, value = torch.cat([past[0], key], dim=2), torch.cat([past[1], value], dim=2)
+            key, value = (
+                torch.cat([past[0], key], dim=2),
+                torch.cat([past[1], value], dim=2),
+            )
         x = self.attention(x, key, value, hidden) * real
         x = self.attend_to_enc_output(x, *memory, None) * real
         x = self.output.drop(self.output(self.intermediate(x), x)) * real
@@ -211,13 +269,23 @@ class Embedding(nn.Module):
 
     def __init__(self, sizes: VideoSizes) -> None:
         super().__init__()
-        self.word_embeddings = nn.Embedding(sizes.vocabulary, sizes.width, padding_idx=PAD)
+        self.word_embeddings = nn.Embedding(
+            sizes.vocabulary, sizes.width, padding_idx=PAD
+        )
         self.position_embeddings = nn.Embedding(sizes.max_len, sizes.width)
-        self.category_embeddings = nn.Embedding(sizes.categories, sizes.width) if sizes.categories else None
+        self.category_embeddings = (
+            nn.Embedding(sizes.categories, sizes.width) if sizes.categories else None
+        )
         self.LayerNorm = nn.LayerNorm(sizes.width, eps=sizes.eps)
         self.drop = nn.Dropout(sizes.dropout)
 
-    def forward(self, tokens: torch.Tensor, start: int, category: torch.Tensor | None, more: torch.Tensor | None) -> torch.Tensor:
+    def forward(
+        self,
+        tokens: torch.Tensor,
+        start: int,
+        category: torch.Tensor | None,
+        more: torch.Tensor | None,
+    ) -> torch.Tensor:
         """Return embeddings (R, T, width).
 
         Parameters
@@ -235,6 +303,8 @@ class Embedding(nn.Module):
         x = self.word_embeddings(tokens) + self.position_embeddings(positions)
         if self.category_embeddings is not None:
             if category is None:
-                raise ValueError("the model was trained with categories: category must not be None")
+                raise ValueError(
+                    "the model was trained with categories: category must not be None"
+                )
             x = x + self.category_embeddings(category.reshape(-1))[:, None]
         return self.drop(self.LayerNorm(x if more is None else x + more[:, None]))

@@ -1,13 +1,18 @@
-"""O2NA network of this project: NAB's network with a predictor of objects and their positions.
+"""O2NA network of this project: NAB's network with a predictor of objects and their
+positions.
 
-Liu et al. 2021 (O2NA, Findings of ACL, arXiv 2108.02359) describe three steps: predict the focused objects and their positions in the
-caption; generate attribute and relation words around them; refine the draft with the video. Their code and the body of the paper were
-not available. Encoder, length predictor and decoder are those of :mod:`harness_models.o2na.network`; the object predictor is designed here.
+Liu et al. 2021 (O2NA, Findings of ACL, arXiv 2108.02359) describe three steps: predict
+the focused objects and their positions in the caption; generate attribute and relation
+words around them; refine the draft with the video. Their code and the body of the paper
+were not available. Encoder, length predictor and decoder are those of
+:mod:`harness_models.o2na.network`; the object predictor is designed here.
 
-- *Objects*: one sigmoid score per word of an object vocabulary, from the mean memory and the length L of the caption.
-- *Positions*: softmax over the L slots for each selected object, from the mean memory, L, the slot, and the sum of the vectors of the
-  selected objects.
-- *Requested objects* change the length: its probability is multiplied by theirs at that length (Bayes' rule).
+- *Objects*: one sigmoid score per word of an object vocabulary, from the mean memory
+  and the length L of the caption.
+- *Positions*: softmax over the L slots for each selected object, from the mean memory,
+  L, the slot, and the sum of the vectors of the selected objects.
+- *Requested objects* change the length: its probability is multiplied by theirs at that
+  length (Bayes' rule).
 
 Shapes: ``B`` captions, ``O`` object words, ``T`` slots.
 """
@@ -31,7 +36,11 @@ from harness_models.o2na.network import Encoded, VideoNetwork, sizes_of
 from harness_models.o2na.refinement import Pick, Refiner, Slots, StepSettings
 from harness_models.shared.decoding.filters import draw
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
+from harness_models.shared.weights.checkpoints import (
+    Checkpoint,
+    load_checkpoint,
+    load_strictly,
+)
 
 NAME = "O2NA as 'harness train o2na' writes it"
 """Name of the architecture in error messages."""
@@ -55,17 +64,32 @@ class ObjectPredictor(nn.Module):
         super().__init__()
         width = sizes.width
         self.register_buffer("words", torch.zeros(count, dtype=torch.long))
-        self.detect = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(sizes.dropout), nn.Linear(width, count))
+        self.detect = nn.Sequential(
+            nn.Linear(width, width),
+            nn.ReLU(),
+            nn.Dropout(sizes.dropout),
+            nn.Linear(width, count),
+        )
         self.objects = nn.Embedding(count, width)
-        self.slots, self.lengths = nn.Embedding(sizes.max_len, width), nn.Embedding(sizes.max_len, width)
-        self.place = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+        self.slots, self.lengths = (
+            nn.Embedding(sizes.max_len, width),
+            nn.Embedding(sizes.max_len, width),
+        )
+        self.place = nn.Sequential(
+            nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+        )
 
     def object_logits(self, mean: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return logits (B, O) of each object's occurrence in a caption, for mean memories (B, width) and lengths (B,)."""
+        """Return logits (B, O) of each object's occurrence in a caption, for mean
+        memories (B, width) and lengths (B,).
+        """
         return self.detect(mean + self.lengths(lengths))
 
-    def length_log_probs(self, log_probs: torch.Tensor, mean: torch.Tensor, objects: torch.Tensor) -> torch.Tensor:
-        """Return log-probabilities (B, max_len) of the length of captions that contain requested objects.
+    def length_log_probs(
+        self, log_probs: torch.Tensor, mean: torch.Tensor, objects: torch.Tensor
+    ) -> torch.Tensor:
+        """Return log-probabilities (B, max_len) of the length of captions that contain
+        requested objects.
 
         Parameters
         ----------
@@ -77,10 +101,15 @@ class ObjectPredictor(nn.Module):
             Requested objects (B, O) bool.
         """
         logits = self.detect(mean[:, None] + self.lengths.weight[None])
-        return (log_probs + (F.logsigmoid(logits) * objects[:, None].to(mean)).sum(2)).log_softmax(1)
+        return (
+            log_probs + (F.logsigmoid(logits) * objects[:, None].to(mean)).sum(2)
+        ).log_softmax(1)
 
-    def position_logits(self, mean: torch.Tensor, lengths: torch.Tensor, objects: torch.Tensor) -> torch.Tensor:
-        """Return logits (B, O, T) over the slots for every object, -inf beyond the length of a caption.
+    def position_logits(
+        self, mean: torch.Tensor, lengths: torch.Tensor, objects: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (B, O, T) over the slots for every object,
+        -inf beyond the length of a caption.
 
         Parameters
         ----------
@@ -94,7 +123,9 @@ class ObjectPredictor(nn.Module):
         size = int(lengths.max())
         about = mean + self.lengths(lengths) + objects.to(mean) @ self.objects.weight
         mixed = self.place(about[:, None] + self.slots.weight[None, :size])
-        logits = torch.einsum("btw,ow->bot", mixed, self.objects.weight) / math.sqrt(mixed.shape[-1])
+        logits = torch.einsum("btw,ow->bot", mixed, self.objects.weight) / math.sqrt(
+            mixed.shape[-1]
+        )
         beyond = torch.arange(size, device=lengths.device)[None] >= lengths[:, None]
         return logits.masked_fill(beyond[:, None], float("-inf"))
 
@@ -110,27 +141,42 @@ class O2na(VideoNetwork):
         self.object_predictor = ObjectPredictor(sizes, objects)
 
     @classmethod
-    def from_checkpoint(cls, path: str | Path | Checkpoint, config: Mapping[str, Any] | str | Path | None = None) -> O2na:
+    def from_checkpoint(
+        cls,
+        path: str | Path | Checkpoint,
+        config: Mapping[str, Any] | str | Path | None = None,
+    ) -> O2na:
         """Return the model of a run's folder or file, in evaluation mode.
 
         Raises
         ------
         InputError
-            If tensors are missing, unexpected or of another shape; the message lists them. A checkpoint of the paper's authors is refused
-            in this way, because its key names are not known.
+            If tensors are missing, unexpected or of another shape; the message lists
+            them. A checkpoint of the paper's authors is refused in this way, because
+            its key names are not known.
         """
         checkpoint = path if isinstance(path, Checkpoint) else load_checkpoint(path)
         objects = checkpoint.shapes().get("object_predictor.objects.weight", (1,))[0]
-        model = cls(VideoSizes(**sizes_of(checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA")), objects)
+        model = cls(
+            VideoSizes(
+                **sizes_of(
+                    checkpoint, {**checkpoint.settings, **read_config(config)}, "O2NA"
+                )
+            ),
+            objects,
+        )
         load_strictly(model, checkpoint, NAME)
         return model
 
 
 # --------------------------------------------------------------------------- three step decoding
-# The three steps of O2NA's decoding: objects and their positions, a draft around them in one pass, refinement with the video.
+# The three steps of O2NA's decoding: objects and their positions, a draft around them
+# in one pass, refinement with the video.
 #
-# Strategy ``refine`` takes the arg-max. Strategy ``sample`` selects every object with its probability, and draws positions and words; each
-# decision has its own uniform number. A caption of L words has at most max(1, L // 2) predicted objects, the most probable ones.
+# Strategy ``refine`` takes the arg-max. Strategy ``sample`` selects every object with
+# its probability, and draws positions and words; each decision has its own uniform
+# number. A caption of L words has at most max(1, L // 2) predicted objects, the most
+# probable ones.
 #
 # Shapes: ``R`` rows (captions), ``O`` object words, ``T`` slots.
 RequestedObjects = Mapping[int, int | None]
@@ -146,15 +192,21 @@ class ThreeSteps(StepSettings):
     iterations: int = 4
     """Number of refining passes after the draft."""
     threshold: float = 0.5
-    """Objects above this probability are selected (refine); the most probable one always is."""
+    """Objects above this probability are selected (refine);
+    the most probable one always is.
+    """
     keep_objects: bool = True
-    """If true, the refinement does not change predicted object words. It never changes requested ones."""
+    """If true, the refinement does not change predicted object words. It never changes
+    requested ones.
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_counts("iterations", minimum=0)
         if not 0 <= self.threshold <= 1:
-            raise HarnessError(f"decoding: options.threshold is a probability, found {self.threshold}")
+            raise HarnessError(
+                f"decoding: options.threshold is a probability, found {self.threshold}"
+            )
 
 
 @dataclass(frozen=True)
@@ -183,13 +235,16 @@ class PlacedObjects:
     """(R, T) bool, True at slots of requested objects."""
 
 
-def read_objects(value: Any, names: Sequence[str], longest: int, location: str) -> dict[int, int | None]:
+def read_objects(
+    value: Any, names: Sequence[str], longest: int, location: str
+) -> dict[int, int | None]:
     """Return requested objects as object numbers and slots.
 
     Parameters
     ----------
     value
-        List of object words, or mapping of object words to their position in the caption (from 1; None: any position).
+        List of object words, or mapping of object words to their position in the
+        caption (from 1; None: any position).
     names
         Object words of the model.
     longest
@@ -200,7 +255,8 @@ def read_objects(value: Any, names: Sequence[str], longest: int, location: str) 
     Raises
     ------
     InputError
-        If ``value`` is anything else, a word is not an object word of the model, or two objects have the same position.
+        If ``value`` is anything else, a word is not an object word of the model, or two
+        objects have the same position.
 
     Examples
     --------
@@ -208,30 +264,55 @@ def read_objects(value: Any, names: Sequence[str], longest: int, location: str) 
     {1: None, 0: 2}
     """
     if not isinstance(value, (Mapping, list, tuple)):
-        raise InputError(f"objects is a list of words, or a mapping of words to places; found {value!r}", location)
+        raise InputError(
+            "objects is a list of words, or a mapping of words to places; "
+            f"found {value!r}",
+            location,
+        )
     positions = dict(value) if isinstance(value, Mapping) else dict.fromkeys(value)
     index, objects = {name: i for i, name in enumerate(names)}, {}
     for word, position in positions.items():
         if word not in index:
-            some = ", ".join(names[:12]) + (f", ... ({len(names)} words)" if len(names) > 12 else "")
-            raise InputError(f"'{word}' is no object word of this model{did_you_mean(str(word), names)}; it knows {some}", location)
-        if position is not None and (isinstance(position, bool) or not isinstance(position, int) or not 1 <= position <= longest):
-            raise InputError(f"the place of '{word}' is a number from 1 to {longest}; found {position!r}", location)
+            some = ", ".join(names[:12]) + (
+                f", ... ({len(names)} words)" if len(names) > 12 else ""
+            )
+            raise InputError(
+                f"'{word}' is no object word of this "
+                f"model{did_you_mean(str(word), names)}; it knows {some}",
+                location,
+            )
+        if position is not None and (
+            isinstance(position, bool)
+            or not isinstance(position, int)
+            or not 1 <= position <= longest
+        ):
+            raise InputError(
+                f"the place of '{word}' is a number from 1 to {longest}; "
+                f"found {position!r}",
+                location,
+            )
         objects[index[word]] = None if position is None else position - 1
     slots = [slot for slot in objects.values() if slot is not None]
     if len(set(slots)) < len(slots):
         raise InputError("two objects have the same place", location)
     if len(objects) > longest:
-        raise InputError(f"{len(objects)} objects for captions of at most {longest} words", location)
+        raise InputError(
+            f"{len(objects)} objects for captions of at most {longest} words", location
+        )
     return objects
 
 
 def least_length(objects: RequestedObjects | None, shortest: int, longest: int) -> int:
     """Return the smallest number of words of a caption with requested objects.
 
-    The caption reaches the last requested slot, and has a word beside each object where ``longest`` allows it.
+    The caption reaches the last requested slot, and has a word beside each object where
+    ``longest`` allows it.
 
-    >>> least_length({0: None, 1: 4}, 1, 9), least_length({0: None, 1: None}, 1, 9), least_length(None, 3, 9)
+    >>> (
+    ...     least_length({0: None, 1: 4}, 1, 9),
+    ...     least_length({0: None, 1: None}, 1, 9),
+    ...     least_length(None, 3, 9),
+    ... )
     (5, 4, 3)
     """
     if not objects:
@@ -242,9 +323,13 @@ def least_length(objects: RequestedObjects | None, shortest: int, longest: int) 
 
 # --------------------------------------------------------------------------- step 1
 def place_objects(
-    model: O2na, encoded: Encoded, lengths: torch.Tensor, how: ThreeSteps, requests: Sequence[RequestedObjects | None],
+    model: O2na,
+    encoded: Encoded,
+    lengths: torch.Tensor,
+    how: ThreeSteps,
+    requests: Sequence[RequestedObjects | None],
     draws: Draws | None,
-) -> PlacedObjects:  # fmt: skip
+) -> PlacedObjects:
     """Select objects and place them in slots.
 
     Parameters
@@ -256,12 +341,14 @@ def place_objects(
     how
         Settings of the decoding.
     requests
-        Requested objects of each row, or None. A row with a request has these objects and no others.
+        Requested objects of each row, or None. A row with a request has these objects
+        and no others.
     draws
         Uniform numbers, or None for the arg-max.
     """
-    # Objects are independent yes-no decisions. In `sample` each is drawn with its own number, so that the caption of an example does not
-    # depend on the others of its batch.
+    # Objects are independent yes-no decisions. In `sample` each is drawn with its own
+    # number, so that the caption of an example does not depend on the others of its
+    # batch.
     logits = model.object_predictor.object_logits(encoded.mean, lengths)
     probabilities = logits.sigmoid()
     if draws is None:
@@ -270,10 +357,15 @@ def place_objects(
     else:
         selected = draws.objects < (logits.double() / draws.temperature).sigmoid()
     limit = (lengths // 2).clamp(min=1)
-    rank = probabilities.masked_fill(~selected, -1.0).argsort(dim=1, descending=True, stable=True).argsort(1)
+    rank = (
+        probabilities.masked_fill(~selected, -1.0)
+        .argsort(dim=1, descending=True, stable=True)
+        .argsort(1)
+    )
     selected &= rank < limit[:, None]
     slots = torch.full(selected.shape, -1, device=lengths.device)
-    # A request replaces the prediction: these objects and no others. Their probability counts as 1 in the score of the caption.
+    # A request replaces the prediction: these objects and no others. Their probability
+    # counts as 1 in the score of the caption.
     requested = torch.zeros_like(selected)
     for row, objects in enumerate(requests):
         if objects is not None:
@@ -282,14 +374,23 @@ def place_objects(
                 selected[row, number] = requested[row, number] = True
                 slots[row, number] = -1 if slot is None else slot
     probabilities = probabilities.masked_fill(requested, 1.0)
-    return _place(model, encoded, lengths, selected, probabilities, slots, requested, draws)
+    return _place(
+        model, encoded, lengths, selected, probabilities, slots, requested, draws
+    )
 
 
 def _place(
-    model: O2na, encoded: Encoded, lengths: torch.Tensor, selected: torch.Tensor, probabilities: torch.Tensor,
-    slots: torch.Tensor, requested: torch.Tensor, draws: Draws | None,
-) -> PlacedObjects:  # fmt: skip
-    """Place one object after the other in the best (or a drawn) free slot: first those with a requested slot, then the most probable.
+    model: O2na,
+    encoded: Encoded,
+    lengths: torch.Tensor,
+    selected: torch.Tensor,
+    probabilities: torch.Tensor,
+    slots: torch.Tensor,
+    requested: torch.Tensor,
+    draws: Draws | None,
+) -> PlacedObjects:
+    """Place one object after the other in the best (or a drawn) free slot: first those
+    with a requested slot, then the most probable.
 
     ``selected``, ``probabilities``, ``slots`` (-1: any) and ``requested`` are (R, O).
     """
@@ -300,19 +401,23 @@ def _place(
         torch.ones(len(rows), size, device=lengths.device, dtype=probabilities.dtype),
         torch.zeros(len(rows), size, dtype=torch.bool, device=lengths.device),
     )
-    # Requested slots come first (+2 exceeds every probability), so that a predicted object cannot take the slot of a requested one.
+    # Requested slots come first (+2 exceeds every probability), so that a predicted
+    # object cannot take the slot of a requested one.
     priority = (probabilities + 2.0 * (slots >= 0)).masked_fill(~selected, -1.0)
     order = priority.argsort(dim=1, descending=True, stable=True)
     for turn in range(int(selected.sum(1).max())):
         number = order[:, turn]
         active = selected[rows, number]
         free = logits[rows, number].masked_fill(out.tokens != PAD, float("-inf"))
-        # Rows without an object in this turn go along with harmless logits; their result is not written.
+        # Rows without an object in this turn go along with harmless logits; their
+        # result is not written.
         free = torch.where(active[:, None], free, torch.zeros_like(free))
         if draws is None:
             slot = free.argmax(1)
         else:
-            slot = draw(free, draws.positions[:, turn], Decoding("sample", draws.temperature))
+            slot = draw(
+                free, draws.positions[:, turn], Decoding("sample", draws.temperature)
+            )
         slot = torch.where(slots[rows, number] >= 0, slots[rows, number], slot)
         probability = probabilities[rows, number] * free.softmax(1)[rows, slot]
         here, at = rows[active], slot[active]
@@ -326,12 +431,15 @@ def _place(
 class ObjectRefiner(Refiner):
     """Draft and refinement around placed objects.
 
-    Special words are never predicted, so a caption has exactly its length and its objects.
+    Special words are never predicted, so a caption has exactly its length and its
+    objects.
     """
 
     how: ThreeSteps
 
-    def __init__(self, model: O2na, encoded: Encoded, how: ThreeSteps, pick: Pick | None) -> None:
+    def __init__(
+        self, model: O2na, encoded: Encoded, how: ThreeSteps, pick: Pick | None
+    ) -> None:
         super().__init__(model, encoded, how, pick=pick)
 
     def logits(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -341,17 +449,32 @@ class ObjectRefiner(Refiner):
         return logits
 
     def write(self, lengths: torch.Tensor, placed: PlacedObjects) -> Slots:
-        """Return drafted and refined rows of the lengths (R,) around the placed objects."""
-        pad = torch.arange(placed.tokens.shape[1], device=lengths.device)[None] >= lengths[:, None]
+        """Return drafted and refined rows of the lengths (R,) around the placed
+        objects.
+        """
+        pad = (
+            torch.arange(placed.tokens.shape[1], device=lengths.device)[None]
+            >= lengths[:, None]
+        )
         is_open = (placed.tokens == PAD) & ~pad
         fixed = ~is_open & ~pad if self.how.keep_objects else placed.requested
-        slots = Slots(placed.tokens.masked_fill(is_open, MASK), placed.probabilities, pad, [], fixed)
-        # Step 2, the draft: one pass on `vis` in the open slots, as the training hides them.
+        slots = Slots(
+            placed.tokens.masked_fill(is_open, MASK),
+            placed.probabilities,
+            pad,
+            [],
+            fixed,
+        )
+        # Step 2, the draft: one pass on `vis` in the open slots, as the training hides
+        # them.
         predicted, best = self._predict(slots, slots.tokens.masked_fill(is_open, VIS))
         slots.put(is_open, predicted, best)
         for turn in range(1, self.how.iterations + 1):
-            # Step 3: fixed words exceed every probability, so that they never rank among the least probable ones.
+            # Step 3: fixed words exceed every probability, so that they never rank
+            # among the least probable ones.
             confidence = slots.probabilities.masked_fill(fixed, 2.0)
             share = 1.0 - turn / (self.how.iterations + 1)
-            self._mask_and_predict(slots, self._least_probable(confidence, slots, share))
+            self._mask_and_predict(
+                slots, self._least_probable(confidence, slots, share)
+            )
         return slots

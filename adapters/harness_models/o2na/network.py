@@ -1,7 +1,9 @@
-"""Video captioning network that fills the slots of a caption in parallel: NAB of Yang et al. 2021, on which O2NA builds.
+"""Video captioning network that fills the slots of a caption in parallel: NAB of Yang
+et al. 2021, on which O2NA builds.
 
-Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning" (2021), arXiv 1911.12018. The state dict has the authors'
-keys. Shapes: ``B`` videos, ``R`` rows of slots, ``T`` slots, ``V`` words.
+Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning" (2021),
+arXiv 1911.12018. The state dict has the authors' keys. Shapes: ``B`` videos, ``R`` rows
+of slots, ``T`` slots, ``V`` words.
 """
 
 from __future__ import annotations
@@ -14,13 +16,28 @@ import torch
 from torch import nn
 
 from harness.errors import InputError
-from harness_models.o2na.layers import PAD, Cache, Embedding, Encoder, Joint, Layer, LengthPredictor, VideoSizes
+from harness_models.o2na.layers import (
+    PAD,
+    Cache,
+    Embedding,
+    Encoder,
+    Joint,
+    Layer,
+    LengthPredictor,
+    VideoSizes,
+)
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 
 
-def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any], kind: str, base: str = "decoder.") -> dict[str, Any]:
-    """Return the fields of :class:`VideoSizes` from the shapes of a checkpoint's tensors.
+def sizes_of(
+    checkpoint: Checkpoint,
+    settings: Mapping[str, Any],
+    kind: str,
+    base: str = "decoder.",
+) -> dict[str, Any]:
+    """Return the fields of :class:`VideoSizes` from the shapes of a checkpoint's
+    tensors.
 
     Parameters
     ----------
@@ -39,33 +56,54 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any], kind: str, bas
         If a setting contradicts a shape.
     """
     path, keys = str(checkpoint.path), checkpoint.tensors
-    vocabulary, width = checkpoint.shape(f"{base}embedding.word_embeddings.weight", kind)
+    vocabulary, width = checkpoint.shape(
+        f"{base}embedding.word_embeddings.weight", kind
+    )
     max_len = checkpoint.shape(f"{base}embedding.position_embeddings.weight", kind)[0]
     category = f"{base}embedding.category_embeddings.weight"
-    must_agree(settings, {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len}, path)
+    must_agree(
+        settings,
+        {"dim_hidden": width, "vocab_size": vocabulary, "max_len": max_len},
+        path,
+    )
     return {
-        "features": _modalities(checkpoint, settings), "width": width, "vocabulary": vocabulary, "max_len": max_len,
-        "layers": layer_count(keys, rf"{base.replace('.', chr(92) + '.')}layer\.(\d+)\."),
+        "features": _modalities(checkpoint, settings),
+        "width": width,
+        "vocabulary": vocabulary,
+        "max_len": max_len,
+        "layers": layer_count(
+            keys, rf"{base.replace('.', chr(92) + '.')}layer\.(\d+)\."
+        ),
         "heads": heads_of(settings, "num_attention_heads", width, 8, path),
         "inner": checkpoint.shape(f"{base}layer.0.intermediate.dense.weight", kind)[0],
         "categories": keys[category].shape[0] if category in keys else 0,
-        "normalised": any(key.startswith("joint_representation_learner.") for key in keys),
+        "normalised": any(
+            key.startswith("joint_representation_learner.") for key in keys
+        ),
         "layer_norms": f"{base}layer.0.output.LayerNorm.weight" in keys,
         "output_bias": "tgt_word_prj.bias" in keys,
-        "activation": settings.get("hidden_act", "gelu_new"), "eps": settings.get("layer_norm_eps", 1e-5),
-    }  # fmt: skip
+        "activation": settings.get("hidden_act", "gelu_new"),
+        "eps": settings.get("layer_norm_eps", 1e-5),
+    }
 
 
 def _modalities(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Return the feature width of each modality, in the order of the setting ``modality``."""
+    """Return the feature width of each modality,
+    in the order of the setting ``modality``.
+    """
     widths = {
         key.split(".")[1].removeprefix("Encoder_").lower(): tensor.shape[1]
         for key, tensor in checkpoint.tensors.items()
         if key.startswith("encoder.Encoder_") and key.endswith(".0.weight")
     }
-    order = settings.get("modality") or "".join(name for name in "mioa" if name in widths)
+    order = settings.get("modality") or "".join(
+        name for name in "mioa" if name in widths
+    )
     if sorted(order) != sorted(widths):
-        raise InputError(f"the setting modality = {order!r}, the checkpoint has {sorted(widths)}", str(checkpoint.path))
+        raise InputError(
+            f"the setting modality = {order!r}, the checkpoint has {sorted(widths)}",
+            str(checkpoint.path),
+        )
     return {name: widths[name] for name in order}
 
 
@@ -89,9 +127,13 @@ class Encoded:
     mean: torch.Tensor
     """(B, width): mean of the memory, which is added to every slot."""
     keys_values: Cache
-    """Keys and values of the memory for every decoder layer, (B, heads, slots, width / heads)."""
+    """Keys and values of the memory for every decoder layer, (B, heads, slots, width /
+    heads).
+    """
     lengths: torch.Tensor | None
-    """(B, max_len) log-probabilities of the number of words, where the model predicts it."""
+    """(B, max_len) log-probabilities of the number of words,
+    where the model predicts it.
+    """
 
 
 class VideoNetwork(nn.Module):
@@ -110,10 +152,14 @@ class VideoNetwork(nn.Module):
         self.joint_representation_learner = Joint(sizes) if sizes.normalised else None
         self.auxiliary_task_predictor = self.build_length_predictor()
         self.decoder = self.build_decoder()
-        self.tgt_word_prj = nn.Linear(sizes.width, sizes.vocabulary, bias=sizes.output_bias)
+        self.tgt_word_prj = nn.Linear(
+            sizes.width, sizes.vocabulary, bias=sizes.output_bias
+        )
 
     def build_length_predictor(self) -> LengthPredictor | None:
-        """Return the predictor of the number of words, None for a model that writes an end token."""
+        """Return the predictor of the number of words,
+        None for a model that writes an end token.
+        """
         return LengthPredictor(self.sizes)
 
     def build_decoder(self) -> nn.Module:
@@ -126,13 +172,16 @@ class VideoNetwork(nn.Module):
         return self.decoder  # type: ignore[return-value]
 
     # ------------------------------------------------------------------ encoder
-    def encode(self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None) -> Encoded:
+    def encode(
+        self, features: Sequence[torch.Tensor], category: torch.Tensor | None = None
+    ) -> Encoded:
         """Return the encoder output of B videos.
 
         Parameters
         ----------
         features
-            One tensor (B, frames, feature width) per modality, in the order of ``sizes.features``.
+            One tensor (B, frames, feature width) per modality, in the order of
+            ``sizes.features``.
         category
             Video categories (B,) or (B, 1), required if the model has categories.
         """
@@ -140,21 +189,38 @@ class VideoNetwork(nn.Module):
         encoded = self.encoder([x.to(dtype) for x in features])
         joint = self.joint_representation_learner
         memory = torch.cat(encoded, dim=1) if joint is None else joint(encoded)
-        lengths = None if self.auxiliary_task_predictor is None else self.auxiliary_task_predictor(memory)
+        lengths = (
+            None
+            if self.auxiliary_task_predictor is None
+            else self.auxiliary_task_predictor(memory)
+        )
         category = None if category is None else category.reshape(-1)
-        mean = memory.mean(1)  # before the keys: gradients of the memory are summed in this order, and stored weights depend on it
-        keys_values = tuple(layer.attend_to_enc_output.keys_values(memory) for layer in self.core.layer)  # type: ignore[union-attr]
+        # before the keys: gradients of the memory are summed in this order, and stored
+        # weights depend on it
+        mean = memory.mean(1)
+        keys_values = tuple(
+            layer.attend_to_enc_output.keys_values(memory) for layer in self.core.layer
+        )  # type: ignore[union-attr]
         return Encoded(memory, category, mean, keys_values, lengths)
 
     # ------------------------------------------------------------------ decoder
     def logits(self, tokens: torch.Tensor, encoded: Encoded) -> torch.Tensor:
-        """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows; entry t predicts token t."""
+        """Return logits (R, T, V) for slots (R, T) and the encoder output of R rows;
+        entry t predicts token t.
+        """
         return self.decode(tokens, encoded, (tokens == PAD)[:, None], encoded.mean)
 
-    def decode(self, tokens: torch.Tensor, encoded: Encoded, hidden: torch.Tensor, more: torch.Tensor | None) -> torch.Tensor:
+    def decode(
+        self,
+        tokens: torch.Tensor,
+        encoded: Encoded,
+        hidden: torch.Tensor,
+        more: torch.Tensor | None,
+    ) -> torch.Tensor:
         """Return logits (R, T, V) for slots (R, T).
 
-        ``hidden`` is broadcastable to (R, T, T) and True where a slot must not attend; ``more`` (R, width) is added to every slot.
+        ``hidden`` is broadcastable to (R, T, T) and True where a slot must not attend;
+        ``more`` (R, width) is added to every slot.
         """
         x = self.core.embedding(tokens, 0, encoded.category, more)
         real = (tokens != PAD)[:, :, None].to(x.dtype)

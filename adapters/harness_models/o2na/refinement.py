@@ -1,4 +1,5 @@
-"""Decoding that fills slots in several passes: lengths, slots, and the passes that mask and predict words again.
+"""Decoding that fills slots in several passes: lengths, slots,
+and the passes that mask and predict words again.
 
 Shapes: ``E`` examples, ``n`` candidates, ``R`` rows, ``T`` slots, ``V`` words.
 """
@@ -19,12 +20,15 @@ from harness_models.o2na.network import Encoded, VideoNetwork
 from harness_models.shared.decoding.filters import draw
 
 # --------------------------------------------------------------------------- lengths
-# Choice of caption lengths: the most likely ones, or draws with per-example random numbers.
+# Choice of caption lengths: the most likely ones, or draws with per-example random
+# numbers.
 SHORTEST = 4
 """Smallest number of words of a caption in the authors' code."""
 
 
-def most_likely_lengths(log_probs: torch.Tensor, count: int, max_len: int, shortest: int = SHORTEST) -> torch.Tensor:
+def most_likely_lengths(
+    log_probs: torch.Tensor, count: int, max_len: int, shortest: int = SHORTEST
+) -> torch.Tensor:
     """Return the most likely lengths (E, count), most likely first.
 
     Lengths are clamped to [shortest, max_len - 1], so some can be equal.
@@ -34,19 +38,31 @@ def most_likely_lengths(log_probs: torch.Tensor, count: int, max_len: int, short
     log_probs
         Log-probabilities (E, max_len) of the number of words.
     count
-        Number of lengths per example, reduced to the number of columns of ``log_probs``.
+        Number of lengths per example, reduced to the number of columns of
+        ``log_probs``.
 
     Examples
     --------
-    >>> most_likely_lengths(torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log(), 3, max_len=4, shortest=2).tolist()
+    >>> most_likely_lengths(
+    ...     torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log(), 3, max_len=4, shortest=2
+    ... ).tolist()
     [[3, 2, 2]]
     """
     count = min(count, log_probs.shape[1])
-    return log_probs.topk(count, dim=1).indices.clamp(min(shortest, max_len - 1), max_len - 1)
+    return log_probs.topk(count, dim=1).indices.clamp(
+        min(shortest, max_len - 1), max_len - 1
+    )
 
 
-def sampled_lengths(log_probs: torch.Tensor, uniforms: np.ndarray, temperature: float, shortest: int, longest: int) -> torch.Tensor:
-    """Return lengths (E, n) drawn from softmax(log_probs / temperature), clamped to [shortest, longest].
+def sampled_lengths(
+    log_probs: torch.Tensor,
+    uniforms: np.ndarray,
+    temperature: float,
+    shortest: int,
+    longest: int,
+) -> torch.Tensor:
+    """Return lengths (E, n) drawn from softmax(log_probs / temperature),
+    clamped to [shortest, longest].
 
     Parameters
     ----------
@@ -62,10 +78,19 @@ def sampled_lengths(log_probs: torch.Tensor, uniforms: np.ndarray, temperature: 
 
 
 def length_temperature(options: Mapping[str, Any]) -> float:
-    """Return ``options.length_temperature`` (default 1); raise :class:`HarnessError` if it is not a number above 0."""
+    """Return ``options.length_temperature`` (default 1); raise :class:`HarnessError` if
+    it is not a number above 0.
+    """
     temperature = options.get("length_temperature", 1.0)
-    if isinstance(temperature, bool) or not isinstance(temperature, (int, float)) or not 0 < temperature < float("inf"):
-        raise HarnessError(f"decoding: options.length_temperature must be a number above 0, found {temperature!r}")
+    if (
+        isinstance(temperature, bool)
+        or not isinstance(temperature, (int, float))
+        or not 0 < temperature < float("inf")
+    ):
+        raise HarnessError(
+            "decoding: options.length_temperature must be a number above 0, "
+            f"found {temperature!r}"
+        )
     return float(temperature)
 
 
@@ -75,7 +100,10 @@ Pick = Callable[[torch.Tensor, int], torch.Tensor]
 
 @dataclass(frozen=True, kw_only=True)
 class StepSettings:
-    """Settings that every decoding by refinement has. Raises :class:`HarnessError` for values out of range."""
+    """Settings that every decoding by refinement has.
+
+    Raises :class:`HarnessError` for values out of range.
+    """
 
     lengths: int = 6
     """Number of length candidates."""
@@ -91,7 +119,10 @@ class StepSettings:
         """Raise :class:`HarnessError` for a field that is below ``minimum``."""
         for name in names:
             if getattr(self, name) < minimum:
-                raise HarnessError(f"decoding: options.{name} must be at least {minimum}, found {getattr(self, name)}")
+                raise HarnessError(
+                    f"decoding: options.{name} must be at least {minimum}, "
+                    f"found {getattr(self, name)}"
+                )
 
 
 @dataclass
@@ -113,8 +144,12 @@ class Slots:
         """Return the word ids of the rows ``index``, without padding."""
         return [self.tokens[r][~self.pad[r]].tolist() for r in index.tolist()]
 
-    def put(self, mask: torch.Tensor, tokens: torch.Tensor, probabilities: torch.Tensor) -> None:
-        """Write tokens and probabilities (R, T) where ``mask`` (R, T) is True and the slot is not fixed."""
+    def put(
+        self, mask: torch.Tensor, tokens: torch.Tensor, probabilities: torch.Tensor
+    ) -> None:
+        """Write tokens and probabilities (R, T) where ``mask`` (R, T) is True and the
+        slot is not fixed.
+        """
         mask = mask if self.fixed is None else mask & ~self.fixed
         self.tokens = torch.where(mask, tokens, self.tokens)
         self.probabilities = torch.where(mask, probabilities, self.probabilities)
@@ -136,16 +171,27 @@ class Refiner:
         Function that selects the tokens of a pass; the arg-max by default.
     """
 
-    def __init__(self, model: VideoNetwork, encoded: Encoded, how: StepSettings, *, pick: Pick | None = None) -> None:
+    def __init__(
+        self,
+        model: VideoNetwork,
+        encoded: Encoded,
+        how: StepSettings,
+        *,
+        pick: Pick | None = None,
+    ) -> None:
         self.model, self.encoded, self.how, self.pick = model, encoded, how, pick
         self.passes = 0
 
     def probabilities(self, slots: Slots) -> torch.Tensor:
-        """Return the probabilities (R, T) of the words from which the score of a row is computed."""
+        """Return the probabilities (R, T) of the words from which the score of a row is
+        computed.
+        """
         return slots.probabilities
 
     def scores(self, slots: Slots) -> torch.Tensor:
-        """Return the score (R,) of each row: sum of log(probability) / length ** alpha."""
+        """Return the score (R,) of each row:
+        sum of log(probability) / length ** alpha.
+        """
         total = self.probabilities(slots).log().sum(-1)
         return total / (~slots.pad).sum(-1).to(total) ** self.how.alpha
 
@@ -154,8 +200,12 @@ class Refiner:
         """Return the logits (R, T, V) of tokens (R, T)."""
         return self.model.logits(tokens, self.encoded)
 
-    def _predict(self, slots: Slots, tokens: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return predicted tokens and their probabilities, both (R, T), for the input ``tokens`` (default: the slots)."""
+    def _predict(
+        self, slots: Slots, tokens: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return predicted tokens and their probabilities, both (R, T), for the input
+        ``tokens`` (default: the slots).
+        """
         logits = self.logits(slots.tokens if tokens is None else tokens)
         probabilities = logits.softmax(-1)
         if self.pick is None:
@@ -173,20 +223,30 @@ class Refiner:
         slots.put(mask, *self._predict(slots))
 
     @staticmethod
-    def _least_probable(confidence: torch.Tensor, slots: Slots, share: float) -> torch.Tensor:
-        """Return a mask (R, T) of the floor(length x share) slots of each row with the lowest confidence, at least one."""
+    def _least_probable(
+        confidence: torch.Tensor, slots: Slots, share: float
+    ) -> torch.Tensor:
+        """Return a mask (R, T) of the floor(length x share) slots of each row with the
+        lowest confidence, at least one.
+        """
         counts = ((~slots.pad).sum(-1).float() * share).long().clamp(min=1).tolist()
         mask = torch.zeros_like(slots.pad)
         for row, count in enumerate(counts):
-            mask[row, confidence[row].topk(count, largest=False, sorted=False).indices] = True
+            mask[
+                row, confidence[row].topk(count, largest=False, sorted=False).indices
+            ] = True
         return mask
 
 
-def sampled_words(uniforms: np.ndarray, slots: int, decoding: Decoding, device: torch.device) -> Pick:
-    """Return a function that draws the words of each pass with random numbers reserved for that pass.
+def sampled_words(
+    uniforms: np.ndarray, slots: int, decoding: Decoding, device: torch.device
+) -> Pick:
+    """Return a function that draws the words of each pass with random numbers reserved
+    for that pass.
 
-    Each (example, candidate) has a separate stream of numbers, and each slot of each pass a fixed place in it, so that a caption does
-    not depend on the other examples of the batch.
+    Each (example, candidate) has a separate stream of numbers, and each slot of each
+    pass a fixed place in it, so that a caption does not depend on the other examples of
+    the batch.
 
     Parameters
     ----------
@@ -197,11 +257,15 @@ def sampled_words(uniforms: np.ndarray, slots: int, decoding: Decoding, device: 
     decoding
         Temperature, top-k and top-p.
     """
-    flat = torch.from_numpy(np.ascontiguousarray(uniforms.reshape(-1, uniforms.shape[2]))).to(device)
+    flat = torch.from_numpy(
+        np.ascontiguousarray(uniforms.reshape(-1, uniforms.shape[2]))
+    ).to(device)
 
     def pick(logits: torch.Tensor, turn: int) -> torch.Tensor:
         rows, width, _ = logits.shape
         numbers = flat[:, turn * slots : turn * slots + width].reshape(-1)
-        return draw(logits.reshape(rows * width, -1), numbers, decoding).reshape(rows, width)
+        return draw(logits.reshape(rows * width, -1), numbers, decoding).reshape(
+            rows, width
+        )
 
     return pick

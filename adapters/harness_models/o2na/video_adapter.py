@@ -1,4 +1,6 @@
-"""Base class of adapters whose models fill the slots of a caption: checkpoint, words, video features, pseudo-log-likelihoods."""
+"""Base class of adapters whose models fill the slots of a caption: checkpoint, words,
+video features, pseudo-log-likelihoods.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,26 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from harness.contracts import Decoding, Example, Failure, Generation, TaskView, TokenScores
+from harness.contracts import (
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    TaskView,
+    TokenScores,
+)
 from harness.contracts.parameters import PathParam
 from harness.errors import HarnessError, InputError
 from harness_models.o2na.layers import MASK, PAD
 from harness_models.o2na.network import Encoded, VideoNetwork
-from harness_models.o2na.refinement import Refiner, Slots, StepSettings, length_temperature, most_likely_lengths, sampled_lengths
+from harness_models.o2na.refinement import (
+    Refiner,
+    Slots,
+    StepSettings,
+    length_temperature,
+    most_likely_lengths,
+    sampled_lengths,
+)
 from harness_models.o2na.word_list import VideoWords
 from harness_models.shared.decoding.batches import check_batch_size
 from harness_models.shared.decoding.decode import check_decoding, forced_scores
@@ -25,7 +41,11 @@ from harness_models.shared.decoding.types import select_rows
 from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.training.caption_training import pad_rows
 from harness_models.shared.weights.checkpoint_config import read_config, weight_files
-from harness_models.shared.weights.checkpoints import Checkpoint, file_fingerprint, load_checkpoint
+from harness_models.shared.weights.checkpoints import (
+    Checkpoint,
+    file_fingerprint,
+    load_checkpoint,
+)
 
 REFINING = ("refine", "sample", "nucleus")
 """Strategies of models that fill slots."""
@@ -35,7 +55,10 @@ FRAMES = 8
 
 
 class VideoAdapter(LeftToRight):
-    """Base of the adapters over video features. Parameters that are None take their values from the ``config.json`` of the training."""
+    """Base of the adapters over video features.
+
+    Parameters that are None take their values from the ``config.json`` of the training.
+    """
 
     name: str
     """Name of the adapter."""
@@ -46,9 +69,16 @@ class VideoAdapter(LeftToRight):
     """Class of the word list."""
 
     def __init__(
-        self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None, words: PathParam | None = None,
-        config: Mapping[str, Any] | str | None = None, frames: int | None = None, batch_size: int | str = 64, device: str = "cpu",
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        frames: int | None = None,
+        batch_size: int | str = 64,
+        device: str = "cpu",
+    ) -> None:
         loaded = load_checkpoint(checkpoint)
         self.config = {**loaded.settings, **read_config(config)}
         self.device = torch.device(device)
@@ -56,17 +86,25 @@ class VideoAdapter(LeftToRight):
         self.words = self._words(words, loaded)
         if len(self.words) != self.model.sizes.vocabulary:
             path = str(self.words.path)
-            raise InputError(f"{len(self.words)} words, the checkpoint has {self.model.sizes.vocabulary}", path)
+            raise InputError(
+                f"{len(self.words)} words, the checkpoint has "
+                f"{self.model.sizes.vocabulary}",
+                path,
+            )
         self.frames = int(frames or self.config.get("frames") or FRAMES)
         source = features if features is not None else self.config.get("features")
         if source is None:
-            raise HarnessError(f"{self.name}: the checkpoint does not name its features: give features")
+            raise HarnessError(
+                f"{self.name}: the checkpoint does not name its features: give features"
+            )
         self.videos = open_videos(source, self.frames)
         self.batch_size = check_batch_size(batch_size)
         self.files = weight_files(checkpoint)
         self._settings = {"config": read_config(config), "frames": self.frames}
 
-    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> VideoNetwork:
+    def load_model(
+        self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None
+    ) -> VideoNetwork:
         """Return the model of a checkpoint."""
         raise NotImplementedError
 
@@ -76,11 +114,16 @@ class VideoAdapter(LeftToRight):
             return self.words_class(words)
         self._word_files = []
         if not isinstance(self.config.get("words"), list):
-            raise HarnessError(f"{self.name}: the checkpoint does not hold its words: give words (a file)")
+            raise HarnessError(
+                f"{self.name}: the checkpoint does not hold its words: "
+                "give words (a file)"
+            )
         return self.words_class(self.config["words"], loaded.path)
 
     def identify(self) -> str:
-        """Return a name that depends on the weights, the word list, the features and the settings."""
+        """Return a name that depends on the weights, the word list,
+        the features and the settings.
+        """
         files = file_fingerprint(*self.files, *self._word_files)
         return f"{self.name}-{files}-{self.videos.fingerprint()}-{json.dumps(self._settings, sort_keys=True)}"
 
@@ -90,25 +133,46 @@ class VideoAdapter(LeftToRight):
 
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """Return the feature series of each example: one array (frames, width) per modality."""
-        return [self.videos.read(example, self.model.sizes.features) for example in examples]
+        """Return the feature series of each example: one array (frames, width) per
+        modality.
+        """
+        return [
+            self.videos.read(example, self.model.sizes.features) for example in examples
+        ]
 
     def longest(self, decoding: Decoding) -> int:
-        """Return the largest number of words of a caption: ``decoding.max_length``, limited by the slots of the model."""
-        return min(decoding.max_length or self.model.sizes.max_len, self.model.sizes.max_len - 1)
+        """Return the largest number of words of a caption: ``decoding.max_length``,
+        limited by the slots of the model.
+        """
+        return min(
+            decoding.max_length or self.model.sizes.max_len,
+            self.model.sizes.max_len - 1,
+        )
 
-    def encode_videos(self, model: VideoNetwork, inputs: Sequence[Any], examples: Sequence[Example]) -> Encoded:
+    def encode_videos(
+        self, model: VideoNetwork, inputs: Sequence[Any], examples: Sequence[Example]
+    ) -> Encoded:
         """Return the encoder output of ``model`` for the feature series of examples."""
-        features = [torch.from_numpy(np.stack(series)).to(self.device) for series in zip(*inputs)]
+        features = [
+            torch.from_numpy(np.stack(series)).to(self.device)
+            for series in zip(*inputs)
+        ]
         return model.encode(features, self.categories(model, examples))
 
-    def categories(self, model: VideoNetwork, examples: Sequence[Example]) -> torch.Tensor | None:
-        """Return the categories (E,) of the videos for a model that has categories, else None."""
+    def categories(
+        self, model: VideoNetwork, examples: Sequence[Example]
+    ) -> torch.Tensor | None:
+        """Return the categories (E,) of the videos for a model that has categories,
+        else None.
+        """
         return None
 
     # ------------------------------------------------------------------ refinement
-    def read_steps(self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str) -> Steps:
-        """Return the settings of a refining decoding: ``decoding.options`` as an instance of the dataclass ``kind``.
+    def read_steps(
+        self, decoding: Decoding, kind: type[Steps], shortest: int, *others: str
+    ) -> Steps:
+        """Return the settings of a refining decoding: ``decoding.options`` as an
+        instance of the dataclass ``kind``.
 
         Parameters
         ----------
@@ -124,44 +188,83 @@ class VideoAdapter(LeftToRight):
         Raises
         ------
         HarnessError
-            For a strategy that does not refine, an unknown option, and values out of range.
+            For a strategy that does not refine, an unknown option, and values out of
+            range.
         """
         sizes = self.model.sizes
         if decoding.strategy not in REFINING:
-            raise HarnessError(f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; found '{decoding.strategy}'")
+            raise HarnessError(
+                f"{self.name}: {self.method} decodes by {', '.join(REFINING)}; "
+                f"found '{decoding.strategy}'"
+            )
         check_decoding(decoding)
         names = [field.name for field in fields(kind)]
         allowed = [*names, *others, "length_temperature"]
         for name in decoding.options:
             if name not in allowed:
-                raise HarnessError.of_name(f"{self.name}: unknown option", name, allowed, "options are")
+                raise HarnessError.of_name(
+                    f"{self.name}: unknown option", name, allowed, "options are"
+                )
         length_temperature(decoding.options)
-        options = {"shortest": self.config.get("shortest", shortest), **decoding.options}
-        steps = kind(**{name: value for name, value in options.items() if name in names})
-        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(steps.lengths, sizes.max_len):
+        options = {
+            "shortest": self.config.get("shortest", shortest),
+            **decoding.options,
+        }
+        steps = kind(
+            **{name: value for name, value in options.items() if name in names}
+        )
+        if decoding.strategy == "refine" and (decoding.candidates or 1) > min(
+            steps.lengths, sizes.max_len
+        ):
             raise HarnessError(
-                f"{self.name}: {steps.lengths} lengths give at most {steps.lengths} candidates; requested {decoding.candidates}"
+                f"{self.name}: {steps.lengths} lengths give at most {steps.lengths} "
+                f"candidates; requested {decoding.candidates}"
             )
         return steps
 
     def refine(
-        self, examples: Sequence[Example], seeds: Sequence[int], write: Callable[[Sequence[tuple[Example, int]]], list[Generation]]
-    ) -> Iterator[Generation | Failure]:  # fmt: skip
-        """Yield the results of ``write`` on batches of (example, seed) pairs, without log-probabilities."""
+        self,
+        examples: Sequence[Example],
+        seeds: Sequence[int],
+        write: Callable[[Sequence[tuple[Example, int]]], list[Generation]],
+    ) -> Iterator[Generation | Failure]:
+        """Yield the results of ``write`` on batches of (example, seed) pairs,
+        without log-probabilities.
+        """
         return self.measure(list(zip(examples, seeds)), torch.inference_mode()(write))
 
-    def choose_lengths(self, scores: torch.Tensor, steps: StepSettings, decoding: Decoding, numbers: np.ndarray | None) -> torch.Tensor:
-        """Return the lengths (E, n) of the rows from log-probabilities (E, max_len): the most likely, or draws.
+    def choose_lengths(
+        self,
+        scores: torch.Tensor,
+        steps: StepSettings,
+        decoding: Decoding,
+        numbers: np.ndarray | None,
+    ) -> torch.Tensor:
+        """Return the lengths (E, n) of the rows from log-probabilities (E, max_len):
+        the most likely, or draws.
 
-        ``numbers`` (E, n, size) are the uniform numbers of the draws, of which the first of each row draws the length, or None.
+        ``numbers`` (E, n, size) are the uniform numbers of the draws, of which the
+        first of each row draws the length, or None.
         """
         longest = self.longest(decoding)
         if numbers is None:
-            return most_likely_lengths(scores, steps.lengths, longest + 1, steps.shortest)
-        return sampled_lengths(scores, numbers[:, :, 0], length_temperature(decoding.options), steps.shortest, longest)
+            return most_likely_lengths(
+                scores, steps.lengths, longest + 1, steps.shortest
+            )
+        return sampled_lengths(
+            scores,
+            numbers[:, :, 0],
+            length_temperature(decoding.options),
+            steps.shortest,
+            longest,
+        )
 
-    def select_captions(self, refiner: Refiner, slots: Slots, pairs: Sequence[Any], decoding: Decoding) -> list[Generation]:
-        """Return the generation of each of E pairs from rows (E x n): the best by score under ``refine``, else all draws in order."""
+    def select_captions(
+        self, refiner: Refiner, slots: Slots, pairs: Sequence[Any], decoding: Decoding
+    ) -> list[Generation]:
+        """Return the generation of each of E pairs from rows (E x n): the best by score
+        under ``refine``, else all draws in order.
+        """
         count, rows = decoding.candidates or 1, len(slots.tokens) // len(pairs)
         order = torch.arange(count).expand(len(pairs), -1)
         if decoding.strategy == "refine":
@@ -170,7 +273,11 @@ class VideoAdapter(LeftToRight):
         captions = [slots.rows(e * rows + order[e]) for e in range(len(pairs))]
         # Refined captions have no likelihood, so they have no log-probabilities.
         return [
-            Generation(tuple(map(self.words.decode, ids)), lengths=tuple(map(len, ids)), stop_reasons=("stop",) * len(ids))
+            Generation(
+                tuple(map(self.words.decode, ids)),
+                lengths=tuple(map(len, ids)),
+                stop_reasons=("stop",) * len(ids),
+            )
             for ids in captions
         ]
 
@@ -178,9 +285,14 @@ class VideoAdapter(LeftToRight):
     def pseudo_scores(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         """Return scores of all references, labelled ``pseudo``.
 
-        Each word is scored with its slot masked and all others in place. The last entry is the log-probability of the length.
+        Each word is scored with its slot masked and all others in place. The last entry
+        is the log-probability of the length.
         """
-        flat = [(e, self._slots(example, text)) for e, example in enumerate(examples) for text in example.references]
+        flat = [
+            (e, self._slots(example, text))
+            for e, example in enumerate(examples)
+            for text in example.references
+        ]
         scores: list[list[TokenScores]] = [[] for _ in examples]
         with torch.inference_mode():
             videos = self.encode_videos(self.model, self.inputs(examples), examples)
@@ -193,11 +305,18 @@ class VideoAdapter(LeftToRight):
     def _slots(self, example: Example, text: str) -> list[int]:
         ids, longest = self.words.encode(text), self.model.sizes.max_len - 1
         if not 1 <= len(ids) <= longest:
-            raise InputError(f"a reference of example '{example.id}' has {len(ids)} words; 1 to {longest} can be scored")
+            raise InputError(
+                f"a reference of example '{example.id}' has {len(ids)} words; "
+                f"1 to {longest} can be scored"
+            )
         return ids
 
-    def _pseudo(self, chunk: Sequence[tuple[int, list[int]]], videos: Encoded) -> Iterator[TokenScores]:
-        """Yield the scores of (number of the video, word ids) pairs; each word is one row of slots."""
+    def _pseudo(
+        self, chunk: Sequence[tuple[int, list[int]]], videos: Encoded
+    ) -> Iterator[TokenScores]:
+        """Yield the scores of (number of the video, word ids) pairs;
+        each word is one row of slots.
+        """
         counts = torch.tensor([len(ids) for _, ids in chunk])
         tokens = pad_rows([ids for _, ids in chunk], PAD)
         owner = torch.arange(len(chunk)).repeat_interleave(counts)
@@ -208,9 +327,16 @@ class VideoAdapter(LeftToRight):
         logits = self.model.logits(slots, rows)[torch.arange(len(owner)), slot]
         log_probs, ranks = forced_scores(logits, tokens[owner, slot].to(self.device))
         assert videos.lengths is not None
-        length, rank = forced_scores(videos.lengths[numbers.to(self.device)], counts.to(self.device))
+        length, rank = forced_scores(
+            videos.lengths[numbers.to(self.device)], counts.to(self.device)
+        )
         ends = counts.cumsum(0).tolist()
         for r, (_, ids) in enumerate(chunk):
             words = slice(ends[r] - len(ids), ends[r])
             pieces = (*self.pieces(ids), "<length>")
-            yield TokenScores(np.append(log_probs[words], length[r]), np.append(ranks[words], rank[r]), pieces, "pseudo")
+            yield TokenScores(
+                np.append(log_probs[words], length[r]),
+                np.append(ranks[words], rank[r]),
+                pieces,
+                "pseudo",
+            )

@@ -1,8 +1,10 @@
-"""Training on videos of models that fill the slots of a caption: data, sizes, the losses of lengths and of masked words.
+"""Training on videos of models that fill the slots of a caption: data, sizes, the
+losses of lengths and of masked words.
 
-Features are standardised in training. Mean and standard deviation are folded into the first layers of the saved model, which takes
-unstandardised features and has the key names of NACF's authors. The output folder also holds the learning curve (curve.jsonl) and the state
-of the training (state.pt).
+Features are standardised in training. Mean and standard deviation are folded into the
+first layers of the saved model, which takes unstandardised features and has the key
+names of NACF's authors. The output folder also holds the learning curve (curve.jsonl)
+and the state of the training (state.pt).
 """
 
 from __future__ import annotations
@@ -23,20 +25,31 @@ from harness_models.o2na.word_list import SPECIAL, VideoWords, split_words
 from harness_models.shared.inputs.videos import open_videos
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
-from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, pad_rows
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    pad_rows,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoRecipe(CaptionRecipe):
     """Common fields of the recipes of models on videos.
 
-    ``features`` is ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``. ``model`` has the keys width, layers, heads, inner, dropout
-    and max_len (default: longest caption + 2, at most 30).
+    ``features`` is ``{m: file, i: file}`` or ``{scenes: {frames, stride}}``. ``model``
+    has the keys width, layers, heads, inner, dropout and max_len (default: longest
+    caption + 2, at most 30).
     """
 
     sizes: ClassVar[Mapping[str, Any]] = {
-        "width": 512, "layers": 1, "heads": 8, "inner": 2048, "dropout": 0.5, "max_len": None
-    }  # fmt: skip
+        "width": 512,
+        "layers": 1,
+        "heads": 8,
+        "inner": 2048,
+        "dropout": 0.5,
+        "max_len": None,
+    }
 
     frames: Count = 8
     """Number of frames selected from each feature series, for files."""
@@ -61,9 +74,12 @@ class Batch:
 
 
 class VideoTraining(CaptionTraining):
-    """Data, length loss and saving of a training on videos; a subclass defines ``method``, ``build`` and ``losses``."""
+    """Data, length loss and saving of a training on videos; a subclass defines
+    ``method``, ``build`` and ``losses``.
+    """
 
-    seed_word = "o2na"  # of all video models: another word would change the weights of stored recipes
+    # of all video models: another word would change the weights of stored recipes
+    seed_word = "o2na"
     recipe: VideoRecipe
     model: VideoNetwork
     method: str
@@ -74,18 +90,28 @@ class VideoTraining(CaptionTraining):
         self.texts = [split_words(caption) for _, caption in self.pairs]
         for (name, caption), words in zip(self.pairs, self.texts):
             if not words:
-                raise InputError(f"a caption of example '{name}' has no words: {caption!r}", self.recipe.captions)
-        self.words = VideoWords(frequent_words(self.texts, self.recipe.least_count, SPECIAL))
+                raise InputError(
+                    f"a caption of example '{name}' has no words: {caption!r}",
+                    self.recipe.captions,
+                )
+        self.words = VideoWords(
+            frequent_words(self.texts, self.recipe.least_count, SPECIAL)
+        )
         row_of = {example.id: row for row, example in enumerate(self.examples)}
         self.owner = [row_of[name] for name, _ in self.pairs]
         self.sizes = self._sizes()
         longest = self.sizes.max_len - 2
-        self.captions = [self.words.encode(" ".join(words))[:longest] for words in self.texts]
-        # A video has captions of several lengths: the predictor learns their distribution, not the length of one of them.
+        self.captions = [
+            self.words.encode(" ".join(words))[:longest] for words in self.texts
+        ]
+        # A video has captions of several lengths: the predictor learns their
+        # distribution, not the length of one of them.
         self.length_goals = self._length_goals()
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
-        """Return the mean loss per predicted token, without the length loss, and the number of predicted tokens."""
+        """Return the mean loss per predicted token, without the length loss, and the
+        number of predicted tokens.
+        """
         raise NotImplementedError
 
     def build_sizes(self, **sizes: Any) -> VideoSizes:
@@ -94,27 +120,43 @@ class VideoTraining(CaptionTraining):
 
     # ------------------------------------------------------------------ data
     def _read_features(self) -> dict[str, int]:
-        """Read and standardise the features, one tensor (videos, frames, width) per modality, and return their widths."""
+        """Read and standardise the features, one tensor (videos, frames, width) per
+        modality, and return their widths.
+        """
         videos = open_videos(self.recipe.source, self.recipe.frames)
         videos.check(self.examples)
         widths = videos.widths(self.examples[0])
-        series = list(map(np.stack, zip(*(videos.read(example, widths) for example in self.examples))))
+        series = list(
+            map(
+                np.stack,
+                zip(*(videos.read(example, widths) for example in self.examples)),
+            )
+        )
         self.standards = [Standardiser.fit(x.reshape(-1, x.shape[-1])) for x in series]
-        self.features = [standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)]
+        self.features = [
+            standard(torch.from_numpy(x)) for x, standard in zip(series, self.standards)
+        ]
         return widths
 
     def _sizes(self) -> VideoSizes:
         system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
-        model_sizes = self.build_sizes(features=self._read_features(), vocabulary=len(self.words), **sizes)
+        model_sizes = self.build_sizes(
+            features=self._read_features(), vocabulary=len(self.words), **sizes
+        )
         check_fields(f"{system}: model", model_sizes)
         if model_sizes.width % model_sizes.heads:
-            raise HarnessError(f"{system}: model: heads must divide the width {model_sizes.width}; found {model_sizes.heads}")
+            raise HarnessError(
+                f"{system}: model: heads must divide the width {model_sizes.width}; "
+                f"found {model_sizes.heads}"
+            )
         return model_sizes
 
     def _length_goals(self) -> torch.Tensor:
-        """Return the share (videos, max_len) of each video's captions that have each number of words."""
+        """Return the share (videos, max_len) of each video's captions that have each
+        number of words.
+        """
         counts = torch.zeros(len(self.examples), self.sizes.max_len)
         for row, caption in zip(self.owner, self.captions):
             counts[row, len(caption)] += 1
@@ -122,7 +164,9 @@ class VideoTraining(CaptionTraining):
 
     # ------------------------------------------------------------------ loss
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
-        """Return the loss of the words, plus the cross-entropy of the length where the model predicts it."""
+        """Return the loss of the words, plus the cross-entropy of the length where the
+        model predicts it.
+        """
         tokens = pad_rows([self.captions[i] for i in batch], PAD)
         rows = torch.tensor([self.owner[i] for i in batch])
         encoded = self.model.encode([x[rows] for x in self.features])
@@ -136,11 +180,19 @@ class VideoTraining(CaptionTraining):
         """Return the settings under the authors' names, and the words."""
         sizes = self.sizes
         return {
-            "method": self.method, "modality": "".join(sizes.features), "dim_hidden": sizes.width, "max_len": sizes.max_len,
-            "num_attention_heads": sizes.heads, "vocab_size": sizes.vocabulary, "enhance_input": 2,
-            "hidden_act": sizes.activation, "layer_norm_eps": sizes.eps, "shortest": min(map(len, self.captions)),
-            "words": self.words.words, "frames": self.recipe.frames,
-        }  # fmt: skip
+            "method": self.method,
+            "modality": "".join(sizes.features),
+            "dim_hidden": sizes.width,
+            "max_len": sizes.max_len,
+            "num_attention_heads": sizes.heads,
+            "vocab_size": sizes.vocabulary,
+            "enhance_input": 2,
+            "hidden_act": sizes.activation,
+            "layer_norm_eps": sizes.eps,
+            "shortest": min(map(len, self.captions)),
+            "words": self.words.words,
+            "frames": self.recipe.frames,
+        }
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for features that are not standardised."""
@@ -152,24 +204,35 @@ class VideoTraining(CaptionTraining):
 
 # --------------------------------------------------------------------------- losses
 def cross_entropy(logits: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ignored.
+    """Return the mean cross-entropy of logits (B, T,
+    V) over the slots of ``goal`` (B, T) that are not ignored.
 
     The result is 0 if all slots are ignored.
     """
-    flat = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=IGNORED, reduction="sum")
+    flat = F.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]),
+        goal.reshape(-1),
+        ignore_index=IGNORED,
+        reduction="sum",
+    )
     return flat / (goal != IGNORED).sum().clamp(min=1)
 
 
 def masked_words_loss(model: VideoNetwork, batch: Batch) -> tuple[torch.Tensor, int]:
-    """Return the mean loss of masked words, predicted from the others, and their number.
+    """Return the mean loss of masked words, predicted from the others,
+    and their number.
 
-    In each caption a random number of words, at least one, is masked at random positions. Draws are from torch's global generator.
+    In each caption a random number of words, at least one, is masked at random
+    positions. Draws are from torch's global generator.
     """
     tokens, real = batch.tokens, batch.tokens != PAD
-    # The number of hidden words is uniform, as at the passes of the decoding, which starts with all words hidden and ends with few.
+    # The number of hidden words is uniform, as at the passes of the decoding, which
+    # starts with all words hidden and ends with few.
     lengths = real.sum(1, keepdim=True)
     count = 1 + (torch.rand(len(tokens), 1) * lengths).long().clamp(max=lengths - 1)
     order = torch.rand(tokens.shape).masked_fill(~real, 2.0).argsort(1).argsort(1)
     hidden = (order < count) & real
     logits = model.logits(tokens.masked_fill(hidden, MASK), batch.encoded)
-    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(hidden.sum())
+    return cross_entropy(logits, tokens.masked_fill(~hidden, IGNORED)), int(
+        hidden.sum()
+    )

@@ -1,4 +1,6 @@
-"""Word lists with special words for masked slots and drafts, and the words that carry what a video shows."""
+"""Word lists with special words for masked slots and drafts,
+and the words that carry what a video shows.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from harness_models.shared.weights.checkpoint_config import read_json
 # --------------------------------------------------------------------------- visual words
 # Visual words of a caption, where no parts of speech are available.
 #
-# NACF's templates hold visual words, which are nouns and verbs in the paper. Here they are all words outside a closed list of function
-# words.
+# NACF's templates hold visual words, which are nouns and verbs in the paper. Here they
+# are all words outside a closed list of function words.
 _DETERMINERS = """
     a an the this that these those his her its their my your our
     some any each every no another one two three four five six several
@@ -36,7 +38,11 @@ FUNCTION_WORDS = DETERMINERS | frozenset(_OTHERS.split())
 def is_visual(word: str) -> bool:
     """Return True if a word is not a function word and contains a letter.
 
-    >>> [word for word in "a red block is in front of the wall".split() if is_visual(word)]
+    >>> [
+    ...     word
+    ...     for word in "a red block is in front of the wall".split()
+    ...     if is_visual(word)
+    ... ]
     ['red', 'block', 'front', 'wall']
     """
     return word not in FUNCTION_WORDS and any(ch.isalpha() for ch in word)
@@ -47,7 +53,8 @@ SPECIAL = ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
 
 
 def split_words(text: str) -> list[str]:
-    """Return the lower-cased words of a text without punctuation at their ends, as in the authors' corpus.
+    """Return the lower-cased words of a text without punctuation at their ends,
+    as in the authors' corpus.
 
     Tokens without a letter or digit are dropped.
 
@@ -66,7 +73,8 @@ class VideoWords(WordList):
     source
         JSON file with a list or a mapping of id to word, or the words themselves.
     path
-        File that the words were read from, for error messages, where ``source`` is the words.
+        File that the words were read from, for error messages, where ``source`` is the
+        words.
 
     Raises
     ------
@@ -77,7 +85,9 @@ class VideoWords(WordList):
     unknown, ends, hidden = UNK, (PAD, EOS), (BOS, MASK, VIS)
     split = staticmethod(split_words)
 
-    def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
+    def __init__(
+        self, source: str | Path | Sequence[str], path: str | Path | None = None
+    ) -> None:
         if isinstance(source, (str, Path)):
             self.path = Path(source)
             if not self.path.is_file():
@@ -86,9 +96,16 @@ class VideoWords(WordList):
         else:
             self.path, data = Path(path or "."), list(source)
         try:
-            table = {int(i): str(word) for i, word in (data.items() if isinstance(data, Mapping) else enumerate(data))}
+            table = {
+                int(i): str(word)
+                for i, word in (
+                    data.items() if isinstance(data, Mapping) else enumerate(data)
+                )
+            }
         except (TypeError, ValueError) as error:
-            raise InputError("expected a list of words or a mapping of ids to words", str(self.path)) from error
+            raise InputError(
+                "expected a list of words or a mapping of ids to words", str(self.path)
+            ) from error
         if sorted(table) != list(range(len(table))):
             raise InputError(f"word ids are not 0 to {len(table) - 1}", str(self.path))
         super().__init__([table[i] for i in range(len(table))])

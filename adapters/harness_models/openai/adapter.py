@@ -1,4 +1,6 @@
-"""The ``openai`` adapter: servers with OpenAI's chat interface (vLLM, llama.cpp, SGLang, Ollama, ...)."""
+"""The ``openai`` adapter: servers with OpenAI's chat interface (vLLM, llama.cpp,
+SGLang, Ollama, ...).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.contracts import Decoding, Example, Failure, Generation, KeyVariable, PathParam, StoreResult, TaskView
+from harness.contracts import (
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    KeyVariable,
+    PathParam,
+    StoreResult,
+    TaskView,
+)
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
 from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
@@ -28,7 +39,8 @@ def read_choices(reply: Any) -> list[Choice]:
     ValueError
         For a reply without choices or text, which another attempt may mend.
     RequestFailed
-        For a refusal of the model, and for an answer without text because all tokens went into reasoning.
+        For a refusal of the model, and for an answer without text because all tokens
+        went into reasoning.
     """
     choices = reply.get("choices") if isinstance(reply, dict) else None
     if not isinstance(choices, list) or not choices:
@@ -41,27 +53,41 @@ def read_choices(reply: Any) -> list[Choice]:
             continue
         finish = choice.get("finish_reason")
         if message.get("refusal") or finish == "content_filter":
-            raise RequestFailed(f"the model refuses to answer ({str(message.get('refusal') or finish)[:80]})")
+            raise RequestFailed(
+                "the model refuses to answer "
+                f"({str(message.get('refusal') or finish)[:80]})"
+            )
         if finish == "length":
-            raise RequestFailed("no text within the maximum number of tokens; raise decoding.max_length")
+            raise RequestFailed(
+                "no text within the maximum number of tokens; raise decoding.max_length"
+            )
         raise ValueError(f"a choice without text: {str(choice)[:80]!r}")
     return choices
 
 
 def generation(choices: Sequence[Choice]) -> Generation:
-    """Return the texts of choices, and their log-probabilities where the server reports all of them."""
+    """Return the texts of choices, and their log-probabilities where the server reports
+    all of them.
+    """
     tokens = [token_log_probs(choice) for choice in choices]
     complete = all(values is not None for values in tokens)
     return Generation(
         candidates=tuple(choice["message"]["content"].strip() for choice in choices),
-        log_probs=tuple(float(sum(values or ())) for values in tokens) if complete else None,
+        log_probs=tuple(float(sum(values or ())) for values in tokens)
+        if complete
+        else None,
         lengths=tuple(len(values or ()) for values in tokens) if complete else None,
-        stop_reasons=tuple("length" if choice.get("finish_reason") == "length" else "stop" for choice in choices),
+        stop_reasons=tuple(
+            "length" if choice.get("finish_reason") == "length" else "stop"
+            for choice in choices
+        ),
     )
 
 
 def token_log_probs(choice: Choice) -> list[float] | None:
-    """Return the log-probabilities that the server reports (for most servers before temperature and filters), or None."""
+    """Return the log-probabilities that the server reports (for most servers before
+    temperature and filters), or None.
+    """
     try:
         return [float(entry["logprob"]) for entry in choice["logprobs"]["content"]]
     except (KeyError, TypeError, ValueError):
@@ -74,8 +100,9 @@ _STRATEGIES = ("greedy", "sample", "nucleus")
 class OpenAI:
     """Captions from a server; one request returns all candidates of an example.
 
-    The first request of a process is sent alone; the others follow when it succeeded. A key, model, address or field that the server
-    refuses thus ends the run after one request.
+    The first request of a process is sent alone; the others follow when it succeeded. A
+    key, model, address or field that the server refuses thus ends the run after one
+    request.
 
     Parameters
     ----------
@@ -84,7 +111,8 @@ class OpenAI:
     model
         Name of the model on the server.
     prompt
-        User message. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``.
+        User message. ``{source}`` is replaced by ``Example.source``, any other
+        ``{key}`` by that entry of ``Example.meta``.
     system
         System message.
     images
@@ -92,12 +120,15 @@ class OpenAI:
     image
         If true, each request has media; default: if the example names one.
     medium
-        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image.
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name,
+        else an image.
     frames, frame_choice
         Number of frames of a video that are sent as images, and ``uniform`` or ``key``
-        (:func:`~harness_models.shared.media.video_frames`); 0 sends the whole file, which vLLM and SGLang accept.
+        (:func:`~harness_models.shared.media.video_frames`); 0 sends the whole file,
+        which vLLM and SGLang accept.
     max_side
-        Maximum width and height of images and frames in pixels; larger ones are reduced.
+        Maximum width and height of images and frames in pixels; larger ones are
+        reduced.
     api_key_env
         Name of the environment variable that holds the API key.
     log_probs
@@ -113,11 +144,12 @@ class OpenAI:
     seed
         If true, the seed of the example is sent.
     parameters
-        Field of the request -> its name on this server, or null for a field that it does not accept:
-        ``{max_tokens: max_completion_tokens, logprobs: null}``.
+        Field of the request -> its name on this server, or null for a field that it
+        does not accept: ``{max_tokens: max_completion_tokens, logprobs: null}``.
     prices
-        Price of a million tokens in any currency: ``input``, ``output``, and ``cached`` (input that the server had cached). The cost
-        of a run is then recorded beside its tokens.
+        Price of a million tokens in any currency: ``input``, ``output``, and ``cached``
+        (input that the server had cached). The cost of a run is then recorded beside
+        its tokens.
     extra
         Further fields of every request. ``top_k`` is sent without it.
     """
@@ -126,25 +158,63 @@ class OpenAI:
 
     @check_arguments
     def __init__(
-        self, *, base_url: str, model: str, prompt: str = "Describe the image in one sentence.", system: str | None = None,
-        images: PathParam | None = None, image: bool | None = None, medium: Literal["auto", "image", "video", "audio"] = "auto",
-        frames: int = 8, frame_choice: str = "uniform", max_side: int | None = None,
-        api_key_env: KeyVariable | None = None, log_probs: bool = True,
-        concurrency: int = 8, requests_per_minute: float | None = None, timeout: float = 120.0, connect_timeout: float = 10.0,
-        retries: int = 5, first_wait: float = 1.0, proxy: str | None = None, max_length: Count = 64, seed: bool = True,
-        parameters: Mapping[str, str | None] | None = None, prices: Prices | None = None, extra: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        base_url: str,
+        model: str,
+        prompt: str = "Describe the image in one sentence.",
+        system: str | None = None,
+        images: PathParam | None = None,
+        image: bool | None = None,
+        medium: Literal["auto", "image", "video", "audio"] = "auto",
+        frames: int = 8,
+        frame_choice: str = "uniform",
+        max_side: int | None = None,
+        api_key_env: KeyVariable | None = None,
+        log_probs: bool = True,
+        concurrency: int = 8,
+        requests_per_minute: float | None = None,
+        timeout: float = 120.0,
+        connect_timeout: float = 10.0,
+        retries: int = 5,
+        first_wait: float = 1.0,
+        proxy: str | None = None,
+        max_length: Count = 64,
+        seed: bool = True,
+        parameters: Mapping[str, str | None] | None = None,
+        prices: Prices | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
         self.client = ChatClient(
-            owner="openai", base_url=base_url, api_key=read_key("openai", api_key_env), parameters=parameters or {},
-            concurrency=concurrency, requests_per_minute=requests_per_minute, timeout=timeout, connect_timeout=connect_timeout,
-            retries=retries, first_wait=first_wait, proxy=proxy,
-        )  # fmt: skip
+            owner="openai",
+            base_url=base_url,
+            api_key=read_key("openai", api_key_env),
+            parameters=parameters or {},
+            concurrency=concurrency,
+            requests_per_minute=requests_per_minute,
+            timeout=timeout,
+            connect_timeout=connect_timeout,
+            retries=retries,
+            first_wait=first_wait,
+            proxy=proxy,
+        )
         folder = Path(images) if images is not None else None
         self.messages = Messages(
-            prompt=prompt, system=system, folder=folder, image=image, medium=medium, frames=frames, frame_choice=frame_choice,
+            prompt=prompt,
+            system=system,
+            folder=folder,
+            image=image,
+            medium=medium,
+            frames=frames,
+            frame_choice=frame_choice,
             max_side=max_side,
-        )  # fmt: skip
-        self.model, self.log_probs, self.max_length, self.seed = model, log_probs, max_length, seed
+        )
+        self.model, self.log_probs, self.max_length, self.seed = (
+            model,
+            log_probs,
+            max_length,
+            seed,
+        )
         self.prices, self.extra = dict(prices or {}), dict(extra or {})
 
     @property
@@ -153,43 +223,74 @@ class OpenAI:
         return self.messages.folder
 
     def fingerprint(self) -> str:
-        """Return the address, the model name and the settings. The weights that the server uses are not known to the client."""
+        """Return the address, the model name and the settings.
+
+        The weights that the server uses are not known to the client.
+        """
         settings: dict[str, Any] = {
-            "url": self.client.base_url, "model": self.model, "prompt": self.messages.prompt, "system": self.messages.system,
-            "length": self.max_length, "image": self.messages.image, "seed": self.seed, "extra": self.extra,
-        }  # fmt: skip
+            "url": self.client.base_url,
+            "model": self.model,
+            "prompt": self.messages.prompt,
+            "system": self.messages.system,
+            "length": self.max_length,
+            "image": self.messages.image,
+            "seed": self.seed,
+            "extra": self.extra,
+        }
         optional = {
-            "parameters": (self.client.parameters, {}), "max_side": (self.messages.max_side, None), "frames": (self.messages.frames, 8),
-            "medium": (self.messages.medium, "auto"), "frame_choice": (self.messages.frame_choice, "uniform"),
-        }  # fmt: skip
-        settings.update({name: value for name, (value, default) in optional.items() if value != default})
+            "parameters": (self.client.parameters, {}),
+            "max_side": (self.messages.max_side, None),
+            "frames": (self.messages.frames, 8),
+            "medium": (self.messages.medium, "auto"),
+            "frame_choice": (self.messages.frame_choice, "uniform"),
+        }
+        settings.update(
+            {
+                name: value
+                for name, (value, default) in optional.items()
+                if value != default
+            }
+        )
         return f"openai-{json.dumps(settings, sort_keys=True)}"
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`HarnessError` for an unsupported strategy, :class:`InputError` for a prompt with a key that an example lacks."""
+        """Raise :class:`HarnessError` for an unsupported strategy, :class:`InputError`
+        for a prompt with a key that an example lacks.
+        """
         if task.decoding.strategy not in _STRATEGIES:
-            raise HarnessError(f"openai: strategy is one of {', '.join(_STRATEGIES)}; found '{task.decoding.strategy}'")
+            raise HarnessError(
+                f"openai: strategy is one of {', '.join(_STRATEGIES)}; "
+                f"found '{task.decoding.strategy}'"
+            )
         for example in task.examples:
             self.messages.text(example)
 
     def usage(self) -> dict[str, object]:
-        """Return the requests and tokens since the adapter was created, and their cost where ``prices`` are given.
+        """Return the requests and tokens since the adapter was created, and their cost
+        where ``prices`` are given.
 
-        ``replies_without_counts`` is the number of replies whose tokens the server did not count; it is left out at 0.
+        ``replies_without_counts`` is the number of replies whose tokens the server did
+        not count; it is left out at 0.
         """
         usage = self.client.usage
         values: dict[str, object] = {
-            "requests": usage.requests, "repeated": usage.retries, "prompt_tokens": usage.prompt_tokens,
-            "cached_tokens": usage.cached_tokens, "completion_tokens": usage.completion_tokens,
-        }  # fmt: skip
+            "requests": usage.requests,
+            "repeated": usage.retries,
+            "prompt_tokens": usage.prompt_tokens,
+            "cached_tokens": usage.cached_tokens,
+            "completion_tokens": usage.completion_tokens,
+        }
         if usage.uncounted:
             values["replies_without_counts"] = usage.uncounted
         if self.prices:
             values["cost"] = usage.cost(self.prices)
         return values
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if all requests for it failed.
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one :class:`Generation` per example in order, or a :class:`Failure` if
+        all requests for it failed.
 
         An error of :meth:`generate_unordered` follows the results before it.
         """
@@ -197,24 +298,41 @@ class OpenAI:
         try:
             self.generate_unordered(examples, decoding, seeds, results.__setitem__)
         finally:
-            yield from map(results.__getitem__, takewhile(results.__contains__, range(len(examples))))
+            yield from map(
+                results.__getitem__,
+                takewhile(results.__contains__, range(len(examples))),
+            )
 
-    def generate_unordered(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int], store: StoreResult) -> None:
-        """Store the results of :meth:`generate` as they arrive; see :class:`~harness.contracts.GeneratesUnordered`.
+    def generate_unordered(
+        self,
+        examples: Sequence[Example],
+        decoding: Decoding,
+        seeds: Sequence[int],
+        store: StoreResult,
+    ) -> None:
+        """Store the results of :meth:`generate` as they arrive; see
+        :class:`~harness.contracts.GeneratesUnordered`.
 
         Raises
         ------
         HarnessError
-            As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses or is down.
+            As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses
+            or is down.
         """
 
-        async def generate_one(session: Session, request: tuple[int, Example, int]) -> None:
+        async def generate_one(
+            session: Session, request: tuple[int, Example, int]
+        ) -> None:
             position, example, seed = request
             store(position, await self._generation(session, example, decoding, seed))
 
-        self.client.ask_all(generate_one, list(zip(range(len(examples)), examples, seeds)))
+        self.client.ask_all(
+            generate_one, list(zip(range(len(examples)), examples, seeds))
+        )
 
-    async def _generation(self, session: Session, example: Example, decoding: Decoding, seed: int) -> Generation | Failure:
+    async def _generation(
+        self, session: Session, example: Example, decoding: Decoding, seed: int
+    ) -> Generation | Failure:
         candidates = decoding.candidates or 1
         count = 1 if decoding.strategy == "greedy" else candidates
         try:
@@ -227,19 +345,29 @@ class OpenAI:
             return Failure(f"{self.client.base_url}: {error}")
         return generation(choices * (candidates // count))
 
-    async def _choices(self, session: Session, body: dict[str, Any], count: int) -> list[Choice]:
-        """Return ``count`` choices; requests are repeated if the server returns fewer at a time."""
-        number, seed = (self.client.parameters.get(name, name) for name in ("n", "seed"))
+    async def _choices(
+        self, session: Session, body: dict[str, Any], count: int
+    ) -> list[Choice]:
+        """Return ``count`` choices; requests are repeated if the server returns fewer
+        at a time.
+        """
+        number, seed = (
+            self.client.parameters.get(name, name) for name in ("n", "seed")
+        )
         choices: list[Choice] = []
         while len(choices) < count:
             if number in body:
                 body = {**body, number: count - len(choices)}
             if choices and seed in body:
                 body[seed] = (body[seed] + len(choices)) % 2**31
-            choices += (await session.post("chat/completions", body, read_choices))[: count - len(choices)]
+            choices += (await session.post("chat/completions", body, read_choices))[
+                : count - len(choices)
+            ]
         return choices
 
-    def body(self, example: Example, decoding: Decoding, seed: int, candidates: int) -> dict[str, Any]:
+    def body(
+        self, example: Example, decoding: Decoding, seed: int, candidates: int
+    ) -> dict[str, Any]:
         """Return the JSON body of the request for one example.
 
         Raises :class:`InputError` for a prompt with a field that the example lacks, and

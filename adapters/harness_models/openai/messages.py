@@ -1,4 +1,6 @@
-"""The messages of a request: the prompt with its fields filled, and the media of the example."""
+"""The messages of a request: the prompt with its fields filled,
+and the media of the example.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,20 @@ from harness.contracts.parameters import check_fields
 from harness.errors import InputError
 from harness.files.media import media_label, open_media, require_media
 from harness.llm.client import RequestFailed
-from harness_models.shared.inputs.pictures import COLUMN_OF_MEDIA, decode_picture, to_rgb
+from harness_models.shared.inputs.pictures import (
+    COLUMN_OF_MEDIA,
+    decode_picture,
+    to_rgb,
+)
 from harness_models.shared.inputs.prompts import fill_prompt
-from harness_models.shared.media import check_frames, kind_of_name, media_path, read_sound, video_frames, wav_bytes
+from harness_models.shared.media import (
+    check_frames,
+    kind_of_name,
+    media_path,
+    read_sound,
+    video_frames,
+    wav_bytes,
+)
 
 # --------------------------------------------------------------------------- content
 # Content parts of a chat message: images, frames of a video, sound, whole video files.
@@ -25,7 +38,12 @@ if TYPE_CHECKING:
     from PIL import Image as PilImage
 
 Part = dict[str, Any]
-_SENT_AS_THEY_ARE = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
+_SENT_AS_THEY_ARE = {
+    "PNG": "image/png",
+    "JPEG": "image/jpeg",
+    "WEBP": "image/webp",
+    "GIF": "image/gif",
+}
 """Formats of Pillow that servers read -> their media types."""
 _PLAIN_MODES = ("RGB", "RGBA", "L", "LA", "P", "1")
 
@@ -49,8 +67,8 @@ def image_part(image: PilImage.Image) -> Part:
 def image_file_part(content: bytes, label: str, max_side: int | None = None) -> Part:
     """Return an image file as a part.
 
-    A PNG, JPEG, WebP or GIF of 8 bits is sent unchanged. Other formats and modes (CMYK, 16 bits), and images larger than
-    ``max_side``, are sent as RGB images in PNG.
+    A PNG, JPEG, WebP or GIF of 8 bits is sent unchanged. Other formats and modes (CMYK,
+    16 bits), and images larger than ``max_side``, are sent as RGB images in PNG.
 
     Parameters
     ----------
@@ -59,7 +77,8 @@ def image_file_part(content: bytes, label: str, max_side: int | None = None) -> 
     label : str
         Name of the image for messages.
     max_side : int, optional
-        Maximum width and height in pixels; a larger image is reduced, with its proportions.
+        Maximum width and height in pixels; a larger image is reduced, with its
+        proportions.
 
     Raises
     ------
@@ -82,8 +101,12 @@ def _image(content: bytes, media_type: str) -> Part:
     return {"type": "image_url", "image_url": {"url": data_url(content, media_type)}}
 
 
-def frame_parts(frames: Sequence[PilImage.Image], max_side: int | None = None) -> list[Part]:
-    """Return frames of a video as image parts, in their order; frames larger than ``max_side`` pixels are reduced."""
+def frame_parts(
+    frames: Sequence[PilImage.Image], max_side: int | None = None
+) -> list[Part]:
+    """Return frames of a video as image parts, in their order; frames larger than
+    ``max_side`` pixels are reduced.
+    """
     images: list[Part] = []
     for frame in frames:
         if max_side is not None and max(frame.size) > max_side:
@@ -95,11 +118,16 @@ def frame_parts(frames: Sequence[PilImage.Image], max_side: int | None = None) -
 
 def sound_part(wav: bytes) -> Part:
     """Return the bytes of a WAV file as a part."""
-    return {"type": "input_audio", "input_audio": {"data": base64.b64encode(wav).decode("ascii"), "format": "wav"}}
+    return {
+        "type": "input_audio",
+        "input_audio": {"data": base64.b64encode(wav).decode("ascii"), "format": "wav"},
+    }
 
 
 def video_file_part(content: bytes, media_type: str) -> Part:
-    """Return a whole video file as a part ``video_url``, which vLLM and SGLang accept."""
+    """Return a whole video file as a part ``video_url``,
+    which vLLM and SGLang accept.
+    """
     return {"type": "video_url", "video_url": {"url": data_url(content, media_type)}}
 
 
@@ -112,14 +140,18 @@ class Messages:
     """Recipe of the messages of an example."""
 
     prompt: str
-    """User message with fields: ``{source}``, ``{id}``, and keys of ``Example.meta``."""
+    """User message with fields: ``{source}``, ``{id}``, and keys of ``Example.meta``.
+    """
     system: str | None = None
     folder: Path | None = None
     """Folder of ``Example.media``."""
     image: bool | None = None
-    """True: each request has media; None: those whose example names media; False: none."""
+    """True: each request has media; None: those whose example names media; False: none.
+    """
     medium: Literal["auto", "image", "video", "audio"] = "auto"
-    """``image``, ``video``, ``audio``, or ``auto``: by the suffix of the media name, else an image."""
+    """``image``, ``video``, ``audio``, or ``auto``:
+    by the suffix of the media name, else an image.
+    """
     frames: int = 8
     """Number of frames of a video; 0 sends the whole file."""
     frame_choice: str = "uniform"
@@ -149,7 +181,9 @@ class Messages:
         return [*messages, {"role": "user", "content": content}]
 
     def text(self, example: Example) -> str:
-        """Return the prompt of an example; raise :class:`InputError` for a field that it lacks."""
+        """Return the prompt of an example; raise :class:`InputError` for a field that
+        it lacks.
+        """
         return fill_prompt(self.prompt, example)
 
     def _media(self, example: Example) -> list[Part]:
@@ -157,19 +191,39 @@ class Messages:
             medium = "image" if self.medium == "auto" else self.medium
             raise RequestFailed(f"the example names no {medium}; {COLUMN_OF_MEDIA}")
         media, label = example.media, media_label(example.media, self.folder)
-        medium = self.medium if self.medium != "auto" else kind_of_name(media) or "image"
+        medium = (
+            self.medium if self.medium != "auto" else kind_of_name(media) or "image"
+        )
         if medium == "video":
-            return self._read(label, medium, lambda: self._video(media_path(media, self.folder, "video")))
+            return self._read(
+                label,
+                medium,
+                lambda: self._video(media_path(media, self.folder, "video")),
+            )
         if medium == "audio":
-            return self._read(label, medium, lambda: self._sound(media_path(media, self.folder, "audio")))
-        return self._read(label, medium, lambda: [image_file_part(self._content(media), label, self.max_side)])
+            return self._read(
+                label,
+                medium,
+                lambda: self._sound(media_path(media, self.folder, "audio")),
+            )
+        return self._read(
+            label,
+            medium,
+            lambda: [image_file_part(self._content(media), label, self.max_side)],
+        )
 
     def _video(self, path: Path) -> list[Part]:
         if self.frames == 0:
             content = path.read_bytes()
             require_media(content[:32], str(path))
-            return [video_file_part(content, mimetypes.guess_type(path.name)[0] or "video/mp4")]
-        return frame_parts(video_frames(path, self.frames, self.frame_choice).images, self.max_side)
+            return [
+                video_file_part(
+                    content, mimetypes.guess_type(path.name)[0] or "video/mp4"
+                )
+            ]
+        return frame_parts(
+            video_frames(path, self.frames, self.frame_choice).images, self.max_side
+        )
 
     @staticmethod
     def _sound(path: Path) -> list[Part]:
@@ -180,11 +234,17 @@ class Messages:
             return file.read()
 
     @staticmethod
-    def _read(label: str, noun: str, read_parts: Callable[[], list[Part]]) -> list[Part]:
-        """Return parts; raise :class:`RequestFailed` where their file is missing, damaged, or cannot be read."""
+    def _read(
+        label: str, noun: str, read_parts: Callable[[], list[Part]]
+    ) -> list[Part]:
+        """Return parts; raise :class:`RequestFailed` where their file is missing,
+        damaged, or cannot be read.
+        """
         try:
             return read_parts()
         except OSError as error:
-            raise RequestFailed(f"{label}: the {noun} cannot be read ({error.strerror or error})") from error
+            raise RequestFailed(
+                f"{label}: the {noun} cannot be read ({error.strerror or error})"
+            ) from error
         except InputError as error:
             raise RequestFailed(str(error)) from error

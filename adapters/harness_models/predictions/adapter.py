@@ -1,4 +1,6 @@
-"""The ``predictions`` adapter: captions from files, checked against the examples of the task."""
+"""The ``predictions`` adapter: captions from files,
+checked against the examples of the task.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,15 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.contracts import Candidates, Decoding, Events, Example, PathParam, Reading, TaskView
+from harness.contracts import (
+    Candidates,
+    Decoding,
+    Events,
+    Example,
+    PathParam,
+    Reading,
+    TaskView,
+)
 from harness.contracts.parameters import Count, check_arguments
 from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
@@ -16,7 +26,11 @@ from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
 from harness.registry.file_forms import form_names
-from harness_models.predictions.record_tables import FORMATS, find_matching_column, read_table
+from harness_models.predictions.record_tables import (
+    FORMATS,
+    find_matching_column,
+    read_table,
+)
 from harness_models.predictions.table import USUAL, Choice, Table
 
 _log = logging.getLogger(__name__)
@@ -30,54 +44,100 @@ class Predictions:
     path
         A file, or a list of files; each file holds some candidates of every set.
     format
-        ``auto`` (detected from the content), or one of the formats of docs/data-formats.md: ``coco`` (results files with one or several
-        captions per image), ``jsonl`` (JSON Lines or a JSON list), ``parquet``, ``vdtk``, ``mapping`` (one object of ids and captions),
-        ``list``, ``csv``, ``tsv``, ``pairs``, ``flickr``, ``txt``, ``lm-eval``, ``inspect``. All but Parquet may be gzipped.
+        ``auto`` (detected from the content), or one of the formats of
+        docs/data-formats.md: ``coco`` (results files with one or several captions per
+        image), ``jsonl`` (JSON Lines or a JSON list), ``parquet``, ``vdtk``,
+        ``mapping`` (one object of ids and captions), ``list``, ``csv``, ``tsv``,
+        ``pairs``, ``flickr``, ``txt``, ``lm-eval``, ``inspect``. All but Parquet may be
+        gzipped.
     id, candidates
-        Names of the columns; default: the first usual name that is present. ``id: null`` numbers the records from 0 and matches them with
-        the examples by position.
+        Names of the columns; default: the first usual name that is present.
+        ``id: null`` numbers the records from 0 and matches them with the examples by
+        position.
     columns
-        The same as a mapping, as for data sets: ``{id: NAME or null, candidates: NAME}``.
+        The same as a mapping, as for data sets:
+        ``{id: NAME or null, candidates: NAME}``.
     events
-        Treatment of texts with times: ``paragraph`` joins those of a record to one text, ``separate`` makes each an item ``ID#1``.
+        Treatment of texts with times: ``paragraph`` joins those of a record to one
+        text, ``separate`` makes each an item ``ID#1``.
     system
-        For candidates that are an object (system -> caption, list of captions, or null): the system to use, or a list of systems whose
-        captions form one set.
+        For candidates that are an object (system -> caption, list of captions, or
+        null): the system to use, or a list of systems whose captions form one set.
     n
         Maximum number of candidates of a set; the first ones are used.
     allow_missing
-        If true, examples without predictions are skipped and counted; else they are an error.
+        If true, examples without predictions are skipped and counted; else they are an
+        error.
     allow_unknown
         If true, predictions for unknown examples are ignored; else they are an error.
     allow_empty
         If true, empty candidates are accepted; else they are an error.
     clean
-        What to remove of captions, a list of ``think``, ``marks``, ``echo``, ``prefix``, ``markdown`` and ``repeats``
-        (docs/outputs.md); nothing by default.
+        What to remove of captions, a list of ``think``, ``marks``, ``echo``,
+        ``prefix``, ``markdown`` and ``repeats`` (docs/outputs.md); nothing by default.
 
     Raises
     ------
     InputError
-        For an unknown format, a file that is missing, and in :meth:`prepare` for a file that does not fit the task.
+        For an unknown format, a file that is missing, and in :meth:`prepare` for a file
+        that does not fit the task.
     """
 
     @check_arguments
     def __init__(
-        self, *, path: PathParam | Sequence[PathParam], format: str = "auto", id: str | None = USUAL,
-        candidates: str | None = None, columns: Mapping[str, Any] | None = None, system: str | Sequence[str] | None = None,
-        n: Count | None = None, allow_missing: bool = False, allow_unknown: bool = False, allow_empty: bool = False,
-        events: Events | None = None, clean: str | Sequence[str] = (),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        path: PathParam | Sequence[PathParam],
+        format: str = "auto",
+        id: str | None = USUAL,
+        candidates: str | None = None,
+        columns: Mapping[str, Any] | None = None,
+        system: str | Sequence[str] | None = None,
+        n: Count | None = None,
+        allow_missing: bool = False,
+        allow_unknown: bool = False,
+        allow_empty: bool = False,
+        events: Events | None = None,
+        clean: str | Sequence[str] = (),
+    ) -> None:
         if format not in FORMATS and format not in form_names():
-            raise InputError.of_name("unknown format", format, list(dict.fromkeys((*FORMATS, *form_names()))), "formats are")
-        paths = [path] if isinstance(path, str) or not isinstance(path, Sequence) else list(path)
+            raise InputError.of_name(
+                "unknown format",
+                format,
+                list(dict.fromkeys((*FORMATS, *form_names()))),
+                "formats are",
+            )
+        paths = (
+            [path]
+            if isinstance(path, str) or not isinstance(path, Sequence)
+            else list(path)
+        )
         if not paths:
-            raise InputError("path is an empty list; expected one or several files of predictions")
+            raise InputError(
+                "path is an empty list; expected one or several files of predictions"
+            )
         self.paths = [existing_captions(item, "file of predictions") for item in paths]
         self.format = format
-        systems = () if system is None else (system,) if isinstance(system, str) else tuple(system)
-        names = {"id": id, "candidates": candidates, **check_mapping(columns, ("id", "candidates"))}
-        self.choice = Choice(names["id"], names["candidates"] or USUAL, systems, allow_empty, events, check_clean(clean))
+        systems = (
+            ()
+            if system is None
+            else (system,)
+            if isinstance(system, str)
+            else tuple(system)
+        )
+        names = {
+            "id": id,
+            "candidates": candidates,
+            **check_mapping(columns, ("id", "candidates")),
+        }
+        self.choice = Choice(
+            names["id"],
+            names["candidates"] or USUAL,
+            systems,
+            allow_empty,
+            events,
+            check_clean(clean),
+        )
         self.n = n
         self.allow_missing = allow_missing
         self.allow_unknown = allow_unknown
@@ -88,10 +148,17 @@ class Predictions:
         """Return a hash of the parameters and the contents of the files."""
         if self._fingerprint is None:
             params: dict[str, Any] = {
-                "format": self.format, "id": [] if self.choice.id is None else self.choice.id or None,
-                "candidates": self.choice.candidates or None, "systems": self.choice.systems, "n": self.n,
-                "allow": [self.allow_missing, self.allow_unknown, self.choice.allow_empty],
-            }  # fmt: skip
+                "format": self.format,
+                "id": [] if self.choice.id is None else self.choice.id or None,
+                "candidates": self.choice.candidates or None,
+                "systems": self.choice.systems,
+                "n": self.n,
+                "allow": [
+                    self.allow_missing,
+                    self.allow_unknown,
+                    self.choice.allow_empty,
+                ],
+            }
             params |= {"events": self.choice.events} if self.choice.events else {}
             if self.choice.clean:
                 params["clean"] = self.choice.clean
@@ -99,7 +166,9 @@ class Predictions:
         return self._fingerprint
 
     def captions_by_id(self) -> dict[str, tuple[str, ...]]:
-        """Return the captions of all files by id, without a task; those of a null are empty."""
+        """Return the captions of all files by id, without a task;
+        those of a null are empty.
+        """
         out: dict[str, tuple[str, ...]] = {}
         for table in self._read():
             if table.undecided:
@@ -109,11 +178,15 @@ class Predictions:
         return out
 
     def id_columns(self) -> dict[str, list[str]]:
-        """Return the columns that can hold the ids of the first file, with the id of each record; empty where there is no choice."""
+        """Return the columns that can hold the ids of the first file, with the id of
+        each record; empty where there is no choice.
+        """
         table = self._read()[0]
         if table.possible_ids:
             return dict(table.possible_ids)
-        return {} if table.numbered else {table.id or KEYS: [*table.captions, *table.null]}
+        return (
+            {} if table.numbered else {table.id or KEYS: [*table.captions, *table.null]}
+        )
 
     def readings(self) -> list[Reading]:
         """Return how the files were read."""
@@ -124,13 +197,16 @@ class Predictions:
         return [table.signs for table in self._read()]
 
     def prepare(self, task: TaskView) -> None:
-        """Raise :class:`InputError` for examples without predictions and predictions without an example, unless they are allowed.
+        """Raise :class:`InputError` for examples without predictions and predictions
+        without an example, unless they are allowed.
 
-        The ids of a file that has several columns of them are those of the column that agrees with the task. The message gives their
-        number and the first ids. Unknown ids are accepted if the task is a part of its data set. A file without any id of the task is
-        always an error.
+        The ids of a file that has several columns of them are those of the column that
+        agrees with the task. The message gives their number and the first ids. Unknown
+        ids are accepted if the task is a part of its data set. A file without any id of
+        the task is always an error.
         """
-        names = [example.id for example in task.examples]  # one pass: the examples may lie on disk
+        # one pass: the examples may lie on disk
+        names = [example.id for example in task.examples]
         ids = set(names)
         for table in self._read():
             if table.undecided:
@@ -142,15 +218,29 @@ class Predictions:
                 if ids.isdisjoint(table.captions) and ids.isdisjoint(table.null):
                     _match_by_media(table, task)
             missing = [name for name in names if name not in table.captions]
-            unknown = [name for name in (*table.captions, *table.null) if name not in ids]
-            if task.examples and len(missing) == len(ids) and len(unknown) == len(table.captions) + len(table.null):
+            unknown = [
+                name for name in (*table.captions, *table.null) if name not in ids
+            ]
+            if (
+                task.examples
+                and len(missing) == len(ids)
+                and len(unknown) == len(table.captions) + len(table.null)
+            ):
                 advice = (
-                    "; id: null matches records and examples by position, if their order is the same" if len(unknown) == len(ids) else ""
+                    "; id: null matches records and examples by position, "
+                    "if their order is the same"
+                    if len(unknown) == len(ids)
+                    else ""
                 )
                 other = find_matching_column(table.path, self.format, self.choice, ids)
-                column = f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}" if other else f"choose the column with id: ...{advice}"
+                column = (
+                    f"'{other[0]}' has {other[1]:,} of them: id: {other[0]}"
+                    if other
+                    else f"choose the column with id: ...{advice}"
+                )
                 raise InputError(
-                    f"its {counted(len(unknown), 'id', 'is/are')} not in the data set: it has {captions.quote_list(unknown)}, the data set"
+                    f"its {counted(len(unknown), 'id', 'is/are')} not in the data "
+                    f"set: it has {captions.quote_list(unknown)}, the data set"
                     f" {captions.quote_list(names)} ({column})",
                     str(table.path),
                 )
@@ -158,53 +248,93 @@ class Predictions:
                 raise self._missing_error(table, task, missing)
             if unknown and not (self.allow_unknown or task.partial):
                 raise InputError(
-                    f"predictions for {counted(len(unknown), 'example')} that the data set does not contain: {captions.quote_list(unknown)}"
+                    f"predictions for {counted(len(unknown), 'example')} that the "
+                    f"data set does not contain: {captions.quote_list(unknown)}"
                     " (allow_unknown: true ignores them)",
                     str(table.path),
                 )
 
-    def _missing_error(self, table: Table, task: TaskView, missing: Sequence[str]) -> InputError:
-        """Return the error for examples without predictions; it names a split that would leave none."""
+    def _missing_error(
+        self, table: Table, task: TaskView, missing: Sequence[str]
+    ) -> InputError:
+        """Return the error for examples without predictions;
+        it names a split that would leave none.
+        """
         null = sum(name in table.null for name in missing)
         detail = f", {null} of them null" if null else ""
         message = (
-            f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} no predictions{detail}: {captions.quote_list(missing)}"
+            f"{len(missing)} of {counted(len(task.examples), 'example', 'has/have')} "
+            f"no predictions{detail}: {captions.quote_list(missing)}"
         )
         covered, absent = _splits(task, set(missing))
-        ids, names = [*table.captions, *table.null], [example.id for example in task.examples]
+        ids, names = (
+            [*table.captions, *table.null],
+            [example.id for example in task.examples],
+        )
         alike = captions.count_alike(ids, names)
-        positions = names == [str(k) for k in range(len(names))] and len(ids) == len(names)
+        positions = names == [str(k) for k in range(len(names))] and len(ids) == len(
+            names
+        )
         if covered and absent and not covered & absent:
-            message += f"; the file has the predictions of {_named_splits(covered)}, not of {_named_splits(absent)} (split: {min(covered)})"
+            message += (
+                f"; the file has the predictions of {_named_splits(covered)}, "
+                f"not of {_named_splits(absent)} (split: {min(covered)})"
+            )
         elif positions:
-            message += "; the examples are numbered from 0 (id: null matches records and examples by position)"
+            message += (
+                "; the examples are numbered from 0 (id: "
+                "null matches records and examples by position)"
+            )
         elif alike > len(set(ids) & set(names)):
-            message += f"; by file name or number {counted(alike, 'id')} would match, but not all: {captions.quote_list(ids)}"
+            message += (
+                f"; by file name or number {counted(alike, 'id')} would match, "
+                f"but not all: {captions.quote_list(ids)}"
+            )
         elif len(missing) < len(names):
             message += " (allow_missing: true scores the others)"
         return InputError(message, str(table.path))
 
     def _match_by_position(self, table: Table, task: TaskView) -> None:
-        """Give the k-th record of a file without ids the id of the k-th example; raise :class:`InputError` for other numbers of them."""
-        number, ids = len(table.captions) + len(table.null), [example.id for example in task.examples]
+        """Give the k-th record of a file without ids the id of the k-th example; raise
+        :class:`InputError` for other numbers of them.
+        """
+        number, ids = (
+            len(table.captions) + len(table.null),
+            [example.id for example in task.examples],
+        )
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
-            advice = " (or name the column of ids with id: ...)" if self.choice.id is None else ""
+            advice = (
+                " (or name the column of ids with id: ...)"
+                if self.choice.id is None
+                else ""
+            )
             raise InputError(
-                f"holds {counted(number, 'record')} without ids for {counted(len(ids), 'example')}; records are matched by position, "
+                f"holds {counted(number, 'record')} without ids for "
+                f"{counted(len(ids), 'example')}; records are matched by position, "
                 f"so expected one per example{advice}",
                 str(table.path),
             )
         _check_lines(table, ids)
         if ids != [str(k) for k in range(1, len(ids) + 1)]:
-            _log.warning("note: %s has no ids; its records are matched with the examples by position", table.path)
-        table.captions = {name: table.captions[str(k)] for k, name in enumerate(ids) if str(k) in table.captions}
+            _log.warning(
+                "note: %s has no ids; its records are matched with the examples by "
+                "position",
+                table.path,
+            )
+        table.captions = {
+            name: table.captions[str(k)]
+            for k, name in enumerate(ids)
+            if str(k) in table.captions
+        }
         table.null = {name: None for k, name in enumerate(ids) if str(k) in table.null}
         table.numbered = False
 
     def _match_by_file_name(self, table: Table, names: Sequence[str]) -> None:
-        """Give the captions of a file the ids of the data set where these are its file names, or theirs; else leave them as they are."""
+        """Give the captions of a file the ids of the data set where these are its file
+        names, or theirs; else leave them as they are.
+        """
         ids = [*table.captions, *table.null]
         known = set(names)
         matched = sum(key in known for key in ids)
@@ -212,16 +342,29 @@ class Predictions:
             return
         matches = captions.match_file_names(ids, names)
         if sum(name in known for name in matches.values()) > matched:
-            key, name = next((pair for pair in matches.items() if pair[0] != pair[1]), ("", ""))
-            table.remarks.append(f"its ids are matched by file name: '{key}' is '{name}'")
+            key, name = next(
+                (pair for pair in matches.items() if pair[0] != pair[1]), ("", "")
+            )
+            table.remarks.append(
+                f"its ids are matched by file name: '{key}' is '{name}'"
+            )
             table.rename(matches)
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates]:
-        """Yield the first ``n`` captions of each example, at most ``decoding.candidates``; an empty tuple if there are none."""
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Candidates]:
+        """Yield the first ``n`` captions of each example, at most
+        ``decoding.candidates``; an empty tuple if there are none.
+        """
         tables = self._read()
-        limit = min((count for count in (self.n, decoding.candidates) if count is not None), default=None)
+        limit = min(
+            (count for count in (self.n, decoding.candidates) if count is not None),
+            default=None,
+        )
         for example in examples:
-            yield tuple(text for table in tables for text in table.captions.get(example.id, ()))[:limit]
+            yield tuple(
+                text for table in tables for text in table.captions.get(example.id, ())
+            )[:limit]
 
     def forget_texts(self) -> None:
         """Drop the captions of the files; :meth:`prepare` reads them again."""
@@ -229,12 +372,18 @@ class Predictions:
 
     def _read(self) -> list[Table]:
         if self._tables is None:
-            self._tables = [read_table(path, self.format, self.choice) for path in self.paths]
+            self._tables = [
+                read_table(path, self.format, self.choice) for path in self.paths
+            ]
         return self._tables
 
 
-def _fields_of_examples(task: TaskView, columns: Mapping[str, object]) -> dict[str, list[str]]:
-    """Return the fields of the examples that have names of some columns -> value of each example as a text."""
+def _fields_of_examples(
+    task: TaskView, columns: Mapping[str, object]
+) -> dict[str, list[str]]:
+    """Return the fields of the examples that have names of some columns -> value of
+    each example as a text.
+    """
     out: dict[str, list[str]] = {name: [] for name in columns}
     for example in task.examples:
         for name, values in out.items():
@@ -243,40 +392,71 @@ def _fields_of_examples(task: TaskView, columns: Mapping[str, object]) -> dict[s
 
 
 def _match_by_media(table: Table, task: TaskView) -> None:
-    """Give the captions of a file the ids of the examples whose media have its ids as names, if every match is the only one."""
+    """Give the captions of a file the ids of the examples whose media have its ids as
+    names, if every match is the only one.
+    """
     ids = [*table.captions, *table.null]
     names: dict[str, str] = {}
     for example in task.examples:
         if not example.media or example.media in names:
             return
         names[example.media] = example.id
-    matches = {key: names[media] for key, media in captions.match_file_names(ids, names).items() if media in names}
+    matches = {
+        key: names[media]
+        for key, media in captions.match_file_names(ids, names).items()
+        if media in names
+    }
     if not matches:
         return
     key, name = next(iter(matches.items()))
-    table.remarks.append(f"its ids are matched by the names of the media: '{key}' is '{name}'")
+    table.remarks.append(
+        f"its ids are matched by the names of the media: '{key}' is '{name}'"
+    )
     table.rename({key: matches.get(key, key) for key in ids})
 
 
 def _check_lines(table: Table, ids: Sequence[str]) -> None:
-    """Raise :class:`InputError` for lines of text, or lists of two texts, each of which begins with an id of the examples."""
+    """Raise :class:`InputError` for lines of text, or lists of two texts, each of which
+    begins with an id of the examples.
+    """
     known = {key for name in ids for key in (name, captions.name_keys(name)[0])}
     texts = list(table.captions.values())
     if not texts or table.form not in ("txt", "list"):
         return
     if table.form == "list":
         starts = [item[0] for item in texts if len(item) == 2]
-        what, right = "lists are pairs of an id of the data set and a caption", "an object of ids and captions"
+        what, right = (
+            "lists are pairs of an id of the data set and a caption",
+            "an object of ids and captions",
+        )
     else:
-        starts = [words[0].rstrip(":,;|") for item in texts if item and (words := item[0].split(maxsplit=1))]
-        what, right = "lines begin with the ids of the data set", "captions alone, or each id, a tab and its caption"
-    distinct = {start for name in starts for start in (name, captions.name_keys(name)[0])} & known
-    if len(starts) == len(texts) and len(set(starts)) == len(starts) and len(distinct) >= len(starts):
-        raise InputError(f"its {what} ({' '.join(texts[0])!r:.60}); expected {right}", str(table.path))
+        starts = [
+            words[0].rstrip(":,;|")
+            for item in texts
+            if item and (words := item[0].split(maxsplit=1))
+        ]
+        what, right = (
+            "lines begin with the ids of the data set",
+            "captions alone, or each id, a tab and its caption",
+        )
+    distinct = {
+        start for name in starts for start in (name, captions.name_keys(name)[0])
+    } & known
+    if (
+        len(starts) == len(texts)
+        and len(set(starts)) == len(starts)
+        and len(distinct) >= len(starts)
+    ):
+        raise InputError(
+            f"its {what} ({' '.join(texts[0])!r:.60}); expected {right}",
+            str(table.path),
+        )
 
 
 def _splits(task: TaskView, missing: set[str]) -> tuple[set[str], set[str]]:
-    """Return the splits of the examples with predictions, and of those without; empty where examples have no splits."""
+    """Return the splits of the examples with predictions, and of those without; empty
+    where examples have no splits.
+    """
     splits: tuple[set[str], set[str]] = (set(), set())
     for example in task.examples:
         split = example.meta.get("split")

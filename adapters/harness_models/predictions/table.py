@@ -48,7 +48,8 @@ class RecordCaptions(NamedTuple):
     texts: tuple[str, ...] | None
     """The captions; None for null."""
     single: bool
-    """True for a record with one caption; several such records of an id form its set."""
+    """True for a record with one caption; several such records of an id form its set.
+    """
     location: str
 
 
@@ -81,14 +82,19 @@ class Table:
     remarks: list[str] = field(default_factory=list)
     """How ids were matched where they are not equal."""
     no_ids: InputError | None = None
-    """Error for a file without a usual column of ids; None where there is one, or where none is needed."""
+    """Error for a file without a usual column of ids; None where there is one,
+    or where none is needed.
+    """
     _records: list[RecordCaptions] = field(default_factory=list)
     """The records, until the column of their ids is chosen."""
     _counts: dict[str, int] = field(default_factory=dict)
     """Number of records with one caption by id."""
 
-    def add(self, key: str, texts: tuple[str, ...] | None, *, single: bool, location: str) -> None:
-        """Add the captions of a record; raise :class:`InputError` for an id that already has a list of captions.
+    def add(
+        self, key: str, texts: tuple[str, ...] | None, *, single: bool, location: str
+    ) -> None:
+        """Add the captions of a record; raise :class:`InputError` for an id that
+        already has a list of captions.
 
         Parameters
         ----------
@@ -97,7 +103,8 @@ class Table:
         texts
             Captions, or None for null.
         single
-            True for a record with one caption; several such records of an id form its set.
+            True for a record with one caption; several such records of an id form its
+            set.
         location
             Location of the record, for messages.
         """
@@ -116,9 +123,19 @@ class Table:
         """Keep a record whose id is not chosen yet."""
         self._records.append(captions)
 
-    def choose(self, examples: Sequence[str], fields: Mapping[str, Sequence[str]]) -> None:
-        """Give the records their ids by the column that agrees with the examples; arguments as for :func:`choose_ids`."""
-        choice = choose_ids(self.possible_ids, examples, fields, str(self.path), by_name=self.no_ids is None)
+    def choose(
+        self, examples: Sequence[str], fields: Mapping[str, Sequence[str]]
+    ) -> None:
+        """Give the records their ids by the column that agrees with the examples;
+        arguments as for :func:`choose_ids`.
+        """
+        choice = choose_ids(
+            self.possible_ids,
+            examples,
+            fields,
+            str(self.path),
+            by_name=self.no_ids is None,
+        )
         if self.no_ids is not None:
             if not choice.fits:
                 raise self.no_ids
@@ -126,14 +143,19 @@ class Table:
             self.remarks.append(f"'{choice.column}' has the ids of the examples")
         self._take(choice)
         if choice.renamed is not None:
-            self.remarks.append(f"its ids are matched by file name: '{choice.renamed[0]}' is '{choice.renamed[1]}'")
+            self.remarks.append(
+                f"its ids are matched by file name: '{choice.renamed[0]}' is "
+                f"'{choice.renamed[1]}'"
+            )
 
     def take_usual(self) -> None:
         """Give the records the ids of the first column that can hold them."""
         if self.no_ids is not None:
             raise self.no_ids
         column, ids = next(iter(self.possible_ids.items()))
-        self._take(IdChoice(column, ids, 0, 0, 0, rejected=tuple(self.possible_ids)[1:]))
+        self._take(
+            IdChoice(column, ids, 0, 0, 0, rejected=tuple(self.possible_ids)[1:])
+        )
 
     def _take(self, choice: IdChoice) -> None:
         self.id, self.other_ids = choice.column, choice.rejected
@@ -155,35 +177,62 @@ class Table:
     def reading(self) -> Reading:
         """Return how the file was read."""
         ids = self.id if self.columns else None if self.numbered else KEYS
-        first = {key: texts[:SHOWN_ITEMS] for key, texts in islice(self.captions.items(), SHOWN_ITEMS)}
+        first = {
+            key: texts[:SHOWN_ITEMS]
+            for key, texts in islice(self.captions.items(), SHOWN_ITEMS)
+        }
         texts = sum(map(len, self.captions.values()))
         return Reading(
-            str(self.path), "candidates", self.form, ids, self.columns, len(self.captions) + len(self.null), texts,
-            dict(self.left_out), tuple(self.possible_ids), self.other_ids, self.other_columns, tuple(self.remarks), first,
-        )  # fmt: skip
+            str(self.path),
+            "candidates",
+            self.form,
+            ids,
+            self.columns,
+            len(self.captions) + len(self.null),
+            texts,
+            dict(self.left_out),
+            tuple(self.possible_ids),
+            self.other_ids,
+            self.other_columns,
+            tuple(self.remarks),
+            first,
+        )
 
     def end_records(self) -> None:
-        """Leave out repeats where this is asked for, and note repeated ids: all records have their ids."""
+        """Leave out repeats where this is asked for, and note repeated ids:
+        all records have their ids.
+        """
         self.signs.captions = sum(map(len, self.captions.values()))
         if REPEATS in self.signs.names:
-            self.captions = {key: self.signs.drop_repeats(texts) for key, texts in self.captions.items()}
+            self.captions = {
+                key: self.signs.drop_repeats(texts)
+                for key, texts in self.captions.items()
+            }
         self.note_repeated_ids()
 
     def note_repeated_ids(self) -> None:
-        """Note the ids of several records with one caption, where this looks like a mistake."""
+        """Note the ids of several records with one caption,
+        where this looks like a mistake.
+        """
         repeated = self.repeated_ids()
         if repeated:
-            number = f"{len(repeated)} {'id occurs' if len(repeated) == 1 else 'ids occur'}"
+            number = (
+                f"{len(repeated)} {'id occurs' if len(repeated) == 1 else 'ids occur'}"
+            )
             _log.warning(
-                "note: %s: %s more than once (%s); the captions of an id form one set of candidates",
-                self.path, number, captions.quote_list(repeated),
-            )  # fmt: skip
+                "note: %s: %s more than once (%s); the captions of an id form one "
+                "set of candidates",
+                self.path,
+                number,
+                captions.quote_list(repeated),
+            )
 
     def repeated_ids(self) -> list[str]:
-        """Return the ids of several records with one caption, where this looks like a mistake.
+        """Return the ids of several records with one caption,
+        where this looks like a mistake.
 
-        Sets of one size for every id are none. Those that all repeat one caption have a remark of their own
-        (:func:`~harness.files.generated.remarks.output_remarks`).
+        Sets of one size for every id are none. Those that all repeat one caption have a
+        remark of their own (:func:`~harness.files.generated.remarks.output_remarks`).
         """
         ids = [key for key, count in self._counts.items() if count > 1]
         same = all(len(set(self.captions.get(key, ()))) < 2 for key in ids)

@@ -1,6 +1,7 @@
 """Recurrent language model: embedding, LSTM, softmax over words.
 
-Shapes: ``B`` sentences, ``L`` words, ``R`` rows, ``V`` inputs (START, STOP and the words).
+Shapes: ``B`` sentences, ``L`` words, ``R`` rows, ``V`` inputs (START, STOP and the
+words).
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import torch
 from torch import nn
 
 from harness.errors import InputError
-from harness_models.shared.weights.checkpoints import load_checkpoint, load_strictly, save_checkpoint
+from harness_models.shared.weights.checkpoints import (
+    load_checkpoint,
+    load_strictly,
+    save_checkpoint,
+)
 
 START, STOP = 0, 1
 """Ids of the begin and the end of a sentence."""
@@ -22,7 +27,9 @@ FIRST_WORD = 2
 
 
 class RnnLm(nn.Module):
-    """Network of P(word | words before it). Input 0 is the begin of a sentence, 1 its end, and words follow from 2.
+    """Network of P(word | words before it).
+
+    Input 0 is the begin of a sentence, 1 its end, and words follow from 2.
 
     Parameters
     ----------
@@ -48,7 +55,8 @@ class RnnLm(nn.Module):
         return self.output(self.lstm(self.embedding(tokens))[0])
 
     def step(self, tokens: torch.Tensor | None, state: Any) -> tuple[torch.Tensor, Any]:
-        """Return the logits (R, V) of the next word, -inf at START, and the state after ``tokens`` (R,).
+        """Return the logits (R, V) of the next word, -inf at START,
+        and the state after ``tokens`` (R,).
 
         The state is ``{"h": (R, size), "c": (R, size)}``.
         """
@@ -68,22 +76,32 @@ class RnnLm(nn.Module):
         """Return the words of ids, joined by spaces, without START and STOP."""
         return " ".join(self.words[i - FIRST_WORD] for i in ids if i >= FIRST_WORD)
 
-    def save(self, folder: str | Path, settings: Mapping[str, Any], *, force: bool = False) -> Path:
-        """Write ``model.safetensors`` and ``config.json`` (settings and words) into a folder and return the path of the weights.
+    def save(
+        self, folder: str | Path, settings: Mapping[str, Any], *, force: bool = False
+    ) -> Path:
+        """Write ``model.safetensors`` and ``config.json`` (settings and words) into a
+        folder and return the path of the weights.
 
-        Raises :class:`HarnessError` if the folder holds a model, unless ``force`` is true.
+        Raises :class:`HarnessError` if the folder holds a model, unless ``force`` is
+        true.
         """
         settings = {**settings, "architecture": "rnnlm", "words": list(self.words)}
         return save_checkpoint(self.state_dict(), settings, folder, force=force)
 
 
 def load(path: str | Path) -> RnnLm:
-    """Return the language model of a folder or ``.safetensors`` file; raise :class:`InputError` for anything else."""
+    """Return the language model of a folder or ``.safetensors`` file; raise
+    :class:`InputError` for anything else.
+    """
     checkpoint = load_checkpoint(path)
     words = checkpoint.words()
     rows, size = checkpoint.shape("embedding.weight", "rnnlm")
     if rows != FIRST_WORD + len(words):
-        raise InputError(f"{len(words)} words beside an embedding of {rows} rows; expected {rows - FIRST_WORD}", str(checkpoint.path))
+        raise InputError(
+            f"{len(words)} words beside an embedding of {rows} rows; "
+            f"expected {rows - FIRST_WORD}",
+            str(checkpoint.path),
+        )
     model = RnnLm(words, size)
     load_strictly(model, checkpoint, "rnnlm")
     return model

@@ -1,4 +1,6 @@
-"""Standardisation of input features over a training set, folded into the first linear layer when a model is saved."""
+"""Standardisation of input features over a training set, folded into the first linear
+layer when a model is saved.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from torch import nn
 from torch.nn import functional as F
 
 MIN_DEVIATION = 1e-4
-"""Columns with a standard deviation at or below this value count as constant: they are shifted, not scaled."""
+"""Columns with a standard deviation at or below this value count as constant:
+they are shifted, not scaled.
+"""
 
 
 @dataclass(frozen=True)
@@ -29,32 +33,49 @@ class Standardiser:
     mean: torch.Tensor
     """Column means of the training set, shape (width,), float32."""
     deviation: torch.Tensor
-    """Population standard deviations, shape (width,), float32; 1 for constant columns."""
+    """Population standard deviations, shape (width,), float32; 1 for constant columns.
+    """
 
     @classmethod
     def fit(cls, rows: np.ndarray) -> Standardiser:
-        """Return the standardiser of training rows (N, width); means and deviations are computed in float64."""
+        """Return the standardiser of training rows (N, width);
+        means and deviations are computed in float64.
+        """
         exact = torch.from_numpy(np.ascontiguousarray(rows)).double()
         deviation = exact.std(0, correction=0)
-        return cls(exact.mean(0).float(), deviation.where(deviation > MIN_DEVIATION, 1.0).float())
+        return cls(
+            exact.mean(0).float(),
+            deviation.where(deviation > MIN_DEVIATION, 1.0).float(),
+        )
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """Return standardised values of ``x`` (..., width), same shape."""
         return (x - self.mean) / self.deviation
 
-    def fold_into(self, tensors: dict[str, torch.Tensor], linear: str) -> dict[str, torch.Tensor]:
-        """Return ``tensors`` with the layer ``linear`` changed so that it takes features that are not standardised.
+    def fold_into(
+        self, tensors: dict[str, torch.Tensor], linear: str
+    ) -> dict[str, torch.Tensor]:
+        """Return ``tensors`` with the layer ``linear`` changed so that it takes
+        features that are not standardised.
 
         Parameters
         ----------
         tensors
-            State dict with ``{linear}.weight`` (outputs, width) and ``{linear}.bias`` (outputs,).
+            State dict with ``{linear}.weight`` (outputs, width) and ``{linear}.bias``
+            (outputs,).
         linear
             Key prefix of the first linear layer.
         """
-        weight, bias = tensors[f"{linear}.weight"].double() / self.deviation.double(), tensors[f"{linear}.bias"]
+        weight, bias = (
+            tensors[f"{linear}.weight"].double() / self.deviation.double(),
+            tensors[f"{linear}.bias"],
+        )
         shifted = bias.double() - weight @ self.mean.double()
-        return {**tensors, f"{linear}.weight": weight.to(bias.dtype), f"{linear}.bias": shifted.to(bias.dtype)}
+        return {
+            **tensors,
+            f"{linear}.weight": weight.to(bias.dtype),
+            f"{linear}.bias": shifted.to(bias.dtype),
+        }
 
 
 # --------------------------------------------------------------------------- decoder
@@ -62,19 +83,24 @@ class Standardiser:
 # --------------------------------------------------------------------------- dense
 # Linear layers with oneDNN's kernel on a CPU.
 #
-# For float32 on a CPU, torch computes a linear layer with its BLAS, which on many machines (especially AMD's) has half the speed of
-# oneDNN's kernel or less. Outside of training, the kernel is used if torch provides it; results agree to float32 rounding.
+# For float32 on a CPU, torch computes a linear layer with its BLAS, which on many
+# machines (especially AMD's) has half the speed of oneDNN's kernel or less. Outside of
+# training, the kernel is used if torch provides it; results agree to float32 rounding.
 
 
 @cache
 def _kernel() -> Any:
-    """Return oneDNN's linear operator on weights that are not repacked; None if this build of torch has none."""
+    """Return oneDNN's linear operator on weights that are not repacked;
+    None if this build of torch has none.
+    """
     if not torch.backends.mkldnn.is_available():
         return None
     return getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 
 
-def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+def linear(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None
+) -> torch.Tensor:
     """Return ``x @ weight.T + bias``, shape (..., outputs).
 
     Parameters
@@ -86,7 +112,12 @@ def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> 
     bias
         Bias, shape (outputs,), or None.
     """
-    plain = torch.is_grad_enabled() or x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() == 0
+    plain = (
+        torch.is_grad_enabled()
+        or x.device.type != "cpu"
+        or x.dtype != torch.float32
+        or x.numel() == 0
+    )
     if plain or not torch.backends.mkldnn.enabled or _kernel() is None:
         return F.linear(x, weight, bias)
     return _kernel()(x, weight, bias, "none", [], "")
@@ -109,33 +140,47 @@ class SelfAttention(nn.Module):
 
 
 class Output(nn.Module):
-    """End of a sub-layer with BERT's key names: linear layer, dropout, residual and, unless ``eps`` is None, LayerNorm."""
+    """End of a sub-layer with BERT's key names: linear layer, dropout, residual and,
+    unless ``eps`` is None, LayerNorm.
+    """
 
-    def __init__(self, inputs: int, width: int, dropout: float, eps: float | None, linear: type[nn.Linear] = nn.Linear) -> None:
+    def __init__(
+        self,
+        inputs: int,
+        width: int,
+        dropout: float,
+        eps: float | None,
+        linear: type[nn.Linear] = nn.Linear,
+    ) -> None:
         super().__init__()
         self.dense = linear(inputs, width)
         self.drop = nn.Dropout(dropout)
         self.LayerNorm = None if eps is None else nn.LayerNorm(width, eps=eps)
 
     def forward(self, x: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
-        """Return the output (..., width) of ``x`` (..., inputs) beside a ``residual`` (..., width)."""
+        """Return the output (..., width) of ``x`` (..., inputs) beside a ``residual``
+        (..., width).
+        """
         x = self.drop(self.dense(x)) + residual
         return x if self.LayerNorm is None else self.LayerNorm(x)
 
 
 # --------------------------------------------------------------------------- key values
-# Key-value cache of a decoder: new entries are written in place into buffers with spare room, so a step does not copy earlier entries.
+# Key-value cache of a decoder: new entries are written in place into buffers with spare
+# room, so a step does not copy earlier entries.
 
 
 @dataclass
 class KeyValues:
     """Keys and values of all layers.
 
-    A step writes into the buffers of its input state; that state must not be used again. The decoder guarantees this.
+    A step writes into the buffers of its input state; that state must not be used
+    again. The decoder guarantees this.
     """
 
     keys: list[torch.Tensor | None]
-    """Buffer of each layer, shape (R, room, heads, d), or None before the first entry."""
+    """Buffer of each layer, shape (R, room, heads, d), or None before the first entry.
+    """
     values: list[torch.Tensor | None]
     """Buffers of the same shapes."""
     length: int
@@ -148,18 +193,23 @@ class KeyValues:
         """Return an empty cache of ``layers`` layers for ``room`` positions."""
         return cls([None] * layers, [None] * layers, 0, room)
 
-    def put(self, layer: int, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Append keys and values to a layer; return all of them, shape (R, length + T, heads, d) each.
+    def put(
+        self, layer: int, key: torch.Tensor, value: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Append keys and values to a layer; return all of them, shape (R,
+        length + T, heads, d) each.
 
         Parameters
         ----------
         layer
             Index of the layer.
         key, value
-            New entries, shape (R, T, heads, d). The caller adds T to ``length`` after the last layer.
+            New entries, shape (R, T, heads, d). The caller adds T to ``length`` after
+            the last layer.
         """
         after = self.length + key.shape[1]
-        # Doubling keeps the number of copies logarithmic in the length; torch.cat at every step would copy the whole cache each time.
+        # Doubling keeps the number of copies logarithmic in the length; torch.cat at
+        # every step would copy the whole cache each time.
         if after > self.room:
             self.room = max(after, 2 * self.room)
         out = []
@@ -170,7 +220,8 @@ class KeyValues:
                 if buffer is not None:
                     grown[:, : self.length] = buffer[:, : self.length]
                 store[layer] = buffer = grown
-            # `length` stays until the caller has run all layers, so that every layer writes to the same positions.
+            # `length` stays until the caller has run all layers, so that every layer
+            # writes to the same positions.
             buffer[:, self.length : after] = new
             out.append(buffer[:, :after])
         return out[0], out[1]
@@ -179,24 +230,33 @@ class KeyValues:
         """Return rows ``index`` (R',) in new buffers."""
         return KeyValues(
             [self._rows(buffer, index) for buffer in self.keys],
-            [self._rows(buffer, index) for buffer in self.values], self.length, self.room,
-        )  # fmt: skip
+            [self._rows(buffer, index) for buffer in self.values],
+            self.length,
+            self.room,
+        )
 
-    def _rows(self, buffer: torch.Tensor | None, index: torch.Tensor) -> torch.Tensor | None:
+    def _rows(
+        self, buffer: torch.Tensor | None, index: torch.Tensor
+    ) -> torch.Tensor | None:
         if buffer is None:
             return None
-        # Only the filled positions are copied; the rest of the room need not hold anything.
+        # Only the filled positions are copied; the rest of the room need not hold
+        # anything.
         rows = buffer.new_empty(len(index), self.room, *buffer.shape[2:])
-        rows[:, : self.length] = buffer[:, : self.length].index_select(0, index.to(buffer.device))
+        rows[:, : self.length] = buffer[:, : self.length].index_select(
+            0, index.to(buffer.device)
+        )
         return rows
 
 
 # --------------------------------------------------------------------------- gpt2
-# GPT-2 with its published key names, an interface for embeddings, and a key-value cache that grows in place.
+# GPT-2 with its published key names, an interface for embeddings, and a key-value cache
+# that grows in place.
 #
-# The blocks apply LayerNorm before attention and feed-forward layers, the activation is the tanh approximation of GELU, positions are
-# learned, and the output layer is tied to the embeddings. The weights of projections are stored as (inputs, outputs). All sizes except the
-# number of heads can be derived from a state dict.
+# The blocks apply LayerNorm before attention and feed-forward layers, the activation is
+# the tanh approximation of GELU, positions are learned, and the output layer is tied to
+# the embeddings. The weights of projections are stored as (inputs, outputs). All sizes
+# except the number of heads can be derived from a state dict.
 #
 # References
 # ----------
@@ -242,22 +302,39 @@ class Attention(nn.Module):
         self.c_attn = Projection(sizes.width, 3 * sizes.width)
         self.c_proj = Projection(sizes.width, sizes.width)
 
-    def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
-        """Return outputs (R, T, width) of ``x`` (R, T, width); see :meth:`Gpt2.forward` for ``seen``.
+    def forward(
+        self,
+        x: torch.Tensor,
+        cache: KeyValues | None,
+        layer: int,
+        seen: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return outputs (R, T, width) of ``x`` (R, T, width);
+        see :meth:`Gpt2.forward` for ``seen``.
 
         The keys and values of ``x`` are appended to layer ``layer`` of ``cache``.
         """
         rows, length, width = x.shape
-        query, key, value = self.c_attn(x).reshape(rows, length, 3, self.heads, width // self.heads).unbind(2)
+        query, key, value = (
+            self.c_attn(x)
+            .reshape(rows, length, 3, self.heads, width // self.heads)
+            .unbind(2)
+        )
         if cache is not None:
             key, value = cache.put(layer, key, value)
         before = key.shape[1] - length
         mask = None
         if seen is not None or (before and length > 1):
-            mask = torch.ones(length, before + length, dtype=torch.bool, device=x.device).tril(before)
+            mask = torch.ones(
+                length, before + length, dtype=torch.bool, device=x.device
+            ).tril(before)
             mask = mask if seen is None else mask & seen[:, None, None]
         mixed = F.scaled_dot_product_attention(
-            query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2), attn_mask=mask, is_causal=mask is None and length > 1
+            query.transpose(1, 2),
+            key.transpose(1, 2),
+            value.transpose(1, 2),
+            attn_mask=mask,
+            is_causal=mask is None and length > 1,
         )
         return self.c_proj(mixed.transpose(1, 2).reshape(rows, length, width))
 
@@ -276,7 +353,9 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer: attention and feed-forward layer, each after a LayerNorm and with a residual connection."""
+    """One layer: attention and feed-forward layer,
+    each after a LayerNorm and with a residual connection.
+    """
 
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
@@ -285,14 +364,24 @@ class Block(nn.Module):
         self.ln_2 = nn.LayerNorm(sizes.width, eps=sizes.eps)
         self.mlp = FeedForward(sizes)
 
-    def forward(self, x: torch.Tensor, cache: KeyValues | None, layer: int, seen: torch.Tensor | None) -> torch.Tensor:
-        """Return outputs (R, T, width) of ``x`` (R, T, width); arguments as in :class:`Attention`."""
+    def forward(
+        self,
+        x: torch.Tensor,
+        cache: KeyValues | None,
+        layer: int,
+        seen: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Return outputs (R, T, width) of ``x`` (R, T, width);
+        arguments as in :class:`Attention`.
+        """
         x = x + self.attn(self.ln_1(x), cache, layer, seen)
         return x + self.mlp(self.ln_2(x))
 
 
 class Trunk(nn.Module):
-    """Embeddings, blocks and the last LayerNorm, under the names of the published checkpoints."""
+    """Embeddings, blocks and the last LayerNorm,
+    under the names of the published checkpoints.
+    """
 
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
@@ -305,7 +394,9 @@ class Trunk(nn.Module):
 
 
 class Gpt2(nn.Module):
-    """Language model that takes input embeddings, so that a prefix of vectors can precede the words."""
+    """Language model that takes input embeddings,
+    so that a prefix of vectors can precede the words.
+    """
 
     def __init__(self, sizes: Gpt2Sizes) -> None:
         super().__init__()
@@ -315,24 +406,34 @@ class Gpt2(nn.Module):
         self.lm_head.weight = self.transformer.wte.weight
 
     def new_cache(self, room: int) -> KeyValues:
-        """Return an empty cache for ``room`` positions; it grows when they are filled."""
+        """Return an empty cache for ``room`` positions;
+        it grows when they are filled.
+        """
         return KeyValues.empty(self.sizes.layers, room)
 
-    def forward(self, embeddings: torch.Tensor, cache: KeyValues | None = None, seen: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(
+        self,
+        embeddings: torch.Tensor,
+        cache: KeyValues | None = None,
+        seen: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """Return hidden states (R, T, width) after the last LayerNorm.
 
         Parameters
         ----------
         embeddings
-            Input embeddings, shape (R, T, width), at the positions that follow the cached ones.
+            Input embeddings, shape (R, T, width), at the positions that follow the
+            cached ones.
         cache
             Keys and values of earlier positions; those of ``embeddings`` are appended.
         seen
-            False at positions that are masked (padding), shape (R, P + T) with P cached positions. The first position of each row
-            must be True.
+            False at positions that are masked (padding), shape (R, P + T) with P cached
+            positions. The first position of each row must be True.
         """
         before = cache.length if cache is not None else 0
-        positions = torch.arange(before, before + embeddings.shape[1], device=embeddings.device)
+        positions = torch.arange(
+            before, before + embeddings.shape[1], device=embeddings.device
+        )
         x = embeddings + self.transformer.wpe(positions)
         for layer, block in enumerate(self.transformer.h):
             x = block(x, cache, layer, seen)

@@ -1,4 +1,6 @@
-"""Media files: their kinds by name, containers opened by PyAV, sound, and frames of videos."""
+"""Media files: their kinds by name, containers opened by PyAV, sound,
+and frames of videos.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,33 @@ from harness.files.media import media_file, require_media
 
 Medium = Literal["image", "video", "audio"]
 _MORE: dict[str, Medium] = {
-    ".mkv": "video", ".webm": "video", ".avi": "video", ".m4v": "video", ".mts": "video", ".ts": "video", ".gif": "video",
-    ".flac": "audio", ".ogg": "audio", ".opus": "audio", ".m4a": "audio", ".wav": "audio", ".webp": "image", ".heic": "image",
-}  # fmt: skip
+    ".mkv": "video",
+    ".webm": "video",
+    ".avi": "video",
+    ".m4v": "video",
+    ".mts": "video",
+    ".ts": "video",
+    ".gif": "video",
+    ".flac": "audio",
+    ".ogg": "audio",
+    ".opus": "audio",
+    ".m4a": "audio",
+    ".wav": "audio",
+    ".webp": "image",
+    ".heic": "image",
+}
 """Suffixes that the tables of some systems lack or read otherwise."""
 
 
 def kind_of_name(path: str | Path) -> Medium | None:
     """Return the kind of a media file by its suffix, or None for another suffix.
 
-    >>> kind_of_name("video7010.mp4"), kind_of_name("rain.FLAC"), kind_of_name("dog.jpg"), kind_of_name("notes.txt")
+    >>> (
+    ...     kind_of_name("video7010.mp4"),
+    ...     kind_of_name("rain.FLAC"),
+    ...     kind_of_name("dog.jpg"),
+    ...     kind_of_name("notes.txt"),
+    ... )
     ('video', 'audio', 'image', None)
     """
     suffix = Path(path).suffix.lower()
@@ -48,7 +67,10 @@ SUFFIXES: dict[Medium, tuple[str, ...]] = {
 
 
 def media_path(name: str, folder: Path | None, medium: Medium) -> Path:
-    """Return the path of a media file. A name that is no file (``video7010``, a YouTube id) is that of a file with a usual suffix.
+    """Return the path of a media file.
+
+    A name that is no file (``video7010``,
+    a YouTube id) is that of a file with a usual suffix.
 
     Parameters
     ----------
@@ -57,7 +79,8 @@ def media_path(name: str, folder: Path | None, medium: Medium) -> Path:
     folder
         Folder of the files; None: the name is a path.
     medium
-        Kind of file to look for; the path of a file that does not exist is returned as it is.
+        Kind of file to look for; the path of a file that does not exist is returned as
+        it is.
     """
     path = media_file(name, folder)  # of a cell of a data set: a file of the cache
     if path.is_file() or kind_of_name(path) is not None:
@@ -79,7 +102,8 @@ def name_of(source: Source) -> str:
 
 @contextmanager
 def open_container(source: Source, noun: str) -> Iterator[Any]:
-    """Open a media file as a container of PyAV; FFmpeg's log is silent and its errors become messages.
+    """Open a media file as a container of PyAV;
+    FFmpeg's log is silent and its errors become messages.
 
     Parameters
     ----------
@@ -99,18 +123,28 @@ def open_container(source: Source, noun: str) -> Iterator[Any]:
     name = name_of(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise InputError(f"no such {noun}", name)
-    with BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb") as file:
-        require_media(file.read(32), name)  # FFmpeg opens lists of other files and addresses too
+    with (
+        BytesIO(source)
+        if isinstance(source, bytes)
+        else Path(source).open("rb") as file
+    ):
+        # FFmpeg opens lists of other files and addresses too
+        require_media(file.read(32), name)
     try:
-        with av.open(BytesIO(source) if isinstance(source, bytes) else str(source)) as container:
+        with av.open(
+            BytesIO(source) if isinstance(source, bytes) else str(source)
+        ) as container:
             yield container
     except (av.FFmpegError, OSError, ValueError, UnicodeDecodeError) as error:
         message = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"the {noun} does not decode ({message[:120]})", name) from error
+        raise InputError(
+            f"the {noun} does not decode ({message[:120]})", name
+        ) from error
 
 
 # --------------------------------------------------------------------------- sound
-# Sound of audio and video files, read by the package PyAV: one channel at any sampling rate, and as the bytes of a WAV file.
+# Sound of audio and video files, read by the package PyAV: one channel at any sampling
+# rate, and as the bytes of a WAV file.
 MAX_SECONDS = 3600.0
 """Longest sound that is read."""
 _EXACT = ("flac", "mov", "matroska")
@@ -123,7 +157,8 @@ def read_sound(source: Source, rate: int = 16000) -> np.ndarray:
     Parameters
     ----------
     source : path or bytes
-        File of a format that FFmpeg reads (WAV, FLAC, MP3, Ogg, M4A, a video with sound), or its content.
+        File of a format that FFmpeg reads (WAV, FLAC, MP3, Ogg, M4A, a video with
+        sound), or its content.
     rate : int
         Samples per second of the result, at least 1000.
 
@@ -135,7 +170,8 @@ def read_sound(source: Source, rate: int = 16000) -> np.ndarray:
     Raises
     ------
     InputError
-        For a file without sound, that is truncated or longer than :data:`MAX_SECONDS`, or does not decode.
+        For a file without sound, that is truncated or longer than :data:`MAX_SECONDS`,
+        or does not decode.
     HarnessError
         For a rate out of range.
     MissingExtra
@@ -149,7 +185,9 @@ def read_sound(source: Source, rate: int = 16000) -> np.ndarray:
             raise InputError("the file has no sound", name_of(source))
         samples = _resample(container, container.streams.audio[0], rate, source)
         if not len(samples):
-            raise InputError("the file has no sound: it holds 0 samples", name_of(source))
+            raise InputError(
+                "the file has no sound: it holds 0 samples", name_of(source)
+            )
         _check_length(container, len(samples) / rate, source)
         return samples
 
@@ -165,37 +203,69 @@ def _resample(container: Any, stream: Any, rate: int, source: Source) -> np.ndar
         chunks += [chunk.to_ndarray()[0] for chunk in resampler.resample(frame)]
         length += len(chunks[-1]) if chunks else 0
         if length > MAX_SECONDS * rate:
-            raise InputError(f"the sound is longer than {MAX_SECONDS:.0f} s", name_of(source))
+            raise InputError(
+                f"the sound is longer than {MAX_SECONDS:.0f} s", name_of(source)
+            )
     if chunks:
         chunks += [chunk.to_ndarray()[0] for chunk in resampler.resample(None)]
-    return np.concatenate(chunks).astype(np.float32) if chunks else np.zeros(0, dtype=np.float32)
+    return (
+        np.concatenate(chunks).astype(np.float32)
+        if chunks
+        else np.zeros(0, dtype=np.float32)
+    )
 
 
 def _check_riff(source: Source) -> None:
-    """Raise :class:`InputError` for a WAV file that is shorter than its header says, which FFmpeg accepts."""
+    """Raise :class:`InputError` for a WAV file that is shorter than its header says,
+    which FFmpeg accepts.
+    """
     if isinstance(source, bytes):
         head, size = source[:12], len(source)
     else:
         with open(source, "rb") as file:
             head, size = file.read(12), os.path.getsize(source)
     promised = 8 + int.from_bytes(head[4:8], "little")
-    if head[:4] == b"RIFF" and head[8:12] == b"WAVE" and promised < 2**32 and promised > size:
-        raise InputError(f"the file is truncated: its header promises {promised} bytes, it has {size}", name_of(source))
+    if (
+        head[:4] == b"RIFF"
+        and head[8:12] == b"WAVE"
+        and promised < 2**32
+        and promised > size
+    ):
+        raise InputError(
+            f"the file is truncated: its header promises {promised} bytes, "
+            f"it has {size}",
+            name_of(source),
+        )
 
 
 def _check_length(container: Any, seconds: float, source: Source) -> None:
     """Raise :class:`InputError` for a sound that is shorter than its header says."""
     stream = container.streams.audio[0]
-    promised = float(stream.duration * stream.time_base) if stream.duration else (container.duration or 0) / 1e6
+    promised = (
+        float(stream.duration * stream.time_base)
+        if stream.duration
+        else (container.duration or 0) / 1e6
+    )
     if len(container.streams) > 1 and not stream.duration:
         return
-    if any(name in _EXACT for name in container.format.name.split(",")) and seconds < 0.98 * promised - 0.1:
-        raise InputError(f"the file is truncated: its header promises {promised:.1f} s, it has {seconds:.1f} s", name_of(source))
+    if (
+        any(name in _EXACT for name in container.format.name.split(","))
+        and seconds < 0.98 * promised - 0.1
+    ):
+        raise InputError(
+            f"the file is truncated: its header promises {promised:.1f} s, "
+            f"it has {seconds:.1f} s",
+            name_of(source),
+        )
 
 
 def wav_bytes(samples: np.ndarray, rate: int = 16000) -> bytes:
-    """Return samples in [-1, 1], shape (T,), as the bytes of a WAV file of 16 bits and one channel, as servers take sounds."""
-    levels = np.clip(np.round(np.asarray(samples, dtype=np.float64) * 32767), -32768, 32767).astype("<i2")
+    """Return samples in [-1, 1], shape (T,), as the bytes of a WAV file of 16 bits and
+    one channel, as servers take sounds.
+    """
+    levels = np.clip(
+        np.round(np.asarray(samples, dtype=np.float64) * 32767), -32768, 32767
+    ).astype("<i2")
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
@@ -237,15 +307,29 @@ class Frames:
     @property
     def places(self) -> tuple[int, ...]:
         """Index of each frame in the video."""
-        return tuple(min(self.total - 1, round(time * self.rate)) for time in self.seconds)
+        return tuple(
+            min(self.total - 1, round(time * self.rate)) for time in self.seconds
+        )
 
 
 def check_frames(count: int, choice: str, owner: str) -> None:
-    """Raise :class:`HarnessError` unless ``count`` is in 1 .. :data:`MAX_FRAMES` and ``choice`` one of :data:`CHOICES`."""
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_FRAMES:
-        raise HarnessError(f"{owner}: frames is a number from 1 to {MAX_FRAMES}; found {count!r}", parameter="frames")
+    """Raise :class:`HarnessError` unless ``count`` is in 1 .. :data:`MAX_FRAMES` and
+    ``choice`` one of :data:`CHOICES`.
+    """
+    if (
+        isinstance(count, bool)
+        or not isinstance(count, int)
+        or not 1 <= count <= MAX_FRAMES
+    ):
+        raise HarnessError(
+            f"{owner}: frames is a number from 1 to {MAX_FRAMES}; found {count!r}",
+            parameter="frames",
+        )
     if choice not in CHOICES:
-        raise HarnessError(f"{owner}: frame_choice is one of {', '.join(CHOICES)}; found {choice!r}", parameter="frame_choice")
+        raise HarnessError(
+            f"{owner}: frame_choice is one of {', '.join(CHOICES)}; found {choice!r}",
+            parameter="frame_choice",
+        )
 
 
 def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Frames:
@@ -258,8 +342,10 @@ def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Fra
     count : int
         Number of frames, in 1 .. :data:`MAX_FRAMES`.
     choice : {'uniform', 'key'}
-        ``uniform``: the video is divided into ``count`` parts of equal numbers of frames, and the middle frame of each is returned; a
-        video with fewer frames repeats some. ``key``: the key frames of the codec, at most ``count`` of them, chosen likewise.
+        ``uniform``: the video is divided into ``count`` parts of equal numbers of
+        frames, and the middle frame of each is returned; a video with fewer frames
+        repeats some. ``key``: the key frames of the codec, at most ``count`` of them,
+        chosen likewise.
 
     Raises
     ------
@@ -279,18 +365,28 @@ def video_frames(source: Source, count: int = 8, choice: str = "uniform") -> Fra
         times, keys = _packet_times(container, stream, source)
         eligible = keys if choice == "key" else times
         number = min(count, len(eligible)) if choice == "key" else count
-        targets = [eligible[(2 * i + 1) * len(eligible) // (2 * number)] for i in range(number)]
-        images = dict(_decode_frames(container, stream, sorted(set(targets)), keys, source))
+        targets = [
+            eligible[(2 * i + 1) * len(eligible) // (2 * number)] for i in range(number)
+        ]
+        images = dict(
+            _decode_frames(container, stream, sorted(set(targets)), keys, source)
+        )
         base = float(stream.time_base)
         step = (times[-1] - times[0]) / max(1, len(times) - 1) or float(1 / base) / 25
         return Frames(
-            tuple(images[target] for target in targets), tuple((target - times[0]) * base for target in targets),
-            (times[-1] - times[0] + step) * base, len(times),
-        )  # fmt: skip
+            tuple(images[target] for target in targets),
+            tuple((target - times[0]) * base for target in targets),
+            (times[-1] - times[0] + step) * base,
+            len(times),
+        )
 
 
-def _packet_times(container: Any, stream: Any, source: Source) -> tuple[list[int], list[int]]:
-    """Return the times of all frames and those of the key frames, ascending, in units of the stream; nothing is decoded."""
+def _packet_times(
+    container: Any, stream: Any, source: Source
+) -> tuple[list[int], list[int]]:
+    """Return the times of all frames and those of the key frames, ascending, in units
+    of the stream; nothing is decoded.
+    """
     times: set[int] = set()
     keys: set[int] = set()
     last = 0
@@ -307,26 +403,46 @@ def _packet_times(container: Any, stream: Any, source: Source) -> tuple[list[int
     if not times:
         raise InputError("the video has no frames", name_of(source))
     if stream.frames and len(times) < stream.frames:
-        raise InputError(f"the file is truncated: its header promises {stream.frames} frames, it has {len(times)}", name_of(source))
+        raise InputError(
+            f"the file is truncated: its header promises {stream.frames} frames, "
+            f"it has {len(times)}",
+            name_of(source),
+        )
     _check_duration(container, stream, last, source)
     ordered = sorted(times)
     return ordered, sorted(keys) or ordered[:1]
 
 
 def _check_duration(container: Any, stream: Any, last: int, source: Source) -> None:
-    """Raise :class:`InputError` for a video that ends well before the duration in its header."""
-    if not container.duration or len(container.streams) > 1 or container.format.name in ("gif", "image2"):
+    """Raise :class:`InputError` for a video that ends well before the duration in its
+    header.
+    """
+    if (
+        not container.duration
+        or len(container.streams) > 1
+        or container.format.name in ("gif", "image2")
+    ):
         return
-    promised, start = container.duration / 1e6, float((stream.start_time or 0) * stream.time_base)
+    promised, start = (
+        container.duration / 1e6,
+        float((stream.start_time or 0) * stream.time_base),
+    )
     ends = float(last * stream.time_base) - min(start, 0.0)
     if ends < 0.8 * promised - 0.5:
-        raise InputError(f"the file is truncated: its header promises {promised:.1f} s, its frames end at {ends:.1f} s", name_of(source))
+        raise InputError(
+            f"the file is truncated: its header promises {promised:.1f} s, "
+            f"its frames end at {ends:.1f} s",
+            name_of(source),
+        )
 
 
 def _decode_frames(
     container: Any, stream: Any, targets: list[int], keys: list[int], source: Source
 ) -> Iterator[tuple[int, PilImage.Image]]:
-    """Yield (time, image) for ascending target times. Before each, decoding resumes at the last key frame if that saves frames."""
+    """Yield (time, image) for ascending target times.
+
+    Before each, decoding resumes at the last key frame if that saves frames.
+    """
     frames: Iterator[Any] = iter(())
     position = -(2**62)
     for target in targets:
@@ -335,19 +451,26 @@ def _decode_frames(
             container.seek(min(key, target), stream=stream, backward=True)
             frames = container.decode(stream)
         frame = _first_at(frames, target)
-        if frame is None or frame.pts > target:  # the index of some formats (MPEG-TS) leads past the key frame
+        # the index of some formats (MPEG-TS) leads past the key frame
+        if frame is None or frame.pts > target:
             container.seek(0)
             frames = container.decode(stream)
             frame = _first_at(frames, target)
         if frame is None:
-            raise InputError(f"the file is damaged: no frame at {float(target * stream.time_base):.2f} s", name_of(source))
+            raise InputError(
+                "the file is damaged: no frame at "
+                f"{float(target * stream.time_base):.2f} s",
+                name_of(source),
+            )
         position = frame.pts
         yield target, _upright(frame)
 
 
 def _first_at(frames: Iterator[Any], time: int) -> Any:
     """Return the first frame at a time or later, or None."""
-    return next((frame for frame in frames if frame.pts is not None and frame.pts >= time), None)
+    return next(
+        (frame for frame in frames if frame.pts is not None and frame.pts >= time), None
+    )
 
 
 def _upright(frame: Any) -> PilImage.Image:

@@ -1,4 +1,6 @@
-"""Tokenisers from local files: byte-level BPE of GPT-2, WordPiece of BERT, and lists of words."""
+"""Tokenisers from local files: byte-level BPE of GPT-2, WordPiece of BERT,
+and lists of words.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +14,19 @@ from harness.errors import InputError, require
 
 
 # --------------------------------------------------------------------------- lists of words
-def frequent_words(captions: Iterable[Sequence[str]], minimum: int, special: Sequence[str]) -> list[str]:
-    """Return the special words, then the words with at least ``minimum`` occurrences, most frequent first, then in alphabetical order.
+def frequent_words(
+    captions: Iterable[Sequence[str]], minimum: int, special: Sequence[str]
+) -> list[str]:
+    """Return the special words, then the words with at least ``minimum`` occurrences,
+    most frequent first, then in alphabetical order.
 
     >>> frequent_words([["a", "dog"], ["the", "dog"]], 1, ["<pad>"])
     ['<pad>', 'dog', 'a', 'the']
     """
     counts = Counter(word for words in captions for word in words)
-    frequent = [word for word, n in counts.items() if n >= minimum and word not in special]
+    frequent = [
+        word for word, n in counts.items() if n >= minimum and word not in special
+    ]
     return [*special, *sorted(frequent, key=lambda word: (-counts[word], word))]
 
 
@@ -52,11 +59,15 @@ class WordList:
         return text.lower().split()
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the words of a text; unknown words have the id :attr:`unknown`."""
+        """Return the ids of the words of a text;
+        unknown words have the id :attr:`unknown`.
+        """
         return [self.ids.get(word, self.unknown) for word in self.split(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the words of ids up to the first end, without hidden ones, joined by spaces."""
+        """Return the words of ids up to the first end, without hidden ones,
+        joined by spaces.
+        """
         before_end = itertools.takewhile(lambda i: i not in self.ends, ids)
         return " ".join(self.words[i] for i in before_end if i not in self.hidden)
 
@@ -85,12 +96,22 @@ class Gpt2Bpe:
         self.files = (folder / "vocab.json", folder / "merges.txt")
         for file in self.files:
             if not file.is_file():
-                raise InputError("no such tokenizer file (expected GPT-2's vocab.json and merges.txt)", str(file))
-        tokenizers = require("tokenizers", extra="models", needed_by="GPT-2's tokenizer")
+                raise InputError(
+                    "no such tokenizer file (expected GPT-2's vocab.json and "
+                    "merges.txt)",
+                    str(file),
+                )
+        tokenizers = require(
+            "tokenizers", extra="models", needed_by="GPT-2's tokenizer"
+        )
         try:
-            self._tokenizer = tokenizers.ByteLevelBPETokenizer(str(self.files[0]), str(self.files[1]))
+            self._tokenizer = tokenizers.ByteLevelBPETokenizer(
+                str(self.files[0]), str(self.files[1])
+            )
         except Exception as error:  # the Rust library raises bare Exceptions
-            raise InputError(f"not a GPT-2 vocabulary with merges ({error})", str(folder)) from error
+            raise InputError(
+                f"not a GPT-2 vocabulary with merges ({error})", str(folder)
+            ) from error
 
     def __len__(self) -> int:
         return self._tokenizer.get_vocab_size()
@@ -116,20 +137,35 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 def vocabulary_of(texts: Iterable[str], size: int) -> list[str]:
     """Return a WordPiece vocabulary of at most ``size`` pieces.
 
-    It holds the special tokens, every character at the start of a word and (with ##) inside, and the most frequent words, ordered by
-    count and then by spelling. The same texts always give the same list; the trainer of the package tokenizers does not guarantee that.
+    It holds the special tokens, every character at the start of a word and (with ##)
+    inside, and the most frequent words, ordered by count and then by spelling. The same
+    texts always give the same list; the trainer of the package tokenizers does not
+    guarantee that.
 
-    Raises :class:`InputError` if ``size`` is below the number of special tokens and characters.
+    Raises :class:`InputError` if ``size`` is below the number of special tokens and
+    characters.
     """
     tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
-    normaliser = tokenizers.normalizers.BertNormalizer(lowercase=False, strip_accents=False)
+    normaliser = tokenizers.normalizers.BertNormalizer(
+        lowercase=False, strip_accents=False
+    )
     split = tokenizers.pre_tokenizers.BertPreTokenizer()
-    counts = Counter(word for text in texts for word, _ in split.pre_tokenize_str(normaliser.normalize_str(text)))
+    counts = Counter(
+        word
+        for text in texts
+        for word, _ in split.pre_tokenize_str(normaliser.normalize_str(text))
+    )
     letters = sorted({letter for word in counts for letter in word})
     pieces = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
-    words = sorted((word for word in counts if len(word) > 1), key=lambda word: (-counts[word], word))
+    words = sorted(
+        (word for word in counts if len(word) > 1),
+        key=lambda word: (-counts[word], word),
+    )
     if size < len(pieces):
-        raise InputError(f"a vocabulary of {size} pieces has no room for the {len(pieces)} single characters of the captions")
+        raise InputError(
+            f"a vocabulary of {size} pieces has no room for the {len(pieces)} single "
+            "characters of the captions"
+        )
     return pieces + words[: size - len(pieces)]
 
 
@@ -154,13 +190,20 @@ class WordPiece(WordList):
         if self.path.is_dir():
             self.path = self.path / "vocab.txt"
         if not self.path.is_file():
-            raise InputError("no such WordPiece vocabulary (expected BERT's vocab.txt)", str(self.path))
+            raise InputError(
+                "no such WordPiece vocabulary (expected BERT's vocab.txt)",
+                str(self.path),
+            )
         tokenizers = require("tokenizers", extra="models", needed_by="BERT's tokenizer")
         super().__init__(self.path.read_text(encoding="utf-8").splitlines())
         absent = [name for name in SPECIAL if name not in self.ids]
         if absent:
-            raise InputError(f"no {', '.join(absent)} in this vocabulary", str(self.path))
-        self._tokenizer = tokenizers.BertWordPieceTokenizer(str(self.path), lowercase=lower, strip_accents=False)
+            raise InputError(
+                f"no {', '.join(absent)} in this vocabulary", str(self.path)
+            )
+        self._tokenizer = tokenizers.BertWordPieceTokenizer(
+            str(self.path), lowercase=lower, strip_accents=False
+        )
 
     def special(self) -> dict[str, int]:
         """Return the ids of the special tokens by name."""
@@ -171,5 +214,7 @@ class WordPiece(WordList):
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of token ids: pieces with ## continue the word before them, other pieces are joined by spaces."""
+        """Return the text of token ids: pieces with ## continue the word before them,
+        other pieces are joined by spaces.
+        """
         return " ".join(self.words[i] for i in ids).replace(" ##", "")

@@ -1,4 +1,6 @@
-"""The ``token-scores`` adapter: probabilities and ranks of the tokens of all references, read from a file."""
+"""The ``token-scores`` adapter: probabilities and ranks of the tokens of all
+references, read from a file.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Candidates, Decoding, Example, Generation, PathParam, Prepares, TaskView, TokenScores
+from harness.contracts import (
+    Candidates,
+    Decoding,
+    Example,
+    Generation,
+    PathParam,
+    Prepares,
+    TaskView,
+    TokenScores,
+)
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.records import is_parquet, json_lines, parquet_rows
 from harness.registry import resolve
@@ -19,23 +30,28 @@ FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")
 
 
 class TokenScoresFile:
-    """Token scores from JSON Lines (gzipped or not) or Parquet, one record per reference.
+    """Token scores from JSON Lines (gzipped or not) or Parquet,
+    one record per reference.
 
-    A record has ``id`` (of the example), ``probabilities`` or ``log_probs`` (natural logarithm), and ``ranks`` (0 = most probable), lists
-    of equal length with one entry per predicted token, END included and START excluded. It may have ``reference`` (index of the
-    reference; default: the order in the file) and ``tokens``. Alternatively, ``references`` is a list of such records without ``id``.
+    A record has ``id`` (of the example), ``probabilities`` or ``log_probs`` (natural
+    logarithm), and ``ranks`` (0 = most probable), lists of equal length with one entry
+    per predicted token, END included and START excluded. It may have ``reference``
+    (index of the reference; default: the order in the file) and ``tokens``.
+    Alternatively, ``references`` is a list of such records without ``id``.
 
     Parameters
     ----------
     path
         The file.
     captions
-        An adapter, by name or ``{name: {params}}``, that gives captions of the same model.
+        An adapter, by name or ``{name: {params}}``, that gives captions of the same
+        model.
 
     Raises
     ------
     InputError
-        If the file is missing; in :meth:`score_references` for an invalid record and for examples that the file lacks.
+        If the file is missing; in :meth:`score_references` for an invalid record and
+        for examples that the file lacks.
     """
 
     def __init__(self, *, path: PathParam, captions: Any = None) -> None:
@@ -56,26 +72,40 @@ class TokenScoresFile:
         if isinstance(self.captions, Prepares):
             self.captions.prepare(task)
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterable[Candidates | Generation]:
-        """Return the results of the adapter of captions; raise :class:`HarnessError` if there is none."""
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterable[Candidates | Generation]:
+        """Return the results of the adapter of captions;
+        raise :class:`HarnessError` if there is none.
+        """
         if self.captions is not None:
             return self.captions.generate(examples, decoding, seeds)
         raise HarnessError(
-            f"the adapter 'token-scores' ({self.path}) contains token scores and no captions:"
+            f"the adapter 'token-scores' ({self.path}) "
+            "contains token scores and no captions:"
             " use it with metrics of level 'model' only, or give an adapter as captions"
         )
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Yield the scores of the references of each example; raise :class:`InputError` if the file lacks some of them."""
+    def score_references(
+        self, examples: Sequence[Example]
+    ) -> Iterator[list[TokenScores]]:
+        """Yield the scores of the references of each example; raise :class:`InputError`
+        if the file lacks some of them.
+        """
         table = self._table()
         for example in examples:
             scores = table.get(example.id)
             if scores is None:
                 hint = did_you_mean(example.id, table)
-                raise InputError(f"no token scores for the example '{example.id}'{hint}", str(self.path))
+                raise InputError(
+                    f"no token scores for the example '{example.id}'{hint}",
+                    str(self.path),
+                )
             if len(scores) != len(example.references):
                 raise InputError(
-                    f"{len(scores)} scored references for the example '{example.id}', which has {len(example.references)}", str(self.path)
+                    f"{len(scores)} scored references for the example "
+                    f"'{example.id}', which has {len(example.references)}",
+                    str(self.path),
                 )
             yield scores
 
@@ -86,23 +116,37 @@ class TokenScoresFile:
 
 
 def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
-    """Return the scores of the references of each example, by example id; raise :class:`InputError` with the line of an invalid record."""
+    """Return the scores of the references of each example, by example id; raise
+    :class:`InputError` with the line of an invalid record.
+    """
     table: dict[str, dict[int, TokenScores]] = {}
     for location, record in _records(path):
         key = record.get("id")
         if not isinstance(key, (str, int)) or isinstance(key, bool):
-            raise InputError(f"'id' is {key!r}, expected the id of an example", location)
+            raise InputError(
+                f"'id' is {key!r}, expected the id of an example", location
+            )
         by_index = table.setdefault(str(key), {})
         records = record.get("references")
-        if records is not None and (not isinstance(records, list) or not all(isinstance(entry, Mapping) for entry in records)):
-            raise InputError("'references' is not a list of records with probabilities and ranks", location)
+        if records is not None and (
+            not isinstance(records, list)
+            or not all(isinstance(entry, Mapping) for entry in records)
+        ):
+            raise InputError(
+                "'references' is not a list of records with probabilities and ranks",
+                location,
+            )
         for entry in [record] if records is None else records:
             index = entry.get("reference")
             index = len(by_index) if index is None else index
             if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-                raise InputError(f"'reference' is {index!r}, expected an index from 0", location)
+                raise InputError(
+                    f"'reference' is {index!r}, expected an index from 0", location
+                )
             if index in by_index:
-                raise InputError(f"reference {index} of the example '{key}' occurs twice", location)
+                raise InputError(
+                    f"reference {index} of the example '{key}' occurs twice", location
+                )
             by_index[index] = _token_scores(entry, location)
         if not by_index:
             raise InputError(f"the example '{key}' has no references", location)
@@ -111,52 +155,90 @@ def read_token_scores(path: Path) -> dict[str, list[TokenScores]]:
     for key, by_index in table.items():
         if max(by_index) != len(by_index) - 1:
             missing = next(k for k in range(len(by_index)) if k not in by_index)
-            raise InputError(f"reference {missing} of the example '{key}' is missing", str(path))
-    return {key: [by_index[k] for k in range(len(by_index))] for key, by_index in table.items()}
+            raise InputError(
+                f"reference {missing} of the example '{key}' is missing", str(path)
+            )
+    return {
+        key: [by_index[k] for k in range(len(by_index))]
+        for key, by_index in table.items()
+    }
 
 
 def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
     for field in record:
         if field not in (*FIELDS, "references"):
-            raise InputError(f"unknown field '{field}'{did_you_mean(field, FIELDS)}", location)
-    names = [name for name in ("probabilities", "log_probs") if record.get(name) is not None]
+            raise InputError(
+                f"unknown field '{field}'{did_you_mean(field, FIELDS)}", location
+            )
+    names = [
+        name for name in ("probabilities", "log_probs") if record.get(name) is not None
+    ]
     if len(names) != 1:
         raise InputError("expected one of 'probabilities' and 'log_probs'", location)
-    values, ranks = _numbers(record, names[0], location), _numbers(record, "ranks", location)
+    values, ranks = (
+        _numbers(record, names[0], location),
+        _numbers(record, "ranks", location),
+    )
     tokens = record.get("tokens")
     if tokens is not None and not isinstance(tokens, (list, np.ndarray)):
-        raise InputError(f"'tokens' is {tokens!r:.80}, expected a list of texts", location)
+        raise InputError(
+            f"'tokens' is {tokens!r:.80}, expected a list of texts", location
+        )
     tokens = () if tokens is None else tuple(tokens)
     if not len(values):
         raise InputError("the reference has no tokens; expected at least END", location)
     if len(ranks) != len(values) or (tokens and len(tokens) != len(values)):
-        raise InputError(f"{len(values)} {names[0]}, {len(ranks)} ranks and {len(tokens) or 'no'} tokens", location)
+        raise InputError(
+            f"{len(values)} {names[0]}, {len(ranks)} ranks and {len(tokens) or 'no'} "
+            "tokens",
+            location,
+        )
     if names[0] == "probabilities":
-        _check(~((values >= 0) & (values <= 1)), values, "probability", "a number in [0, 1]", location)
+        _check(
+            ~((values >= 0) & (values <= 1)),
+            values,
+            "probability",
+            "a number in [0, 1]",
+            location,
+        )
         with np.errstate(divide="ignore"):
             values = np.log(values)
     else:
-        _check(~(values <= 0), values, "log-probability", "a number of at most 0", location)
+        _check(
+            ~(values <= 0), values, "log-probability", "a number of at most 0", location
+        )
     valid = (ranks >= 0) & (ranks < 2**53) & (ranks == np.floor(ranks))
-    _check(~valid, ranks, "rank", "an integer of at least 0 (0 = most probable)", location)
+    _check(
+        ~valid, ranks, "rank", "an integer of at least 0 (0 = most probable)", location
+    )
     return TokenScores(values, ranks.astype(np.int64), tokens)
 
 
-def _check(bad: np.ndarray, values: np.ndarray, noun: str, expected: str, location: str) -> None:
+def _check(
+    bad: np.ndarray, values: np.ndarray, noun: str, expected: str, location: str
+) -> None:
     if bad.any():
         at = int(np.argmax(bad))
-        raise InputError(f"{noun} {float(values[at])!r} of token {at}, expected {expected}", location)
+        raise InputError(
+            f"{noun} {float(values[at])!r} of token {at}, expected {expected}", location
+        )
 
 
 def _numbers(record: Mapping[str, Any], name: str, location: str) -> np.ndarray:
     value = record.get(name)
     if not isinstance(value, (list, np.ndarray)):
-        raise InputError(f"'{name}' is {value!r:.80}, expected a list of numbers", location)
+        raise InputError(
+            f"'{name}' is {value!r:.80}, expected a list of numbers", location
+        )
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         array = None
-    if array is None or array.ndim != 1 or any(isinstance(item, (str, bool)) for item in value):
+    if (
+        array is None
+        or array.ndim != 1
+        or any(isinstance(item, (str, bool)) for item in value)
+    ):
         raise InputError(f"'{name}' is not a flat list of numbers", location)
     return array
 
@@ -165,6 +247,9 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield (location, record) of each line or row."""
     if path.suffix == ".parquet" or is_parquet(path):
         for location, row in parquet_rows(path):
-            yield location, {key: value for key, value in row.items() if value is not None}
+            yield (
+                location,
+                {key: value for key, value in row.items() if value is not None},
+            )
     else:
         yield from json_lines(path, constants=True)

@@ -14,16 +14,23 @@ from harness.errors import HarnessError, did_you_mean
 from harness.files.yaml_source import Located
 from harness.registry import current, parameters
 from harness_models.shared.training.model_cache import get_or_train, model_key
-from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_from
+from harness_models.shared.training.recipe import (
+    Trainer,
+    load_trainer,
+    read_recipe,
+    recipe_from,
+)
 from harness_models.wrappers.adapter import Wrapper
 
 
 class Trained(Wrapper):
     """The adapter ``model`` with weights that are trained by ``recipe``.
 
-    The recipe is checked by the constructor. The training (seconds to minutes) starts when the weights are first needed. The weights
-    are stored in the user's cache; the key (:func:`~harness_models.shared.training.model_cache.model_key`) is made from the format
-    version of the trainer, the recipe, the contents of the files that it names, and the version of the A3DS renderer.
+    The recipe is checked by the constructor. The training (seconds to minutes) starts
+    when the weights are first needed. The weights are stored in the user's cache; the
+    key (:func:`~harness_models.shared.training.model_cache.model_key`) is made from the
+    format version of the trainer, the recipe, the contents of the files that it names,
+    and the version of the A3DS renderer.
 
     Parameters
     ----------
@@ -36,46 +43,72 @@ class Trained(Wrapper):
     trainer
         Name of the system under ``harness train`` if it differs from ``model``.
     reward
-        Settings of a training by rewards that follows (:class:`~harness_models.shared.training.reward_training.RewardRecipe`). With its
-        ``checkpoint`` there is no recipe; without, it starts from the weights of the recipe.
+        Settings of a training by rewards that follows
+        (:class:`~harness_models.shared.training.reward_training.RewardRecipe`). With
+        its ``checkpoint`` there is no recipe; without, it starts from the weights of
+        the recipe.
     """
 
     kind = "trained"
 
     def __init__(
-        self, *, model: str, recipe: PathParam | Mapping[str, Any] | None = None, params: Mapping[str, Any] | None = None,
-        trainer: str | None = None, reward: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        model: str,
+        recipe: PathParam | Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        trainer: str | None = None,
+        reward: Mapping[str, Any] | None = None,
+    ) -> None:
         self.name, self.params = model, dict(params or {})
         self.system = trainer or model
         self._check()
         if (recipe is None) == (reward is None or "checkpoint" not in reward):
-            raise HarnessError("trained: give a recipe, or a reward with a checkpoint from which it starts")
+            raise HarnessError(
+                "trained: give a recipe, or a reward with a checkpoint from which it "
+                "starts"
+            )
         self.recipe: Any = None
         if recipe is not None:
             self._trainer = load_trainer(self.system)
             kind = self._trainer.recipe
-            self.recipe = read_recipe(recipe, kind) if isinstance(recipe, str) else self._recipe(recipe, kind, "recipe")
+            self.recipe = (
+                read_recipe(recipe, kind)
+                if isinstance(recipe, str)
+                else self._recipe(recipe, kind, "recipe")
+            )
         self.reward: Any = None
         if reward is not None:
-            from harness_models.shared.training.reward_training import RewardRecipe  # imports torch
+            # imports torch
+            from harness_models.shared.training.reward_training import RewardRecipe
 
-            self.reward = self._recipe({"checkpoint": "", **reward}, RewardRecipe, "reward")
+            self.reward = self._recipe(
+                {"checkpoint": "", **reward}, RewardRecipe, "reward"
+            )
         self._model: Any = None
 
     def _recipe(self, values: Mapping[str, Any], kind: type, noun: str) -> Any:
-        return recipe_from(Located(values, {(): (f"trained: {noun} of {self.system}", 0)}), kind)
+        return recipe_from(
+            Located(values, {(): (f"trained: {noun} of {self.system}", 0)}), kind
+        )
 
     def _check(self) -> None:
         names = parameters(current().load("adapters", self.name))
         if "checkpoint" not in names:
-            raise HarnessError(f"trained: the adapter '{self.name}' has no parameter 'checkpoint'")
+            raise HarnessError(
+                f"trained: the adapter '{self.name}' has no parameter 'checkpoint'"
+            )
         for name in self.params:
             if name == "checkpoint":
-                raise HarnessError(f"trained: params cannot hold 'checkpoint' for '{self.name}'; it is what is trained")
+                raise HarnessError(
+                    f"trained: params cannot hold 'checkpoint' for '{self.name}'; "
+                    "it is what is trained"
+                )
             if name not in names:
                 hint = did_you_mean(name, names)
-                raise HarnessError(f"trained: params cannot hold '{name}' for '{self.name}'{hint}")
+                raise HarnessError(
+                    f"trained: params cannot hold '{name}' for '{self.name}'{hint}"
+                )
 
     @property
     def folder(self) -> Path:
@@ -83,22 +116,47 @@ class Trained(Wrapper):
         key, folder = "", ""
         if self.recipe is not None:
             key = model_key(self.system, self._trainer, self.recipe)
-            folder = str(self._get(f"trained-{self.system}", key, self._trainer.train, self.recipe))
+            folder = str(
+                self._get(
+                    f"trained-{self.system}", key, self._trainer.train, self.recipe
+                )
+            )
         if self.reward is None:
             return Path(folder)
-        from harness_models.shared.training.reward_training import FORMAT_VERSION, train_by_reward
+        from harness_models.shared.training.reward_training import (
+            FORMAT_VERSION,
+            train_by_reward,
+        )
 
-        # The key holds that of the start, not its folder, so that it does not depend on the place of the cache.
-        trainer = Trainer(type(self.reward), partial(train_by_reward, self.name), FORMAT_VERSION)
+        # The key holds that of the start, not its folder, so that it does not depend on
+        # the place of the cache.
+        trainer = Trainer(
+            type(self.reward), partial(train_by_reward, self.name), FORMAT_VERSION
+        )
         key = model_key(f"{self.name} {key}", trainer, self.reward)
         start = replace(self.reward, checkpoint=folder or self.reward.checkpoint)
         return self._get(f"rewarded-{self.name}", key, trainer.train, start)
 
-    def _get(self, kind: str, key: str, train: Callable[..., Path], recipe: Any) -> Path:
+    def _get(
+        self, kind: str, key: str, train: Callable[..., Path], recipe: Any
+    ) -> Path:
         epochs = int(getattr(recipe, "epochs", 1))
-        return get_or_train(kind, key, self.system, epochs, partial(self._train, train, recipe), resumable=True)
+        return get_or_train(
+            kind,
+            key,
+            self.system,
+            epochs,
+            partial(self._train, train, recipe),
+            resumable=True,
+        )
 
-    def _train(self, train: Callable[..., Path], recipe: Any, folder: Path, advance: Callable[[int], object]) -> None:
+    def _train(
+        self,
+        train: Callable[..., Path],
+        recipe: Any,
+        folder: Path,
+        advance: Callable[[int], object],
+    ) -> None:
         import torch
 
         from harness_models.shared.training.loop import STATE, has_run  # imports torch
@@ -113,8 +171,13 @@ class Trained(Wrapper):
             advance(row.get("epoch", epoch) - epoch)
             epoch = row.get("epoch", epoch)
 
-        # The weights may be requested under inference_mode, and the global random state must not change.
-        with torch.random.fork_rng(devices=[]), torch.inference_mode(False), torch.enable_grad():
+        # The weights may be requested under inference_mode, and the global random state
+        # must not change.
+        with (
+            torch.random.fork_rng(devices=[]),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+        ):
             train(recipe, folder, resume=True, report=report)
         (folder / STATE).unlink(missing_ok=True)  # a complete training is not resumed
 
@@ -122,10 +185,15 @@ class Trained(Wrapper):
     def model(self) -> Any:
         """The adapter ``model`` with the trained weights."""
         if self._model is None:
-            self._model = current().create("adapters", self.name, {**self.params, "checkpoint": str(self.folder)})
+            self._model = current().create(
+                "adapters", self.name, {**self.params, "checkpoint": str(self.folder)}
+            )
         return self._model
 
     # ------------------------------------------------------------------ forwarded to the model
     def fingerprint(self) -> str:
-        """Return the fingerprint of the model. It depends on the weights, not on their location."""
+        """Return the fingerprint of the model.
+
+        It depends on the weights, not on their location.
+        """
         return self.model.fingerprint()

@@ -1,4 +1,6 @@
-"""The ``transformers`` adapter: models of the package transformers that write text about images, videos, sounds or texts."""
+"""The ``transformers`` adapter: models of the package transformers that write text
+about images, videos, sounds or texts.
+"""
 
 from __future__ import annotations
 
@@ -10,57 +12,88 @@ from typing import Any
 
 import torch
 
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, RunsCode, TokenScores
+from harness.contracts import (
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    PathParam,
+    RunsCode,
+    TokenScores,
+)
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.batches import Replica, check_batch_size, spread
 from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import reorder
 from harness_models.shared.weights.checkpoints import file_fingerprint
 from harness_models.transformers.inputs import InputBuilder, InputSettings
-from harness_models.transformers.loading import KINDS, LoadedModel, devices_of, load_model, model_folder, number_format, visible_devices
-from harness_models.transformers.steps import BlipStep, CausalStep, EncoderDecoderStep, PromptedStep, blip2_embeddings
+from harness_models.transformers.loading import (
+    KINDS,
+    LoadedModel,
+    devices_of,
+    load_model,
+    model_folder,
+    number_format,
+    visible_devices,
+)
+from harness_models.transformers.steps import (
+    BlipStep,
+    CausalStep,
+    EncoderDecoderStep,
+    PromptedStep,
+    blip2_embeddings,
+)
 
 DEFAULT_LENGTH = 64
 
 
 class Transformers(LeftToRight):
-    """A model of transformers, from a folder or the Hugging Face hub, decoded by the shared decoder.
+    """A model of transformers, from a folder or the Hugging Face hub,
+    decoded by the shared decoder.
 
     Parameters
     ----------
     model
-        Local folder, or ``owner/name`` on the Hugging Face hub (taken from its cache, or fetched).
+        Local folder, or ``owner/name`` on the Hugging Face hub (taken from its cache,
+        or fetched).
     revision
         Branch, tag or commit of a model on the hub.
     kind
-        ``image-text``, ``audio-text``, ``text-to-text``, ``causal``, or ``auto`` (from the configuration of the model).
+        ``image-text``, ``audio-text``, ``text-to-text``, ``causal``, or ``auto`` (from
+        the configuration of the model).
     prompt
-        Prompt. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by that entry of ``Example.meta``. Default: empty for
-        models that read images or sound, else ``{source}``. For a decoder without a prompt in the input (Whisper): text after the
-        start token.
+        Prompt. ``{source}`` is replaced by ``Example.source``, any other ``{key}`` by
+        that entry of ``Example.meta``. Default: empty for models that read images or
+        sound, else ``{source}``. For a decoder without a prompt in the input (Whisper):
+        text after the start token.
     chat
-        If true, the prompt is formatted by the chat template of the model. Default: true if the model has one.
+        If true, the prompt is formatted by the chat template of the model. Default:
+        true if the model has one.
     system
         System message of the chat.
     images
         Folder of ``Example.media``: images, videos and sounds.
     medium
-        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of each file. A model that reads several images but no video gets
-        the frames as images.
+        ``image``, ``video``, ``audio``, or ``auto``: by the suffix of each file. A
+        model that reads several images but no video gets the frames as images.
     frames, frame_choice
-        Number of frames of a video (default: that of the model's configuration, else 8), and ``uniform`` or ``key``; see
+        Number of frames of a video (default: that of the model's configuration, else
+        8), and ``uniform`` or ``key``; see
         :func:`~harness_models.shared.media.video_frames`.
     max_length
         Maximum number of tokens of a caption if the decoding gives none.
     batch_size
         Examples per batch, or ``auto``; halved whenever memory runs out.
     device
-        ``auto`` (all accelerators of this machine, else the CPU), a device, or a list of devices. Each device gets a copy of the model,
-        and the examples are spread over them.
+        ``auto`` (all accelerators of this machine, else the CPU), a device, or a list
+        of devices. Each device gets a copy of the model, and the examples are spread
+        over them.
     device_map
-        Layout of one copy over several devices, as in transformers; other than a single device it needs the package accelerate.
+        Layout of one copy over several devices, as in transformers; other than a single
+        device it needs the package accelerate.
     dtype
-        ``float32``, ``float16``, ``bfloat16``, ``float64``, or ``auto``: bfloat16 on accelerators that compute in it, else float32.
+        ``float32``, ``float16``, ``bfloat16``, ``float64``, or ``auto``: bfloat16 on
+        accelerators that compute in it, else float32.
     trust_remote_code
         If true, code in the model folder is executed.
     strict
@@ -69,45 +102,88 @@ class Transformers(LeftToRight):
     Raises
     ------
     HarnessError
-        For an unknown kind, device or medium, a chat without a template, and (:class:`InputError`) a folder without a complete model.
+        For an unknown kind, device or medium, a chat without a template, and
+        (:class:`InputError`) a folder without a complete model.
     """
 
     def __init__(
-        self, *, model: str, revision: str | None = None, kind: str = "auto", prompt: str | None = None, chat: bool | None = None,
-        system: str | None = None, images: PathParam | None = None, medium: str = "auto", frames: int | None = None,
-        frame_choice: str = "uniform", max_length: int = DEFAULT_LENGTH, batch_size: int | str = "auto", device: str | list[str] = "auto",
-        device_map: Any = None, dtype: str = "auto", trust_remote_code: RunsCode = False, strict: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        model: str,
+        revision: str | None = None,
+        kind: str = "auto",
+        prompt: str | None = None,
+        chat: bool | None = None,
+        system: str | None = None,
+        images: PathParam | None = None,
+        medium: str = "auto",
+        frames: int | None = None,
+        frame_choice: str = "uniform",
+        max_length: int = DEFAULT_LENGTH,
+        batch_size: int | str = "auto",
+        device: str | list[str] = "auto",
+        device_map: Any = None,
+        dtype: str = "auto",
+        trust_remote_code: RunsCode = False,
+        strict: bool = True,
+    ) -> None:
         if kind not in ("auto", *KINDS):
-            raise HarnessError(f"transformers: kind is auto or one of {', '.join(KINDS)}; found {kind!r}")
+            raise HarnessError(
+                f"transformers: kind is auto or one of {', '.join(KINDS)}; "
+                f"found {kind!r}"
+            )
         self.batch_size = check_batch_size(batch_size)
         self.devices = devices_of(device) if device_map is None else ["cpu"]
         self.source = model_folder(model, revision, code=trust_remote_code)
         self.folder = self.source.path
-        self.dtype = number_format(dtype, visible_devices()[0] if device_map is not None else self.devices[0])
+        self.dtype = number_format(
+            dtype, visible_devices()[0] if device_map is not None else self.devices[0]
+        )
         placed = [
             load_model(
-                str(self.folder), kind=kind, dtype=self.dtype, device=device_name, device_map=device_map,
-                trust_remote_code=trust_remote_code, strict=strict,
+                str(self.folder),
+                kind=kind,
+                dtype=self.dtype,
+                device=device_name,
+                device_map=device_map,
+                trust_remote_code=trust_remote_code,
+                strict=strict,
             )
             for device_name in self.devices
-        ]  # fmt: skip
+        ]
         loaded = placed[0]
         self.kind, self.max_length = loaded.kind, max_length
-        self.prompt = prompt if prompt is not None else "" if loaded.media else "{source}"
-        template = getattr(loaded.processor, "chat_template", None) or getattr(loaded.tokenizer, "chat_template", None)
+        self.prompt = (
+            prompt if prompt is not None else "" if loaded.media else "{source}"
+        )
+        template = getattr(loaded.processor, "chat_template", None) or getattr(
+            loaded.tokenizer, "chat_template", None
+        )
         self.chat = bool(template) if chat is None else chat
         if self.chat and not template:
-            raise HarnessError(f"transformers: chat is true, but {model} has no chat template")
+            raise HarnessError(
+                f"transformers: chat is true, but {model} has no chat template"
+            )
         self.settings = InputSettings(
-            self.prompt, self.chat, system, Path(images) if images is not None else None, medium, frames, frame_choice
+            self.prompt,
+            self.chat,
+            system,
+            Path(images) if images is not None else None,
+            medium,
+            frames,
+            frame_choice,
         )
         self._place(loaded)
         self.stop = self._stop()
         self._settings = {
-            "kind": self.kind, "prompt": self.prompt, "chat": self.chat, "system": system, "dtype": self.dtype, "length": max_length,
+            "kind": self.kind,
+            "prompt": self.prompt,
+            "chat": self.chat,
+            "system": system,
+            "dtype": self.dtype,
+            "length": max_length,
             **self._media_settings(),
-        }  # fmt: skip
+        }
         self._replicas: list[Transformers] = []
         if len(placed) > 1:
             self._replicas = [self._copy(device_name) for device_name in placed]
@@ -120,18 +196,34 @@ class Transformers(LeftToRight):
         self.step = self._step()
 
     def _copy(self, loaded: LoadedModel) -> Transformers:
-        """Return this adapter for the model on one device. All copies count into one throughput."""
+        """Return this adapter for the model on one device.
+
+        All copies count into one throughput.
+        """
         replica = copy.copy(self)
-        replica._replicas, replica._batches, replica._throughput = [], None, self.throughput
+        replica._replicas, replica._batches, replica._throughput = (
+            [],
+            None,
+            self.throughput,
+        )
         if loaded is not self.loaded:
             replica._place(loaded)
         return replica
 
     def _media_settings(self) -> dict[str, Any]:
-        """Return the settings of video and sound; none where only images or texts are read, whose fingerprints they do not change."""
-        if self.loaded.media in ((), ("image",)) and self.settings.medium in ("auto", "image"):
+        """Return the settings of video and sound; none where only images or texts are
+        read, whose fingerprints they do not change.
+        """
+        if self.loaded.media in ((), ("image",)) and self.settings.medium in (
+            "auto",
+            "image",
+        ):
             return {}
-        return {"medium": self.settings.medium, "frames": self.builder.frames, "frame_choice": self.settings.frame_choice}
+        return {
+            "medium": self.settings.medium,
+            "frames": self.builder.frames,
+            "frame_choice": self.settings.frame_choice,
+        }
 
     def _step(self) -> Any:
         model = self.loaded.model
@@ -139,15 +231,31 @@ class Transformers(LeftToRight):
             return BlipStep(model)
         if self.blip2:
             language = model.language_model
-            return EncoderDecoderStep(language) if language.config.is_encoder_decoder else PromptedStep(language)
-        return EncoderDecoderStep(model) if model.config.is_encoder_decoder else CausalStep(model)
+            return (
+                EncoderDecoderStep(language)
+                if language.config.is_encoder_decoder
+                else PromptedStep(language)
+            )
+        return (
+            EncoderDecoderStep(model)
+            if model.config.is_encoder_decoder
+            else CausalStep(model)
+        )
 
     def _setting(self, *names: str) -> Any:
-        """Return the first value that is set in the generation configuration or a configuration of the model."""
+        """Return the first value that is set in the generation configuration or a
+        configuration of the model.
+        """
         model = self.loaded.model
-        configurations = [getattr(model, "generation_config", None), model.config, getattr(model.config, "decoder", None)]
+        configurations = [
+            getattr(model, "generation_config", None),
+            model.config,
+            getattr(model.config, "decoder", None),
+        ]
         configurations.append(getattr(model.config, "text_config", None))
-        configurations.append(getattr(getattr(model, "language_model", None), "generation_config", None))
+        configurations.append(
+            getattr(getattr(model, "language_model", None), "generation_config", None)
+        )
         for name in names:
             for configuration in configurations:
                 value = getattr(configuration, name, None)
@@ -161,37 +269,71 @@ class Transformers(LeftToRight):
         ids = self._setting("eos_token_id")
         if ids is None:
             ids = self.tokenizer.eos_token_id
-        return () if ids is None else tuple(ids) if isinstance(ids, (list, tuple)) else (int(ids),)
+        return (
+            ()
+            if ids is None
+            else tuple(ids)
+            if isinstance(ids, (list, tuple))
+            else (int(ids),)
+        )
 
     def describe(self) -> dict[str, Any]:
         """Return name, commit on the hub, number format and devices of the model."""
         commit = {} if self.source.commit is None else {"commit": self.source.commit}
-        return {"model": self.source.name, **commit, "dtype": self.dtype, "devices": self.devices}
+        return {
+            "model": self.source.name,
+            **commit,
+            "dtype": self.dtype,
+            "devices": self.devices,
+        }
 
     def timings(self) -> dict[str, Any]:
-        """Return captions, tokens, seconds and tokens per second of all replicas together, size of the batches, and devices."""
+        """Return captions, tokens, seconds and tokens per second of all replicas
+        together, size of the batches, and devices.
+        """
         sizes = [adapter.batches.current for adapter in self._replicas or [self]]
         return {**super().timings(), "batch_size": min(sizes), "devices": self.devices}
 
     # ------------------------------------------------------------------ replicas
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-        """Yield one :class:`Generation` per example, or a :class:`Failure`; the examples are spread over the devices."""
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one :class:`Generation` per example, or a :class:`Failure`; the
+        examples are spread over the devices.
+        """
         if not self._replicas:
             return super().generate(examples, decoding, seeds)
 
-        def worker(adapter: Transformers) -> Replica[tuple[Example, int], Generation | Failure]:
+        def worker(
+            adapter: Transformers,
+        ) -> Replica[tuple[Example, int], Generation | Failure]:
             return Replica(
-                lambda chunk: adapter.generate([e for e, _ in chunk], decoding, [s for _, s in chunk]), lambda: adapter.batches.current
+                lambda chunk: adapter.generate(
+                    [e for e, _ in chunk], decoding, [s for _, s in chunk]
+                ),
+                lambda: adapter.batches.current,
             )
 
-        return spread(list(zip(examples, seeds)), [worker(adapter) for adapter in self._replicas])
+        return spread(
+            list(zip(examples, seeds)), [worker(adapter) for adapter in self._replicas]
+        )
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Yield one :class:`TokenScores` per reference for each example; the examples are spread over the devices."""
+    def score_references(
+        self, examples: Sequence[Example]
+    ) -> Iterator[list[TokenScores]]:
+        """Yield one :class:`TokenScores` per reference for each example; the examples
+        are spread over the devices.
+        """
         if not self._replicas:
             return super().score_references(examples)
 
-        replicas = [Replica(adapter.score_references, lambda adapter=adapter: adapter.batches.current) for adapter in self._replicas]
+        replicas = [
+            Replica(
+                adapter.score_references,
+                lambda adapter=adapter: adapter.batches.current,
+            )
+            for adapter in self._replicas
+        ]
         return spread(list(examples), replicas)
 
     @property
@@ -205,14 +347,22 @@ class Transformers(LeftToRight):
 
     # ------------------------------------------------------------------ inputs
     def inputs(self, examples: Sequence[Example]) -> list[Any]:
-        """Return the output of the processor for each example (a dict of tensors with one row), or a failure."""
+        """Return the output of the processor for each example (a dict of tensors with
+        one row), or a failure.
+        """
         return [self.builder.build(example) for example in examples]
 
     def groups(self, inputs: Sequence[Any]) -> list[list[int]]:
-        """Return groups of inputs whose tensors have equal shapes, so that no padding is needed."""
+        """Return groups of inputs whose tensors have equal shapes,
+        so that no padding is needed.
+        """
         by_shape: dict[Any, list[int]] = {}
         for i, item in enumerate(inputs):
-            shapes = tuple((name, tuple(value.shape)) for name, value in sorted(item.items()) if hasattr(value, "shape"))
+            shapes = tuple(
+                (name, tuple(value.shape))
+                for name, value in sorted(item.items())
+                if hasattr(value, "shape")
+            )
             by_shape.setdefault(shapes, []).append(i)
         return list(by_shape.values())
 
@@ -223,16 +373,30 @@ class Transformers(LeftToRight):
         for name, value in inputs[0].items():
             if isinstance(value, torch.Tensor):
                 stacked = torch.cat([item[name] for item in inputs])
-                together[name] = stacked.to(device, dtype) if stacked.is_floating_point() else stacked.to(device)
+                together[name] = (
+                    stacked.to(device, dtype)
+                    if stacked.is_floating_point()
+                    else stacked.to(device)
+                )
         rows = len(inputs)
         if self.blip2:
             return self._blip2_prefix(together)
         if isinstance(self.step, EncoderDecoderStep):
-            return Prefix(self.step.start(together, self._start_tokens(rows).to(device)))
+            return Prefix(
+                self.step.start(together, self._start_tokens(rows).to(device))
+            )
         if isinstance(self.step, BlipStep):
-            start = torch.full((rows, 1), int(self.loaded.model.config.text_config.bos_token_id), device=device)
+            start = torch.full(
+                (rows, 1),
+                int(self.loaded.model.config.text_config.bos_token_id),
+                device=device,
+            )
             words = together.get("input_ids", start[:, :0])
-            return Prefix(self.step.start(together["pixel_values"], torch.cat([start, words], dim=1)))
+            return Prefix(
+                self.step.start(
+                    together["pixel_values"], torch.cat([start, words], dim=1)
+                )
+            )
         if together["input_ids"].shape[1] == 0:
             raise InputError("the prompt is empty: give prompt", str(self.folder))
         return Prefix({"inputs": together})
@@ -242,27 +406,46 @@ class Transformers(LeftToRight):
         if isinstance(self.step, PromptedStep):
             return Prefix({"embeddings": embeddings})
         step: Any = self.step
-        mask = torch.ones(embeddings.shape[:2], dtype=torch.long, device=embeddings.device)
+        mask = torch.ones(
+            embeddings.shape[:2], dtype=torch.long, device=embeddings.device
+        )
         start = self._start_tokens(len(embeddings)).to(embeddings.device)
-        return Prefix(step.start({"inputs_embeds": embeddings, "attention_mask": mask}, start))
+        return Prefix(
+            step.start({"inputs_embeds": embeddings, "attention_mask": mask}, start)
+        )
 
     def _start_tokens(self, rows: int) -> torch.Tensor:
         start = self._setting("decoder_start_token_id", "bos_token_id")
         if start is None:
-            raise InputError("the configuration names no decoder_start_token_id", str(self.folder))
+            raise InputError(
+                "the configuration names no decoder_start_token_id", str(self.folder)
+            )
         forced = self._setting("forced_bos_token_id")
-        ids = [int(start)] if forced is None or int(forced) == int(start) else [int(start), int(forced)]
+        ids = (
+            [int(start)]
+            if forced is None or int(forced) == int(start)
+            else [int(start), int(forced)]
+        )
         if self.builder.sound_only:
             ids += self._sound_prefix()
         return torch.tensor([ids]).expand(rows, -1)
 
     def _sound_prefix(self) -> list[int]:
-        """Return the tokens after the start token of a speech decoder: those of ``prompt``, else English transcription without times."""
+        """Return the tokens after the start token of a speech decoder: those of
+        ``prompt``, else English transcription without times.
+        """
         if self.prompt:
             return list(self.tokenizer(self.prompt, add_special_tokens=False).input_ids)
         config = getattr(self.loaded.model, "generation_config", None)
-        language, task = getattr(config, "lang_to_id", None) or {}, getattr(config, "task_to_id", None) or {}
-        ids = [language.get("<|en|>"), task.get("transcribe"), getattr(config, "no_timestamps_token_id", None)]
+        language, task = (
+            getattr(config, "lang_to_id", None) or {},
+            getattr(config, "task_to_id", None) or {},
+        )
+        ids = [
+            language.get("<|en|>"),
+            task.get("transcribe"),
+            getattr(config, "no_timestamps_token_id", None),
+        ]
         return [int(token) for token in ids if token is not None]
 
     # ------------------------------------------------------------------ text
@@ -272,7 +455,10 @@ class Transformers(LeftToRight):
 
     def reference_tokens(self, text: str) -> list[int]:
         """Return the token ids of a reference and the end token."""
-        return [*self.tokenizer(text, add_special_tokens=False).input_ids, *self.stop[:1]]
+        return [
+            *self.tokenizer(text, add_special_tokens=False).input_ids,
+            *self.stop[:1],
+        ]
 
     def longest_reference(self) -> int:
         """Return the maximum number of tokens of a reference."""
@@ -282,10 +468,14 @@ class Transformers(LeftToRight):
         """Return the vocabulary entry of every token id."""
         return tuple(self.tokenizer.convert_ids_to_tokens(ids))
 
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return logits (N, T, V) of references: one pass over the prompts, one pass over the tokens.
+    def forced_logits(
+        self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (N, T, V) of references: one pass over the prompts,
+        one pass over the tokens.
 
-        The pass over the prompts is repeated in every call, because caches grow in place.
+        The pass over the prompts is repeated in every call, because caches grow in
+        place.
         """
         step: Any = self.step
         first, state = step(None, prefix.state)

@@ -1,8 +1,11 @@
-"""Train a two-view transformer on feature files or rendered scenes: ``harness train tvt recipe.yaml --output models/tvt``.
+"""Train a two-view transformer on feature files or rendered scenes:
+``harness train tvt recipe.yaml --output models/tvt``.
 
-The loss is cross-entropy with teacher forcing. Training is deterministic on a CPU, and a resumed run gives the same weights as an
-uninterrupted one. The output folder holds the learning curve (curve.jsonl), the state of the training (state.pt: weights, optimiser, number
-of epochs), and at the end model.safetensors and config.json (sizes, words, features, recipe).
+The loss is cross-entropy with teacher forcing. Training is deterministic on a CPU, and
+a resumed run gives the same weights as an uninterrupted one. The output folder holds
+the learning curve (curve.jsonl), the state of the training (state.pt: weights,
+optimiser, number of epochs), and at the end model.safetensors and config.json (sizes,
+words, features, recipe).
 """
 
 from __future__ import annotations
@@ -18,25 +21,38 @@ from harness.contracts.parameters import Count
 from harness_models.shared.inputs.videos import collate, open_views
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import frequent_words
-from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, pad_rows, token_loss
+from harness_models.shared.training.caption_training import (
+    CaptionRecipe,
+    CaptionTraining,
+    pad_rows,
+    token_loss,
+)
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.shared.training.reward_training import reward_command
 from harness_models.tvt.model import BOS, EOS, PAD, SPECIAL, Tvt, TvtSizes, TvtWords
 
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+"""Raise it when the same recipe and data would give other weights; see
+:class:`~harness_models.shared.training.recipe.Trainer`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TvtRecipe(CaptionRecipe):
-    """Data, sizes and optimisation of a TVT training; the defaults are those of Chan et al. 2022, appendix A.3.
+    """Data, sizes and optimisation of a TVT training;
+    the defaults are those of Chan et al. 2022, appendix A.3.
 
-    ``features`` is ``{view: file}``, ``{semsynan: file}`` or ``{scenes: {frames, stride}}``; ``model`` holds fields of
+    ``features`` is ``{view: file}``, ``{semsynan: file}`` or
+    ``{scenes: {frames, stride}}``; ``model`` holds fields of
     :class:`~harness_models.tvt.model.TvtSizes`.
     """
 
     system: ClassVar[str] = "tvt"
-    sizes: ClassVar[Mapping[str, Any]] = {item.name: item.default for item in fields(TvtSizes) if item.name not in ("views", "vocabulary")}
+    sizes: ClassVar[Mapping[str, Any]] = {
+        item.name: item.default
+        for item in fields(TvtSizes)
+        if item.name not in ("views", "vocabulary")
+    }
 
     epochs: Count = 300
     weight_decay: float = 1e-5
@@ -59,20 +75,30 @@ class TvtTraining(CaptionTraining):
         self.views = open_views(self.recipe.source)
         self.views.check(self.examples)
         self.rows = {example.id: self.views.read(example) for example in self.examples}
-        self.tokens = [[BOS, *self.words.encode(caption), EOS] for _, caption in self.pairs]
+        self.tokens = [
+            [BOS, *self.words.encode(caption), EOS] for _, caption in self.pairs
+        ]
 
     def build(self) -> Tvt:
-        """Return the model with initial weights; mean and deviation of each view are those of all frames."""
+        """Return the model with initial weights;
+        mean and deviation of each view are those of all frames.
+        """
         sizes = {"max_length": max(map(len, self.tokens)) - 1, **self.recipe.model}
-        model = Tvt(TvtSizes(views=self.views.widths, vocabulary=len(self.words), **sizes))
+        model = Tvt(
+            TvtSizes(views=self.views.widths, vocabulary=len(self.words), **sizes)
+        )
         for name, view in model.views.items():
-            standard = Standardiser.fit(np.concatenate([row[name] for row in self.rows.values()]))
+            standard = Standardiser.fit(
+                np.concatenate([row[name] for row in self.rows.values()])
+            )
             view.mean.copy_(standard.mean)  # type: ignore[union-attr, operator]
             view.deviation.copy_(standard.deviation)  # type: ignore[union-attr, operator]
         return model
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
-        """Return the mean loss of each word and the end, predicted from the words before it, and their number."""
+        """Return the mean loss of each word and the end, predicted from the words
+        before it, and their number.
+        """
         views, masks = collate([self.rows[self.pairs[i][0]] for i in batch])
         tokens = pad_rows([self.tokens[i] for i in batch], PAD)
         return token_loss(self.model(tokens[:, :-1], views, masks), tokens[:, 1:], PAD)

@@ -1,10 +1,13 @@
-"""VLP as its authors published it: layout of the checkpoints, and the searches of their code.
+"""VLP as its authors published it: layout of the checkpoints,
+and the searches of their code.
 
-``authors-beam``: every beam proposes K tokens, and scores are plain sums. Continuing a finished beam costs 10000. The search takes all
-steps up to the length limit. The candidates are all hypotheses that end in [SEP] at any step, and all beams of the last step that counts
-(the first step at which all K beams end in [SEP], else the last step). They are ranked by score + length_penalty x number of steps.
-``options``: ``min_length`` forbids the end for that many steps; ``ngram`` (default 0: off) forbids repeated n-grams of that size.
-``authors-greedy`` is the arg-max.
+``authors-beam``: every beam proposes K tokens, and scores are plain sums. Continuing a
+finished beam costs 10000. The search takes all steps up to the length limit. The
+candidates are all hypotheses that end in [SEP] at any step, and all beams of the last
+step that counts (the first step at which all K beams end in [SEP], else the last step).
+They are ranked by score + length_penalty x number of steps. ``options``: ``min_length``
+forbids the end for that many steps; ``ngram`` (default 0: off) forbids repeated n-grams
+of that size. ``authors-greedy`` is the arg-max.
 """
 
 from __future__ import annotations
@@ -19,12 +22,26 @@ import torch
 from harness.contracts import Decoding
 from harness.errors import HarnessError, InputError
 from harness_models.shared.decoding.decode import greedy
-from harness_models.shared.decoding.types import Decoded, DecodingBatch, Path, Step, Trace, TraceStep, check_logits, reorder
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Path,
+    Step,
+    Trace,
+    TraceStep,
+    check_logits,
+    reorder,
+)
 from harness_models.shared.weights.checkpoint_config import heads_of, must_agree
 from harness_models.shared.weights.checkpoints import Checkpoint, layer_count
 from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes
 
-UNUSED = (r"^bert\.pooler\.", r"^ans_classifier\.", r"^cls\.seq_relationship\.", r"\.position_ids$")
+UNUSED = (
+    r"^bert\.pooler\.",
+    r"^ans_classifier\.",
+    r"^cls\.seq_relationship\.",
+    r"\.position_ids$",
+)
 """Keys of published checkpoints that captioning does not use."""
 DEFAULT_BEAMS = 5
 _PENALTY = -10000.0
@@ -32,9 +49,16 @@ _PENALTY = -10000.0
 
 # --------------------------------------------------------------------------- checkpoints
 def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return the tensors with LayerNorm's present names, and a segment table of two rows extended to six as in the authors' code."""
+    """Return the tensors with LayerNorm's present names, and a segment table of two
+    rows extended to six as in the authors' code.
+    """
     result = {
-        re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k)): v for k, v in tensors.items()
+        re.sub(
+            r"LayerNorm\.gamma$",
+            "LayerNorm.weight",
+            re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", k),
+        ): v
+        for k, v in tensors.items()
     }
     table = "bert.embeddings.token_type_embeddings.weight"
     if table in result and len(result[table]) == 2:
@@ -42,11 +66,19 @@ def renamed_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tens
     return result
 
 
-def resized_positions(tensors: dict[str, torch.Tensor], positions: int | None) -> dict[str, torch.Tensor]:
-    """Return the tensors with a position table of ``positions`` rows: cut, or repeated from its start, as in the authors' code."""
+def resized_positions(
+    tensors: dict[str, torch.Tensor], positions: int | None
+) -> dict[str, torch.Tensor]:
+    """Return the tensors with a position table of ``positions`` rows: cut, or repeated
+    from its start, as in the authors' code.
+    """
     table = "bert.embeddings.position_embeddings.weight"
     if table in tensors and positions is not None and len(tensors[table]) != positions:
-        rows = tensors[table].repeat(-(-positions // len(tensors[table])), 1)[:positions].clone()
+        rows = (
+            tensors[table]
+            .repeat(-(-positions // len(tensors[table])), 1)[:positions]
+            .clone()
+        )
         return {**tensors, table: rows}
     return tensors
 
@@ -64,37 +96,72 @@ def sizes_of(checkpoint: Checkpoint, settings: Mapping[str, Any]) -> VlpSizes:
     Raises
     ------
     InputError
-        If the checkpoint is of another architecture, or a value of ``settings`` contradicts a shape.
+        If the checkpoint is of another architecture, or a value of ``settings``
+        contradicts a shape.
     """
     path = str(checkpoint.path)
-    vocabulary, width = checkpoint.shape("bert.embeddings.word_embeddings.weight", "VLP")
+    vocabulary, width = checkpoint.shape(
+        "bert.embeddings.word_embeddings.weight", "VLP"
+    )
     hidden, region = checkpoint.shape("vis_embed.0.weight", "VLP")
     positions = checkpoint.shape("bert.embeddings.position_embeddings.weight", "VLP")[0]
-    segments = checkpoint.shape("bert.embeddings.token_type_embeddings.weight", "VLP")[0]
+    segments = checkpoint.shape("bert.embeddings.token_type_embeddings.weight", "VLP")[
+        0
+    ]
     inner = checkpoint.shape("bert.encoder.layer.0.intermediate.dense.weight", "VLP")[0]
     layers = layer_count(checkpoint.tensors, r"bert\.encoder\.layer\.(\d+)\.")
-    heads = heads_of(settings, "num_attention_heads", width, width // 64 if width % 64 == 0 else None, path)
-    shapes = {"vocab_size": vocabulary, "hidden_size": width, "num_hidden_layers": layers, "intermediate_size": inner}
+    heads = heads_of(
+        settings,
+        "num_attention_heads",
+        width,
+        width // 64 if width % 64 == 0 else None,
+        path,
+    )
+    shapes = {
+        "vocab_size": vocabulary,
+        "hidden_size": width,
+        "num_hidden_layers": layers,
+        "intermediate_size": inner,
+    }
     must_agree(settings, {**shapes, "max_position_embeddings": positions}, path)
     new_segment_ids = bool(settings.get("new_segment_ids", True))
     if segments < (6 if new_segment_ids else 2):
-        raise InputError(f"the segment table has {segments} rows; expected 6, or 2, or at least 2 with new_segment_ids: false", path)
+        raise InputError(
+            f"the segment table has {segments} rows; expected 6, or 2, "
+            "or at least 2 with new_segment_ids: false",
+            path,
+        )
     special = {**SPECIAL_IDS, **settings.get("special_ids", {})}
     beyond = {name: i for name, i in special.items() if i >= vocabulary}
     if beyond:
-        raise InputError(f"special ids beyond the {vocabulary} words of the checkpoint: {beyond}; give special_ids", path)
+        raise InputError(
+            f"special ids beyond the {vocabulary} words of the checkpoint: {beyond}; "
+            "give special_ids",
+            path,
+        )
     bert = BertSizes(
-        vocabulary=vocabulary, width=width, layers=layers, heads=heads, inner=inner, positions=positions, segments=segments
-    )  # fmt: skip
+        vocabulary=vocabulary,
+        width=width,
+        layers=layers,
+        heads=heads,
+        inner=inner,
+        positions=positions,
+        segments=segments,
+    )
     return VlpSizes(
-        bert=bert, region=region, hidden=hidden, geometry=checkpoint.shape("vis_pe_embed.0.weight", "VLP")[1],
-        new_segment_ids=new_segment_ids, special_ids=special,
-    )  # fmt: skip
+        bert=bert,
+        region=region,
+        hidden=hidden,
+        geometry=checkpoint.shape("vis_pe_embed.0.weight", "VLP")[1],
+        new_segment_ids=new_segment_ids,
+        special_ids=special,
+    )
 
 
 # --------------------------------------------------------------------------- searches
 def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """Return the best hypotheses of the authors' beam search, ``candidates`` for each example (the authors' code returns one).
+    """Return the best hypotheses of the authors' beam search, ``candidates`` for each
+    example (the authors' code returns one).
 
     Raises :class:`HarnessError` when a search has fewer hypotheses than candidates.
     """
@@ -104,8 +171,13 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     for e in range(len(batch)):
         ranked = _finals(trace, e, stop, decoding.length_penalty)[:count]
         if len(ranked) < count:
-            raise HarnessError(f"authors-beam has only {len(ranked)} of {count} candidates for example {batch.name(e)}; raise beams")
-        examples.append(tuple(trace.hypothesis(e, path, score, stop) for score, path in ranked))
+            raise HarnessError(
+                f"authors-beam has only {len(ranked)} of {count} candidates for "
+                f"example {batch.name(e)}; raise beams"
+            )
+        examples.append(
+            tuple(trace.hypothesis(e, path, score, stop) for score, path in ranked)
+        )
     return Decoded(tuple(examples))
 
 
@@ -117,7 +189,8 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
     step
         Decoder step of the model.
     decoding
-        ``beams`` (default 5, at least ``candidates``), ``max_length``, and the options ``min_length`` and ``ngram``.
+        ``beams`` (default 5, at least ``candidates``), ``max_length``, and the options
+        ``min_length`` and ``ngram``.
     batch
         E examples; the first end token counts.
 
@@ -126,55 +199,89 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
     HarnessError
         If there are fewer beams than candidates, or more beams than vocabulary entries.
     """
-    beams, limit = decoding.beams or DEFAULT_BEAMS, decoding.max_length or batch.max_length
+    beams, limit = (
+        decoding.beams or DEFAULT_BEAMS,
+        decoding.max_length or batch.max_length,
+    )
     total, stop = len(batch), batch.stop[0]
     if (decoding.candidates or 1) > 1 and beams < (decoding.candidates or 1):
-        raise HarnessError(f"decoding: {beams} beams for {decoding.candidates} candidates; raise beams")
+        raise HarnessError(
+            f"decoding: {beams} beams for {decoding.candidates} candidates; raise beams"
+        )
     logits, state = step(batch.start, batch.state)
     if logits.shape[-1] < beams:
-        raise HarnessError(f"decoding: {beams} beams for a vocabulary of {logits.shape[-1]}")
+        raise HarnessError(
+            f"decoding: {beams} beams for a vocabulary of {logits.shape[-1]}"
+        )
     base = torch.arange(total, device=logits.device)[:, None] * beams
     history: list[TraceStep] = []
     texts: list[list[int]] = [[] for _ in range(total * beams)]
     for position in range(limit):
         width = len(logits) // total
-        check_logits(logits, batch, [row // width for row in range(len(logits))], position)
+        check_logits(
+            logits, batch, [row // width for row in range(len(logits))], position
+        )
         log_probs = logits.log_softmax(-1)
         _forbid(log_probs, texts, decoding, position, stop)
-        # K tokens of each beam, then the K best of the K x K: the same result as over all tokens, since no beam can give more than K.
+        # K tokens of each beam, then the K best of the K x K: the same result as over
+        # all tokens, since no beam can give more than K.
         scores, ids = log_probs.topk(beams, dim=-1)
         if history:
             before = history[-1]
             ended = (before.tokens == stop).to(scores)
-            scores = scores.reshape(total, beams, beams) + (ended * _PENALTY + before.scores)[:, :, None]
+            scores = (
+                scores.reshape(total, beams, beams)
+                + (ended * _PENALTY + before.scores)[:, :, None]
+            )
         scores, flat = scores.reshape(total, -1).topk(beams, dim=-1)
-        # The first step has one row per example, later ones K: hence the two ways to number the rows.
+        # The first step has one row per example, later ones K: hence the two ways to
+        # number the rows.
         parents = flat // beams if history else torch.zeros_like(flat)
         tokens = ids.reshape(total, -1).gather(1, flat)
         rows = (parents + (base if history else base // beams)).reshape(-1)
         history.append(TraceStep.of(scores, tokens, parents, logits[rows]))
-        texts = [[*texts[row], token] for row, token in zip(rows.tolist(), tokens.reshape(-1).tolist())]
+        texts = [
+            [*texts[row], token]
+            for row, token in zip(rows.tolist(), tokens.reshape(-1).tolist())
+        ]
         if position + 1 < limit:
             logits, state = step(tokens.reshape(-1), reorder(step, state, rows))
     return Trace(history)
 
 
-def _forbid(log_probs: torch.Tensor, texts: list[list[int]], decoding: Decoding, position: int, stop: int) -> None:
-    """Subtract 10000 from tokens that would repeat an n-gram, and set the end to -10000 before ``min_length`` steps; in place."""
+def _forbid(
+    log_probs: torch.Tensor,
+    texts: list[list[int]],
+    decoding: Decoding,
+    position: int,
+    stop: int,
+) -> None:
+    """Subtract 10000 from tokens that would repeat an n-gram, and set the end to -10000
+    before ``min_length`` steps; in place.
+    """
     size = int(decoding.options.get("ngram", 0))
     if size > 1 and position >= size:
         for row, words in enumerate(texts[: len(log_probs)]):
             tail = words[len(words) - (size - 1) :]
-            again = {words[i + size - 1] for i in range(len(words) - size + 1) if words[i : i + size - 1] == tail}
+            again = {
+                words[i + size - 1]
+                for i in range(len(words) - size + 1)
+                if words[i : i + size - 1] == tail
+            }
             if again:
                 log_probs[row, sorted(again)] += _PENALTY
     if position < int(decoding.options.get("min_length", 0)):
         log_probs[:, stop] = _PENALTY
 
 
-def _finals(trace: Trace, e: int, stop: int, penalty: float) -> list[tuple[float, Path]]:
-    """Return (score, path) of all candidates of example ``e``, best first; a path is [(step, beam), ...]."""
-    # Steps after the one at which all beams end continue finished hypotheses only, at a cost of 10000 each.
+def _finals(
+    trace: Trace, e: int, stop: int, penalty: float
+) -> list[tuple[float, Path]]:
+    """Return (score, path) of all candidates of example ``e``, best first;
+    a path is [(step, beam), ...].
+    """
+    # Steps after the one at which all beams end continue finished hypotheses only, at a
+    # cost of 10000 each.
     tokens = trace.tokens[e]
     all_ended = (tokens == stop).all(axis=1)
     last = int(np.argmax(all_ended)) if all_ended.any() else len(tokens) - 1

@@ -1,11 +1,15 @@
 """VLP: one BERT that reads regions and words, and predicts words at [MASK] slots.
 
-Zhou et al., "Unified Vision-Language Pre-Training for Image Captioning and VQA" (2020), arXiv 1909.11059.
+Zhou et al., "Unified Vision-Language Pre-Training for Image Captioning and VQA" (2020),
+arXiv 1909.11059.
 
-The slots are [CLS], the regions and [SEP] (the context), then the words. Context slots attend to the context. A word attends to the context
-and to the words up to itself. Word t is predicted at a [MASK] in slot t, which attends to the context, the words before t and itself.
+The slots are [CLS], the regions and [SEP] (the context), then the words. Context slots
+attend to the context. A word attends to the context and to the words up to itself. Word
+t is predicted at a [MASK] in slot t, which attends to the context, the words before t
+and itself.
 
-Shapes: ``B`` images, ``n`` regions, ``C = n + 2`` context slots, ``R`` rows of text, ``T`` words, ``V`` vocabulary entries.
+Shapes: ``B`` images, ``n`` regions, ``C = n + 2`` context slots, ``R`` rows of text,
+``T`` words, ``V`` vocabulary entries.
 """
 
 from __future__ import annotations
@@ -21,8 +25,17 @@ from torch.nn import functional as F
 
 from harness_models.shared.layers import KeyValues, Linear
 from harness_models.shared.weights.checkpoint_config import read_config
-from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoint, load_strictly
-from harness_models.vlp.authors import UNUSED, renamed_tensors, resized_positions, sizes_of
+from harness_models.shared.weights.checkpoints import (
+    Checkpoint,
+    load_checkpoint,
+    load_strictly,
+)
+from harness_models.vlp.authors import (
+    UNUSED,
+    renamed_tensors,
+    resized_positions,
+    sizes_of,
+)
 from harness_models.vlp.bert import Bert, Context, Head, VlpSizes
 
 __all__ = ["Vlp", "VlpSizes", "VlpState", "VlpStep"]
@@ -31,7 +44,10 @@ _ROOM = 24
 
 
 class Vlp(nn.Module):
-    """VLP network. The state dict has the authors' keys (``bert.*``, ``cls.*``, ``vis_embed.*``, ``vis_pe_embed.*``).
+    """VLP network.
+
+    The state dict has the authors' keys (``bert.*``, ``cls.*``,
+    ``vis_embed.*``, ``vis_pe_embed.*``).
 
     Parameters
     ----------
@@ -45,14 +61,21 @@ class Vlp(nn.Module):
         width = sizes.bert.width
         self.bert, self.cls = Bert(sizes.bert), Head(sizes.bert)
         self.vis_embed = nn.Sequential(
-            Linear(sizes.region, sizes.hidden), nn.ReLU(), Linear(sizes.hidden, width), nn.ReLU(),
+            Linear(sizes.region, sizes.hidden),
+            nn.ReLU(),
+            Linear(sizes.hidden, width),
+            nn.ReLU(),
             nn.Dropout(sizes.bert.dropout),
-        )  # fmt: skip
-        self.vis_pe_embed = nn.Sequential(Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout))
+        )
+        self.vis_pe_embed = nn.Sequential(
+            Linear(sizes.geometry, width), nn.ReLU(), nn.Dropout(sizes.bert.dropout)
+        )
         self.segments = (4, 5) if sizes.new_segment_ids else (0, 1)
 
     @classmethod
-    def from_checkpoint(cls, path: str | Path, config: Mapping[str, Any] | str | Path | None = None) -> Vlp:
+    def from_checkpoint(
+        cls, path: str | Path, config: Mapping[str, Any] | str | Path | None = None
+    ) -> Vlp:
         """Return the model of a checkpoint, in evaluation mode.
 
         Parameters
@@ -60,35 +83,51 @@ class Vlp(nn.Module):
         path
             ``.bin``, ``.pt`` or ``.safetensors`` file, or a converted folder.
         config
-            Mapping or JSON file with the values that tensor shapes do not determine: ``num_attention_heads`` (default: heads of width
-            64), ``special_ids`` (default: BERT-base-cased), ``new_segment_ids`` (true). Sizes in it must agree with the shapes.
+            Mapping or JSON file with the values that tensor shapes do not determine:
+            ``num_attention_heads`` (default: heads of width 64), ``special_ids``
+            (default: BERT-base-cased), ``new_segment_ids`` (true). Sizes in it must
+            agree with the shapes.
 
         Raises
         ------
         InputError
-            If the tensors are not those of VLP. The message lists the keys that do not fit.
+            If the tensors are not those of VLP. The message lists the keys that do not
+            fit.
         """
         loaded = load_checkpoint(path)
         settings = {**loaded.settings, **read_config(config)}
         settings = {**settings, **settings.get("bert_config", {})}
-        tensors = resized_positions(renamed_tensors(loaded.tensors), settings.get("max_position_embeddings"))
+        tensors = resized_positions(
+            renamed_tensors(loaded.tensors), settings.get("max_position_embeddings")
+        )
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
         sizes = sizes_of(checkpoint, settings)
         model = cls(sizes)
-        words, head = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
+        words, head = (
+            "bert.embeddings.word_embeddings.weight",
+            "cls.predictions.decoder.weight",
+        )
         if head not in tensors:
             tensors[head] = tensors[words]
         if torch.equal(tensors[head], tensors[words]):
-            model.cls.predictions.decoder.weight = model.bert.embeddings.word_embeddings.weight
-        load_strictly(model, Checkpoint(tensors, {}, checkpoint.path), "VLP", ignored=UNUSED)
+            model.cls.predictions.decoder.weight = (
+                model.bert.embeddings.word_embeddings.weight
+            )
+        load_strictly(
+            model, Checkpoint(tensors, {}, checkpoint.path), "VLP", ignored=UNUSED
+        )
         return model
 
     # ------------------------------------------------------------------ context and slots
     def context(self, regions: torch.Tensor, geometry: torch.Tensor) -> Context:
-        """Return keys and values of the context, for regions (B, n, region) and their geometry vectors (B, n, geometry)."""
+        """Return keys and values of the context, for regions (B, n, region) and their
+        geometry vectors (B, n, geometry).
+        """
         return self.bert.context(self.embed_context(regions, geometry))
 
-    def embed_context(self, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
+    def embed_context(
+        self, regions: torch.Tensor, geometry: torch.Tensor
+    ) -> torch.Tensor:
         """Return the embeddings (B, n + 2, width) of [CLS], the regions and [SEP].
 
         Parameters
@@ -96,65 +135,114 @@ class Vlp(nn.Module):
         regions
             Region features (B, n, region).
         geometry
-            Geometry vectors (B, n, geometry), which take the place of position embeddings.
+            Geometry vectors (B, n, geometry), which take the place of position
+            embeddings.
         """
         table, ids = self.bert.embeddings, self.sizes.special_ids
         dtype = table.LayerNorm.weight.dtype
-        words, positions = table.word_embeddings.weight, table.position_embeddings.weight
+        words, positions = (
+            table.word_embeddings.weight,
+            table.position_embeddings.weight,
+        )
         rows, count = regions.shape[:2]
         ends = words[[ids["[CLS]"], ids["[SEP]"]]].expand(rows, 2, -1)
         end_positions = positions[[0, count + 1]].expand(rows, 2, -1)
-        x = torch.cat([ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1)
-        position_vectors = torch.cat([end_positions[:, :1], self.vis_pe_embed(geometry.to(dtype)), end_positions[:, 1:]], dim=1)
+        x = torch.cat(
+            [ends[:, :1], self.vis_embed(regions.to(dtype)), ends[:, 1:]], dim=1
+        )
+        position_vectors = torch.cat(
+            [
+                end_positions[:, :1],
+                self.vis_pe_embed(geometry.to(dtype)),
+                end_positions[:, 1:],
+            ],
+            dim=1,
+        )
         return self.bert.embed(x, position_vectors, self.segments[0])
 
     def embed_text(self, tokens: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """Return the embeddings (R, T, width) of text slots with tokens (R, T) at positions (T,)."""
+        """Return the embeddings (R, T, width) of text slots with tokens (R, T) at
+        positions (T,).
+        """
         table = self.bert.embeddings
         position_vectors = table.position_embeddings(positions)[None]
-        return self.bert.embed(table.word_embeddings(tokens), position_vectors, self.segments[1])
+        return self.bert.embed(
+            table.word_embeddings(tokens), position_vectors, self.segments[1]
+        )
 
     def score_slots(self, tokens: torch.Tensor, context: Context) -> torch.Tensor:
         """Return logits (R, T, V) that predict tokens (R, T), computed in one pass.
 
-        The text holds the first T - 1 words and beside them T masks, each at the position of the word that it predicts. No slot
-        attends to the last word, so it is left out.
+        The text holds the first T - 1 words and beside them T masks, each at the
+        position of the word that it predicts. No slot attends to the last word, so it
+        is left out.
         """
-        # While a caption is written, word t is predicted at a [MASK] behind word t - 1. All these masks fit beside the words in one pass,
-        # since no slot but the mask itself attends to it: a reference of T words costs one pass of 2 T - 1 slots in place of T passes.
+        # While a caption is written, word t is predicted at a [MASK] behind word t - 1.
+        # All these masks fit beside the words in one pass, since no slot but the mask
+        # itself attends to it: a reference of T words costs one pass of 2 T - 1 slots
+        # in place of T passes.
         length, device = tokens.shape[1], tokens.device
         positions = torch.arange(len(context), len(context) + length, device=device)
         masks = torch.full_like(tokens, self.sizes.special_ids["[MASK]"])
-        x = self.embed_text(torch.cat([tokens[:, :-1], masks], dim=1), torch.cat([positions[:-1], positions]))
-        # Rows are the attending slots: T - 1 words, then T masks; columns the attended ones. A word sees the words up to itself, a mask the
-        # words before it and itself; no word sees a mask.
-        before = torch.ones(length, length - 1, dtype=torch.bool, device=device).tril(-1)
+        x = self.embed_text(
+            torch.cat([tokens[:, :-1], masks], dim=1),
+            torch.cat([positions[:-1], positions]),
+        )
+        # Rows are the attending slots: T - 1 words, then T masks; columns the attended
+        # ones. A word sees the words up to itself, a mask the words before it and
+        # itself; no word sees a mask.
+        before = torch.ones(length, length - 1, dtype=torch.bool, device=device).tril(
+            -1
+        )
         itself = torch.eye(length, dtype=torch.bool, device=device)
         words = torch.cat([before[1:], torch.zeros_like(itself[1:])], dim=1)
         mask = torch.cat([words, torch.cat([before, itself], dim=1)])
         return self.cls(self.bert(x, context, None, mask, first=length - 1))
 
     # ------------------------------------------------------------------ training: masks in the slots of the words
-    def left_to_right(self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
-        """Return hidden states (B, T, width) in which each word attends to the context and the words up to itself.
+    def left_to_right(
+        self,
+        tokens: torch.Tensor,
+        is_word: torch.Tensor,
+        regions: torch.Tensor,
+        geometry: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return hidden states (B, T, width) in which each word attends to the context
+        and the words up to itself.
 
-        ``tokens`` (B, T) are padded at their ends, so ``is_word`` (B, T), False at padding, is not used.
+        ``tokens`` (B, T) are padded at their ends, so ``is_word`` (B, T), False at
+        padding, is not used.
         """
         context, length = self.context(regions, geometry), tokens.shape[1]
         mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()
-        positions = torch.arange(len(context), len(context) + length, device=tokens.device)
+        positions = torch.arange(
+            len(context), len(context) + length, device=tokens.device
+        )
         return self.bert(self.embed_text(tokens, positions), context, None, mask)
 
-    def bidirectional(self, tokens: torch.Tensor, is_word: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
-        """Return hidden states (B, T, width) in which context and words attend to each other; ``is_word`` (B, T) is False at padding."""
+    def bidirectional(
+        self,
+        tokens: torch.Tensor,
+        is_word: torch.Tensor,
+        regions: torch.Tensor,
+        geometry: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return hidden states (B, T, width) in which context and words attend to each
+        other; ``is_word`` (B, T) is False at padding.
+        """
         context = self.embed_context(regions, geometry)
         before, length = context.shape[1], tokens.shape[1]
-        text = self.embed_text(tokens, torch.arange(before, before + length, device=tokens.device))
+        text = self.embed_text(
+            tokens, torch.arange(before, before + length, device=tokens.device)
+        )
         mask = F.pad(is_word, (before, 0), value=True)[:, None, None]
         return self.bert.within(torch.cat([context, text], dim=1), mask)[:, before:]
 
-    def forward(self, tokens: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor) -> torch.Tensor:
-        """Return logits (B, T, V); entry t predicts token t of ``tokens`` (B, T) from the tokens before it.
+    def forward(
+        self, tokens: torch.Tensor, regions: torch.Tensor, geometry: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (B, T, V); entry t predicts token t of ``tokens`` (B,
+        T) from the tokens before it.
 
         ``regions`` (B, n, region) and ``geometry`` (B, n, geometry) are the context.
         """
@@ -163,7 +251,9 @@ class Vlp(nn.Module):
 
 @dataclass(frozen=True)
 class VlpState:
-    """Decoder state of R rows: the context of their images, and keys and values of the words written so far."""
+    """Decoder state of R rows: the context of their images,
+    and keys and values of the words written so far.
+    """
 
     context: Context
     """Context of the images, with R rows."""
@@ -176,7 +266,8 @@ class VlpState:
 
 
 class VlpStep:
-    """Decoder step of VLP: the last word takes its slot, and a [MASK] after it predicts the next word.
+    """Decoder step of VLP: the last word takes its slot,
+    and a [MASK] after it predicts the next word.
 
     The first state is a :class:`~harness_models.vlp.bert.Context`.
     """
@@ -184,22 +275,34 @@ class VlpStep:
     def __init__(self, model: Vlp) -> None:
         self.model = model
 
-    def __call__(self, tokens: torch.Tensor | None, state: Context | VlpState) -> tuple[torch.Tensor, VlpState]:
-        """Return the logits (R, V) of the next token and the new state, for the last tokens (R,) or None at the first step."""
+    def __call__(
+        self, tokens: torch.Tensor | None, state: Context | VlpState
+    ) -> tuple[torch.Tensor, VlpState]:
+        """Return the logits (R, V) of the next token and the new state, for the last
+        tokens (R,) or None at the first step.
+        """
         model = self.model
         if isinstance(state, Context):
             state = VlpState(state, KeyValues.empty(model.sizes.bert.layers, _ROOM))
         context, text = state.context, state.text
         device = context.owner.device
-        masks = torch.full((len(context.owner), 1), model.sizes.special_ids["[MASK]"], dtype=torch.long, device=device)
+        masks = torch.full(
+            (len(context.owner), 1),
+            model.sizes.special_ids["[MASK]"],
+            dtype=torch.long,
+            device=device,
+        )
         slots = masks if tokens is None else torch.cat([tokens[:, None], masks], dim=1)
         width, before = slots.shape[1], text.length
         mask = None
         if width > 1:
-            mask = torch.ones(width, before + width, dtype=torch.bool, device=device).tril(before)
+            mask = torch.ones(
+                width, before + width, dtype=torch.bool, device=device
+            ).tril(before)
         start = len(context) + before
         x = model.embed_text(slots, torch.arange(start, start + width, device=device))
         hidden = model.bert(x, context, text, mask, first=width - 1)
-        # The last word stays in the cache; the [MASK] behind it is overwritten by the next word, which takes its slot.
+        # The last word stays in the cache; the [MASK] behind it is overwritten by the
+        # next word, which takes its slot.
         text.length += width - 1
         return model.cls(hidden[:, -1]), state

@@ -1,4 +1,6 @@
-"""Regions of images for VLP: files in the published layouts, windows of rendered scenes, and the choice between them."""
+"""Regions of images for VLP: files in the published layouts, windows of rendered
+scenes, and the choice between them.
+"""
 
 from __future__ import annotations
 
@@ -20,25 +22,30 @@ EPS = 1e-5
 
 
 def geometry(boxes: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the geometry vectors of n regions, as the authors' data loader computes them.
+    """Return the geometry vectors of n regions,
+    as the authors' data loader computes them.
 
     Parameters
     ----------
     boxes
-        (n, 6) x1, y1, x2, y2, class, score, in pixels. The largest x and y count as the size of the image.
+        (n, 6) x1, y1, x2, y2, class, score, in pixels. The largest x and y count as the
+        size of the image.
     classes
         (n, k) class probabilities.
 
     Returns
     -------
     np.ndarray
-        (n, 6 + k) float32: [x1, y1, x2, y2, area, score] with coordinates as shares of the image, and the class probabilities. Both
-        parts are normalised by a LayerNorm without weights (eps 1e-5).
+        (n, 6 + k) float32: [x1, y1, x2, y2, area, score] with coordinates as shares of
+        the image, and the class probabilities. Both parts are normalised by a LayerNorm
+        without weights (eps 1e-5).
 
     Examples
     --------
     >>> import numpy as np
-    >>> geometry(np.array([[0, 0, 8, 8, 1, 0.5], [0, 0, 4, 4, 2, 0.9]]), np.eye(2)).shape
+    >>> geometry(
+    ...     np.array([[0, 0, 8, 8, 1, 0.5], [0, 0, 4, 4, 2, 0.9]]), np.eye(2)
+    ... ).shape
     (2, 8)
     """
     box = np.array(boxes, dtype=np.float32)
@@ -46,13 +53,17 @@ def geometry(boxes: np.ndarray, classes: np.ndarray) -> np.ndarray:
     box[:, [1, 3]] /= box[:, [1, 3]].max() + np.float32(EPS)
     area = np.clip((box[:, 3] - box[:, 1]) * (box[:, 2] - box[:, 0]), 0, None)
     vector = np.concatenate([box[:, :4], area[:, None], box[:, 5:6]], axis=1)
-    return np.concatenate([_normalise(vector), _normalise(np.asarray(classes, dtype=np.float32))], axis=1)
+    return np.concatenate(
+        [_normalise(vector), _normalise(np.asarray(classes, dtype=np.float32))], axis=1
+    )
 
 
 def _normalise(x: np.ndarray) -> np.ndarray:
     exact = x.astype(np.float64)
     centred = exact - exact.mean(axis=1, keepdims=True)
-    return (centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPS)).astype(np.float32)
+    return (centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPS)).astype(
+        np.float32
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,8 @@ class Regions:
     """Regions of one image."""
 
     features: np.ndarray
-    """Region features (n, region); the published ones are fc6 activations of width 2048."""
+    """Region features (n, region); the published ones are fc6 activations of width 2048.
+    """
     geometry: np.ndarray
     """Geometry vectors (n, geometry); the published width is 1607."""
 
@@ -71,8 +83,10 @@ class RegionFiles:
     Parameters
     ----------
     path
-        Prefix of h5 shards (``<prefix>_feat<ddd>.h5`` and ``<prefix>_cls<ddd>.h5``, ddd being the last three digits of the image
-        id), folder of ``<stem>.npy`` and ``<stem>_cls_prob.npy``, or one ``.npz`` with ``<id>.feat``, ``<id>.cls`` and ``<id>.bbox``.
+        Prefix of h5 shards (``<prefix>_feat<ddd>.h5`` and ``<prefix>_cls<ddd>.h5``, ddd
+        being the last three digits of the image id), folder of ``<stem>.npy`` and
+        ``<stem>_cls_prob.npy``, or one ``.npz`` with ``<id>.feat``, ``<id>.cls`` and
+        ``<id>.bbox``.
     boxes
         h5 file with the boxes by stem, required for shards and folders.
 
@@ -92,9 +106,15 @@ class RegionFiles:
         elif list(self.path.parent.glob(self.path.name + "_feat*.h5")):
             self.layout = "h5"
         else:
-            raise InputError("expected a folder of .npy files, a .npz file, or the prefix of <prefix>_feat<ddd>.h5 shards", str(path))
+            raise InputError(
+                "expected a folder of .npy files, a .npz file, "
+                "or the prefix of <prefix>_feat<ddd>.h5 shards",
+                str(path),
+            )
         if self.layout != "npz" and (self.boxes is None or not self.boxes.is_file()):
-            raise InputError("region features need the h5 file of boxes (boxes: FILE)", str(path))
+            raise InputError(
+                "region features need the h5 file of boxes (boxes: FILE)", str(path)
+            )
         if self.layout == "npz" and not self.path.is_file():
             raise InputError("no such file of region features", str(path))
 
@@ -102,7 +122,11 @@ class RegionFiles:
         """Return the files that the features depend on, for fingerprints."""
         if self.layout == "npz":
             return [self.path]
-        paths = sorted(self.path.parent.glob(self.path.name + "_*.h5")) if self.layout == "h5" else [self.path]
+        paths = (
+            sorted(self.path.parent.glob(self.path.name + "_*.h5"))
+            if self.layout == "h5"
+            else [self.path]
+        )
         return [*paths, self.boxes] if self.boxes else paths
 
     def check(self, examples: Sequence[Example]) -> None:
@@ -111,27 +135,52 @@ class RegionFiles:
     def read(self, example: Example) -> Regions:
         """Return the regions of an example.
 
-        Raises :class:`InputError` with the id of the example if its image is missing, shapes do not match, or values are not finite.
+        Raises :class:`InputError` with the id of the example if its image is missing,
+        shapes do not match, or values are not finite.
         """
         stem = Path(example.media).stem if example.media else example.id
         features, classes, boxes = self._arrays(stem, example)
-        if features.ndim != 2 or not len(features) == len(classes) == len(boxes) or boxes.shape[1] != 6:
+        if (
+            features.ndim != 2
+            or not len(features) == len(classes) == len(boxes)
+            or boxes.shape[1] != 6
+        ):
             raise InputError(
-                f"example '{example.id}': features {features.shape}, classes {classes.shape} and boxes {boxes.shape} do not match",
+                f"example '{example.id}': features {features.shape}, "
+                f"classes {classes.shape} and boxes {boxes.shape} do not match",
                 str(self.path),
             )
-        regions = Regions(np.asarray(features, dtype=np.float32), geometry(boxes, classes))
-        if not (np.isfinite(regions.features).all() and np.isfinite(regions.geometry).all()):
-            raise InputError(f"the region features of example '{example.id}' contain NaN or infinity", str(self.path))
+        regions = Regions(
+            np.asarray(features, dtype=np.float32), geometry(boxes, classes)
+        )
+        if not (
+            np.isfinite(regions.features).all() and np.isfinite(regions.geometry).all()
+        ):
+            raise InputError(
+                f"the region features of example '{example.id}' contain NaN or "
+                "infinity",
+                str(self.path),
+            )
         return regions
 
-    def _arrays(self, stem: str, example: Example) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return features (n, region), class probabilities (n, k) and boxes (n, 6) of an image."""
+    def _arrays(
+        self, stem: str, example: Example
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return features (n, region), class probabilities (n, k) and boxes (n, 6) of
+        an image.
+        """
         if self.layout == "npz":
-            with readable(self.path, ".npz of arrays"), np.load(self.path, allow_pickle=False) as archive:
+            with (
+                readable(self.path, ".npz of arrays"),
+                np.load(self.path, allow_pickle=False) as archive,
+            ):
                 if f"{stem}.feat" not in archive.files:
                     raise self._missing(example, stem, self.path)
-                return archive[f"{stem}.feat"], archive[f"{stem}.cls"], archive[f"{stem}.bbox"]
+                return (
+                    archive[f"{stem}.feat"],
+                    archive[f"{stem}.cls"],
+                    archive[f"{stem}.bbox"],
+                )
         assert self.boxes is not None
         boxes = self._h5(self.boxes, stem, example)
         if self.layout == "npy":
@@ -140,9 +189,16 @@ class RegionFiles:
                 if not file.is_file():
                     raise self._missing(example, stem, file)
             with readable(files[0], "pair of .npy arrays"):
-                return np.load(files[0], allow_pickle=False), np.load(files[1], allow_pickle=False), boxes
+                return (
+                    np.load(files[0], allow_pickle=False),
+                    np.load(files[1], allow_pickle=False),
+                    boxes,
+                )
         digits = stem[-3:]
-        feat, cls = (self.path.with_name(f"{self.path.name}_{kind}{digits}.h5") for kind in ("feat", "cls"))
+        feat, cls = (
+            self.path.with_name(f"{self.path.name}_{kind}{digits}.h5")
+            for kind in ("feat", "cls")
+        )
         return self._h5(feat, stem, example), self._h5(cls, stem, example), boxes
 
     def _h5(self, file: Path, stem: str, example: Example) -> np.ndarray:
@@ -156,18 +212,24 @@ class RegionFiles:
 
     @staticmethod
     def _missing(example: Example, stem: str, file: Path) -> InputError:
-        return InputError(f"no region features '{stem}' for example '{example.id}'", str(file))
+        return InputError(
+            f"no region features '{stem}' for example '{example.id}'", str(file)
+        )
 
 
 # --------------------------------------------------------------------------- scenes
 # Regions of rendered scenes: windows of the picture in place of a detector's boxes.
 #
-# The regions are the whole picture and ``grid`` x ``grid`` evenly spaced windows of half its side. The feature of a region is the
-# EfficientNet-lite0 feature of its window, enlarged to the size of the picture; its box is the window. The shares of the window's pixels
-# by hue (12 steps) and grey take the place of class probabilities, and the largest share takes the place of the score.
+# The regions are the whole picture and ``grid`` x ``grid`` evenly spaced windows of
+# half its side. The feature of a region is the EfficientNet-lite0 feature of its
+# window, enlarged to the size of the picture; its box is the window. The shares of the
+# window's pixels by hue (12 steps) and grey take the place of class probabilities, and
+# the largest share takes the place of the score.
 HUES = 12
 _GREY = 40
-"""A pixel is grey if its largest and smallest colour values (0 to 255) differ by less than this."""
+"""A pixel is grey if its largest and smallest colour values (0 to 255) differ by less
+than this.
+"""
 
 
 class SceneRegions:
@@ -183,11 +245,16 @@ class SceneRegions:
 
     def __init__(self, grid: int = 3, view: str = "middle") -> None:
         if not isinstance(grid, int) or not 2 <= grid <= 9:
-            raise HarnessError(f"scenes: grid is a whole number of windows from 2 to 9; found {grid!r}")
+            raise HarnessError(
+                f"scenes: grid is a whole number of windows from 2 to 9; found {grid!r}"
+            )
         self.network = EfficientNetLite0(view=view)
         half = SIZE // 2
         offsets = np.linspace(0, SIZE - half, grid).round().astype(int).tolist()
-        self.boxes = [(0, 0, SIZE, SIZE), *((x, y, x + half, y + half) for y in offsets for x in offsets)]
+        self.boxes = [
+            (0, 0, SIZE, SIZE),
+            *((x, y, x + half, y + half) for y in offsets for x in offsets),
+        ]
         self.widths = (WIDTHS[view], 6 + HUES + 1)
         """Widths of a region's feature and of its geometry vector."""
         self.name = f"scenes:{VERSION}:efficientnet-lite0:{view}:{grid}"
@@ -198,7 +265,9 @@ class SceneRegions:
         return []
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Compute the regions of all examples; raise :class:`~harness.errors.InputError` for an example that names no scene."""
+        """Compute the regions of all examples; raise
+        :class:`~harness.errors.InputError` for an example that names no scene.
+        """
         self.fetch(scene_of(example) for example in examples)
 
     def fetch(self, scenes: Iterable[int]) -> None:
@@ -209,7 +278,9 @@ class SceneRegions:
             self._cache.update(zip(chunk, self._regions(render(chunk))))
 
     def read(self, example: Example) -> Regions:
-        """Return the regions of the example's scene, features (1 + grid^2, 640 or 1280)."""
+        """Return the regions of the example's scene, features (1 + grid^2, 640 or
+        1280).
+        """
         scene = scene_of(example)
         self.fetch([scene])
         return self._cache[scene]
@@ -217,24 +288,32 @@ class SceneRegions:
     def _regions(self, pictures: np.ndarray) -> Iterable[Regions]:
         """Yield the regions of each of the pictures (B, 64, 64, 3)."""
         windows = [pictures[:, y1:y2, x1:x2] for x1, y1, x2, y2 in self.boxes]
-        enlarged = [w.repeat(SIZE // w.shape[1], axis=1).repeat(SIZE // w.shape[2], axis=2) for w in windows]
+        enlarged = [
+            w.repeat(SIZE // w.shape[1], axis=1).repeat(SIZE // w.shape[2], axis=2)
+            for w in windows
+        ]
         features = np.stack([self.network(window) for window in enlarged], axis=1)
         classes = np.stack([hue_shares(window) for window in windows], axis=1)
         for rows, shares in zip(features, classes):
             best = shares.argmax(1)
-            boxes = np.column_stack([self.boxes, best, shares.max(1)]).astype(np.float32)
+            boxes = np.column_stack([self.boxes, best, shares.max(1)]).astype(
+                np.float32
+            )
             yield Regions(rows.astype(np.float32), geometry(boxes, shares))
 
 
 def hue_shares(pictures: np.ndarray) -> np.ndarray:
-    """Return the shares (B, 13) of the pixels of pictures (B, H, W, 3) uint8 by hue: twelve steps from red, then grey.
+    """Return the shares (B, 13) of the pixels of pictures (B, H, W, 3) uint8 by hue:
+    twelve steps from red, then grey.
 
     Rows sum to 1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> hue_shares(np.array([[[[255, 0, 0], [128, 128, 128]]]], dtype=np.uint8))[0, [0, 12]].tolist()
+    >>> hue_shares(np.array([[[[255, 0, 0], [128, 128, 128]]]], dtype=np.uint8))[
+    ...     0, [0, 12]
+    ... ].tolist()
     [0.5, 0.5]
     """
     flat = pictures.reshape(len(pictures), -1, 3).astype(np.int64)
@@ -242,9 +321,13 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
     spread = np.maximum(high - low, 1)
     red, green, blue = np.moveaxis(flat, -1, 0)
     hue = np.where(
-        high == red, (green - blue) / spread % 6, np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4)
+        high == red,
+        (green - blue) / spread % 6,
+        np.where(high == green, (blue - red) / spread + 2, (red - green) / spread + 4),
     )  # sixths of the circle
-    step = np.where(high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES)
+    step = np.where(
+        high - low < _GREY, HUES, (hue * (HUES / 6) + 0.5).astype(np.int64) % HUES
+    )
     return np.stack([(step == value).mean(1) for value in range(HUES + 1)], axis=1)
 
 
@@ -252,13 +335,16 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
 # Common interface of region sources, and the choice between files and rendered scenes.
 
 
-def open_regions(features: Any, boxes: str | Path | None = None) -> RegionFiles | SceneRegions:
+def open_regions(
+    features: Any, boxes: str | Path | None = None
+) -> RegionFiles | SceneRegions:
     """Return the source that ``features`` specifies.
 
     Parameters
     ----------
     features
-        Path as :class:`RegionFiles` takes it, ``{path, boxes}``, or ``{scenes: {grid, view}}`` for rendered scenes.
+        Path as :class:`RegionFiles` takes it, ``{path, boxes}``, or
+        ``{scenes: {grid, view}}`` for rendered scenes.
     boxes
         h5 file of boxes, for a path.
 
@@ -271,6 +357,13 @@ def open_regions(features: Any, boxes: str | Path | None = None) -> RegionFiles 
         return RegionFiles(path=features, boxes=boxes)
     if isinstance(features, Mapping) and set(features) == {"scenes"}:
         return from_scenes(SceneRegions, features["scenes"])
-    if isinstance(features, Mapping) and "path" in features and set(features) <= {"path", "boxes"}:
+    if (
+        isinstance(features, Mapping)
+        and "path" in features
+        and set(features) <= {"path", "boxes"}
+    ):
         return RegionFiles(**features)
-    raise HarnessError(f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; found {features!r}")
+    raise HarnessError(
+        f"vlp: features is a path, {{path, boxes}}, or {{scenes: {{}}}}; "
+        f"found {features!r}"
+    )

@@ -1,11 +1,13 @@
-"""Train VLP on regions and captions: ``harness train vlp recipe.yaml --output models/vlp``.
+"""Train VLP on regions and captions:
+``harness train vlp recipe.yaml --output models/vlp``.
 
-The model starts from random weights and is saved with the published key names. The WordPiece vocabulary is made from the captions. The
-objective is the published one (``masked: 0.15``), or the prediction of every word at once (``masked: all``), which gives about six
-times as many predicted words per pass and suits small models.
+The model starts from random weights and is saved with the published key names. The
+WordPiece vocabulary is made from the captions. The objective is the published one
+(``masked: 0.15``), or the prediction of every word at once (``masked: all``), which
+gives about six times as many predicted words per pass and suits small models.
 
-The output folder holds what the ``vlp`` adapter needs (model.safetensors, config.json, vocab.txt), the learning curve (curve.jsonl) and the
-state of the training (state.pt).
+The output folder holds what the ``vlp`` adapter needs (model.safetensors, config.json,
+vocab.txt), the learning curve (curve.jsonl) and the state of the training (state.pt).
 """
 
 from __future__ import annotations
@@ -24,7 +26,12 @@ from harness.contracts.parameters import Count, Gt, Le, Share
 from harness.errors import HarnessError, InputError
 from harness_models.shared.layers import Standardiser
 from harness_models.shared.tokenisers import WordPiece, vocabulary_of
-from harness_models.shared.training.caption_training import CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows
+from harness_models.shared.training.caption_training import (
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+)
 from harness_models.shared.training.recipe import recipe_command
 from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes
@@ -33,9 +40,11 @@ from harness_models.vlp.regions import Regions, open_regions
 # --------------------------------------------------------------------------- objectives
 # Training objectives of VLP: prediction of words at [MASK] slots.
 #
-# ``cloze_loss`` is the published objective (Zhou et al. 2020, section 3; UniLM): a few words of a sentence, possibly the final [SEP], are
-# masked in their slots. ``paired_loss`` predicts every word at once, each at a separate [MASK] beside the sentence. Captioning and scoring
-# use the same masks, so no slot attends to the [MASK] of another word in training.
+# ``cloze_loss`` is the published objective (Zhou et al. 2020, section 3; UniLM): a few
+# words of a sentence, possibly the final [SEP], are masked in their slots.
+# ``paired_loss`` predicts every word at once, each at a separate [MASK] beside the
+# sentence. Captioning and scoring use the same masks, so no slot attends to the [MASK]
+# of another word in training.
 #
 # Shapes: ``B`` sentences, ``T`` tokens, ``n`` regions.
 IGNORED = -100
@@ -57,14 +66,24 @@ class Sentences:
 
     def rows(self, mask: torch.Tensor) -> Sentences:
         """Return the sentences where ``mask`` (B,) is True."""
-        return Sentences(*(value[mask] for value in (self.tokens, self.lengths, self.regions, self.geometry)))
+        return Sentences(
+            *(
+                value[mask]
+                for value in (self.tokens, self.lengths, self.regions, self.geometry)
+            )
+        )
 
     def word_mask(self) -> torch.Tensor:
         """Return a mask (B, T), True at words and [SEP]."""
-        return torch.arange(self.tokens.shape[1], device=self.tokens.device) < self.lengths[:, None]
+        return (
+            torch.arange(self.tokens.shape[1], device=self.tokens.device)
+            < self.lengths[:, None]
+        )
 
 
-def hidden_words(is_word: torch.Tensor, lengths: torch.Tensor, share: float, limit: int) -> torch.Tensor:
+def hidden_words(
+    is_word: torch.Tensor, lengths: torch.Tensor, share: float, limit: int
+) -> torch.Tensor:
     """Draw the words to predict, from torch's global generator.
 
     Parameters
@@ -82,15 +101,20 @@ def hidden_words(is_word: torch.Tensor, lengths: torch.Tensor, share: float, lim
         (B, T), True at the words to predict.
     """
     counts = (lengths * share).round().clamp(1, limit)
-    # The rank of a random number among those of the sentence: exactly `counts` words are hidden, and padding (2.0) ranks last.
+    # The rank of a random number among those of the sentence: exactly `counts` words
+    # are hidden, and padding (2.0) ranks last.
     order = torch.rand(is_word.shape).masked_fill(~is_word, 2.0).argsort(1).argsort(1)
     return order < counts[:, None]
 
 
-def with_masks(tokens: torch.Tensor, hidden: torch.Tensor, mask: int, vocabulary: int) -> torch.Tensor:
-    """Return ``tokens`` (B, T) with hidden words replaced by [MASK] (80 %) or a random word (10 %), or unchanged (10 %).
+def with_masks(
+    tokens: torch.Tensor, hidden: torch.Tensor, mask: int, vocabulary: int
+) -> torch.Tensor:
+    """Return ``tokens`` (B, T) with hidden words replaced by [MASK] (80 %) or a random
+    word (10 %), or unchanged (10 %).
 
-    ``hidden`` (B, T) is True at the words to predict, and ``mask`` is the id of [MASK]. Draws are from torch's global generator.
+    ``hidden`` (B, T) is True at the words to predict, and ``mask`` is the id of [MASK].
+    Draws are from torch's global generator.
     """
     draw = torch.rand(tokens.shape)
     random_words = torch.randint(vocabulary, tokens.shape)
@@ -99,13 +123,21 @@ def with_masks(tokens: torch.Tensor, hidden: torch.Tensor, mask: int, vocabulary
 
 
 def paired_loss(model: Vlp, batch: Sentences) -> tuple[torch.Tensor, int]:
-    """Return the mean loss over every word of every sentence, and the number of words."""
-    logits = model.score_slots(batch.tokens, model.context(batch.regions, batch.geometry))
+    """Return the mean loss over every word of every sentence,
+    and the number of words.
+    """
+    logits = model.score_slots(
+        batch.tokens, model.context(batch.regions, batch.geometry)
+    )
     goal = batch.tokens.masked_fill(~batch.word_mask(), IGNORED)
-    return F.cross_entropy(logits.flatten(0, 1), goal.flatten(), ignore_index=IGNORED), int(batch.lengths.sum())
+    return F.cross_entropy(
+        logits.flatten(0, 1), goal.flatten(), ignore_index=IGNORED
+    ), int(batch.lengths.sum())
 
 
-def cloze_loss(model: Vlp, batch: Sentences, share: float, limit: int, bidirectional: float) -> tuple[torch.Tensor, int]:
+def cloze_loss(
+    model: Vlp, batch: Sentences, share: float, limit: int, bidirectional: float
+) -> tuple[torch.Tensor, int]:
     """Return the mean loss over hidden words, and their number.
 
     Parameters
@@ -113,55 +145,93 @@ def cloze_loss(model: Vlp, batch: Sentences, share: float, limit: int, bidirecti
     share, most
         Share of each sentence to predict, and the largest number of words.
     bidirectional
-        Share of sentences in which all slots attend to all slots; in the others a word attends to the words before it.
+        Share of sentences in which all slots attend to all slots; in the others a word
+        attends to the words before it.
     """
     is_word = batch.word_mask()
     hidden = hidden_words(is_word, batch.lengths, share, limit)
-    inputs = with_masks(batch.tokens, hidden, model.sizes.special_ids["[MASK]"], model.sizes.bert.vocabulary)
-    # Sums over both kinds of sentences are divided once, so that a hidden word has the same weight in either.
+    inputs = with_masks(
+        batch.tokens,
+        hidden,
+        model.sizes.special_ids["[MASK]"],
+        model.sizes.bert.vocabulary,
+    )
+    # Sums over both kinds of sentences are divided once, so that a hidden word has the
+    # same weight in either.
     sees_all = torch.rand(len(inputs)) < bidirectional
     losses = []
-    for rows, states in ((~sees_all, model.left_to_right), (sees_all, model.bidirectional)):
+    for rows, states in (
+        (~sees_all, model.left_to_right),
+        (sees_all, model.bidirectional),
+    ):
         if bool(rows.any()):
             selection = batch.rows(rows)
             at = hidden[rows]
-            outputs = states(inputs[rows], selection.word_mask(), selection.regions, selection.geometry)
-            losses.append(F.cross_entropy(model.cls(outputs[at]), selection.tokens[at], reduction="sum"))
+            outputs = states(
+                inputs[rows],
+                selection.word_mask(),
+                selection.regions,
+                selection.geometry,
+            )
+            losses.append(
+                F.cross_entropy(
+                    model.cls(outputs[at]), selection.tokens[at], reduction="sum"
+                )
+            )
     count = int(hidden.sum())
     return torch.stack(losses).sum() / count, count
 
 
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+"""Raise it when the same recipe and data would give other weights; see
+:class:`~harness_models.shared.training.recipe.Trainer`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VlpRecipe(CaptionRecipe):
-    """Data, sizes and optimisation of a VLP training; the defaults are the published ones, except for the batch (published: 512).
+    """Data, sizes and optimisation of a VLP training; the defaults are the published
+    ones, except for the batch (published: 512).
 
-    ``features`` is ``{path, boxes}`` of region features in a published layout, or ``{scenes: {...}}`` for rendered scenes.
+    ``features`` is ``{path, boxes}`` of region features in a published layout, or
+    ``{scenes: {...}}`` for rendered scenes.
     """
 
     system: ClassVar[str] = "vlp"
     sizes: ClassVar[Mapping[str, Any]] = {
-        "width": 768, "layers": 12, "heads": 12, "inner": 3072, "positions": 512, "hidden": 2048, "dropout": 0.1,
+        "width": 768,
+        "layers": 12,
+        "heads": 12,
+        "inner": 3072,
+        "positions": 512,
+        "hidden": 2048,
+        "dropout": 0.1,
         "vocabulary": 28996,
-    }  # fmt: skip
-    """Default sizes of BERT, of the hidden layer over a region, and the largest vocabulary."""
+    }
+    """Default sizes of BERT, of the hidden layer over a region,
+    and the largest vocabulary.
+    """
 
     epochs: Count = 30
     learning_rate: float = 3e-5
     masked: Annotated[float, Gt(0), Le(1)] | Literal["all"] = 0.15
-    """Share of a caption's pieces to predict, [SEP] included; or ``all``: every piece, each at a separate [MASK]."""
+    """Share of a caption's pieces to predict, [SEP] included; or ``all``: every piece,
+    each at a separate [MASK].
+    """
     most_masked: Count = 3
     """Largest number of masked pieces per caption."""
     bidirectional: Share = 0.0
-    """Share of captions in which all slots attend to all slots (published: 0.25 in pre-training, 0 in fine-tuning)."""
+    """Share of captions in which all slots attend to all slots (published: 0.25 in
+    pre-training, 0 in fine-tuning).
+    """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.masked == "all" and self.bidirectional:
-            raise HarnessError("vlp: bidirectional must be 0 with masked: all", parameter="bidirectional")
+            raise HarnessError(
+                "vlp: bidirectional must be 0 with masked: all",
+                parameter="bidirectional",
+            )
 
 
 class VlpTraining(CaptionTraining):
@@ -172,22 +242,45 @@ class VlpTraining(CaptionTraining):
     model: Vlp
 
     def read_data(self) -> None:
-        """Make the vocabulary, read the captions, and standardise the regions of each example id."""
+        """Make the vocabulary, read the captions,
+        and standardise the regions of each example id.
+        """
         self.sizes = {**self.recipe.sizes, **self.recipe.model}
-        entries = vocabulary_of([text for _, text in self.pairs], self.sizes["vocabulary"])
+        entries = vocabulary_of(
+            [text for _, text in self.pairs], self.sizes["vocabulary"]
+        )
         lines = "".join(f"{word}\n" for word in entries)
         self.words, self.write_vocabulary = open_vocabulary(
-            self.folder, lambda folder: (folder / "vocab.txt").write_text(lines, encoding="utf-8"), WordPiece
+            self.folder,
+            lambda folder: (folder / "vocab.txt").write_text(lines, encoding="utf-8"),
+            WordPiece,
         )
-        self.tokens = [[*self.words.encode(text), self.words.ids["[SEP]"]] for _, text in self.pairs]
+        self.tokens = [
+            [*self.words.encode(text), self.words.ids["[SEP]"]]
+            for _, text in self.pairs
+        ]
         rows = read_regions(self.recipe, self.examples)
         first = next(iter(rows.values()))
-        self.count, self.widths = len(first.features), (first.features.shape[1], first.geometry.shape[1])
+        self.count, self.widths = (
+            len(first.features),
+            (first.features.shape[1], first.geometry.shape[1]),
+        )
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > self.sizes["positions"]:
-            raise HarnessError(f"vlp: {longest} slots of regions and words do not fit {self.sizes['positions']} positions")
-        self.standard = Standardiser.fit(np.concatenate([row.features for row in rows.values()]))
-        self.inputs = {name: (self.standard(torch.from_numpy(row.features)), torch.from_numpy(row.geometry)) for name, row in rows.items()}
+            raise HarnessError(
+                f"vlp: {longest} slots of regions and words do not fit "
+                f"{self.sizes['positions']} positions"
+            )
+        self.standard = Standardiser.fit(
+            np.concatenate([row.features for row in rows.values()])
+        )
+        self.inputs = {
+            name: (
+                self.standard(torch.from_numpy(row.features)),
+                torch.from_numpy(row.geometry),
+            )
+            for name, row in rows.items()
+        }
 
     def build(self) -> Vlp:
         """Return the model of :func:`build_model`."""
@@ -198,18 +291,28 @@ class VlpTraining(CaptionTraining):
         recipe = self.recipe
         lengths = torch.tensor([len(self.tokens[i]) for i in batch])
         tokens = pad_rows([self.tokens[i] for i in batch], self.words.ids["[PAD]"])
-        regions, geometry = map(torch.stack, zip(*(self.inputs[self.pairs[i][0]] for i in batch)))
+        regions, geometry = map(
+            torch.stack, zip(*(self.inputs[self.pairs[i][0]] for i in batch))
+        )
         sentences = Sentences(tokens, lengths, regions, geometry)
         if isinstance(recipe.masked, str):
             return paired_loss(self.model, sentences)
-        return cloze_loss(self.model, sentences, recipe.masked, recipe.most_masked, recipe.bidirectional)
+        return cloze_loss(
+            self.model,
+            sentences,
+            recipe.masked,
+            recipe.most_masked,
+            recipe.bidirectional,
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return heads, special ids, number of regions and longest caption."""
         return {
-            "num_attention_heads": self.model.sizes.bert.heads, "special_ids": self.words.special(),
-            "regions": self.count, "max_length": max(map(len, self.tokens)),
-        }  # fmt: skip
+            "num_attention_heads": self.model.sizes.bert.heads,
+            "special_ids": self.words.special(),
+            "regions": self.count,
+            "max_length": max(map(len, self.tokens)),
+        }
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights for regions that are not standardised."""
@@ -217,27 +320,51 @@ class VlpTraining(CaptionTraining):
 
 
 def read_regions(recipe: VlpRecipe, examples: Sequence[Example]) -> dict[str, Regions]:
-    """Return the regions of each example by id; raise :class:`InputError` if their shapes differ."""
+    """Return the regions of each example by id;
+    raise :class:`InputError` if their shapes differ.
+    """
     source = open_regions(recipe.source)
     rows = {example.id: source.read(example) for example in examples}
     shapes = {(row.features.shape, row.geometry.shape) for row in rows.values()}
     if len(shapes) > 1:
-        raise InputError(f"images differ in the shapes of their regions: {sorted(shapes)}", source.name)
+        raise InputError(
+            f"images differ in the shapes of their regions: {sorted(shapes)}",
+            source.name,
+        )
     return rows
 
 
-def build_model(sizes: Mapping[str, Any], words: WordPiece, region: int, geometry: int) -> Vlp:
-    """Return a model with BERT's initial weights (normal, standard deviation 0.02) and tied word embeddings.
+def build_model(
+    sizes: Mapping[str, Any], words: WordPiece, region: int, geometry: int
+) -> Vlp:
+    """Return a model with BERT's initial weights (normal,
+    standard deviation 0.02) and tied word embeddings.
 
     The region layers have torch's initial weights.
     """
     bert = BertSizes(
-        vocabulary=len(words), width=sizes["width"], layers=sizes["layers"], heads=sizes["heads"], inner=sizes["inner"],
-        positions=sizes["positions"], segments=6, dropout=sizes["dropout"],
-    )  # fmt: skip
+        vocabulary=len(words),
+        width=sizes["width"],
+        layers=sizes["layers"],
+        heads=sizes["heads"],
+        inner=sizes["inner"],
+        positions=sizes["positions"],
+        segments=6,
+        dropout=sizes["dropout"],
+    )
     if bert.width % bert.heads:
-        raise HarnessError(f"vlp: heads must divide the width {bert.width}; found {bert.heads}")
-    model = Vlp(VlpSizes(bert=bert, region=region, hidden=sizes["hidden"], geometry=geometry, special_ids=words.special()))
+        raise HarnessError(
+            f"vlp: heads must divide the width {bert.width}; found {bert.heads}"
+        )
+    model = Vlp(
+        VlpSizes(
+            bert=bert,
+            region=region,
+            hidden=sizes["hidden"],
+            geometry=geometry,
+            special_ids=words.special(),
+        )
+    )
     for layer in (*model.bert.modules(), *model.cls.modules()):
         if isinstance(layer, (nn.Linear, nn.Embedding)):
             nn.init.normal_(layer.weight, std=0.02)

@@ -1,1 +1,3 @@
-"""Adapters around another adapter: fixed decoding settings, minimum-Bayes-risk choice, one caption written from several."""
+"""Adapters around another adapter: fixed decoding settings, minimum-Bayes-risk choice,
+one caption written from several.
+"""

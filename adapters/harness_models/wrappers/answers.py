@@ -1,4 +1,6 @@
-"""The ``generated-answers`` adapter: choices and polls from generated answers, for models without token scores."""
+"""The ``generated-answers`` adapter: choices and polls from generated answers, for
+models without token scores.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,24 @@ _LEAD = r"\s*(?:(?:the )?(?:correct |best )?(?:answer|option|caption)(?: is)?:?\
 
 
 class GeneratedAnswers(Wrapper):
-    """Token scores of the references as the answer of a model to a question about them: log-probability 0 for the reference that it
-    gives, minus infinity for the others, and for all where the answer cannot be read.
+    """Token scores of the references as the answer of a model to a question about them:
+    log-probability 0 for the reference that it gives, minus infinity for the others,
+    and for all where the answer cannot be read.
 
-    The order of the options depends on the id of the example alone, so that the correct one has no fixed place.
+    The order of the options depends on the id of the example alone, so that the correct
+    one has no fixed place.
 
     Parameters
     ----------
     model
-        An adapter that generates text, with the prompt ``{source}``: its name, ``{name: {parameters}}``, or an instance.
+        An adapter that generates text, with the prompt ``{source}``: its name,
+        ``{name: {parameters}}``, or an instance.
     by : {"letter", "text"}
-        The answer is the letter of an option in a list, or the text of an option, such as *yes* or *no*.
+        The answer is the letter of an option in a list, or the text of an option, such
+        as *yes* or *no*.
     prompt : str, optional
-        Question to the model: ``{source}`` is that of the example, ``{options}`` the list of options.
+        Question to the model: ``{source}`` is that of the example, ``{options}`` the
+        list of options.
     max_length : int, default 16
         Maximum number of tokens of an answer.
     """
@@ -51,9 +58,13 @@ class GeneratedAnswers(Wrapper):
 
     @check_arguments
     def __init__(
-        self, *, model: str | Mapping[str, Any] | Adapter, by: Literal["letter", "text"] = "letter", prompt: str | None = None,
+        self,
+        *,
+        model: str | Mapping[str, Any] | Adapter,
+        by: Literal["letter", "text"] = "letter",
+        prompt: str | None = None,
         max_length: Count = 16,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.model: Any = resolve("adapters", model)
         self.by, self.prompt, self.max_length = by, prompt or PROMPTS[by], max_length
 
@@ -65,25 +76,63 @@ class GeneratedAnswers(Wrapper):
         """Return what the model counts."""
         return self.model.usage() if isinstance(self.model, CountsUsage) else {}
 
-    def score_references(self, examples: Sequence[Example]) -> Iterator[list[TokenScores]]:
-        """Yield the scores of the references of each example; raise :class:`HarnessError` where the model fails to answer."""
-        orders = [np.random.default_rng(zlib.crc32(example.id.encode())).permutation(len(example.references)) for example in examples]
-        questions = [self._ask(example, order) for example, order in zip(examples, orders)]
+    def score_references(
+        self, examples: Sequence[Example]
+    ) -> Iterator[list[TokenScores]]:
+        """Yield the scores of the references of each example; raise
+        :class:`HarnessError` where the model fails to answer.
+        """
+        orders = [
+            np.random.default_rng(zlib.crc32(example.id.encode())).permutation(
+                len(example.references)
+            )
+            for example in examples
+        ]
+        questions = [
+            self._ask(example, order) for example, order in zip(examples, orders)
+        ]
         decoding = Decoding(candidates=1, max_length=self.max_length)
-        for example, order, result in zip(examples, orders, self.model.generate(questions, decoding, [0] * len(questions))):
+        for example, order, result in zip(
+            examples,
+            orders,
+            self.model.generate(questions, decoding, [0] * len(questions)),
+        ):
             if isinstance(result, Failure):
-                raise HarnessError(f"{self.kind}: example '{example.id}': {result.reason}")
+                raise HarnessError(
+                    f"{self.kind}: example '{example.id}': {result.reason}"
+                )
             text = (result.candidates if isinstance(result, Generation) else result)[0]
             options = [example.references[k] for k in order]
-            position = read_answer(text, string.ascii_uppercase[: len(options)] if self.by == "letter" else options, options)
-            yield [_scores(reference, position is not None and k == order[position]) for k, reference in enumerate(example.references)]
+            position = read_answer(
+                text,
+                string.ascii_uppercase[: len(options)]
+                if self.by == "letter"
+                else options,
+                options,
+            )
+            yield [
+                _scores(reference, position is not None and k == order[position])
+                for k, reference in enumerate(example.references)
+            ]
 
     def _ask(self, example: Example, order: np.ndarray) -> Example:
         """Return the example with the question as its source."""
         options = [example.references[k] for k in order]
-        listing = "\n".join(f"{letter}. {option}" for letter, option in zip(string.ascii_uppercase, options))
-        meta = {**example.meta, "options": listing if self.by == "letter" else " or ".join(options)}
-        return replace(example, source=fill_prompt(self.prompt, replace(example, source=example.source or QUESTION, meta=meta)))
+        listing = "\n".join(
+            f"{letter}. {option}"
+            for letter, option in zip(string.ascii_uppercase, options)
+        )
+        meta = {
+            **example.meta,
+            "options": listing if self.by == "letter" else " or ".join(options),
+        }
+        return replace(
+            example,
+            source=fill_prompt(
+                self.prompt,
+                replace(example, source=example.source or QUESTION, meta=meta),
+            ),
+        )
 
 
 def _scores(reference: str, chosen: bool) -> TokenScores:
@@ -94,11 +143,13 @@ def _scores(reference: str, chosen: bool) -> TokenScores:
 
 
 def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int | None:
-    """Return the position of the option that an answer gives; None where it gives none or several.
+    """Return the position of the option that an answer gives;
+    None where it gives none or several.
 
-    Markup, brackets and quotation marks are ignored, and so is case. The answer is the label at its beginning, perhaps after words such as
-    *the answer is*; a letter ends there or is followed by punctuation or a line break, since *A dog* is no answer A. Else it is the only
-    option whose text occurs in it as whole words.
+    Markup, brackets and quotation marks are ignored, and so is case. The answer is the
+    label at its beginning, perhaps after words such as *the answer is*; a letter ends
+    there or is followed by punctuation or a line break, since *A dog* is no answer A.
+    Else it is the only option whose text occurs in it as whole words.
 
     Parameters
     ----------
@@ -109,16 +160,35 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
 
     Examples
     --------
-    >>> read_answer("**B.** a cat", "AB", ["a dog", "a cat"]), read_answer("A dog, I think", "AB", ["a cat", "a dog"])
+    >>> (
+    ...     read_answer("**B.** a cat", "AB", ["a dog", "a cat"]),
+    ...     read_answer("A dog, I think", "AB", ["a cat", "a dog"]),
+    ... )
     (1, 1)
-    >>> read_answer("No, there is none.", ["yes", "no"], ["yes", "no"]), read_answer("A or B", "AB", ["a cat", "a dog"])
+    >>> (
+    ...     read_answer("No, there is none.", ["yes", "no"], ["yes", "no"]),
+    ...     read_answer("A or B", "AB", ["a cat", "a dog"]),
+    ... )
     (1, None)
     """
-    plain, names = _MARKUP.sub("", text).strip(), [_MARKUP.sub("", label).strip().rstrip(".") for label in labels]
+    plain, names = (
+        _MARKUP.sub("", text).strip(),
+        [_MARKUP.sub("", label).strip().rstrip(".") for label in labels],
+    )
     end = r"(?!\w)" if list(labels) == list(options) else r"(?=\s*(?:[.,:;\n]|$))"
-    match = re.match(f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}", plain, re.IGNORECASE)
+    match = re.match(
+        f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}",
+        plain,
+        re.IGNORECASE,
+    )
     if match:
         return [name.casefold() for name in names].index(match[1].casefold())
-    texts = [re.escape(_MARKUP.sub("", option).strip().rstrip(".")) for option in options]
-    matches = [k for k, option in enumerate(texts) if re.search(rf"(?<!\w){option}(?!\w)", plain, re.IGNORECASE)]
+    texts = [
+        re.escape(_MARKUP.sub("", option).strip().rstrip(".")) for option in options
+    ]
+    matches = [
+        k
+        for k, option in enumerate(texts)
+        if re.search(rf"(?<!\w){option}(?!\w)", plain, re.IGNORECASE)
+    ]
     return matches[0] if len(matches) == 1 else None

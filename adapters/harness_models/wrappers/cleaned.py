@@ -1,4 +1,6 @@
-"""The ``cleaned`` adapter: captions of a model without thinking, marks of chats, prefixes and the like."""
+"""The ``cleaned`` adapter: captions of a model without thinking,
+marks of chats, prefixes and the like.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,16 @@ from harness_models.wrappers.adapter import Wrapper
 class Cleaned(Wrapper):
     """The captions of ``model`` without what ``clean`` names.
 
-    A caption of which nothing is left is empty. Reference scores are those of the model.
+    A caption of which nothing is left is empty. Reference scores are those of the
+    model.
 
     Parameters
     ----------
     model
         An adapter: its name, ``{name: {parameters}}``, or an instance.
     clean
-        What to remove: some of ``think``, ``marks``, ``echo``, ``prefix``, ``markdown`` (docs/outputs.md).
+        What to remove: some of ``think``, ``marks``, ``echo``, ``prefix``, ``markdown``
+        (docs/outputs.md).
 
     Raises
     ------
@@ -34,11 +38,22 @@ class Cleaned(Wrapper):
 
     kind = "cleaned"
 
-    def __init__(self, *, model: str | Mapping[str, Any] | Adapter, clean: str | Sequence[str]) -> None:
+    def __init__(
+        self, *, model: str | Mapping[str, Any] | Adapter, clean: str | Sequence[str]
+    ) -> None:
         self.clean = check_clean(clean)
         if not self.clean or REPEATS in self.clean:
-            found = f"'{REPEATS}', which is about records of files" if self.clean else "nothing"
-            raise InputError(f"clean is {found}; expected some of think, marks, echo, prefix, markdown", parameter="clean", value=clean)
+            found = (
+                f"'{REPEATS}', which is about records of files"
+                if self.clean
+                else "nothing"
+            )
+            raise InputError(
+                f"clean is {found}; expected some of think, marks, echo, prefix, "
+                "markdown",
+                parameter="clean",
+                value=clean,
+            )
         self.model: Any = resolve("adapters", model)
         if isinstance(self.model, GeneratesUnordered):
             self.generate_unordered = self._pass_on
@@ -47,7 +62,9 @@ class Cleaned(Wrapper):
         """Return what is removed and the fingerprint of the model."""
         return f"cleaned|{','.join(self.clean)}|{self.model.fingerprint()}"
 
-    def finish(self, result: Candidates | Generation | Failure, decoding: Decoding) -> Candidates | Generation | Failure:
+    def finish(
+        self, result: Candidates | Generation | Failure, decoding: Decoding
+    ) -> Candidates | Generation | Failure:
         """Return a result with cleaned captions; a failure as it is."""
         if isinstance(result, Failure):
             return result

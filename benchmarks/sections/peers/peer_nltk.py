@@ -15,7 +15,10 @@ def bleu(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list
     """Return BLEU-1 to BLEU-4 of the corpus."""
     hypotheses = [text.split() for text in candidates]
     lists = [[text.split() for text in texts] for texts in references]
-    return [float(corpus_bleu(lists, hypotheses, weights=(1 / order,) * order)) for order in range(1, 5)]
+    return [
+        float(corpus_bleu(lists, hypotheses, weights=(1 / order,) * order))
+        for order in range(1, 5)
+    ]
 
 
 def stem(words: Sequence[str]) -> list[str]:

@@ -1,6 +1,9 @@
-"""Metrics of pycocoevalcap with the signatures of caption_kernels_reference.certify. Its CIDEr is CIDEr-D.
+"""Metrics of pycocoevalcap with the signatures of caption_kernels_reference.certify.
 
-METEOR is its jar, with the word lists of a lexicon in place of the jar's own, and the lexicon's paraphrases.
+Its CIDEr is CIDEr-D.
+
+METEOR is its jar, with the word lists of a lexicon in place of the jar's own, and the
+lexicon's paraphrases.
 """
 
 from __future__ import annotations
@@ -26,10 +29,13 @@ References = Sequence[Sequence[str]]
 def ptb(texts: Sequence[str]) -> list[str]:
     """Return tokens of raw texts.
 
-    The tokeniser reads all captions as one text, so that the next one may change the end of a caption: the vectors are for captions
-    followed by a line in lower case, here an additional caption.
+    The tokeniser reads all captions as one text, so that the next one may change the
+    end of a caption: the vectors are for captions followed by a line in lower case,
+    here an additional caption.
     """
-    lines = PTBTokenizer().tokenize({k: [{"caption": text}, {"caption": "z"}] for k, text in enumerate(texts)})
+    lines = PTBTokenizer().tokenize(
+        {k: [{"caption": text}, {"caption": "z"}] for k, text in enumerate(texts)}
+    )
     return [lines[k][0] for k in range(len(texts))]
 
 
@@ -48,15 +54,27 @@ def ciderd(candidates: Sequence[str], references: References) -> list[float]:
     return list(Cider().compute_score(*_mappings(candidates, references))[1])
 
 
-def _mappings(candidates: Sequence[str], references: References) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
-    return {k: list(texts) for k, texts in enumerate(references)}, {k: [text] for k, text in enumerate(candidates)}
+def _mappings(
+    candidates: Sequence[str], references: References
+) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+    return {k: list(texts) for k, texts in enumerate(references)}, {
+        k: [text] for k, text in enumerate(candidates)
+    }
 
 
-def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[str, Any]) -> list[float]:
+def meteor(
+    candidates: Sequence[str], references: References, lexicon: Mapping[str, Any]
+) -> list[float]:
     """Return METEOR of each example."""
-    files = tuple(lexicon[name] for name in ("function_words", "prefixes", "exceptions", "synsets"))
+    files = tuple(
+        lexicon[name]
+        for name in ("function_words", "prefixes", "exceptions", "synsets")
+    )
     process = _start_meteor(*files, tuple(map(tuple, lexicon["paraphrases"])))
-    return [process.score(candidate, texts) for candidate, texts in zip(candidates, references, strict=True)]
+    return [
+        process.score(candidate, texts)
+        for candidate, texts in zip(candidates, references, strict=True)
+    ]
 
 
 class _Meteor:
@@ -64,12 +82,25 @@ class _Meteor:
 
     def __init__(self, folder: Path) -> None:
         options = ["-stdio", "-l", "en", "-norm", "-a", "table.gz"]
-        command = ["java", "-Dfile.encoding=UTF-8", "-Xmx2G", "-jar", "meteor.jar", "-", "-", *options]
+        command = [
+            "java",
+            "-Dfile.encoding=UTF-8",
+            "-Xmx2G",
+            "-jar",
+            "meteor.jar",
+            "-",
+            "-",
+            *options,
+        ]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL
+        )
 
     def score(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score of the best reference; the program gives the scores of all segments, here one, then that of the corpus."""
+        """Return the score of the best reference; the program gives the scores of all
+        segments, here one, then that of the corpus.
+        """
         self._write("SCORE", *references, candidate)
         self._write("EVAL", self._read())
         score = self._read()
@@ -77,8 +108,12 @@ class _Meteor:
         return float(score)
 
     def _write(self, *fields: str) -> None:
-        # A blank field in place of an empty one, which the program drops; a line break would end the request.
-        line = " ||| ".join(" ".join(field.split("\n")).strip("".join(map(chr, range(33)))) or " " for field in fields)
+        # A blank field in place of an empty one, which the program drops; a line break
+        # would end the request.
+        line = " ||| ".join(
+            " ".join(field.split("\n")).strip("".join(map(chr, range(33)))) or " "
+            for field in fields
+        )
         assert self._process.stdin is not None
         self._process.stdin.write(line.encode() + b" \n")
         self._process.stdin.flush()
@@ -89,17 +124,32 @@ class _Meteor:
 
 
 @cache
-def _start_meteor(functions: str, prefixes: str, exceptions: str, synsets: str, paraphrases: tuple[tuple[str, str], ...]) -> _Meteor:
+def _start_meteor(
+    functions: str,
+    prefixes: str,
+    exceptions: str,
+    synsets: str,
+    paraphrases: tuple[tuple[str, str], ...],
+) -> _Meteor:
     folder = Path(tempfile.mkdtemp(prefix="meteor-"))
     lists = {
-        "function/english.words": functions, "nonbreaking/english.prefixes": prefixes,
-        "synonym/english.exceptions": exceptions, "synonym/english.synsets": synsets,
-    }  # fmt: skip
+        "function/english.words": functions,
+        "nonbreaking/english.prefixes": prefixes,
+        "synonym/english.exceptions": exceptions,
+        "synonym/english.synsets": synsets,
+    }
     jar = Path(toolkit_meteor.__file__).with_name(toolkit_meteor.METEOR_JAR)
-    with zipfile.ZipFile(jar) as whole, zipfile.ZipFile(folder / "meteor.jar", "w") as changed:
+    with (
+        zipfile.ZipFile(jar) as whole,
+        zipfile.ZipFile(folder / "meteor.jar", "w") as changed,
+    ):
         for name in whole.namelist():
             own = lists.get(name)
             changed.writestr(name, whole.read(name) if own is None else own.encode())
     with gzip.open(folder / "table.gz", "wb") as table:
-        table.write("".join(f"0.5\n{phrase}\n{other}\n" for phrase, other in paraphrases).encode())
+        table.write(
+            "".join(
+                f"0.5\n{phrase}\n{other}\n" for phrase, other in paraphrases
+            ).encode()
+        )
     return _Meteor(folder)

@@ -1,4 +1,6 @@
-"""Browser of examples in the terminal: a list of scores that is drawn line by line, and the texts of the selected example."""
+"""Browser of examples in the terminal: a list of scores that is drawn line by line, and
+the texts of the selected example.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Footer, Input, Static
 
-from caption_browser.example_list import Detail, ExampleList, Quantity, Sort, Texts, matched, visible
+from caption_browser.example_list import (
+    Detail,
+    ExampleList,
+    Quantity,
+    Sort,
+    Texts,
+    matched,
+    visible,
+)
 from harness.errors import HarnessError
 from harness.reporting.table import ARROWS, number
 from harness.run.finished import Run
@@ -30,7 +40,9 @@ from harness.run.finished import Run
 NO_BREAK = "\u00a0"
 """Space at which a line does not end."""
 ID_WIDTH, MIN_WIDTH, MAX_WIDTH = 22, 12, 26
-"""Width in characters of the column of ids, and smallest and largest width of a column of numbers."""
+"""Width in characters of the column of ids, and smallest and largest width of a column
+of numbers.
+"""
 TERMINATED = 143
 """Exit code after SIGTERM."""
 MATCH, HEAD, DIM = "bold green", "bold", "dim"
@@ -38,7 +50,9 @@ HELP = "words of ids and texts, score<0.2, p<=0.05, diff>0.1"
 
 
 class ScoreList(ScrollView, can_focus=True):
-    """Heads, ids and numbers of the examples; only the visible lines are drawn, whatever the number of examples."""
+    """Heads, ids and numbers of the examples; only the visible lines are drawn,
+    whatever the number of examples.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "previous", show=False),
@@ -62,10 +76,14 @@ class ScoreList(ScrollView, can_focus=True):
         self.order = np.arange(len(examples))
         self.numbers = np.zeros((0, len(examples)))
         self.cursor = 0
-        self.widths = [min(max(len(head) + 2, MIN_WIDTH), MAX_WIDTH) for head in examples.heads]
+        self.widths = [
+            min(max(len(head) + 2, MIN_WIDTH), MAX_WIDTH) for head in examples.heads
+        ]
 
     def show(self, order: np.ndarray, numbers: np.ndarray) -> None:
-        """Show examples in an order, with numbers (S, E); the cursor goes to the first line."""
+        """Show examples in an order, with numbers (S, E);
+        the cursor goes to the first line.
+        """
         self.order, self.numbers, self.cursor = order, numbers, 0
         self.virtual_size = Size(ID_WIDTH + sum(self.widths), len(order) + 1)
         self.scroll_to(0, 0, animate=False)
@@ -84,7 +102,9 @@ class ScoreList(ScrollView, can_focus=True):
     def move_to(self, line: int) -> None:
         """Put the cursor on a line and scroll to it."""
         self.cursor = min(max(line, 0), max(len(self.order) - 1, 0))
-        self.scroll_to_region(Region(self.scroll_offset.x, self.cursor, 1, 2), animate=False)
+        self.scroll_to_region(
+            Region(self.scroll_offset.x, self.cursor, 1, 2), animate=False
+        )
         self.refresh()
         self._announce()
 
@@ -106,7 +126,9 @@ class ScoreList(ScrollView, can_focus=True):
             self.move_to(self.scroll_offset.y + event.y - 1)
 
     def render_line(self, y: int) -> Strip:
-        """Return a line of the visible part: the heads in the first one, below them id and numbers of an example each."""
+        """Return a line of the visible part: the heads in the first one, below them id
+        and numbers of an example each.
+        """
         line = self.scroll_offset.y + y - 1
         if line >= len(self.order):
             return Strip.blank(self.size.width)
@@ -114,15 +136,25 @@ class ScoreList(ScrollView, can_focus=True):
             first, texts, style = "example", list(self.examples.heads), Style(bold=True)
         else:
             example = int(self.order[line])
-            first, texts = self.examples.ids[example], [number(float(value)) for value in self.numbers[:, example]]
+            first, texts = (
+                self.examples.ids[example],
+                [number(float(value)) for value in self.numbers[:, example]],
+            )
             style = Style(reverse=True) if line == self.cursor else Style()
-        cells = [cell(first, ID_WIDTH, right=False), *(cell(text, width) for text, width in zip(texts, self.widths))]
+        cells = [
+            cell(first, ID_WIDTH, right=False),
+            *(cell(text, width) for text, width in zip(texts, self.widths)),
+        ]
         strip = Strip([Segment("".join(cells), style)])
-        return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, style)
+        return strip.crop_extend(
+            self.scroll_offset.x, self.scroll_offset.x + self.size.width, style
+        )
 
 
 def cell(text: str, width: int, *, right: bool = True) -> str:
-    """Return a text of exactly ``width`` terminal cells, cut with an ellipsis, with a blank at its end (left: at its start)."""
+    """Return a text of exactly ``width`` terminal cells, cut with an ellipsis, with a
+    blank at its end (left: at its start).
+    """
     content = Text(visible(text))
     content.truncate(width - 1, overflow="ellipsis")
     room = " " * (width - 1 - content.cell_len)
@@ -161,7 +193,9 @@ class ExampleBrowser(App[None]):
         self.descending = True
         self.quantity: Quantity = "score"
         self.text_query = query
-        self.directions = {record.metric: record.higher_is_better for record in run.records}
+        self.directions = {
+            record.metric: record.higher_is_better for record in run.records
+        }
         self.title = f"harness inspect {run.path or run.provenance.task}"
 
     def compose(self) -> ComposeResult:
@@ -176,8 +210,11 @@ class ExampleBrowser(App[None]):
 
     def on_mount(self) -> None:
         """Fill the list; SIGTERM ends the browser, so that the terminal is restored."""
-        with suppress(NotImplementedError, RuntimeError):  # Windows; a thread other than the main one
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._terminated)
+        # Windows; a thread other than the main one
+        with suppress(NotImplementedError, RuntimeError):
+            asyncio.get_running_loop().add_signal_handler(
+                signal.SIGTERM, self._terminated
+            )
         self.query_one(ScoreList).focus()
         self._update()
 
@@ -189,19 +226,35 @@ class ExampleBrowser(App[None]):
         """Sort and filter the list anew, and draw the line of the state."""
         values = self.examples.values(self.metric, self.quantity)
         try:
-            order = self.examples.order(self.metric, self.sort, quantity=self.quantity, descending=self.descending, query=self.text_query)
+            order = self.examples.order(
+                self.metric,
+                self.sort,
+                quantity=self.quantity,
+                descending=self.descending,
+                query=self.text_query,
+            )
         except HarnessError as error:
             self.notify(str(error), severity="warning")
             order = np.zeros(0, dtype=np.int64)
         self.query_one("#status", Static).update(Text(self.state(len(order))))
         self.query_one(ScoreList).show(order, values)
         if not len(order):
-            self.query_one("#texts", Static).update(Text("no example matches" if self.text_query else "the run has no examples"))
+            self.query_one("#texts", Static).update(
+                Text(
+                    "no example matches"
+                    if self.text_query
+                    else "the run has no examples"
+                )
+            )
 
     def state(self, shown: int) -> str:
-        """Return the line of the state: metric, quantity, order, numbers of examples, query."""
+        """Return the line of the state: metric, quantity, order,
+        numbers of examples, query.
+        """
         arrow = ARROWS[self.directions.get(self.metric)].strip()
-        order = self.sort if isinstance(self.sort, str) else self.examples.heads[self.sort]
+        order = (
+            self.sort if isinstance(self.sort, str) else self.examples.heads[self.sort]
+        )
         direction = "↓" if self.descending else "↑"
         parts = [
             f" {self.metric or 'no scores'} {arrow}".rstrip(),
@@ -230,7 +283,10 @@ class ExampleBrowser(App[None]):
 
     def action_sort(self, step: int) -> None:
         """Sort by the next key: order of the run, difference, each system."""
-        keys: list[Sort] = ["run", *(["difference"] if len(self.examples.systems) > 1 else [])]
+        keys: list[Sort] = [
+            "run",
+            *(["difference"] if len(self.examples.systems) > 1 else []),
+        ]
         keys += list(range(len(self.examples.systems)))
         self.sort = keys[(keys.index(self.sort) + step) % len(keys)]
         self._update()
@@ -243,7 +299,10 @@ class ExampleBrowser(App[None]):
     def action_quantity(self) -> None:
         """Change between scores and p-values."""
         if not self.examples.has_p(self.metric):
-            self.notify(f"{self.metric or 'the run'} has no p-values per example", severity="warning")
+            self.notify(
+                f"{self.metric or 'the run'} has no p-values per example",
+                severity="warning",
+            )
             return
         self.quantity = "p" if self.quantity == "score" else "score"
         self._update()
@@ -279,7 +338,9 @@ class ExampleBrowser(App[None]):
 
 
 def detail_text(detail: Detail, metric: str) -> Text:
-    """Return references and candidates of an example; words that occur in a reference are marked, scores stand above."""
+    """Return references and candidates of an example; words that occur in a reference
+    are marked, scores stand above.
+    """
     text = Text()
     text.append(f"{visible(detail.example)}\n", "bold underline")
     text.append("references\n", HEAD)
@@ -287,9 +348,13 @@ def detail_text(detail: Detail, metric: str) -> Text:
     for item in detail.systems:
         text.append(f"\n{visible(item.system)}", HEAD)
         for name, value, p in item.scores:
-            score = f"{name} {number(value)}" + ("" if p is None or math.isnan(p) else f" (p {number(p)})")
+            score = f"{name} {number(value)}" + (
+                "" if p is None or math.isnan(p) else f" (p {number(p)})"
+            )
             text.append("  ")
-            text.append(score.replace(" ", NO_BREAK), "bold cyan" if name == metric else DIM)
+            text.append(
+                score.replace(" ", NO_BREAK), "bold cyan" if name == metric else DIM
+            )
         text.append("\n")
         _append_texts(text, item.texts, detail.words)
     return text

@@ -1,4 +1,6 @@
-"""Examples of a run as a list that is searched, filtered and sorted by any score: the data behind ``harness inspect``."""
+"""Examples of a run as a list that is searched, filtered and sorted by any score: the
+data behind ``harness inspect``.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,20 @@ MAX_TEXT = 2000
 """Number of characters of a text beyond which it is cut."""
 Quantity = Literal["score", "p"]
 Sort = Literal["run", "difference"] | int
-"""Order of the list: that of the run, the largest difference between systems first, or the column of one system."""
-_CONDITION = re.compile(r"(score|p|diff)(<=|>=|<|>)(-?\d+(?:\.\d+)?(?:e-?\d+)?)", re.IGNORECASE)
+"""Order of the list: that of the run, the largest difference between systems first, or
+the column of one system.
+"""
+_CONDITION = re.compile(
+    r"(score|p|diff)(<=|>=|<|>)(-?\d+(?:\.\d+)?(?:e-?\d+)?)", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Texts in their order, equal ones once with their number of occurrences, and the score of the set."""
+    """Texts in their order, equal ones once with their number of occurrences,
+    and the score of the set.
+    """
 
     counted: tuple[tuple[str, int], ...]
     score: float | None = None
@@ -51,7 +59,9 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Detail:
-    """One example with its references and the candidates of every system that has some."""
+    """One example with its references and the candidates of every system that has
+    some.
+    """
 
     example: str
     references: Texts
@@ -60,7 +70,9 @@ class Detail:
     @cached_property
     def words(self) -> frozenset[str]:
         """Words of the references, in lower case."""
-        return frozenset(word for text, _ in self.references.counted for word in words_of(text))
+        return frozenset(
+            word for text, _ in self.references.counted for word in words_of(text)
+        )
 
 
 class ExampleList:
@@ -72,7 +84,9 @@ class ExampleList:
         self.systems = self.samples.systems
         self.heads = system_heads(self.systems)
         self.metrics = self.samples.metrics
-        self.ids: tuple[str, ...] = tuple(dict.fromkeys(name for system in self.systems for name in system.examples))
+        self.ids: tuple[str, ...] = tuple(
+            dict.fromkeys(name for system in self.systems for name in system.examples)
+        )
         place = {name: k for k, name in enumerate(self.ids)}
         self.rows = np.full((len(self.systems), len(self.ids)), -1, dtype=np.int64)
         """Row of a system and example in the samples, shape (S, E); -1: none."""
@@ -94,14 +108,29 @@ class ExampleList:
         return np.where(self.rows >= 0, self.samples.numbers(name)[self.rows], np.nan)
 
     def spread(self, metric: str, quantity: Quantity = "score") -> np.ndarray:
-        """Return the largest difference between systems per example, shape (E,); NaN with fewer than two values."""
+        """Return the largest difference between systems per example, shape (E,); NaN
+        with fewer than two values.
+        """
         values = self.values(metric, quantity)
         defined = np.isfinite(values).sum(axis=0) > 1
-        high, low = (np.where(np.isfinite(values), values, -np.inf).max(0), np.where(np.isfinite(values), values, np.inf).min(0))
-        return np.where(defined, high - low, np.nan) if len(values) else np.full(len(self.ids), np.nan)
+        high, low = (
+            np.where(np.isfinite(values), values, -np.inf).max(0),
+            np.where(np.isfinite(values), values, np.inf).min(0),
+        )
+        return (
+            np.where(defined, high - low, np.nan)
+            if len(values)
+            else np.full(len(self.ids), np.nan)
+        )
 
     def order(
-        self, metric: str, sort: Sort = "run", *, quantity: Quantity = "score", descending: bool = True, query: str = ""
+        self,
+        metric: str,
+        sort: Sort = "run",
+        *,
+        quantity: Quantity = "score",
+        descending: bool = True,
+        query: str = "",
     ) -> np.ndarray:
         """Return the numbers of the examples to show, in their order.
 
@@ -110,14 +139,16 @@ class ExampleList:
         metric : str
             Label of the metric whose numbers sort and filter; empty: none.
         sort : {"run", "difference"} or int
-            Order; an integer is the number of a system. Ties keep the order of the run, undefined numbers come last.
+            Order; an integer is the number of a system. Ties keep the order of the run,
+            undefined numbers come last.
         quantity : {"score", "p"}
             Numbers that are sorted.
         descending : bool
             Largest first.
         query : str
-            Words that the id or a text of the example holds, all of them, and conditions such as ``score<0.2``, ``p<=0.05`` (of any system)
-            and ``diff>0.1`` (between systems).
+            Words that the id or a text of the example holds, all of them, and
+            conditions such as ``score<0.2``, ``p<=0.05`` (of any system) and
+            ``diff>0.1`` (between systems).
 
         Raises
         ------
@@ -127,9 +158,16 @@ class ExampleList:
         places = np.flatnonzero(self._matching(metric, query))
         if sort == "run":
             return places if descending else places[::-1]
-        key = self.spread(metric, quantity) if sort == "difference" else self.values(metric, quantity)[cast(int, sort)]
+        key = (
+            self.spread(metric, quantity)
+            if sort == "difference"
+            else self.values(metric, quantity)[cast(int, sort)]
+        )
         key = key[places]
-        ranked = np.argsort(np.where(np.isfinite(key), -key if descending else key, np.inf), kind="stable")
+        ranked = np.argsort(
+            np.where(np.isfinite(key), -key if descending else key, np.inf),
+            kind="stable",
+        )
         return places[ranked]
 
     def _matching(self, metric: str, query: str) -> np.ndarray:
@@ -141,16 +179,29 @@ class ExampleList:
             if match is None:
                 terms.append(token.casefold())
             else:
-                inside &= self._holds(metric, match[1].lower(), match[2], float(match[3]))
+                inside &= self._holds(
+                    metric, match[1].lower(), match[2], float(match[3])
+                )
         for term in terms:
-            inside &= np.fromiter((term in text for text in self._texts), bool, len(self.ids))
+            inside &= np.fromiter(
+                (term in text for text in self._texts), bool, len(self.ids)
+            )
         return inside
 
     def _holds(self, metric: str, name: str, sign: str, bound: float) -> np.ndarray:
         if name == "p" and not self.has_p(metric):
             raise InputError(f"{metric or 'the run'} has no p-values per example")
-        values = self.spread(metric) if name == "diff" else self.values(metric, "p" if name == "p" else "score")
-        compare = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}[sign]
+        values = (
+            self.spread(metric)
+            if name == "diff"
+            else self.values(metric, "p" if name == "p" else "score")
+        )
+        compare = {
+            "<": np.less,
+            "<=": np.less_equal,
+            ">": np.greater,
+            ">=": np.greater_equal,
+        }[sign]
         with np.errstate(invalid="ignore"):
             holds = compare(values, bound)
         return holds if holds.ndim == 1 else holds.any(axis=0)
@@ -162,16 +213,28 @@ class ExampleList:
         candidates, references = self.samples["candidates"], self.samples["references"]
         for e, column in enumerate(self.rows.T):
             rows = [int(row) for row in column if row >= 0]
-            parts[e] += [text for row in rows for text in cast("Sequence[str]", candidates[row])]
+            parts[e] += [
+                text for row in rows for text in cast("Sequence[str]", candidates[row])
+            ]
             parts[e] += cast("Sequence[str]", references[rows[0]]) if rows else []
         return ["\n".join(texts).casefold() for texts in parts]
 
     def detail(self, number: int) -> Detail:
-        """Return an example by its number: references, candidates and scores of every system."""
+        """Return an example by its number: references,
+        candidates and scores of every system.
+        """
         rows = [(s, int(row)) for s, row in enumerate(self.rows[:, number]) if row >= 0]
-        references = cast("Sequence[str]", self.samples["references"][rows[0][1]]) if rows else ()
+        references = (
+            cast("Sequence[str]", self.samples["references"][rows[0][1]])
+            if rows
+            else ()
+        )
         systems = tuple(
-            Candidates(self.heads[s], Texts.of(cast("Sequence[str]", self.samples["candidates"][row])), self._scores(row))
+            Candidates(
+                self.heads[s],
+                Texts.of(cast("Sequence[str]", self.samples["candidates"][row])),
+                self._scores(row),
+            )
             for s, row in rows
         )
         return Detail(self.ids[number], Texts.of(references), systems)
@@ -180,7 +243,11 @@ class ExampleList:
         scores: list[tuple[str, float, float | None]] = []
         for metric in self.metrics:
             value = float(self.samples.numbers(metric)[row])
-            p = float(self.samples.numbers(f"{P_PREFIX}{metric}")[row]) if self.has_p(metric) else None
+            p = (
+                float(self.samples.numbers(f"{P_PREFIX}{metric}")[row])
+                if self.has_p(metric)
+                else None
+            )
             if np.isfinite(value):
                 scores.append((metric, value, p))
         return tuple(scores)
@@ -206,7 +273,8 @@ def matched(text: str, words: frozenset[str]) -> list[tuple[str, bool]]:
 
 
 def visible(text: str) -> str:
-    """Return a text for a terminal: control and formatting characters as escapes, long texts cut.
+    """Return a text for a terminal: control and formatting characters as escapes,
+    long texts cut.
 
     >>> visible("a\\x1b[31m b")
     'a\\\\x1b[31m b'
@@ -214,8 +282,13 @@ def visible(text: str) -> str:
     cut = text[:MAX_TEXT]
     visible = "".join(
         character.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character != "\u200d"
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        and character != "\u200d"
         else character
         for character in cut
     )
-    return visible if len(text) <= MAX_TEXT else f"{visible} … (+{len(text) - MAX_TEXT} characters)"
+    return (
+        visible
+        if len(text) <= MAX_TEXT
+        else f"{visible} … (+{len(text) - MAX_TEXT} characters)"
+    )

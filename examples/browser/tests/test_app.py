@@ -78,8 +78,12 @@ def test_a_search_filters_and_escape_shows_all(captions_run):
         await pilot.press("slash", *"diff>0.2", "enter")
         await pilot.pause()
         shown = app.query_one(ScoreList).order
-        assert list(shown) == list(ExampleList(captions_run).order("bleu1", query="diff>0.2"))
-        assert f"{len(shown)} of 16 examples · search: diff>0.2" in app.state(len(shown))
+        assert list(shown) == list(
+            ExampleList(captions_run).order("bleu1", query="diff>0.2")
+        )
+        assert f"{len(shown)} of 16 examples · search: diff>0.2" in app.state(
+            len(shown)
+        )
         await pilot.press("slash", *"nosuchword", "enter")
         await pilot.pause()
         assert texts(app) == "no example matches"
@@ -116,7 +120,10 @@ def test_the_list_draws_only_visible_lines(captions_run):
 
 
 def test_a_run_without_scores_has_its_texts(captions_run):
-    columns = {name: captions_run.samples.to_dict()[name] for name in ("model", "decoding", "example", "candidates", "references")}
+    columns = {
+        name: captions_run.samples.to_dict()[name]
+        for name in ("model", "decoding", "example", "candidates", "references")
+    }
 
     async def script(app, pilot):
         await pilot.press("m", "p", "s", "s")
@@ -126,7 +133,10 @@ def test_a_run_without_scores_has_its_texts(captions_run):
     drive(replace(captions_run, samples=SampleTable(columns)), script)
 
 
-@pytest.mark.parametrize(("text", "expected"), [("ab", "   ab"), ("abcdefgh", " abc…"), ("犬犬犬", " 犬 …"), ("a\nb", " a\\nb")])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("ab", "   ab"), ("abcdefgh", " abc…"), ("犬犬犬", " 犬 …"), ("a\nb", " a\\nb")],
+)
 def test_cells_have_their_width(text, expected):
     assert cell(text, 5) == expected
 
@@ -134,6 +144,10 @@ def test_cells_have_their_width(text, expected):
 def test_words_of_the_references_are_marked(captions_run):
     detail = ExampleList(captions_run).detail(0)
     text = detail_text(detail, "bleu1")
-    marked = {text.plain[span.start : span.end].lower() for span in text.spans if "green" in str(span.style)}
+    marked = {
+        text.plain[span.start : span.end].lower()
+        for span in text.spans
+        if "green" in str(span.style)
+    }
     assert marked
     assert marked <= detail.words

@@ -1,4 +1,6 @@
-"""``harness inspect``: what it refuses; the browser itself is tested with its module."""
+"""``harness inspect``: what it refuses;
+the browser itself is tested with its module.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def call(*arguments: str) -> int:
 
 
 def test_without_a_terminal_it_names_the_report(captions_run):
-    with pytest.raises(HarnessError, match="needs a terminal; 'harness report .*sample' makes a page"):
+    with pytest.raises(
+        HarnessError, match="needs a terminal; 'harness report .*sample' makes a page"
+    ):
         call(str(captions_run.path))
 
 
@@ -35,6 +39,10 @@ def test_in_a_terminal_it_opens_the_browser(captions_run, monkeypatch):
     opened = []
     monkeypatch.setattr(inspect.sys.stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(inspect.sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(app.ExampleBrowser, "run", lambda app: opened.append((app.metric, app.text_query)))
+    monkeypatch.setattr(
+        app.ExampleBrowser,
+        "run",
+        lambda app: opened.append((app.metric, app.text_query)),
+    )
     assert call(str(captions_run.path), "-m", "rouge", "--search", "dog") == 0
     assert opened == [("rouge", "dog")]

@@ -1,4 +1,6 @@
-"""Card of a data set of runs: tables of results, and the metadata of the Hugging Face hub."""
+"""Card of a data set of runs: tables of results,
+and the metadata of the Hugging Face hub.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,13 @@ from harness.rundir.records import ResultRecord, decoding_text
 
 MARK = "caption-harness"
 """Tag of the cards, by which a folder is known as one that ``harness push`` wrote."""
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10**7, "1M<n<10M"))
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10**7, "1M<n<10M"),
+)
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,8 @@ class CardOptions:
     title: str = ""
     """Title; default: the tasks."""
     license: str | None = None
-    """Identifier of the licence of the captions, as the hub lists them (``cc-by-4.0``)."""
+    """Identifier of the licence of the captions, as the hub lists them (``cc-by-4.0``).
+    """
     language: str | None = None
     """Language code (``en``)."""
     task_type: str = "image-to-text"
@@ -38,7 +47,9 @@ class CardOptions:
     """Name of the data set on the hub, for the example of how to load it."""
 
 
-def card(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions) -> str:
+def card(
+    runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions
+) -> str:
     """Return the content of README.md.
 
     Parameters
@@ -52,18 +63,38 @@ def card(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: 
     options : CardOptions
         Title, licence, language, type of the task.
     """
-    front = yaml.safe_dump(front_matter(runs, files, rows, options), sort_keys=False, allow_unicode=True, width=120)
-    paragraphs = [f"---\n{front}---", f"# {escape_markdown(_title(runs, options))}", _introduction(files, options)]
-    paragraphs += [_section(name, run, alone=len(runs) == 1) for name, run in runs.items()]
+    front = yaml.safe_dump(
+        front_matter(runs, files, rows, options),
+        sort_keys=False,
+        allow_unicode=True,
+        width=120,
+    )
+    paragraphs = [
+        f"---\n{front}---",
+        f"# {escape_markdown(_title(runs, options))}",
+        _introduction(files, options),
+    ]
+    paragraphs += [
+        _section(name, run, alone=len(runs) == 1) for name, run in runs.items()
+    ]
     return "\n\n".join(paragraphs) + "\n"
 
 
-def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions) -> Values:
+def front_matter(
+    runs: Mapping[str, Run], files: Mapping[str, str], rows: int, options: CardOptions
+) -> Values:
     """Return the YAML metadata of the card; arguments as for :func:`card`."""
     size = next((text for limit, text in _SIZES if rows < limit), "10M<n<100M")
-    optional = {"license": options.license, "language": [options.language] if options.language else None}
+    optional = {
+        "license": options.license,
+        "language": [options.language] if options.language else None,
+    }
     configurations = [
-        {"config_name": name, "data_files": file, **({"default": True} if index == 0 else {})}
+        {
+            "config_name": name,
+            "data_files": file,
+            **({"default": True} if index == 0 else {}),
+        }
         for index, (name, file) in enumerate(files.items())
     ]
     return {
@@ -78,9 +109,11 @@ def front_matter(runs: Mapping[str, Run], files: Mapping[str, str], rows: int, o
 
 
 def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[Values]:
-    """Return the results of runs as the ``model-index`` of the hub: one entry per model, one result per task and decoding.
+    """Return the results of runs as the ``model-index`` of the hub: one entry per
+    model, one result per task and decoding.
 
-    Undefined values are left out. The arguments of a metric (``args``) hold its signature, number of examples, interval and p-value.
+    Undefined values are left out. The arguments of a metric (``args``) hold its
+    signature, number of examples, interval and p-value.
     """
     models: dict[str, dict[tuple[int, str], Values]] = {}
     for index, run in enumerate(runs):
@@ -88,19 +121,36 @@ def model_index(runs: Sequence[Run], task_type: str = "image-to-text") -> list[V
             if not math.isfinite(record.value):
                 continue
             results = models.setdefault(record.model, {})
-            result = results.setdefault((index, record.decoding_key), _result(run, record, task_type))
+            result = results.setdefault(
+                (index, record.decoding_key), _result(run, record, task_type)
+            )
             result["metrics"].append(_metric(record))
-    return [{"name": name, "results": list(results.values())} for name, results in models.items()]
+    return [
+        {"name": name, "results": list(results.values())}
+        for name, results in models.items()
+    ]
 
 
 def _result(run: Run, record: ResultRecord, task_type: str) -> Values:
     decoding = decoding_text(record.decoding)
     source = run.provenance.data.get("source")
     hub = source if isinstance(source, Mapping) and source.get("commit") else {}
-    dataset = {"type": hub.get("path") or run.provenance.task, "name": run.provenance.task}
+    dataset = {
+        "type": hub.get("path") or run.provenance.task,
+        "name": run.provenance.task,
+    }
     names = {"config": "config", "split": "split", "revision": "commit"}
-    dataset.update({key: str(hub[name]) for key, name in names.items() if hub.get(name)})
-    return {"task": {"type": task_type, "name": f"{run.provenance.task} {decoding}".strip()}, "dataset": dataset, "metrics": []}
+    dataset.update(
+        {key: str(hub[name]) for key, name in names.items() if hub.get(name)}
+    )
+    return {
+        "task": {
+            "type": task_type,
+            "name": f"{run.provenance.task} {decoding}".strip(),
+        },
+        "dataset": dataset,
+        "metrics": [],
+    }
 
 
 def _metric(record: ResultRecord) -> Values:
@@ -111,7 +161,12 @@ def _metric(record: ResultRecord) -> Values:
         arguments["ci95"] = list(record.ci95)
     if record.p_value is not None:
         arguments["p_value"] = record.p_value
-    return {"type": record.metric, "value": record.value, "name": shown_name(record), "args": arguments}
+    return {
+        "type": record.metric,
+        "value": record.value,
+        "name": shown_name(record),
+        "args": arguments,
+    }
 
 
 def _title(runs: Mapping[str, Run], options: CardOptions) -> str:
@@ -121,35 +176,60 @@ def _title(runs: Mapping[str, Run], options: CardOptions) -> str:
 def _introduction(files: Mapping[str, str], options: CardOptions) -> str:
     first, repository = next(iter(files)), options.repo or "FOLDER"
     return (
-        f"Captions, scores per example and results of an evaluation with caption-harness {__version__}. `samples` has one row per "
-        "model, decoding and example; `results` has one row per model, decoding and metric.\n\n"
-        f'```python\nimport datasets\n\nsamples = datasets.load_dataset("{repository}", "{first}")["train"]\n```'
+        "Captions, scores per example and results of an evaluation with "
+        f"caption-harness {__version__}. `samples` has one row per "
+        "model, decoding and example; `results` has one row per model, "
+        "decoding and metric.\n\n"
+        "```python\nimport datasets\n\nsamples = "
+        f'datasets.load_dataset("{repository}", "{first}")["train"]\n```'
     )
 
 
 def _section(name: str, run: Run, *, alone: bool) -> str:
-    """Return the text on one run: data, table of results, notes, and how to repeat it."""
+    """Return the text on one run: data, table of results, notes,
+    and how to repeat it.
+    """
     provenance = run.provenance
     paragraphs = [] if alone else [f"## {escape_markdown(name)}"]
     paragraphs.append(_data_line(run))
     paragraphs.append(to_markdown(replace(results_table(run), title="")).rstrip())
     if run.failed:
-        paragraphs.append(f"{counted(len(run.failed), 'example')} could not be processed by their model.")
+        paragraphs.append(
+            f"{counted(len(run.failed), 'example')} could not be processed by their "
+            "model."
+        )
     paragraphs += [f"- {escape_markdown(note)}" for note in run.notes]
     versions = provenance.content.get("versions") or {}
     if isinstance(versions, Mapping):
-        paragraphs.append("Versions: " + ", ".join(f"{escape_markdown(str(k))} {v}" for k, v in versions.items()) + ".")
-    paragraphs.append(f"Signature: `{provenance.signature}`; digest `{provenance.digest[:16]}`.")
+        paragraphs.append(
+            "Versions: "
+            + ", ".join(f"{escape_markdown(str(k))} {v}" for k, v in versions.items())
+            + "."
+        )
+    paragraphs.append(
+        f"Signature: `{provenance.signature}`; digest `{provenance.digest[:16]}`."
+    )
     return "\n\n".join(paragraphs)
 
 
 def _data_line(run: Run) -> str:
     data = run.provenance.data
     source = data.get("source")
-    text = ", ".join(f"{k} {v}" for k, v in source.items() if k != "path") if isinstance(source, Mapping) else ""
-    origin = str(source.get("path")) if isinstance(source, Mapping) and source.get("commit") else str(data.get("reader", ""))
+    text = (
+        ", ".join(f"{k} {v}" for k, v in source.items() if k != "path")
+        if isinstance(source, Mapping)
+        else ""
+    )
+    origin = (
+        str(source.get("path"))
+        if isinstance(source, Mapping) and source.get("commit")
+        else str(data.get("reader", ""))
+    )
     details = f" ({escape_markdown(text)})" if text else ""
-    return f"Data: {escape_markdown(origin)}{details}, {data.get('examples', '?')} examples."
+    return (
+        f"Data: {escape_markdown(origin)}{details}, "
+        f"{data.get('examples', '?')} examples."
+    )
 
 
 def check_text(options: CardOptions) -> None:
@@ -157,4 +237,6 @@ def check_text(options: CardOptions) -> None:
     for name in ("title", "license", "language", "task_type"):
         value = getattr(options, name)
         if value is not None and (not isinstance(value, str) or "\n" in value):
-            raise InputError(f"{name} is one line of text; found {value!r:.60}", parameter=name)
+            raise InputError(
+                f"{name} is one line of text; found {value!r:.60}", parameter=name
+            )

@@ -21,6 +21,11 @@ def spec() -> dict[str, object]:
     """Six examples of two captions each by one system, and one metric."""
     sample = Path(harness_tasks.__file__).parent / "sample" / "captions.json"
     return {
-        "task": "words", "dataset": {"reader": "coco", "path": str(sample)}, "limit": 6, "references": 2,
-        "models": [{"human": {"held_out": 2}}], "metrics": ["bleu1"], "bootstrap": {"samples": 50},
-    }  # fmt: skip
+        "task": "words",
+        "dataset": {"reader": "coco", "path": str(sample)},
+        "limit": 6,
+        "references": 2,
+        "models": [{"human": {"held_out": 2}}],
+        "metrics": ["bleu1"],
+        "bootstrap": {"samples": 50},
+    }

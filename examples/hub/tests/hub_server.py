@@ -14,7 +14,9 @@ COMMIT = "1" * 40
 
 
 class Hub(ThreadingHTTPServer):
-    """Server of the part of the hub's interface that ``huggingface_hub`` uses to create and fill a data set."""
+    """Server of the part of the hub's interface that ``huggingface_hub`` uses to create
+    and fill a data set.
+    """
 
     daemon_threads = True
 
@@ -26,7 +28,9 @@ class Hub(ThreadingHTTPServer):
         """Bodies of the requests that create a repository."""
         self.refuse_creation = 0
         """Status with which such requests are refused; 0: they are accepted."""
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
 
     @property
     def url(self) -> str:
@@ -61,22 +65,49 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/api/validate-yaml":
             self._json({"errors": [], "warnings": []})
             return
-        match = re.fullmatch(r"/api/datasets/([^/]+/[^/]+)(?:/(revision|preupload|commit)/[^/]+)?", path)
+        match = re.fullmatch(
+            r"/api/datasets/([^/]+/[^/]+)(?:/(revision|preupload|commit)/[^/]+)?", path
+        )
         if match is None or match[1] not in self.server.files:
             self._json({"error": "no such data set"}, 404)
             return
         name, operation = match[1], match[2] or "revision"
         if operation == "revision":
-            self._json({"id": name, "sha": COMMIT, "siblings": [], "tags": [], "private": False, "gated": False})
+            self._json(
+                {
+                    "id": name,
+                    "sha": COMMIT,
+                    "siblings": [],
+                    "tags": [],
+                    "private": False,
+                    "gated": False,
+                }
+            )
         elif operation == "preupload":
             paths = [entry["path"] for entry in json.loads(body)["files"]]
-            self._json({"files": [{"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in paths]})
+            self._json(
+                {
+                    "files": [
+                        {"path": path, "uploadMode": "regular", "shouldIgnore": False}
+                        for path in paths
+                    ]
+                }
+            )
         else:
             for line in map(json.loads, body.splitlines()):
                 if line["key"] == "file":
-                    self.server.files[name][line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+                    self.server.files[name][line["value"]["path"]] = base64.b64decode(
+                        line["value"]["content"]
+                    )
             url = f"{self.server.url}/datasets/{name}/commit/{COMMIT}"
-            self._json({"success": True, "commitOid": COMMIT, "commitUrl": url, "hookOutput": ""})
+            self._json(
+                {
+                    "success": True,
+                    "commitOid": COMMIT,
+                    "commitUrl": url,
+                    "hookOutput": "",
+                }
+            )
 
     def _create(self, values: dict[str, Any]) -> None:
         """Create a data set, or refuse it."""
@@ -86,4 +117,6 @@ class Handler(BaseHTTPRequestHandler):
         self.server.created.append(values)
         name = "/".join(filter(None, (values.get("organization"), values["name"])))
         self.server.files[name] = {}
-        self._json({"url": f"{self.server.url}/datasets/{name}", "name": name, "id": name})
+        self._json(
+            {"url": f"{self.server.url}/datasets/{name}", "name": name, "id": name}
+        )

@@ -25,11 +25,30 @@ def run(folder, spec):
 
 def test_a_folder(run, capsys):
     capsys.readouterr()
-    assert call("runs/r", "--to", "out", "--title", "My run", "--license", "mit", "--language", "en") == 0
+    assert (
+        call(
+            "runs/r",
+            "--to",
+            "out",
+            "--title",
+            "My run",
+            "--license",
+            "mit",
+            "--language",
+            "en",
+        )
+        == 0
+    )
     assert capsys.readouterr().out == "out\n"
     text = (run / "out" / "README.md").read_text()
-    assert "pretty_name: My run" in text and "license: mit" in text and "language:\n- en" in text
-    with pytest.raises(InputError, match="^out: holds an earlier push; --overwrite replaces its files$"):
+    assert (
+        "pretty_name: My run" in text
+        and "license: mit" in text
+        and "language:\n- en" in text
+    )
+    with pytest.raises(
+        InputError, match="^out: holds an earlier push; --overwrite replaces its files$"
+    ):
         call("runs/r", "--to", "out")
     assert call("runs", "--to", "out", "--overwrite", "--without-references") == 0
 
@@ -37,5 +56,7 @@ def test_a_folder(run, capsys):
 def test_mistakes(run):
     with pytest.raises(HarnessError, match=r"^no target: give a folder \(--to DIR\)"):
         call("runs/r")
-    with pytest.raises(HarnessError, match="nowhere: has no manifest.json: no run here"):
+    with pytest.raises(
+        HarnessError, match="nowhere: has no manifest.json: no run here"
+    ):
         call("nowhere", "--to", "out")

@@ -57,7 +57,11 @@ def test_several_runs_have_a_configuration_each(folder, spec):
     for name in "ab":
         harness.evaluate(spec, output=name, seed=ord(name))
     push("a", "b", to="out")
-    assert load("out", "words-samples").num_rows == load("out", "words-2-samples").num_rows == 6
+    assert (
+        load("out", "words-samples").num_rows
+        == load("out", "words-2-samples").num_rows
+        == 6
+    )
     text = (folder / "out" / "README.md").read_text()
     assert "## words\n" in text and "## words-2\n" in text
 
@@ -83,14 +87,23 @@ def test_a_folder_with_other_files_is_not_touched(folder, spec):
 
 def test_files_of_others_beside_an_earlier_push_stay(folder, spec):
     harness.evaluate(spec, output="r")
-    for others in (".git/HEAD", "notes.txt", "samples.parquet.bak", "mine/samples.parquet.txt"):
+    for others in (
+        ".git/HEAD",
+        "notes.txt",
+        "samples.parquet.bak",
+        "mine/samples.parquet.txt",
+    ):
         to = f"out-{others.replace('/', '-')}"
         push("r", to=to)
         other = folder / to / others
         other.parent.mkdir(exist_ok=True)
         other.write_text("mine")
         for overwrite in (False, True):
-            with pytest.raises(InputError, match=rf"holds '{others.partition('/')[0]}' beside an earlier push; give another folder"):
+            with pytest.raises(
+                InputError,
+                match=rf"holds '{others.partition('/')[0]}' beside an earlier push; "
+                r"give another folder",
+            ):
                 push("r", to=to, overwrite=overwrite)
         assert other.read_text() == "mine"
 
@@ -120,7 +133,9 @@ for line in sys.stdin:
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""Program that pushes a run for each number that it reads, killed before the change of files of this number; it prints the exit codes."""
+"""Program that pushes a run for each number that it reads, killed before the change of
+files of this number; it prints the exit codes.
+"""
 
 
 @pytest.mark.slow
@@ -128,7 +143,9 @@ for line in sys.stdin:
 def test_a_push_that_is_killed_at_any_step_is_given_again(folder, spec, overwrite):
     harness.evaluate(spec, output="r")
     program = [sys.executable, "-c", STEPS, str(overwrite)]
-    with subprocess.Popen(program, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as killed:
+    with subprocess.Popen(
+        program, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as killed:
         for step in range(1, 100):
             shutil.rmtree(folder / "out", ignore_errors=True)
             if overwrite:
@@ -138,17 +155,22 @@ def test_a_push_that_is_killed_at_any_step_is_given_again(folder, spec, overwrit
             if code == 0:
                 break
             assert code == -9
-            # A kill after the last rename leaves a whole push, which --overwrite alone replaces.
+            # A kill after the last rename leaves a whole push, which --overwrite alone
+            # replaces.
             is_done = not overwrite and (folder / "out").exists()
             push("r", to="out", overwrite=overwrite or is_done)
-            assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(["README.md", *RUN_FILES])
+            assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(
+                ["README.md", *RUN_FILES]
+            )
             assert not list(folder.glob(".out*"))
         killed.stdin.close()
     assert step > 10, "the changes of files were counted"
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_push_that_fails_or_is_killed_is_given_again(folder, spec, monkeypatch, overwrite):
+def test_a_push_that_fails_or_is_killed_is_given_again(
+    folder, spec, monkeypatch, overwrite
+):
     harness.evaluate(spec, output="r")
     if overwrite:
         push("r", to="out", title="Before")
@@ -172,16 +194,25 @@ def test_a_push_that_fails_or_is_killed_is_given_again(folder, spec, monkeypatch
 
 def test_mistakes_are_one_line(folder, spec, monkeypatch):
     harness.evaluate(spec, output="r")
-    with pytest.raises(HarnessError, match=r"no target: give a folder \(--to DIR\) or a repository of the hub"):
+    with pytest.raises(
+        HarnessError,
+        match=r"no target: give a folder \(--to DIR\) or a repository of the hub",
+    ):
         push("r")
     with pytest.raises(HarnessError, match="no run to push"):
         push(to="out")
     with pytest.raises(InputError, match=r"nowhere: has no manifest.json: no run here"):
         push("nowhere", to="out")
-    with pytest.raises(InputError, match=r"'a/b/c' is no name of a data set \(OWNER/NAME\)"):
+    with pytest.raises(
+        InputError, match=r"'a/b/c' is no name of a data set \(OWNER/NAME\)"
+    ):
         push("r", repo="a/b/c")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(HarnessError, match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. --repo-type dataset"):
+    with pytest.raises(
+        HarnessError,
+        match=r"HF_HUB_OFFLINE is set: .* hf upload owner/name DIR \. "
+        r"--repo-type dataset",
+    ):
         push("r", repo="owner/name")
     assert not (folder / "out").exists()
 
@@ -205,20 +236,39 @@ def endpoint(monkeypatch):
 
 def test_a_push_to_the_hub(spec, endpoint):
     run = harness.evaluate(spec, output="r")
-    assert push("r", repo="owner/name", private=True) == f"{endpoint.url}/datasets/owner/name"
+    assert (
+        push("r", repo="owner/name", private=True)
+        == f"{endpoint.url}/datasets/owner/name"
+    )
     (body,) = endpoint.created
-    assert (body["name"], body["organization"], body["type"]) == ("name", "owner", "dataset")
+    assert (body["name"], body["organization"], body["type"]) == (
+        "name",
+        "owner",
+        "dataset",
+    )
     assert body.get("private") is True or body.get("visibility") == "private"
     files = endpoint.files["owner/name"]
-    assert set(files) == {"README.md", "manifest.json", "results.json", "results.parquet", "samples.parquet"}
+    assert set(files) == {
+        "README.md",
+        "manifest.json",
+        "results.json",
+        "results.parquet",
+        "samples.parquet",
+    }
     assert b'load_dataset("owner/name", "samples")' in files["README.md"]
-    assert json.loads(files["results.json"])["results"] == json.loads(json.dumps(run.results))
+    assert json.loads(files["results.json"])["results"] == json.loads(
+        json.dumps(run.results)
+    )
 
 
 @pytest.mark.parametrize(
     ("status", "message"),
     [
-        (401, "owner/name: the hub does not know you: log in with 'hf auth login', or set HF_TOKEN; --to DIR writes a folder"),
+        (
+            401,
+            "owner/name: the hub does not know you: log in with 'hf auth login', "
+            "or set HF_TOKEN; --to DIR writes a folder",
+        ),
         (403, "owner/name: the token has no permission to write there; --to DIR"),
         (422, "owner/name: the hub refuses: HTTP 422 "),
     ],
@@ -234,5 +284,8 @@ def test_a_hub_that_refuses(spec, endpoint, status, message):
 def test_a_hub_that_cannot_be_reached(folder, spec, monkeypatch):
     harness.evaluate(spec, output="r")
     monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(InputError, match=r"owner/name: the hub cannot be reached \(.*\); --to DIR writes a folder"):
+    with pytest.raises(
+        InputError,
+        match=r"owner/name: the hub cannot be reached \(.*\); --to DIR writes a folder",
+    ):
         push("r", repo="owner/name")

@@ -1,4 +1,6 @@
-"""Print the folder for lm-eval's ``--include_path``: ``lm_eval --include_path $(python -m caption_lm_eval) --tasks captions``."""
+"""Print the folder for lm-eval's ``--include_path``: ``lm_eval --include_path $(python
+-m caption_lm_eval) --tasks captions``.
+"""
 
 from pathlib import Path
 

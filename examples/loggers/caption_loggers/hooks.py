@@ -1,4 +1,7 @@
-"""Hooks that log every run to the services that ``HARNESS_LOGGERS`` names. Without that variable they do nothing."""
+"""Hooks that log every run to the services that ``HARNESS_LOGGERS`` names.
+
+Without that variable they do nothing.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,9 @@ _active: list[tuple[str, Service]] = []
 
 @hookimpl
 def harness_run_started(manifest: Values) -> None:
-    """Open a run in every read_loggers service; raises HarnessError for an unknown logger, parameter or missing package."""
+    """Open a run in every read_loggers service; raises HarnessError for an unknown
+    logger, parameter or missing package.
+    """
     _active.clear()
     if not os.environ.get(VARIABLE):
         return
@@ -55,37 +60,63 @@ def harness_run_finished(manifest: Values, results: list[Values]) -> None:
 
 @hookimpl
 def harness_run_stopped(manifest: Values, error: BaseException | None) -> None:
-    """End the runs as failed, with the error, or as interrupted; those of a part of a run without results."""
+    """End the runs as failed, with the error, or as interrupted;
+    those of a part of a run without results.
+    """
     if error is None:
         harness_run_finished(manifest, [])
         return
-    text = " ".join(f"{type(error).__name__}: {redact(str(error))}".rstrip(": ").split())[:300]
-    _each(lambda service: service.stop(text, interrupted=not isinstance(error, Exception)))
+    text = " ".join(
+        f"{type(error).__name__}: {redact(str(error))}".rstrip(": ").split()
+    )[:300]
+    _each(
+        lambda service: service.stop(text, interrupted=not isinstance(error, Exception))
+    )
     _active.clear()
 
 
 def _each(action: Callable[[Service], None]) -> None:
-    """Call an action on every logger; one that fails is reported once and left out of the rest of the run."""
+    """Call an action on every logger; one that fails is reported once and left out of
+    the rest of the run.
+    """
     for item in list(_active):
         try:
             with contextlib.redirect_stdout(sys.stderr):
                 action(item[1])
-        except Exception as error:  # a lost connection must not end a run that computes for hours
+        except Exception as error:
+            # a lost connection must not end a run that computes for hours
             _active.remove(item)
             text = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            _log.warning("note: logger %s failed and is left out of the rest of this run: %s", item[0], text)
+            _log.warning(
+                "note: logger %s failed and is left out of the rest of this run: %s",
+                item[0],
+                text,
+            )
 
 
 def numbers_of(record: Parameters) -> dict[str, float]:
-    """Return the numbers of a result record by name, ``METRIC/SYSTEM`` and the same with ``/low``, ``/high`` and ``/p``, finite ones alone.
+    """Return the numbers of a result record by name, ``METRIC/SYSTEM`` and the same
+    with ``/low``, ``/high`` and ``/p``, finite ones alone.
 
-    >>> numbers_of({"model": "m", "decoding": {"temperature": 0.5}, "metric": "cider", "value": 1.0, "ci95": [0.5, 1.5]})
+    >>> numbers_of(
+    ...     {
+    ...         "model": "m",
+    ...         "decoding": {"temperature": 0.5},
+    ...         "metric": "cider",
+    ...         "value": 1.0,
+    ...         "ci95": [0.5, 1.5],
+    ...     }
+    ... )
     {'cider/m temperature=0.5': 1.0, 'cider/m temperature=0.5/low': 0.5, 'cider/m temperature=0.5/high': 1.5}
     """
     model, decoding, metric, value, low, high, p_value, *_ = row_of(record)
     key = f"{metric}/{' '.join(filter(None, [str(model), str(decoding)]))}"
     values = {key: value, f"{key}/low": low, f"{key}/high": high, f"{key}/p": p_value}
-    return {name: float(x) for name, x in values.items() if isinstance(x, (int, float)) and math.isfinite(x)}
+    return {
+        name: float(x)
+        for name, x in values.items()
+        if isinstance(x, (int, float)) and math.isfinite(x)
+    }
 
 
 def row_of(record: Parameters) -> list[object]:
@@ -94,4 +125,12 @@ def row_of(record: Parameters) -> list[object]:
     options: Parameters = record.get("decoding") or {}
     decoding = ", ".join(f"{name}={value}" for name, value in options.items())
     numbers = [record.get(name) for name in ("p_value", "n", "skipped")]
-    return [record.get("model"), decoding, record.get("metric"), record.get("value"), low, high, *numbers]
+    return [
+        record.get("model"),
+        decoding,
+        record.get("metric"),
+        record.get("value"),
+        low,
+        high,
+        *numbers,
+    ]

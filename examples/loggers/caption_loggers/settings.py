@@ -1,4 +1,6 @@
-"""Loggers in the environment variable ``HARNESS_LOGGERS``: ``tensorboard:folder=out/tb,wandb:project=captions,mode=offline``."""
+"""Loggers in the environment variable ``HARNESS_LOGGERS``:
+``tensorboard:folder=out/tb,wandb:project=captions,mode=offline``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ VARIABLE = "HARNESS_LOGGERS"
 
 
 def loggers_of(text: str) -> list[tuple[str, Values]]:
-    """Return the names and parameters of a comma-separated list; a part ``PARAMETER=VALUE`` belongs to the logger before it.
+    """Return the names and parameters of a comma-separated list; a part
+    ``PARAMETER=VALUE`` belongs to the logger before it.
 
     Raises :class:`HarnessError` for a parameter without a logger.
 
@@ -30,22 +33,31 @@ def loggers_of(text: str) -> list[tuple[str, Values]]:
         elif loggers:
             parameter = head
         else:
-            raise HarnessError(f"{VARIABLE}: '{item}' belongs to no logger; expected NAME:PARAMETER=VALUE", value=item)
+            raise HarnessError(
+                f"{VARIABLE}: '{item}' belongs to no logger; "
+                "expected NAME:PARAMETER=VALUE",
+                value=item,
+            )
         if equals:
             loggers[-1][1][parameter.strip()] = parse_value(value)
     return loggers
 
 
 def read_loggers(services: Mapping[str, type]) -> list[tuple[type, Values]]:
-    """Return the loggers that the environment requests, with parameters that their constructors take.
+    """Return the loggers that the environment requests,
+    with parameters that their constructors take.
 
-    Raises :class:`UnknownName` with the nearest name for an unknown logger or parameter, :class:`HarnessError` for a value of another
-    type.
+    Raises :class:`UnknownName` with the nearest name for an unknown logger or
+    parameter, :class:`HarnessError` for a value of another type.
     """
     loggers: list[tuple[type, Values]] = []
     for name, params in loggers_of(os.environ.get(VARIABLE, "")):
         if name not in services:
-            raise UnknownName.of_name(f"{VARIABLE}: no logger", name, services, "loggers are")
-        check_parameters(f"{VARIABLE}: {name}", services[name], {"manifest": {}, **params})
+            raise UnknownName.of_name(
+                f"{VARIABLE}: no logger", name, services, "loggers are"
+            )
+        check_parameters(
+            f"{VARIABLE}: {name}", services[name], {"manifest": {}, **params}
+        )
         loggers.append((services[name], params))
     return loggers

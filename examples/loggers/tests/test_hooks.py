@@ -42,9 +42,12 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine_ratio.py").write_text(
         "import harness\n\n\n@harness.metric_function(higher_is_better=True)\n"
-        "def length_ratio(candidates, references):\n    return len(candidates[0]) / len(references[0])\n"
+        "def length_ratio(candidates, references):\n    return len(candidates[0]) "
+        "/ len(references[0])\n"
     )
-    (tmp_path / "registry.yaml").write_text('metrics: {length-ratio: {import: "mine_ratio:length_ratio", summary: "x"}}\n')
+    (tmp_path / "registry.yaml").write_text(
+        'metrics: {length-ratio: {import: "mine_ratio:length_ratio", summary: "x"}}\n'
+    )
     (tmp_path / "p.json").write_text(json.dumps({"a": "xy", "b": "x"}))
     (tmp_path / "r.json").write_text(json.dumps({"a": "x", "b": "x"}))
     Recorder.instances.clear()
@@ -62,15 +65,26 @@ def test_a_run_is_logged_with_its_table(project, monkeypatch, capsys):
     (logger,) = Recorder.instances
     assert logger.manifest["task"] == "score p.json"
     assert logger.values == {
-        "length-ratio/p": record["value"], "length-ratio/p/low": record["ci95"][0], "length-ratio/p/high": record["ci95"][1]
-    }  # fmt: skip
-    assert logger.rows == [["p", "", "length-ratio", record["value"], *record["ci95"], None, 2, 0]]
+        "length-ratio/p": record["value"],
+        "length-ratio/p/low": record["ci95"][0],
+        "length-ratio/p/high": record["ci95"][1],
+    }
+    assert logger.rows == [
+        ["p", "", "length-ratio", record["value"], *record["ci95"], None, 2, 0]
+    ]
 
 
-def test_a_logger_that_fails_is_left_out_and_the_run_goes_on(project, monkeypatch, caplog):
+def test_a_logger_that_fails_is_left_out_and_the_run_goes_on(
+    project, monkeypatch, caplog
+):
     monkeypatch.setenv("HARNESS_LOGGERS", "recorder:fail=true,recorder")
     assert main(SPEC) == 0
-    assert caplog.text.count("note: logger recorder failed and is left out of the rest of this run") == 1
+    assert (
+        caplog.text.count(
+            "note: logger recorder failed and is left out of the rest of this run"
+        )
+        == 1
+    )
     assert "ConnectionError: the service is not there" in caplog.text
     assert [logger.rows is None for logger in Recorder.instances] == [True, False]
 
@@ -78,7 +92,10 @@ def test_a_logger_that_fails_is_left_out_and_the_run_goes_on(project, monkeypatc
 def test_mistakes_end_the_run_before_anything_is_computed(project, monkeypatch, capsys):
     monkeypatch.setenv("HARNESS_LOGGERS", "recordr")
     assert main(SPEC) == 2
-    assert "HARNESS_LOGGERS: no logger 'recordr'; did you mean 'recorder'?" in capsys.readouterr().err
+    assert (
+        "HARNESS_LOGGERS: no logger 'recordr'; did you mean 'recorder'?"
+        in capsys.readouterr().err
+    )
 
 
 def test_without_the_variable_nothing_is_imported(project, monkeypatch):
@@ -88,7 +105,13 @@ def test_without_the_variable_nothing_is_imported(project, monkeypatch):
 
 
 def test_numbers_that_are_not_finite_are_left_out():
-    record = {"model": "m", "metric": "x", "value": float("nan"), "ci95": None, "p_value": 0.5}
+    record = {
+        "model": "m",
+        "metric": "x",
+        "value": float("nan"),
+        "ci95": None,
+        "p_value": 0.5,
+    }
     assert hooks.numbers_of(record) == {"x/m/p": 0.5}
 
 
@@ -99,7 +122,9 @@ def test_numbers_that_are_not_finite_are_left_out():
         ("KeyboardInterrupt()", 130, ("KeyboardInterrupt", True)),
     ],
 )
-def test_a_run_that_fails_or_is_interrupted_is_stopped_in_the_service(project, tmp_path, monkeypatch, error, code, expected):
+def test_a_run_that_fails_or_is_interrupted_is_stopped_in_the_service(
+    project, tmp_path, monkeypatch, error, code, expected
+):
     (tmp_path / "mine_ratio.py").write_text(
         "import harness\n\n\n@harness.metric_function(higher_is_better=True)\n"
         f"def length_ratio(candidates, references):\n    raise {error}\n"
@@ -127,7 +152,8 @@ def test_a_logger_that_cannot_start_stops_those_that_have(project, monkeypatch):
 
 def test_a_part_of_a_run_is_ended_without_results(project, tmp_path, monkeypatch):
     (tmp_path / "spec.yaml").write_text(
-        "task: t\ndataset: {reader: auto, path: r.json}\nmodels: [{predictions: {path: p.json}}]\n"
+        "task: t\ndataset: {reader: auto, path: r.json}\nmodels: [{predictions: "
+        "{path: p.json}}]\n"
         "metrics: [length-ratio]\nbootstrap: {samples: 0}\n"
     )
     monkeypatch.setenv("HARNESS_LOGGERS", "recorder")

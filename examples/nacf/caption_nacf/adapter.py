@@ -13,7 +13,15 @@ from caption_nacf.authors import STRATEGIES
 from caption_nacf.iterative_refinement import NacfRefiner, Refinement
 from caption_nacf.model import ArbStep, Nacf
 from caption_nacf.word_list import NacfWords
-from harness.contracts import Decoding, Example, Failure, Generation, PathParam, TaskView, TokenScores
+from harness.contracts import (
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    PathParam,
+    TaskView,
+    TokenScores,
+)
 from harness.errors import HarnessError, InputError
 from harness_models.o2na.layers import BOS, EOS
 from harness_models.o2na.network import VideoNetwork
@@ -29,19 +37,23 @@ from harness_models.shared.weights.checkpoints import Checkpoint, load_checkpoin
 class NacfAdapter(VideoAdapter):
     """A checkpoint of the NACF family; its keys determine the method.
 
-    ARB decodes by all left-to-right strategies, and by ``authors-beam``. NAB and NACF decode by ``refine`` (arg-max; the ``candidates``
-    best of ``options.lengths`` lengths) and ``sample`` (words drawn at the temperature, the length at ``options.length_temperature``,
-    default 1). Options of both: order, iterations, templates, alpha, at_once, more, teacher_masks, shortest
+    ARB decodes by all left-to-right strategies, and by ``authors-beam``. NAB and NACF
+    decode by ``refine`` (arg-max; the ``candidates`` best of ``options.lengths``
+    lengths) and ``sample`` (words drawn at the temperature, the length at
+    ``options.length_temperature``, default 1). Options of both: order, iterations,
+    templates, alpha, at_once, more, teacher_masks, shortest
     (:class:`~caption_nacf.iterative_refinement.Refinement`).
 
-    The category of a video is ``Example.meta["category"]``, else that of the corpus file.
+    The category of a video is ``Example.meta["category"]``, else that of the corpus
+    file.
 
     Parameters
     ----------
     checkpoint
         ``best.pth.tar`` or ``.safetensors`` file, or a converted or trained folder.
     features
-        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the training, if ``harness train`` wrote the checkpoint.
+        ``{m: file, i: file}`` or ``{scenes: {...}}``. Default: the features of the
+        training, if ``harness train`` wrote the checkpoint.
     words
         Word list (JSON, or ``info_corpus.pkl``). Default: the words of the training.
     teacher
@@ -57,7 +69,8 @@ class NacfAdapter(VideoAdapter):
 
     References
     ----------
-    Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning" (2021), arXiv 1911.12018.
+    Yang, Zou, Liu and Zhang, "Non-Autoregressive Coarse-to-Fine Video Captioning"
+    (2021), arXiv 1911.12018.
     """
 
     strategies = STRATEGIES
@@ -67,12 +80,25 @@ class NacfAdapter(VideoAdapter):
     words_class = NacfWords
 
     def __init__(
-        self, *, checkpoint: PathParam, features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
-        words: PathParam | None = None, teacher: PathParam | None = None, config: Mapping[str, Any] | str | None = None,
-        frames: int | None = None, batch_size: int | str = 32, device: str = "cpu",
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        checkpoint: PathParam,
+        features: Mapping[str, PathParam | Mapping[str, Any]] | None = None,
+        words: PathParam | None = None,
+        teacher: PathParam | None = None,
+        config: Mapping[str, Any] | str | None = None,
+        frames: int | None = None,
+        batch_size: int | str = 32,
+        device: str = "cpu",
+    ) -> None:
         super().__init__(
-            checkpoint=checkpoint, features=features, words=words, config=config, frames=frames, batch_size=batch_size, device=device
+            checkpoint=checkpoint,
+            features=features,
+            words=words,
+            config=config,
+            frames=frames,
+            batch_size=batch_size,
+            device=device,
         )
         self.teacher = None if teacher is None else self._load_teacher(teacher, config)
         self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
@@ -83,15 +109,22 @@ class NacfAdapter(VideoAdapter):
         """Method of the checkpoint."""
         return self.model.sizes.method
 
-    def load_model(self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None) -> Nacf:
+    def load_model(
+        self, checkpoint: Checkpoint, config: Mapping[str, Any] | str | None
+    ) -> Nacf:
         """Return the model of a checkpoint."""
         return Nacf.from_checkpoint(checkpoint, config)
 
-    def _load_teacher(self, teacher: str, config: Mapping[str, Any] | str | None) -> Nacf:
+    def _load_teacher(
+        self, teacher: str, config: Mapping[str, Any] | str | None
+    ) -> Nacf:
         loaded, sizes = load_checkpoint(teacher), self.model.sizes
         model = Nacf.from_checkpoint(loaded, config).to(self.device)
         if sizes.left_to_right or not model.sizes.left_to_right:
-            raise HarnessError(f"nacf: a teacher is an ARB model for NAB or NACF; found {model.sizes.method} for {sizes.method}")
+            raise HarnessError(
+                "nacf: a teacher is an ARB model for NAB or NACF; "
+                f"found {model.sizes.method} for {sizes.method}"
+            )
         words = loaded.settings.get("words", self.words.words)
         if model.sizes.vocabulary != sizes.vocabulary or words != self.words.words:
             raise HarnessError("nacf: model and teacher have different vocabularies")
@@ -113,20 +146,34 @@ class NacfAdapter(VideoAdapter):
             self._refinement(task.decoding)
 
     def category(self, example: Example) -> int:
-        """Return the category of a video, from ``Example.meta`` or from the corpus file.
+        """Return the category of a video,
+        from ``Example.meta`` or from the corpus file.
 
         Raises :class:`InputError` if there is none in the range of the model.
         """
         value = example.meta.get("category", self.words.categories.get(example.id))
-        if value is None or not str(value).isdecimal() or int(value) >= self.model.sizes.categories:
-            raise InputError(f"example '{example.id}' has no category from 0 to {self.model.sizes.categories - 1}; found {value!r}")
+        if (
+            value is None
+            or not str(value).isdecimal()
+            or int(value) >= self.model.sizes.categories
+        ):
+            raise InputError(
+                f"example '{example.id}' has no category from 0 to "
+                f"{self.model.sizes.categories - 1}; found {value!r}"
+            )
         return int(value)
 
-    def categories(self, model: VideoNetwork, examples: Sequence[Example]) -> torch.Tensor | None:
-        """Return the categories (E,) of the videos for a model that has categories, else None."""
+    def categories(
+        self, model: VideoNetwork, examples: Sequence[Example]
+    ) -> torch.Tensor | None:
+        """Return the categories (E,) of the videos for a model that has categories,
+        else None.
+        """
         if not model.sizes.categories:
             return None
-        return torch.tensor([self.category(example) for example in examples], device=self.device)
+        return torch.tensor(
+            [self.category(example) for example in examples], device=self.device
+        )
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
         """Return the state before BOS of an ARB model."""
@@ -134,15 +181,22 @@ class NacfAdapter(VideoAdapter):
         return Prefix(state, torch.full((len(inputs),), BOS, device=self.device))
 
     # ------------------------------------------------------------------ generation
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Generation | Failure]:
-        """Yield one generation per example: from left to right for ARB, by refinement for NAB and NACF.
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Generation | Failure]:
+        """Yield one generation per example: from left to right for ARB,
+        by refinement for NAB and NACF.
 
         Refined captions have no likelihood, so their log-probabilities are left out.
         """
         if self.model.sizes.left_to_right:
-            return super().generate(examples, replace(decoding, max_length=self.longest(decoding)), seeds)
+            return super().generate(
+                examples, replace(decoding, max_length=self.longest(decoding)), seeds
+            )
         steps = self._refinement(decoding)
-        return self.refine(examples, seeds, lambda pairs: self._refine(pairs, decoding, steps))
+        return self.refine(
+            examples, seeds, lambda pairs: self._refine(pairs, decoding, steps)
+        )
 
     def _refinement(self, decoding: Decoding) -> Refinement:
         steps = self.read_steps(decoding, Refinement, SHORTEST)
@@ -150,36 +204,66 @@ class NacfAdapter(VideoAdapter):
             raise HarnessError("nacf: only NACF models were trained to write templates")
         return steps
 
-    def _refine(self, pairs: Sequence[tuple[Example, int]], decoding: Decoding, steps: Refinement) -> list[Generation]:
+    def _refine(
+        self,
+        pairs: Sequence[tuple[Example, int]],
+        decoding: Decoding,
+        steps: Refinement,
+    ) -> list[Generation]:
         """Return the generations of (example, seed) pairs of a NAB or NACF model."""
         examples, inputs = [e for e, _ in pairs], self.inputs([e for e, _ in pairs])
         videos = self.encode_videos(self.model, inputs, examples)
         assert videos.lengths is not None
         numbers = None
         if decoding.strategy != "refine":
-            numbers = self._numbers([s for _, s in pairs], decoding.candidates or 1, steps)
+            numbers = self._numbers(
+                [s for _, s in pairs], decoding.candidates or 1, steps
+            )
         lengths = self.choose_lengths(videos.lengths, steps, decoding, numbers)
-        index = torch.arange(len(pairs), device=self.device).repeat_interleave(lengths.shape[1])
+        index = torch.arange(len(pairs), device=self.device).repeat_interleave(
+            lengths.shape[1]
+        )
         teacher = pick = None
         if self.teacher is not None:
-            teacher = (self.teacher, select_rows(self.encode_videos(self.teacher, inputs, examples), index))
+            teacher = (
+                self.teacher,
+                select_rows(self.encode_videos(self.teacher, inputs, examples), index),
+            )
         if numbers is not None:
-            pick = sampled_words(numbers[:, :, 1:], self.model.sizes.max_len, decoding, self.device)
-        refiner = NacfRefiner(self.model, select_rows(videos, index), steps, teacher=teacher, pick=pick)
-        return self.select_captions(refiner, refiner.fill(lengths.reshape(-1)), pairs, decoding)
+            pick = sampled_words(
+                numbers[:, :, 1:], self.model.sizes.max_len, decoding, self.device
+            )
+        refiner = NacfRefiner(
+            self.model, select_rows(videos, index), steps, teacher=teacher, pick=pick
+        )
+        return self.select_captions(
+            refiner, refiner.fill(lengths.reshape(-1)), pairs, decoding
+        )
 
-    def _numbers(self, seeds: Sequence[int], count: int, steps: Refinement) -> np.ndarray:
-        """Return uniform numbers (E, n, 1 + passes x slots): the first draws the length, the others the words of each pass."""
+    def _numbers(
+        self, seeds: Sequence[int], count: int, steps: Refinement
+    ) -> np.ndarray:
+        """Return uniform numbers (E, n, 1 + passes x slots): the first draws the
+        length, the others the words of each pass.
+        """
         size = self.model.sizes.max_len
-        passes = (steps.iterations + 2) if steps.order == "mp" else size + steps.more + 2
+        passes = (
+            (steps.iterations + 2) if steps.order == "mp" else size + steps.more + 2
+        )
         return uniforms(seeds, count, 1 + passes * size)
 
     # ------------------------------------------------------------------ references
-    def forced_logits(self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return logits (N, T, V) that predict tokens (N, T); row i continues row ``owner[i]`` of the prefix (ARB)."""
+    def forced_logits(
+        self, prefix: Prefix, owner: torch.Tensor, tokens: torch.Tensor
+    ) -> torch.Tensor:
+        """Return logits (N, T, V) that predict tokens (N, T); row i continues row
+        ``owner[i]`` of the prefix (ARB).
+        """
         rows = select_rows(prefix.state["encoded"], owner.to(self.device))
         start = torch.full((len(tokens), 1), BOS, device=self.device)
-        return self.model.logits(torch.cat([start, tokens[:, :-1].to(self.device)], dim=1), rows)
+        return self.model.logits(
+            torch.cat([start, tokens[:, :-1].to(self.device)], dim=1), rows
+        )
 
     def _score(self, examples: Sequence[Example]) -> list[list[TokenScores]]:
         """Return exact scores for ARB, and pseudo-log-likelihoods for NAB and NACF."""

@@ -1,8 +1,11 @@
-"""The NACF family as its authors published it: layout of the checkpoints, and ARB's beam search.
+"""The NACF family as its authors published it: layout of the checkpoints,
+and ARB's beam search.
 
-``authors-beam``: K beams. A finished beam stays with the score -1e20 and takes no further part. Every end is stored with its score. The
-search stops when max(K, candidates) hypotheses have ended or at the length limit; unfinished beams count only if none has ended. Scores
-are divided by length ** length_penalty, with the end token counted in the length.
+``authors-beam``: K beams. A finished beam stays with the score -1e20 and takes no
+further part. Every end is stored with its score. The search stops when max(K,
+candidates) hypotheses have ended or at the length limit; unfinished beams count only if
+none has ended. Scores are divided by length ** length_penalty, with the end token
+counted in the length.
 """
 
 from __future__ import annotations
@@ -17,13 +20,26 @@ from harness.contracts import Decoding
 from harness.errors import InputError
 from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.network import sizes_of
-from harness_models.shared.decoding.types import Decoded, DecodingBatch, Step, Trace, TraceStep, check_logits, reorder
+from harness_models.shared.decoding.types import (
+    Decoded,
+    DecodingBatch,
+    Step,
+    Trace,
+    TraceStep,
+    check_logits,
+    reorder,
+)
 from harness_models.shared.weights.checkpoints import Checkpoint
 
 UNUSED = (r"\.pos_LN\.",)
 """Keys of published checkpoints that no supported model uses."""
 DEFAULT_BEAMS = 5
-_UNSUPPORTED = {"pos_attention": (False,), "watch": (0,), "fusion": ("temporal_concat",), "enhance_input": (0, 2)}
+_UNSUPPORTED = {
+    "pos_attention": (False,),
+    "watch": (0,),
+    "fusion": ("temporal_concat",),
+    "enhance_input": (0, 2),
+}
 _ENDED = -1e20
 
 
@@ -44,7 +60,9 @@ class NacfSizes(VideoSizes):
 
     @property
     def is_disentangled(self) -> bool:
-        """True for models whose decoder keys begin with ``decoder.bert.`` (ARB2, NACF)."""
+        """True for models whose decoder keys begin with ``decoder.bert.`` (ARB2,
+        NACF).
+        """
         return self.method in ("ARB2", "NACF")
 
 
@@ -64,25 +82,35 @@ def method_of(checkpoint: Checkpoint) -> str:
 def settings_of(data: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Return the settings of a method.
 
-    ``data`` holds the settings directly, under ``settings`` (published checkpoints), or by method (one file for several models).
+    ``data`` holds the settings directly, under ``settings`` (published checkpoints), or
+    by method (one file for several models).
 
     Examples
     --------
-    >>> settings_of({"settings": {"max_len": 30}}, "NAB"), settings_of({"NAB": {"max_len": 12}}, "NAB")
+    >>> (
+    ...     settings_of({"settings": {"max_len": 30}}, "NAB"),
+    ...     settings_of({"NAB": {"max_len": 12}}, "NAB"),
+    ... )
     ({'max_len': 30}, {'max_len': 12})
     """
     inner = data.get("settings", data)
     return dict(inner.get(method, inner))
 
 
-def nacf_sizes(checkpoint: Checkpoint, settings: Mapping[str, Any], method: str) -> NacfSizes:
+def nacf_sizes(
+    checkpoint: Checkpoint, settings: Mapping[str, Any], method: str
+) -> NacfSizes:
     """Return the sizes of a model from the shapes of its tensors.
 
-    Raises :class:`InputError` if a setting of ``settings`` is not supported, or contradicts a shape.
+    Raises :class:`InputError` if a setting of ``settings`` is not supported, or
+    contradicts a shape.
     """
     for name, allowed in _UNSUPPORTED.items():
         if settings.get(name, allowed[-1]) not in allowed:
-            raise InputError(f"the setting {name} = {settings[name]!r} is not supported", str(checkpoint.path))
+            raise InputError(
+                f"the setting {name} = {settings[name]!r} is not supported",
+                str(checkpoint.path),
+            )
     base = "decoder.bert." if method in ("ARB2", "NACF") else "decoder."
     sizes = sizes_of(checkpoint, settings, "NACF-family", base)
     return NacfSizes(method=method, enhance=settings.get("enhance_input", 2), **sizes)
@@ -99,11 +127,16 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     step
         Decoder step of an ARB model.
     decoding
-        ``beams`` (default 5), ``candidates`` (1), ``length_penalty`` and ``max_length``.
+        ``beams`` (default 5), ``candidates`` (1), ``length_penalty`` and
+        ``max_length``.
     batch
         E examples; the first end token counts.
     """
-    beams, limit, total = decoding.beams or DEFAULT_BEAMS, decoding.max_length or batch.max_length, len(batch)
+    beams, limit, total = (
+        decoding.beams or DEFAULT_BEAMS,
+        decoding.max_length or batch.max_length,
+        len(batch),
+    )
     count, stop = decoding.candidates or 1, batch.stop[0]
     logits, state = step(batch.start, batch.state)
     size = logits.shape[-1]
@@ -111,19 +144,25 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     logits, state = logits[index], reorder(step, state, index)
     scores = torch.zeros(total, beams, device=logits.device, dtype=logits.dtype)
     history: list[TraceStep] = []
-    ended: list[list[tuple[float, int, int]]] = [[] for _ in range(total)]  # score, step and beam of every end
+    # score, step and beam of every end
+    ended: list[list[tuple[float, int, int]]] = [[] for _ in range(total)]
     finished = [False] * total
     for position in range(limit):
         check_logits(logits, batch, index.tolist(), position)
         log_probs = logits.log_softmax(-1).reshape(total, beams, size)
-        # Examples that are finished keep feeding the end token, so that the rows of a batch stay in place.
+        # Examples that are finished keep feeding the end token, so that the rows of a
+        # batch stay in place.
         parents = torch.arange(beams, device=logits.device).repeat(total, 1)
         tokens = torch.full_like(parents, stop)
         for e in range(total):
             if not finished[e]:
                 last = history[-1].tokens[e] if history else None
-                scores[e], parents[e], tokens[e] = _advance(log_probs[e], scores[e], last, stop)
-        rows = (parents + torch.arange(total, device=logits.device)[:, None] * beams).reshape(-1)
+                scores[e], parents[e], tokens[e] = _advance(
+                    log_probs[e], scores[e], last, stop
+                )
+        rows = (
+            parents + torch.arange(total, device=logits.device)[:, None] * beams
+        ).reshape(-1)
         history.append(TraceStep.of(scores.clone(), tokens, parents, logits[rows]))
         for e in range(total):
             for k in range(beams):
@@ -141,23 +180,45 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
 def _advance(
     log_probs: torch.Tensor, scores: torch.Tensor, last: torch.Tensor | None, stop: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return scores, parents and tokens (K,) of the K best continuations of one example.
+    """Return scores, parents and tokens (K,) of the K best continuations of one
+    example.
 
-    ``log_probs`` (K, V) are those of the next token, ``scores`` (K,) those of the beams, and ``last`` (K,) their last tokens, None at the
-    first step, where all beams are equal and only the first proposes tokens.
+    ``log_probs`` (K, V) are those of the next token, ``scores`` (K,) those of the
+    beams, and ``last`` (K,) their last tokens, None at the first step, where all beams
+    are equal and only the first proposes tokens.
     """
-    sums = log_probs[0] if last is None else (log_probs + scores[:, None]).masked_fill((last == stop)[:, None], _ENDED)
+    sums = (
+        log_probs[0]
+        if last is None
+        else (log_probs + scores[:, None]).masked_fill((last == stop)[:, None], _ENDED)
+    )
     best, flat = sums.reshape(-1).topk(len(log_probs))
     return best, flat // log_probs.shape[1], flat % log_probs.shape[1]
 
 
-def _collect(trace: Trace, ended: list[list[tuple[float, int, int]]], count: int, stop: int, alpha: float) -> Decoded:
-    """Return the ``count`` hypotheses of each example with the largest score / length ** alpha; the last is repeated if there are fewer."""
+def _collect(
+    trace: Trace,
+    ended: list[list[tuple[float, int, int]]],
+    count: int,
+    stop: int,
+    alpha: float,
+) -> Decoded:
+    """Return the ``count`` hypotheses of each example with the largest score / length
+    ** alpha; the last is repeated if there are fewer.
+    """
     examples = []
     for e, ends in enumerate(ended):
-        ranked = sorted(((score / (t + 1) ** alpha, t, k) for score, t, k in ends), key=lambda entry: -entry[0])
+        ranked = sorted(
+            ((score / (t + 1) ** alpha, t, k) for score, t, k in ends),
+            key=lambda entry: -entry[0],
+        )
         ranked += ranked[-1:] * max(0, count - len(ranked))
-        examples.append(tuple(trace.hypothesis(e, trace.path(e, t, k), score, stop) for score, t, k in ranked[:count]))
+        examples.append(
+            tuple(
+                trace.hypothesis(e, trace.path(e, t, k), score, stop)
+                for score, t, k in ranked[:count]
+            )
+        )
     return Decoded(tuple(examples))
 
 

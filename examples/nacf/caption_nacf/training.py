@@ -1,8 +1,11 @@
-"""Train ARB, NAB or NACF on feature files or rendered scenes: ``harness train nacf recipe.yaml --output models/nacf``.
+"""Train ARB, NAB or NACF on feature files or rendered scenes:
+``harness train nacf recipe.yaml --output models/nacf``.
 
-ARB: cross-entropy from left to right. NAB: a random number of words at random positions of each caption is masked and predicted
-(Mask-Predict, Ghazvininejad et al. 2019), and the length predictor learns the distribution of the video's caption lengths. NACF: as NAB;
-in addition, templates are predicted from ``vis`` in every slot: the visual words, and ``mask`` everywhere else.
+ARB: cross-entropy from left to right. NAB: a random number of words at random positions
+of each caption is masked and predicted (Mask-Predict, Ghazvininejad et al. 2019), and
+the length predictor learns the distribution of the video's caption lengths. NACF: as
+NAB; in addition, templates are predicted from ``vis`` in every slot: the visual words,
+and ``mask`` everywhere else.
 """
 
 from __future__ import annotations
@@ -17,13 +20,21 @@ from caption_nacf.authors import NacfSizes
 from caption_nacf.model import Nacf
 from harness.errors import HarnessError, did_you_mean
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, VIS
-from harness_models.o2na.video_training import Batch, VideoRecipe, VideoTraining, cross_entropy, masked_words_loss
+from harness_models.o2na.video_training import (
+    Batch,
+    VideoRecipe,
+    VideoTraining,
+    cross_entropy,
+    masked_words_loss,
+)
 from harness_models.o2na.word_list import is_visual
 from harness_models.shared.training.caption_training import IGNORED
 from harness_models.shared.training.recipe import recipe_command
 
 FORMAT_VERSION = 1
-"""Raise it when the same recipe and data would give other weights; see :class:`~harness_models.shared.training.recipe.Trainer`."""
+"""Raise it when the same recipe and data would give other weights; see
+:class:`~harness_models.shared.training.recipe.Trainer`.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +46,9 @@ class NacfRecipe(VideoRecipe):
     method: Literal["ARB", "NAB", "NACF"] = "NACF"
     """ARB, NAB or NACF."""
     visual: Sequence[str] | None = None
-    """Visual words (NACF). Default: all words for which :func:`~harness_models.o2na.word_list.is_visual` is true."""
+    """Visual words (NACF). Default: all words for which
+    :func:`~harness_models.o2na.word_list.is_visual` is true.
+    """
 
 
 class NacfTraining(VideoTraining):
@@ -54,7 +67,9 @@ class NacfTraining(VideoTraining):
         return NacfSizes(method=self.method, **sizes)
 
     def build(self) -> Nacf:
-        """Return the model with initial weights, and mark the visual words of the word list."""
+        """Return the model with initial weights,
+        and mark the visual words of the word list.
+        """
         self.visual = torch.tensor(self._visual())
         return Nacf(self.sizes)
 
@@ -65,11 +80,16 @@ class NacfTraining(VideoTraining):
             return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
         for word in visual:
             if word not in words.ids:
-                raise HarnessError(f"nacf: visual: no caption has the word '{word}'{did_you_mean(word, words.ids)}")
+                raise HarnessError(
+                    "nacf: visual: no caption has the word "
+                    f"'{word}'{did_you_mean(word, words.ids)}"
+                )
         return [word in set(visual) for word in words.words]
 
     def losses(self, batch: Batch) -> tuple[torch.Tensor, int]:
-        """Return the mean loss per predicted word, and the number of predicted words (template words not counted)."""
+        """Return the mean loss per predicted word, and the number of predicted words
+        (template words not counted).
+        """
         if self.sizes.left_to_right:
             return left_to_right_loss(self.model, batch)
         loss, count = masked_words_loss(self.model, batch)
@@ -79,20 +99,26 @@ class NacfTraining(VideoTraining):
 
     def _template_loss(self, batch: Batch) -> torch.Tensor:
         pad = batch.tokens == PAD
-        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(pad, IGNORED)
+        goal = torch.where(self.visual[batch.tokens], batch.tokens, MASK).masked_fill(
+            pad, IGNORED
+        )
         slots = torch.full_like(goal, VIS).masked_fill(pad, PAD)
         return cross_entropy(self.model.logits(slots, batch.encoded), goal)
 
 
 def left_to_right_loss(model: Nacf, batch: Batch) -> tuple[torch.Tensor, int]:
-    """Return the mean loss of every word and the end, predicted from the words before it, and their number."""
+    """Return the mean loss of every word and the end,
+    predicted from the words before it, and their number.
+    """
     tokens = batch.tokens
     start = torch.full_like(tokens[:, :1], BOS)
     goal = torch.cat([tokens, torch.full_like(start, PAD)], dim=1)
     lengths = (tokens != PAD).sum(1, keepdim=True)
     goal = goal.scatter(1, lengths, EOS)
     logits = model.logits(torch.cat([start, tokens], dim=1), batch.encoded)
-    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int((goal != PAD).sum())
+    return cross_entropy(logits, goal.masked_fill(goal == PAD, IGNORED)), int(
+        (goal != PAD).sum()
+    )
 
 
 train = NacfTraining.train

@@ -16,18 +16,24 @@ class NacfWords(VideoWords):
     Parameters
     ----------
     source
-        As for :class:`~harness_models.o2na.word_list.VideoWords`, or the authors' ``info_corpus.pkl``, whose ``itoc``, the category of each
-        video, becomes ``categories``.
+        As for :class:`~harness_models.o2na.word_list.VideoWords`, or the authors'
+        ``info_corpus.pkl``, whose ``itoc``, the category of each video, becomes
+        ``categories``.
     path
-        File that the words were read from, for error messages, where ``source`` is the words.
+        File that the words were read from, for error messages, where ``source`` is the
+        words.
     """
 
-    def __init__(self, source: str | Path | Sequence[str], path: str | Path | None = None) -> None:
+    def __init__(
+        self, source: str | Path | Sequence[str], path: str | Path | None = None
+    ) -> None:
         self.categories: dict[str, int] = {}
         super().__init__(source, path)
 
     def read(self) -> Any:
-        """Return the list or mapping in the file, and store the category of each video."""
+        """Return the list or mapping in the file,
+        and store the category of each video.
+        """
         if self.path.suffix == ".json":
             return super().read()
         from harness_models.shared.weights.safe_unpickle import load_plain_pickle

@@ -18,6 +18,15 @@ def golden() -> Path:
 
 @pytest.fixture(scope="session")
 def authors(golden):
-    """Return the golden models by method, the values of their forward passes, and the runs of their decoding."""
-    models = {m: Nacf.from_checkpoint(golden / f"{m}.state_dict.safetensors") for m in ("ARB", "NAB", "NACF")}
-    return models, load_file(golden / "forward.safetensors"), json.loads((golden / "decode.json").read_text())
+    """Return the golden models by method, the values of their forward passes,
+    and the runs of their decoding.
+    """
+    models = {
+        m: Nacf.from_checkpoint(golden / f"{m}.state_dict.safetensors")
+        for m in ("ARB", "NAB", "NACF")
+    }
+    return (
+        models,
+        load_file(golden / "forward.safetensors"),
+        json.loads((golden / "decode.json").read_text()),
+    )

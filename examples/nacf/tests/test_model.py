@@ -16,16 +16,23 @@ def encoded(model, values):
 def test_encoder_and_lengths_equal_the_authors(authors, method):
     models, values, _ = authors
     result = encoded(models[method], values)
-    torch.testing.assert_close(result.memory, values[f"{method}.enc_output"], atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        result.memory, values[f"{method}.enc_output"], atol=1e-5, rtol=0
+    )
     if method != "ARB":
-        torch.testing.assert_close(result.lengths, values[f"{method}.pred_length_logprobs"], atol=1e-5, rtol=0)
+        torch.testing.assert_close(
+            result.lengths, values[f"{method}.pred_length_logprobs"], atol=1e-5, rtol=0
+        )
     assert models[method].sizes.method == method
 
 
 def close(logits, expected):
-    # Logits reach 360, where one unit in the last place is 3e-5, and one such unit in the memory (another CPU) moves them by 2e-4:
-    # so the tolerance is 1e-5 of the largest logit.
-    torch.testing.assert_close(logits, expected, atol=1e-5 * float(expected.abs().max()), rtol=0)
+    # Logits reach 360, where one unit in the last place is 3e-5, and one such unit in
+    # the memory (another CPU) moves them by 2e-4: so the tolerance is 1e-5 of the
+    # largest logit.
+    torch.testing.assert_close(
+        logits, expected, atol=1e-5 * float(expected.abs().max()), rtol=0
+    )
 
 
 def test_logits_equal_the_authors(authors):
@@ -34,12 +41,16 @@ def test_logits_equal_the_authors(authors):
     with torch.inference_mode():
         for method in ("NAB", "NACF"):
             for kind in ("all_mask", "all_vis", "partial_mask"):
-                logits = models[method](features, values[f"{method}.{kind}.tokens"], values["category"])
+                logits = models[method](
+                    features, values[f"{method}.{kind}.tokens"], values["category"]
+                )
                 close(logits, values[f"{method}.{kind}.logits"])
         tokens = values["ARB.input_tokens"]
         logits = models["ARB"](features, tokens, values["category"])
         close(logits, values["ARB.logits"])
-        scores = logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0] * (tokens[:, 1:] != 0)
+        scores = logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0] * (
+            tokens[:, 1:] != 0
+        )
         close(scores, values["ARB.token_logprobs"])
 
 

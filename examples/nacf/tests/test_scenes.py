@@ -1,4 +1,6 @@
-"""ARB, NAB and NACF trained by their recipes on rendered scenes describe unseen scenes better than captions of other scenes do."""
+"""ARB, NAB and NACF trained by their recipes on rendered scenes describe unseen scenes
+better than captions of other scenes do.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +34,16 @@ def examples() -> list[Example]:
 
 @pytest.mark.parametrize("method", ["arb", "nab", "nacf"])
 def test_it_describes_unseen_scenes(method, examples, tmp_path):
-    recipe = replace(read_recipe(FOLDER / "recipes" / f"{method}.yaml", NacfRecipe), **LESS)
-    assert not {example.id for example in examples} & {scene for scene, _ in recipe.pairs()}
+    recipe = replace(
+        read_recipe(FOLDER / "recipes" / f"{method}.yaml", NacfRecipe), **LESS
+    )
+    assert not {example.id for example in examples} & {
+        scene for scene, _ in recipe.pairs()
+    }
     train(recipe, tmp_path)
-    generated = NacfAdapter(checkpoint=str(tmp_path)).generate(examples, Decoding("sample", candidates=5), range(len(examples)))
+    generated = NacfAdapter(checkpoint=str(tmp_path)).generate(
+        examples, Decoding("sample", candidates=5), range(len(examples))
+    )
     drawn = [list(g.candidates) for g in generated]
     references = [list(example.references) for example in examples]
     cider, trm = harness.metric("cider"), harness.metric("trm", distance="cider")
@@ -46,8 +54,19 @@ def test_it_describes_unseen_scenes(method, examples, tmp_path):
 
 def test_no_scene_of_the_task_is_in_a_recipe():
     task = yaml.safe_load((FOLDER / "trained-here.yaml").read_text())
-    shown = {int(example.meta["target_id"]) for example in resolve("readers", {task["dataset"].pop("reader"): task["dataset"]})}
-    recipes = [params["trained"]["recipe"] for params in task["models"] if params != "shuffled"]
-    assert sorted(recipes) == sorted(f"recipes/{path.name}" for path in (FOLDER / "recipes").iterdir())
+    shown = {
+        int(example.meta["target_id"])
+        for example in resolve(
+            "readers", {task["dataset"].pop("reader"): task["dataset"]}
+        )
+    }
+    recipes = [
+        params["trained"]["recipe"] for params in task["models"] if params != "shuffled"
+    ]
+    assert sorted(recipes) == sorted(
+        f"recipes/{path.name}" for path in (FOLDER / "recipes").iterdir()
+    )
     for name in recipes:
-        assert not shown & {int(scene) for scene, _ in read_recipe(FOLDER / name, NacfRecipe).pairs()}
+        assert not shown & {
+            int(scene) for scene, _ in read_recipe(FOLDER / name, NacfRecipe).pairs()
+        }

@@ -1,7 +1,9 @@
-"""Executor on a Ray cluster: models as actors, shards as tasks (``harness run --executor ray``).
+"""Executor on a Ray cluster: models as actors, shards as tasks
+(``harness run --executor ray``).
 
-Ray restarts an actor or a task whose worker or node is lost: a job carries everything that it needs beside corpus state, and its
-result is arrays, so that repeating it changes nothing. The driver alone writes the run directory.
+Ray restarts an actor or a task whose worker or node is lost: a job carries everything
+that it needs beside corpus state, and its result is arrays, so that repeating it
+changes nothing. The driver alone writes the run directory.
 """
 
 from __future__ import annotations
@@ -16,11 +18,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from harness import __version__
-from harness.contracts import Adapter, Decoding, Example, Failure, Generation, Prepares, TaskView
+from harness.contracts import (
+    Adapter,
+    Decoding,
+    Example,
+    Failure,
+    Generation,
+    Prepares,
+    TaskView,
+)
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
-from harness.run.executor import QUEUED, ExecutorOptions, LocalCode, job_steps, pack_scorer, unpack_scorer
+from harness.run.executor import (
+    QUEUED,
+    ExecutorOptions,
+    LocalCode,
+    job_steps,
+    pack_scorer,
+    unpack_scorer,
+)
 from harness.run.generate import results_of
 from harness.run.metric_plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
@@ -31,19 +48,26 @@ RayObject = Any
 ACTOR_EXAMPLES = 64
 """Examples per call of an actor."""
 RETRIES = -1
-"""Number of restarts of a lost actor, and of repetitions of a lost task: without end, because Ray gives up only when no node is left."""
+"""Number of restarts of a lost actor, and of repetitions of a lost task: without end,
+because Ray gives up only when no node is left.
+"""
 STORE_SHARE = 0.1
 """Share of the memory that the object store of a cluster on this machine takes."""
 WAIT_SECONDS = 5.0
-"""Time without a result after which the driver looks for the head of the cluster; Ray ends the process a minute after it is lost."""
+"""Time without a result after which the driver looks for the head of the cluster; Ray
+ends the process a minute after it is lost.
+"""
 LOST_AFTER = 3
-"""Number of times in a row that the head does not answer before the cluster counts as lost."""
+"""Number of times in a row that the head does not answer before the cluster counts as
+lost.
+"""
 CONNECT_SECONDS = 20
 """Time in seconds after which a cluster counts as unreachable."""
 
 
 class RayCluster:
-    """A Ray cluster: an existing one by its address, or one on this machine for the duration of the run.
+    """A Ray cluster: an existing one by its address,
+    or one on this machine for the duration of the run.
 
     Raises
     ------
@@ -67,51 +91,88 @@ class RayCluster:
         ray = self.ray
         if ray.is_initialized():
             return
-        settings: dict[str, RayObject] = {"logging_level": logging.ERROR, "log_to_driver": False}
+        settings: dict[str, RayObject] = {
+            "logging_level": logging.ERROR,
+            "log_to_driver": False,
+        }
         address = self.options.address
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         if address is None:
             self._started = True
-            settings |= {"num_cpus": self.options.count, "object_store_memory": _store_bytes(), "include_dashboard": False}
+            settings |= {
+                "num_cpus": self.options.count,
+                "object_store_memory": _store_bytes(),
+                "include_dashboard": False,
+            }
             try:
                 ray.init(address="local", **settings)
-            except Exception as error:  # Ray raises a bare Exception where a node does not start in time
+            except Exception as error:
+                # Ray raises a bare Exception where a node does not start in time
                 self.close()
-                raise InputError(f"Ray does not start on this machine: {_cause(error)}; run again, or with --executor process") from error
+                raise InputError(
+                    f"Ray does not start on this machine: {_cause(error)}; "
+                    "run again, or with --executor process"
+                ) from error
             return
         _check_reachable(address)
         try:
             ray.init(address=address, **settings)
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-            hint = "" if "RAY_AUTH_MODE" in os.environ else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
-            raise InputError(f"no Ray cluster answers at '{address}': {error}{hint}", value=address) from None
+            hint = (
+                ""
+                if "RAY_AUTH_MODE" in os.environ
+                else "; for a cluster with a token: RAY_AUTH_MODE=token harness run ..."
+            )
+            raise InputError(
+                f"no Ray cluster answers at '{address}': {error}{hint}", value=address
+            ) from None
         self._started = True
 
     def _check_nodes(self) -> None:
-        """Raise :class:`InputError` when a worker of the cluster lacks the package or has another version of it."""
+        """Raise :class:`InputError` when a worker of the cluster lacks the package or
+        has another version of it.
+        """
         probe = self.ray.remote(num_cpus=0, max_retries=2)(_installed_version)
         try:
             version = self.ray.get(probe.remote(), timeout=CONNECT_SECONDS * 3)
         except Exception as error:
             self.close()
-            raise InputError(f"a node of the Ray cluster cannot run the harness: {_cause(error)}") from None
+            raise InputError(
+                f"a node of the Ray cluster cannot run the harness: {_cause(error)}"
+            ) from None
         if version != __version__:
             self.close()
-            raise InputError(f"the nodes of the Ray cluster have harness {version}, and this machine has {__version__}")
+            raise InputError(
+                f"the nodes of the Ray cluster have harness {version}, "
+                f"and this machine has {__version__}"
+            )
 
     # ------------------------------------------------------------------ protocols
     def _actors_of(self, model: ModelPlan) -> Sequence[RayObject]:
-        """Return the actors of a model: one per accelerator of the cluster, or one per worker without any.
+        """Return the actors of a model: one per accelerator of the cluster,
+        or one per worker without any.
 
-        They stay for the other decodings of the model; those of another model end, and with them their hold on accelerators.
+        They stay for the other decodings of the model; those of another model end, and
+        with them their hold on accelerators.
         """
         if self._loaded != model.label:
             self._release()
-            blob = pickle.dumps((LocalCode.of_modules(), model.name, dict(model.params), model.label))
+            blob = pickle.dumps(
+                (LocalCode.of_modules(), model.name, dict(model.params), model.label)
+            )
             gpus = int(self.ray.cluster_resources().get("GPU", 0))
-            resources = {"num_cpus": 0, "num_gpus": 1} if gpus else {"scheduling_strategy": "SPREAD"}  # holds no core
-            remote = self.ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES, **resources)(_Generator)
-            self._actors = [remote.remote(blob) for _ in range(gpus or self.options.count)]
+            # holds no core
+            resources = (
+                {"num_cpus": 0, "num_gpus": 1}
+                if gpus
+                else {"scheduling_strategy": "SPREAD"}
+            )
+            remote = self.ray.remote(
+                max_restarts=RETRIES, max_task_retries=RETRIES, **resources
+            )(_Generator)
+            self._actors = [
+                remote.remote(blob) for _ in range(gpus or self.options.count)
+            ]
             self._loaded = model.label
         return self._actors
 
@@ -122,14 +183,24 @@ class RayCluster:
         self._actors, self._loaded = [], None
 
     def generate(
-        self, model: ModelPlan, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+        self,
+        model: ModelPlan,
+        examples: Sequence[Example],
+        decoding: Decoding,
+        seeds: Sequence[int],
     ) -> Iterator[Generation | Failure]:
-        """Yield the results of the model's actors in the order of the examples, with at most two calls per actor under way."""
+        """Yield the results of the model's actors in the order of the examples, with at
+        most two calls per actor under way.
+        """
         actors, waiting = self._actors_of(model), deque[RayObject]()
         for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
             stop = start + ACTOR_EXAMPLES
             actor = actors[number % len(actors)]
-            waiting.append(actor.generate.remote(list(examples[start:stop]), decoding, list(seeds[start:stop])))
+            waiting.append(
+                actor.generate.remote(
+                    list(examples[start:stop]), decoding, list(seeds[start:stop])
+                )
+            )
             if len(waiting) >= QUEUED * len(actors):
                 yield from self.result(waiting.popleft())
         while waiting:
@@ -144,7 +215,8 @@ class RayCluster:
         """Begin to leave the cluster, and return at once."""
         if self._started:
             self._started = False
-            self._leaving = threading.Thread(target=self.ray.shutdown, daemon=True)  # which waits for a head that is lost
+            # which waits for a head that is lost
+            self._leaving = threading.Thread(target=self.ray.shutdown, daemon=True)
             self._leaving.start()
 
     def close(self) -> None:
@@ -160,18 +232,23 @@ class RayCluster:
         """
         absent = 0
         while True:
-            ready, _ = self.ray.wait(list(references), num_returns=1, timeout=WAIT_SECONDS)
+            ready, _ = self.ray.wait(
+                list(references), num_returns=1, timeout=WAIT_SECONDS
+            )
             if ready:
                 return ready
             absent = 0 if _answers(self._head) else absent + 1
             if absent >= LOST_AFTER:
                 raise HarnessError(
-                    f"the Ray cluster at {self._head} does not answer any more; finished shards are kept: start the cluster "
+                    f"the Ray cluster at {self._head} does not answer any more; "
+                    "finished shards are kept: start the cluster "
                     "and run the same command again"
                 )
 
     def result(self, reference: RayObject) -> RayObject:
-        """Return the value of a reference; raise :class:`HarnessError` with the cause where a task or an actor failed."""
+        """Return the value of a reference; raise :class:`HarnessError` with the cause
+        where a task or an actor failed.
+        """
         self.wait_for_results([reference])
         try:
             return self.ray.get(reference)
@@ -180,7 +257,9 @@ class RayCluster:
             if isinstance(cause, HarnessError):
                 raise cause from None
             if type(error).__module__.startswith("ray"):
-                raise HarnessError(f"a task on the Ray cluster failed: {_cause(error)}") from error
+                raise HarnessError(
+                    f"a task on the Ray cluster failed: {_cause(error)}"
+                ) from error
             raise
 
 
@@ -193,12 +272,19 @@ class RayExecutor:
         self._payload = ray.put(payload)
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_score)
 
-    def scores(self, jobs: Iterable[Job], advance: Callable[[int], None]) -> Iterator[ShardScores]:
-        """Yield the scores of jobs as they finish; at most two per worker are in the object store."""
+    def scores(
+        self, jobs: Iterable[Job], advance: Callable[[int], None]
+    ) -> Iterator[ShardScores]:
+        """Yield the scores of jobs as they finish;
+        at most two per worker are in the object store.
+        """
         source = iter(jobs)
         pending: dict[RayObject, int] = {}
         while True:
-            while len(pending) < QUEUED * self._workers and (job := next(source, None)) is not None:
+            while (
+                len(pending) < QUEUED * self._workers
+                and (job := next(source, None)) is not None
+            ):
                 pending[self._task.remote(self._payload, job)] = job_steps(job)
             if not pending:
                 return
@@ -240,7 +326,9 @@ class _Generator:
         with typed_by_user():  # the driver has checked its parameters
             self._adapter = cast(Adapter, current().create("adapters", name, params))
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[Generation | Failure]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> list[Generation | Failure]:
         """Return one result per example."""
         if isinstance(self._adapter, Prepares):
             self._adapter.prepare(TaskView(examples, decoding, partial=True))
@@ -271,7 +359,9 @@ def _touch(address: str, timeout: float) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise :class:`InputError` when nothing listens at ``HOST:PORT``; Ray itself retries for a long time."""
+    """Raise :class:`InputError` when nothing listens at ``HOST:PORT``;
+    Ray itself retries for a long time.
+    """
     if address in ("auto", "local") or address.startswith("ray://"):
         return
     _, colon, port = address.rpartition(":")
@@ -280,7 +370,10 @@ def _check_reachable(address: str) -> None:
     try:
         _touch(address, CONNECT_SECONDS)
     except OSError as error:
-        raise InputError(f"no Ray cluster answers at '{address}': {error.strerror or error}", value=address) from None
+        raise InputError(
+            f"no Ray cluster answers at '{address}': {error.strerror or error}",
+            value=address,
+        ) from None
 
 
 def _cause(error: BaseException) -> str:

@@ -23,7 +23,9 @@ class LeadWords:
         """Return the name and the number of words."""
         return f"lead-words|words:{self.words}"
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> Iterator[Candidates | Failure]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> Iterator[Candidates | Failure]:
         """Yield one caption per example, or a failure for an example without words."""
         for example in examples:
             words = (example.source or example.references[0]).split()[: self.words]

@@ -1,10 +1,12 @@
-"""Quality against diversity of distributions: Pareto frontier and compatibility with distribution fitting.
+"""Quality against diversity of distributions:
+Pareto frontier and compatibility with distribution fitting.
 
-For a distribution Q and the real distribution P, arrays ``(M,)`` that sum to 1, quality is U(Q) = sum Q f(P) with increasing
-f, and diversity is V(Q) = sum g(Q) with concave g.
+For a distribution Q and the real distribution P, arrays ``(M,)`` that sum to 1, quality
+is U(Q) = sum Q f(P) with increasing f, and diversity is V(Q) = sum g(Q) with concave g.
 
-Source: Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-(ICML 2020): Pareto frontier (Theorem 2), compatibility (Theorem 3), Psi and D.
+Source: Li et al., "On the Relation between Quality-Diversity Evaluation and
+Distribution-Fitting Goal in Text Generation" (ICML 2020): Pareto frontier (Theorem 2),
+compatibility (Theorem 3), Psi and D.
 """
 
 from __future__ import annotations
@@ -78,7 +80,9 @@ class Pair:
         return f"{self.quality.name}-{self.diversity.name}"
 
     def u(self, q: np.ndarray, p: np.ndarray) -> float:
-        """Return U(Q), the expectation of f(P) under Q, for arrays ``(M,)``; texts of probability 0 do not count."""
+        """Return U(Q), the expectation of f(P) under Q, for arrays ``(M,)``; texts of
+        probability 0 do not count.
+        """
         values = self.quality.f(p)
         return float(np.sum(q[q > 0] * values[q > 0]))
 
@@ -87,17 +91,28 @@ class Pair:
         return float(np.sum(self.diversity.g(q)))
 
 
-PAIRS = {pair.name: pair for pair in (Pair(LL, SE), Pair(CR, NRR), Pair(LL, NRR), Pair(CR, SE))}
-"""Pairs by name; LL-SE and CR-NRR are compatible with distribution fitting, LL-NRR and CR-SE are not."""
+PAIRS = {
+    pair.name: pair
+    for pair in (Pair(LL, SE), Pair(CR, NRR), Pair(LL, NRR), Pair(CR, SE))
+}
+"""Pairs by name; LL-SE and CR-NRR are compatible with distribution fitting,
+LL-NRR and CR-SE are not.
+"""
 
 
 def distribution(values: Any, name: str = "P") -> np.ndarray:
-    """Return values as float64 ``(M,)``; raise :class:`InputError` unless they are a probability distribution."""
+    """Return values as float64 ``(M,)``; raise :class:`InputError` unless they are a
+    probability distribution.
+    """
     p = np.asarray(values, dtype=np.float64)
     if p.ndim != 1 or len(p) == 0:
-        raise InputError(f"{name} has shape {p.shape}; expected a list of probabilities")
+        raise InputError(
+            f"{name} has shape {p.shape}; expected a list of probabilities"
+        )
     if not np.isfinite(p).all() or (p < 0).any() or abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"{name} is no distribution: smallest value {p.min()!r}, sum {p.sum()!r}")
+        raise InputError(
+            f"{name} is no distribution: smallest value {p.min()!r}, sum {p.sum()!r}"
+        )
     return p
 
 
@@ -105,7 +120,8 @@ def distribution(values: Any, name: str = "P") -> np.ndarray:
 def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
     """Return the Pareto optimum of weight w (Theorem 2).
 
-    Q_i = h(w f(P_i) + b), where h is the inverse of g' below g'(0) and 0 above, and b is such that Q sums to 1.
+    Q_i = h(w f(P_i) + b), where h is the inverse of g' below g'(0) and 0 above, and b
+    is such that Q sums to 1.
 
     Parameters
     ----------
@@ -114,7 +130,8 @@ def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
     p : array_like
         Real distribution P ``(M,)``.
     w : float
-        Weight, at most 0: Q is uniform for 0 and concentrates on the modes of P as w decreases.
+        Weight, at most 0: Q is uniform for 0 and concentrates on the modes of P as w
+        decreases.
 
     Returns
     -------
@@ -133,9 +150,12 @@ def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
     """
     p = distribution(p)
     if not w <= 0:
-        raise InputError(f"w is {w!r}; expected a number of at most 0", parameter="w", value=w)
+        raise InputError(
+            f"w is {w!r}; expected a number of at most 0", parameter="w", value=w
+        )
     scores = np.zeros(len(p)) if w == 0 else w * pair.quality.f(p)
-    # The multiplier b of sum Q = 1 absorbs the shift; without it exp would overflow or vanish for large weights.
+    # The multiplier b of sum Q = 1 absorbs the shift; without it exp would overflow or
+    # vanish for large weights.
     scores = scores - scores.min()  # changes b only; the modes are at 0
     if pair.diversity is SE:
         q = np.exp(-scores)
@@ -148,8 +168,8 @@ def pareto(pair: Pair, p: Any, w: float) -> np.ndarray:
 def _simplex(y: np.ndarray) -> np.ndarray:
     """Return max(0, y - t) with the t for which it sums to 1, for y ``(M,)``."""
     finite = np.sort(y[np.isfinite(y)])[::-1]
-    # The threshold t is (sum of the k largest - 1) / k for the largest k whose k-th value lies above it (projection
-    # on the simplex).
+    # The threshold t is (sum of the k largest - 1) / k for the largest k whose k-th
+    # value lies above it (projection on the simplex).
     sums = np.cumsum(finite) - 1
     size = np.arange(1, len(finite) + 1)
     last = int(np.flatnonzero(finite - sums / size > 0)[-1])
@@ -157,15 +177,20 @@ def _simplex(y: np.ndarray) -> np.ndarray:
 
 
 def _bisection(diversity: Diversity, scores: np.ndarray) -> np.ndarray:
-    """Return the optimum for any g, by bisection on b: the sum of Q decreases as b increases."""
+    """Return the optimum for any g, by bisection on b:
+    the sum of Q decreases as b increases.
+    """
 
     def q_of(b: float) -> np.ndarray:
         y = scores + b
         positive = y < diversity.slope_at_zero
-        return np.where(positive, diversity.inverse_slope(np.where(positive, y, 0.0)), 0.0)
+        return np.where(
+            positive, diversity.inverse_slope(np.where(positive, y, 0.0)), 0.0
+        )
 
     low = float(diversity.slope(np.array(1.0)))  # every mode has probability 1
-    high = float(diversity.slope(np.array(1e-12 / len(scores))))  # every text has almost probability 0
+    # every text has almost probability 0
+    high = float(diversity.slope(np.array(1e-12 / len(scores))))
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
@@ -178,7 +203,9 @@ def _bisection(diversity: Diversity, scores: np.ndarray) -> np.ndarray:
 # --------------------------------------------------------------------------- Theorem 3
 @dataclass(frozen=True, slots=True)
 class Compatibility:
-    """Coefficients of g(x) = w0 * integral of f from 0 to x + b0 * x (Theorem 3), for which every P is Pareto optimal."""
+    """Coefficients of g(x) = w0 * integral of f from 0 to x + b0 * x (Theorem 3), for
+    which every P is Pareto optimal.
+    """
 
     w0: float
     """Coefficient of the integral, negative."""
@@ -191,8 +218,11 @@ class Compatibility:
         return self.w0 / (self.w0 - 1)
 
 
-def compatibility(quality: Quality, diversity: Diversity, tolerance: float = 1e-8) -> Compatibility | None:
-    """Return w0 and b0 of Theorem 3 when the pair is compatible with distribution fitting, else None.
+def compatibility(
+    quality: Quality, diversity: Diversity, tolerance: float = 1e-8
+) -> Compatibility | None:
+    """Return w0 and b0 of Theorem 3 when the pair is compatible with distribution
+    fitting, else None.
 
     Parameters
     ----------
@@ -201,13 +231,16 @@ def compatibility(quality: Quality, diversity: Diversity, tolerance: float = 1e-
     tolerance : float, default 1e-8
         Largest misfit, relative to the largest value of g.
     """
-    quad = require("scipy.integrate", needed_by="compatibility with distribution fitting").quad
+    quad = require(
+        "scipy.integrate", needed_by="compatibility with distribution fitting"
+    ).quad
 
     def value(x: float) -> float:
         return float(quality.f(np.array(x)))
 
     integrals = np.array([quad(value, 0, end, limit=200)[0] for end in _GRID])
-    # Theorem 3 asks for g = w0 F + b0 x as functions. A least-squares fit on a grid has no residual exactly then.
+    # Theorem 3 asks for g = w0 F + b0 x as functions. A least-squares fit on a grid has
+    # no residual exactly then.
     design = np.stack([integrals, _GRID], axis=1)
     target = diversity.g(_GRID)
     solution = np.linalg.lstsq(design, target, rcond=None)[0]
@@ -219,12 +252,16 @@ def compatibility(quality: Quality, diversity: Diversity, tolerance: float = 1e-
 def psi(pair: Pair, q: Any, p: Any, alpha: float | None = None) -> float:
     """Return Psi(Q) = alpha U(Q) + (1 - alpha) V(Q) for distributions ``(M,)``.
 
-    ``alpha`` is that of Theorem 3 by default; raises :class:`InputError` when the pair has none.
+    ``alpha`` is that of Theorem 3 by default; raises :class:`InputError` when the pair
+    has none.
     """
     if alpha is None:
         coefficients = compatibility(pair.quality, pair.diversity)
         if coefficients is None:
-            raise InputError(f"{pair.name} is not compatible with distribution fitting; Psi needs a value of alpha")
+            raise InputError(
+                f"{pair.name} is not compatible with distribution fitting; "
+                "Psi needs a value of alpha"
+            )
         alpha = coefficients.alpha
     q, p = distribution(q, "Q"), distribution(p)
     return alpha * pair.u(q, p) + (1 - alpha) * pair.v(q)
@@ -233,8 +270,8 @@ def psi(pair: Pair, q: Any, p: Any, alpha: float | None = None) -> float:
 def divergence(pair: Pair, q: Any, p: Any, alpha: float | None = None) -> float:
     """Return D = Psi(P) - Psi(Q) of distributions ``(M,)``.
 
-    For a compatible pair, D is at least 0, and 0 only for Q = P: half the reverse KL divergence for LL-SE, a third of CND for
-    CR-NRR.
+    For a compatible pair, D is at least 0, and 0 only for Q = P: half the reverse KL
+    divergence for LL-SE, a third of CND for CR-NRR.
 
     >>> divergence(PAIRS["CR-NRR"], [0.5, 0.5], [0.5, 0.5])
     0.0

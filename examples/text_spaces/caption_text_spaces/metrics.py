@@ -1,7 +1,9 @@
-"""Exact quality, diversity and discrepancies of models with a known distribution over all texts of one length.
+"""Exact quality, diversity and discrepancies of models with a known distribution over
+all texts of one length.
 
-The distribution comes from the token scores of every text (reader ``synthetic-texts``); no caption is drawn, and expectations
-are sums over all texts. Source: Li et al. (ICML 2020), sections 4 and 6.1, Table 1, Figures 1 and 4.
+The distribution comes from the token scores of every text (reader ``synthetic-texts``);
+no caption is drawn, and expectations are sums over all texts. Source: Li et al. (ICML
+2020), sections 4 and 6.1, Table 1, Figures 1 and 4.
 """
 
 from __future__ import annotations
@@ -13,7 +15,15 @@ import numpy as np
 
 from caption_text_spaces.frontier import PAIRS
 from caption_text_spaces.qdisc import Discrepancy, ascend, qdisc
-from caption_text_spaces.spaces import bleu_table, check_sigma, expected_bleu, expected_nsbleu, ngram_distribution, oracle, sigma_text
+from caption_text_spaces.spaces import (
+    bleu_table,
+    check_sigma,
+    expected_bleu,
+    expected_nsbleu,
+    ngram_distribution,
+    oracle,
+    sigma_text,
+)
 from harness.contracts import MetricSpec, TokenScores
 from harness.contracts.parameters import Count, Positive, check_arguments
 from harness.errors import HarnessError, InputError, require
@@ -22,8 +32,11 @@ TensorFunction = Callable[[Any], Any]
 """Torch tensor ``(M,)`` -> scalar tensor."""
 
 
-def distribution_of(scores: Sequence[Sequence[TokenScores]]) -> tuple[np.ndarray, int, int]:
-    """Return the probabilities of shape ``(V**L,)`` of all texts in the order of base-V numbers, V, and L.
+def distribution_of(
+    scores: Sequence[Sequence[TokenScores]],
+) -> tuple[np.ndarray, int, int]:
+    """Return the probabilities of shape ``(V**L,)`` of all texts in the order of base-V
+    numbers, V, and L.
 
     Parameters
     ----------
@@ -33,22 +46,40 @@ def distribution_of(scores: Sequence[Sequence[TokenScores]]) -> tuple[np.ndarray
     Raises
     ------
     InputError
-        When texts are missing or repeated, differ in length, or their probabilities do not sum to 1.
+        When texts are missing or repeated, differ in length, or their probabilities do
+        not sum to 1.
     """
     items = [item for group in scores for item in group]
     lengths = {len(item.log_probs) for item in items}
-    words = sorted({word for item in items for word in item.tokens}, key=lambda word: (len(word), word))
-    if len(lengths) != 1 or not words or any(len(item.tokens) != len(item.log_probs) for item in items):
+    words = sorted(
+        {word for item in items for word in item.tokens},
+        key=lambda word: (len(word), word),
+    )
+    if (
+        len(lengths) != 1
+        or not words
+        or any(len(item.tokens) != len(item.log_probs) for item in items)
+    ):
         raise InputError("expected token scores with tokens, of texts of one length")
     size, length = len(words), lengths.pop()
     number = {word: k for k, word in enumerate(words)}
     p = np.full(size**length, np.nan)
     for item in items:
-        p[int(np.array([number[word] for word in item.tokens]) @ size ** np.arange(length - 1, -1, -1))] = np.exp(item.log_probs.sum())
+        p[
+            int(
+                np.array([number[word] for word in item.tokens])
+                @ size ** np.arange(length - 1, -1, -1)
+            )
+        ] = np.exp(item.log_probs.sum())
     if len(items) != len(p) or np.isnan(p).any():
-        raise InputError(f"found the scores of {len(items)} texts; {size} words and length {length} make {len(p)} distinct texts")
+        raise InputError(
+            f"found the scores of {len(items)} texts; "
+            f"{size} words and length {length} make {len(p)} distinct texts"
+        )
     if abs(p.sum() - 1) > 1e-6:
-        raise InputError(f"the probabilities of all texts sum to {p.sum():.6g}; expected 1")
+        raise InputError(
+            f"the probabilities of all texts sum to {p.sum():.6g}; expected 1"
+        )
     return p / p.sum(), size, length
 
 
@@ -57,18 +88,23 @@ class _TextSpaceMetric:
 
     spec: MetricSpec
 
-    def per_example(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, np.ndarray]:
+    def per_example(
+        self, scores: Sequence[Sequence[TokenScores]]
+    ) -> dict[str, np.ndarray]:
         """Return no values."""
         return {}
 
 
 class ExactDiscrepancy(_TextSpaceMetric):
-    """QDisc and DRate of a known distribution P for several pairs of measures. Lower is better.
+    """QDisc and DRate of a known distribution P for several pairs of measures.
 
-    A QDisc of 0 means that P is Pareto optimal: the pair agrees with distribution fitting. ``BS-n`` (BLEU-NSBLEU) and ``CN-n``
-    (CR-NRR of n-grams) are lower bounds from constrained ascent, with one candidate, two references and expectations by
-    enumeration. ``LL-SE``, ``CR-NRR``, ``LL-NRR`` and ``CR-SE`` of whole texts are exact, by bisection along the frontier. DRate
-    is reported as ``NAME rate``.
+    Lower is better.
+
+    A QDisc of 0 means that P is Pareto optimal: the pair agrees with distribution
+    fitting. ``BS-n`` (BLEU-NSBLEU) and ``CN-n`` (CR-NRR of n-grams) are lower bounds
+    from constrained ascent, with one candidate, two references and expectations by
+    enumeration. ``LL-SE``, ``CR-NRR``, ``LL-NRR`` and ``CR-SE`` of whole texts are
+    exact, by bisection along the frontier. DRate is reported as ``NAME rate``.
 
     Parameters
     ----------
@@ -77,7 +113,8 @@ class ExactDiscrepancy(_TextSpaceMetric):
     starts, steps, penalty, seed
         Parameters of the ascent (:func:`caption_text_spaces.qdisc.ascend`).
     curve : sequence of int, default ()
-        Steps of the ascent, multiples of 25 up to ``steps``: columns ``BS-n step K`` with the gain after K steps (Figure 5).
+        Steps of the ascent, multiples of 25 up to ``steps``: columns ``BS-n step K``
+        with the gain after K steps (Figure 5).
 
     Raises
     ------
@@ -86,21 +123,39 @@ class ExactDiscrepancy(_TextSpaceMetric):
 
     References
     ----------
-    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-    (ICML 2020), section 6.1, Table 1.
+    Li et al., "On the Relation between Quality-Diversity Evaluation and
+    Distribution-Fitting Goal in Text Generation" (ICML 2020), section 6.1, Table 1.
     """
 
     @check_arguments
     def __init__(
-        self, *, orders: Sequence[Count] = (1, 2, 3), starts: Count = 3, steps: Count = 2000,
-        penalty: Positive = 2.0, seed: int = 0, curve: Sequence[int] = (),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        orders: Sequence[Count] = (1, 2, 3),
+        starts: Count = 3,
+        steps: Count = 2000,
+        penalty: Positive = 2.0,
+        seed: int = 0,
+        curve: Sequence[int] = (),
+    ) -> None:
         self.orders, self.curve = tuple(orders), tuple(curve)
-        if any(step < 25 or step > steps or (step % 25 and step != steps) for step in self.curve):
-            raise HarnessError(f"text-space-qdisc: curve is {list(curve)}; expected multiples of 25 up to {steps}", parameter="curve")
+        if any(
+            step < 25 or step > steps or (step % 25 and step != steps)
+            for step in self.curve
+        ):
+            raise HarnessError(
+                f"text-space-qdisc: curve is {list(curve)}; "
+                f"expected multiples of 25 up to {steps}",
+                parameter="curve",
+            )
         self.penalty = float(penalty)
         self.starts, self.steps, self.seed = starts, steps, seed
-        self.spec = MetricSpec("text-space-qdisc", False, level="model", needs=frozenset({"references", "logprobs"}))
+        self.spec = MetricSpec(
+            "text-space-qdisc",
+            False,
+            level="model",
+            needs=frozenset({"references", "logprobs"}),
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -108,31 +163,58 @@ class ExactDiscrepancy(_TextSpaceMetric):
         curve = f"|curve:{'/'.join(map(str, self.curve))}" if self.curve else ""
         return f"text-space-qdisc|n:{orders}|starts:{self.starts}|steps:{self.steps}|penalty:{self.penalty:g}|seed:{self.seed}{curve}"
 
-    def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
-        """Return pair -> QDisc and ``pair rate`` -> DRate; raises as :func:`distribution_of`."""
+    def evaluate_scores(
+        self, scores: Sequence[Sequence[TokenScores]]
+    ) -> dict[str, float]:
+        """Return pair -> QDisc and ``pair rate`` -> DRate;
+        raises as :func:`distribution_of`.
+        """
         p, size, length = distribution_of(scores)
         discrepancies: dict[str, Discrepancy] = {}
         curves: dict[str, float] = {}
         for n in self.orders:
             trace: dict[int, float] = {}
-            discrepancies[f"BS-{n}"] = self._ascend(p, bleu_pair(p, bleu_table(size, length, n)), trace)
+            discrepancies[f"BS-{n}"] = self._ascend(
+                p, bleu_pair(p, bleu_table(size, length, n)), trace
+            )
             curves |= {f"BS-{n} step {step}": trace[step] for step in self.curve}
             discrepancies[f"CN-{n}"] = self._ascend(p, ngram_pair(p, size, length, n))
         discrepancies |= {name: qdisc(pair, p) for name, pair in PAIRS.items()}
         return {
-            name + suffix: value for name, item in discrepancies.items() for suffix, value in (("", item.qdisc), (" rate", item.drate))
+            name + suffix: value
+            for name, item in discrepancies.items()
+            for suffix, value in (("", item.qdisc), (" rate", item.drate))
         } | curves
 
-    def _ascend(self, p: np.ndarray, pair: tuple[TensorFunction, TensorFunction], trace: dict[int, float] | None = None) -> Discrepancy:
-        """Return the lower bound of :func:`ascend` for a quality and a diversity, with the parameters of the metric."""
+    def _ascend(
+        self,
+        p: np.ndarray,
+        pair: tuple[TensorFunction, TensorFunction],
+        trace: dict[int, float] | None = None,
+    ) -> Discrepancy:
+        """Return the lower bound of :func:`ascend` for a quality and a diversity, with
+        the parameters of the metric.
+        """
         rng = np.random.default_rng(self.seed)
-        return ascend(*pair, p, rng=rng, starts=self.starts, steps=self.steps, penalty=self.penalty, trace=trace)
+        return ascend(
+            *pair,
+            p,
+            rng=rng,
+            starts=self.starts,
+            steps=self.steps,
+            penalty=self.penalty,
+            trace=trace,
+        )
 
 
-def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorFunction]:
-    """Return expected BLEU (linear in Q) and NSBLEU (cubic) as functions of Q, a torch tensor ``(T,)``.
+def bleu_pair(
+    p: np.ndarray, table: np.ndarray
+) -> tuple[TensorFunction, TensorFunction]:
+    """Return expected BLEU (linear in Q) and NSBLEU (cubic) as functions of Q,
+    a torch tensor ``(T,)``.
 
-    ``p`` is the real distribution ``(T,)``, ``table`` the BLEU ``(T, T, T)`` of a candidate against two references.
+    ``p`` is the real distribution ``(T,)``, ``table`` the BLEU ``(T, T, T)`` of a
+    candidate against two references.
     """
     torch = require("torch", extra="models", needed_by="discrepancies of BLEU")
     gains = torch.tensor(np.einsum("crs,r,s->c", table, p, p, optimize=True))
@@ -140,71 +222,107 @@ def bleu_pair(p: np.ndarray, table: np.ndarray) -> tuple[TensorFunction, TensorF
     return lambda q: gains @ q, lambda q: -(q @ ((flat @ q).reshape(size, size) @ q))
 
 
-def ngram_pair(p: np.ndarray, size: int, length: int, n: int) -> tuple[TensorFunction, TensorFunction]:
-    """Return CR_n and NRR_n of the n-grams of Q as functions of Q, a torch tensor of shape ``(V**L,)``.
+def ngram_pair(
+    p: np.ndarray, size: int, length: int, n: int
+) -> tuple[TensorFunction, TensorFunction]:
+    """Return CR_n and NRR_n of the n-grams of Q as functions of Q,
+    a torch tensor of shape ``(V**L,)``.
 
     ``p`` is the real distribution ``(V**L,)``, ``size`` V and ``length`` L.
     """
     torch = require("torch", extra="models", needed_by="discrepancies of CR-NRR")
-    induced = np.stack([ngram_distribution(row, size, length, n) for row in np.eye(len(p))], axis=1)  # (V**n, V**L)
+    # (V**n, V**L)
+    induced = np.stack(
+        [ngram_distribution(row, size, length, n) for row in np.eye(len(p))], axis=1
+    )
     matrix, real = torch.tensor(induced), torch.tensor(induced @ p)
     return lambda q: real @ (matrix @ q), lambda q: -((matrix @ q) ** 2).sum()
 
 
 class TextSpace(_TextSpaceMetric):
-    """Exact quality (``LL``, ``CR``) and diversity (``SE``, ``NRR``) of a model Q against an oracle P. Higher is better.
+    """Exact quality (``LL``, ``CR``) and diversity (``SE``, ``NRR``) of a model Q
+    against an oracle P. Higher is better.
 
-    LL = sum Q log P (at most 0), CR = sum Q P (in [0, 1]), SE = -sum Q log Q (at least 0), NRR = -sum Q^2 (in [-1, 0]), over
-    all texts.
+    LL = sum Q log P (at most 0), CR = sum Q P (in [0, 1]), SE = -sum Q log Q (at least
+    0), NRR = -sum Q^2 (in [-1, 0]), over all texts.
 
     Parameters
     ----------
     sigma : float or "uniform"
-        Standard deviation of the weights of the oracle, or its kind (adapter ``lstm-oracle``).
+        Standard deviation of the weights of the oracle, or its kind (adapter
+        ``lstm-oracle``).
     seed : int, default 0
         Seed of the oracle.
     hidden : int, default 32
         Size of embedding and state of the oracle.
     orders : sequence of int, default ()
-        For each n the columns ``BLEU-n`` and ``NSBLEU-n`` (expected values, one candidate against two references), and ``CR-n``, ``NRR-n``
-        and ``CND-n`` of n-grams.
+        For each n the columns ``BLEU-n`` and ``NSBLEU-n`` (expected values, one
+        candidate against two references), and ``CR-n``, ``NRR-n`` and ``CND-n`` of
+        n-grams.
     ranks : sequence of int, default ()
-        For each r the column ``log Q r``: the r-th largest log-probability of a text, from 1.
+        For each r the column ``log Q r``: the r-th largest log-probability of a text,
+        from 1.
 
     Raises
     ------
     HarnessError
-        For a ``sigma`` that is neither above 0 nor ``uniform``, and an order or rank below 1.
+        For a ``sigma`` that is neither above 0 nor ``uniform``, and an order or rank
+        below 1.
     InputError
         For a rank above the number of texts.
 
     References
     ----------
-    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-    (ICML 2020), sections 4 and 6.1, Figures 6 and 7.
+    Li et al., "On the Relation between Quality-Diversity Evaluation and
+    Distribution-Fitting Goal in Text Generation" (ICML 2020), sections 4 and 6.1,
+    Figures 6 and 7.
     """
 
     @check_arguments
     def __init__(
-        self, *, sigma: float | str, seed: int = 0, hidden: int = 32, orders: Sequence[Count] = (), ranks: Sequence[Count] = ()
+        self,
+        *,
+        sigma: float | str,
+        seed: int = 0,
+        hidden: int = 32,
+        orders: Sequence[Count] = (),
+        ranks: Sequence[Count] = (),
     ) -> None:
         self.sigma = check_sigma(sigma, "text-space")
         self.seed, self.hidden = seed, hidden
         self.orders, self.ranks = tuple(orders), tuple(ranks)
-        self.spec = MetricSpec("text-space", True, level="model", needs=frozenset({"references", "logprobs"}))
+        self.spec = MetricSpec(
+            "text-space",
+            True,
+            level="model",
+            needs=frozenset({"references", "logprobs"}),
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         settings = [("n", self.orders), ("ranks", self.ranks)]
-        extra = "".join(f"|{name}:{'/'.join(map(str, values))}" for name, values in settings if values)
+        extra = "".join(
+            f"|{name}:{'/'.join(map(str, values))}"
+            for name, values in settings
+            if values
+        )
         return f"text-space|sigma:{sigma_text(self.sigma)}|seed:{self.seed}|H:{self.hidden}{extra}"
 
-    def evaluate_scores(self, scores: Sequence[Sequence[TokenScores]]) -> dict[str, float]:
+    def evaluate_scores(
+        self, scores: Sequence[Sequence[TokenScores]]
+    ) -> dict[str, float]:
         """Return the columns of the model; raises as :func:`distribution_of`."""
         q, size, length = distribution_of(scores)
-        p = oracle(self.sigma, self.seed, vocabulary=size, length=length, hidden=self.hidden)
+        p = oracle(
+            self.sigma, self.seed, vocabulary=size, length=length, hidden=self.hidden
+        )
         logarithmic, linear = PAIRS["LL-SE"], PAIRS["CR-NRR"]
-        out = {"LL": logarithmic.u(q, p), "CR": linear.u(q, p), "SE": logarithmic.v(q), "NRR": linear.v(q)}
+        out = {
+            "LL": logarithmic.u(q, p),
+            "CR": linear.u(q, p),
+            "SE": logarithmic.v(q),
+            "NRR": linear.v(q),
+        }
         for n in self.orders:
             out |= _order(q, p, size, length, n)
         if self.ranks and max(self.ranks) > len(q):
@@ -214,10 +332,16 @@ class TextSpace(_TextSpaceMetric):
         return out | {f"log Q {rank}": float(logs[rank - 1]) for rank in self.ranks}
 
 
-def _order(q: np.ndarray, p: np.ndarray, size: int, length: int, n: int) -> dict[str, float]:
-    """Return the BLEU pair of order n, and CR, NRR and CND of n-grams, of Q against P."""
+def _order(
+    q: np.ndarray, p: np.ndarray, size: int, length: int, n: int
+) -> dict[str, float]:
+    """Return the BLEU pair of order n, and CR, NRR and CND of n-grams,
+    of Q against P.
+    """
     table = bleu_table(size, length, n)
-    model_ngrams, oracle_ngrams = (ngram_distribution(x, size, length, n) for x in (q, p))
+    model_ngrams, oracle_ngrams = (
+        ngram_distribution(x, size, length, n) for x in (q, p)
+    )
     return {
         f"BLEU-{n}": expected_bleu(q, p, table),
         f"NSBLEU-{n}": expected_nsbleu(q, table),

@@ -11,10 +11,11 @@ from harness.errors import InputError
 
 
 class SyntheticTexts:
-    """Examples of all ``vocabulary ** length`` texts of the words w0, w1, ..., one reference each.
+    """Examples of all ``vocabulary ** length`` texts of the words w0, w1, ...,
+    one reference each.
 
-    The texts come in the order of base-V numbers, the first word most significant. The token scores of all of them are the
-    whole distribution of a model.
+    The texts come in the order of base-V numbers, the first word most significant. The
+    token scores of all of them are the whole distribution of a model.
 
     Parameters
     ----------
@@ -25,15 +26,17 @@ class SyntheticTexts:
 
     References
     ----------
-    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-    (ICML 2020), section 6.1 (V = 4, L = 3).
+    Li et al., "On the Relation between Quality-Diversity Evaluation and
+    Distribution-Fitting Goal in Text Generation" (ICML 2020), section 6.1 (V = 4, L =
+    3).
     """
 
     @check_arguments
     def __init__(self, *, vocabulary: Count = 4, length: Count = 3) -> None:
         if vocabulary**length > 4096:
             raise InputError(
-                f"{vocabulary} words and length {length} make {vocabulary**length} texts; expected at most 4096",
+                f"{vocabulary} words and length {length} make {vocabulary**length} "
+                "texts; expected at most 4096",
                 parameter="length",
                 value=length,
             )
@@ -45,5 +48,7 @@ class SyntheticTexts:
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the texts; their ids are their base-V numbers in decimal."""
-        for number, words in enumerate(itertools.product(range(self.vocabulary), repeat=self.length)):
+        for number, words in enumerate(
+            itertools.product(range(self.vocabulary), repeat=self.length)
+        ):
             yield Example(str(number), (" ".join(f"w{k}" for k in words),))

@@ -1,7 +1,8 @@
-"""Distributions over all texts of one length, enumerated, as in Table 1 of Li et al. (2020).
+"""Distributions over all texts of one length, enumerated,
+as in Table 1 of Li et al. (2020).
 
-A text of L tokens from V words is a base-V number, the first token the most significant; a distribution is an array
-``(V**L,)``.
+A text of L tokens from V words is a base-V number, the first token the most
+significant; a distribution is an array ``(V**L,)``.
 """
 
 from __future__ import annotations
@@ -14,20 +15,30 @@ from harness.errors import InputError, require
 
 
 def texts(vocabulary: int, length: int) -> np.ndarray:
-    """Return the tokens of every text by number, of shape ``(V**L, L)``; raise :class:`InputError` for more than 2**16 texts.
+    """Return the tokens of every text by number, of shape ``(V**L, L)``; raise
+    :class:`InputError` for more than 2**16 texts.
 
     >>> texts(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [1, 1]]
     """
     if vocabulary < 1 or length < 1 or vocabulary**length > 1 << 16:
-        raise InputError(f"{vocabulary} words and length {length}: too many texts to enumerate, or none")
+        raise InputError(
+            f"{vocabulary} words and length {length}: too many texts to enumerate, "
+            "or none"
+        )
     count: int = vocabulary**length
     index = np.arange(count)
-    return np.stack([index // vocabulary ** (length - 1 - k) % vocabulary for k in range(length)], axis=1)
+    return np.stack(
+        [index // vocabulary ** (length - 1 - k) % vocabulary for k in range(length)],
+        axis=1,
+    )
 
 
-def ngram_distribution(p: np.ndarray, vocabulary: int, length: int, n: int) -> np.ndarray:
-    """Return the n-gram distribution, shape (V**n,), of a text distribution, the mean over the L - n + 1 positions.
+def ngram_distribution(
+    p: np.ndarray, vocabulary: int, length: int, n: int
+) -> np.ndarray:
+    """Return the n-gram distribution, shape (V**n,), of a text distribution, the mean
+    over the L - n + 1 positions.
 
     Parameters
     ----------
@@ -59,42 +70,61 @@ def ngram_distribution(p: np.ndarray, vocabulary: int, length: int, n: int) -> n
 
 
 def bleu_table(vocabulary: int, length: int, order: int) -> np.ndarray:
-    """Return BLEU of each text (first axis) against each two references, ``(T, T, T)``, T = V**L; no smoothing."""
+    """Return BLEU of each text (first axis) against each two references, ``(T, T, T)``,
+    T = V**L; no smoothing.
+    """
     tokens = texts(vocabulary, length)
     count = len(tokens)
     logs = np.zeros((count, count, count))
     for n in range(1, order + 1):
         powers = vocabulary ** np.arange(n - 1, -1, -1)
-        grams = np.stack([tokens[:, k : k + n] @ powers for k in range(length - n + 1)], axis=1)
+        grams = np.stack(
+            [tokens[:, k : k + n] @ powers for k in range(length - n + 1)], axis=1
+        )
         counts = np.zeros((count, vocabulary**n), dtype=np.int16)
         np.add.at(counts, (np.arange(count)[:, None], grams), 1)
-        clip = np.maximum(counts[:, None, :], counts[None, :, :])  # (T, T, grams): larger count of the two references
-        correct = np.stack([np.minimum(counts[c], clip).sum(axis=2) for c in range(count)])
+        # (T, T, grams): larger count of the two references
+        clip = np.maximum(counts[:, None, :], counts[None, :, :])
+        correct = np.stack(
+            [np.minimum(counts[c], clip).sum(axis=2) for c in range(count)]
+        )
         with np.errstate(divide="ignore"):
             logs += np.log(correct / (length - n + 1))
     return np.exp(logs / order)
 
 
 def expected_bleu(q: np.ndarray, p: np.ndarray, table: np.ndarray) -> float:
-    """Return the expected BLEU of a candidate from Q against two references from P, both ``(T,)``."""
+    """Return the expected BLEU of a candidate from Q against two references from P,
+    both ``(T,)``.
+    """
     return float(np.einsum("c,r,s,crs->", q, p, p, table, optimize=True))
 
 
 def expected_nsbleu(q: np.ndarray, table: np.ndarray) -> float:
-    """Return minus the expected BLEU of a text from Q ``(T,)`` against two other texts from Q."""
+    """Return minus the expected BLEU of a text from Q ``(T,)`` against two other texts
+    from Q.
+    """
     return -expected_bleu(q, q, table)
 
 
 UNIFORM = "uniform"
-"""Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn uniformly and normalised."""
+"""Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn
+uniformly and normalised.
+"""
 
 
 def check_sigma(sigma: Any, owner: str) -> float | str:
-    """Return sigma; raise :class:`InputError` unless it is a number above 0 or ``uniform``."""
+    """Return sigma; raise :class:`InputError` unless it is a number above 0 or
+    ``uniform``.
+    """
     if sigma == UNIFORM:
         return UNIFORM
     if isinstance(sigma, bool) or not isinstance(sigma, (int, float)) or not sigma > 0:
-        raise InputError(f"{owner}: sigma is {sigma!r}; expected a number above 0, or uniform", parameter="sigma", value=sigma)
+        raise InputError(
+            f"{owner}: sigma is {sigma!r}; expected a number above 0, or uniform",
+            parameter="sigma",
+            value=sigma,
+        )
     return sigma
 
 
@@ -107,15 +137,24 @@ def sigma_text(sigma: float | str) -> str:
     return sigma if isinstance(sigma, str) else f"{sigma:g}"
 
 
-def oracle(sigma: float | str, seed: int, *, vocabulary: int = 4, length: int = 3, hidden: int = 32) -> np.ndarray:
-    """Return the text distribution of shape ``(V**L,)`` of an LSTM with random weights, or a random one.
+def oracle(
+    sigma: float | str,
+    seed: int,
+    *,
+    vocabulary: int = 4,
+    length: int = 3,
+    hidden: int = 32,
+) -> np.ndarray:
+    """Return the text distribution of shape ``(V**L,)`` of an LSTM with random weights,
+    or a random one.
 
     The first input is START, the initial state is zero, and there is no END.
 
     Parameters
     ----------
     sigma : float or "uniform"
-        Standard deviation of the weights, drawn from N(0, sigma). ``uniform``: no LSTM; probabilities drawn uniformly and normalised.
+        Standard deviation of the weights, drawn from N(0, sigma). ``uniform``: no LSTM;
+        probabilities drawn uniformly and normalised.
     seed : int
         Seed of the weights.
     vocabulary, length : int, default 4 and 3
@@ -129,7 +168,9 @@ def oracle(sigma: float | str, seed: int, *, vocabulary: int = 4, length: int = 
         When torch is not installed.
     """
     if isinstance(sigma, str):
-        weights = np.random.default_rng([seed, 0x70]).random(len(texts(vocabulary, length)))
+        weights = np.random.default_rng([seed, 0x70]).random(
+            len(texts(vocabulary, length))
+        )
         return weights / weights.sum()
     torch: Any = require("torch", extra="models", needed_by="the synthetic oracle")
     generator = torch.Generator().manual_seed(seed)
@@ -146,7 +187,9 @@ def oracle(sigma: float | str, seed: int, *, vocabulary: int = 4, length: int = 
         logs = torch.zeros(len(tokens), dtype=torch.float64)
         for k in range(length):
             state = cell(embedding(inputs), state)
-            logs += torch.log_softmax(output(state[0]), 1).gather(1, tokens[:, k : k + 1])[:, 0]
+            logs += torch.log_softmax(output(state[0]), 1).gather(
+                1, tokens[:, k : k + 1]
+            )[:, 0]
             inputs = tokens[:, k]
         p = torch.exp(logs).numpy()
     return p / p.sum()

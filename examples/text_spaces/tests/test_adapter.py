@@ -18,7 +18,9 @@ def test_the_scores_sum_to_the_distribution():
     oracle = LstmOracle(sigma=1.0)
     assert isinstance(oracle, Scorer)
     scores = [item[0] for item in oracle.score_references(EXAMPLES)]
-    np.testing.assert_allclose(np.exp([s.log_probs.sum() for s in scores]), oracle.distribution(), rtol=1e-12)
+    np.testing.assert_allclose(
+        np.exp([s.log_probs.sum() for s in scores]), oracle.distribution(), rtol=1e-12
+    )
     assert {len(s.log_probs) for s in scores} == {3}
     first = {s.tokens[0]: (s.log_probs[0], s.ranks[0]) for s in scores}
     by_probability = sorted(first, key=lambda word: -first[word][0])
@@ -27,10 +29,17 @@ def test_the_scores_sum_to_the_distribution():
 
 def test_texts_are_drawn_with_their_probabilities():
     oracle = LstmOracle(sigma=2.0, vocabulary=2, length=2)
-    texts = [text for item in oracle.generate(EXAMPLES[:1], Decoding(candidates=4000), [5]) for text in item]
-    names = [example.references[0] for example in SyntheticTexts(vocabulary=2, length=2)]
+    texts = [
+        text
+        for item in oracle.generate(EXAMPLES[:1], Decoding(candidates=4000), [5])
+        for text in item
+    ]
+    names = [
+        example.references[0] for example in SyntheticTexts(vocabulary=2, length=2)
+    ]
     share = np.array([texts.count(name) for name in names]) / 4000
-    np.testing.assert_allclose(share, oracle.distribution(), atol=0.03)  # three standard deviations of 4000 draws
+    # three standard deviations of 4000 draws
+    np.testing.assert_allclose(share, oracle.distribution(), atol=0.03)
 
 
 def test_a_text_with_probability_zero_scores_minus_infinity():
@@ -68,8 +77,12 @@ def test_invalid_input_is_refused():
 
 def test_a_uniform_toy_distribution():
     p = LstmOracle(sigma="uniform", vocabulary=20, length=1).distribution()
-    assert p.shape == (20,) and p.sum() == pytest.approx(1) and len(set(p.tolist())) == 20
-    assert (p != LstmOracle(sigma="uniform", seed=1, vocabulary=20, length=1).distribution()).all()
+    assert (
+        p.shape == (20,) and p.sum() == pytest.approx(1) and len(set(p.tolist())) == 20
+    )
+    assert (
+        p != LstmOracle(sigma="uniform", seed=1, vocabulary=20, length=1).distribution()
+    ).all()
     assert "sigma:uniform" in LstmOracle(sigma="uniform").fingerprint()
 
 
@@ -77,7 +90,9 @@ def test_beta_is_a_power_of_the_real_distribution():
     p = LstmOracle(sigma=1.0).distribution()
     for beta in (0.0, 0.5, 1.0, 2.0):
         expected = p**beta / (p**beta).sum()
-        np.testing.assert_allclose(ParetoOptimum(pair="LL-SE", beta=beta, sigma=1.0).distribution(), expected)
+        np.testing.assert_allclose(
+            ParetoOptimum(pair="LL-SE", beta=beta, sigma=1.0).distribution(), expected
+        )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,9 @@ def test_golden_discrepancies(golden):
             assert result.drate == pytest.approx(expected["DRate"], abs=1e-9)
     for case in golden["synthetic"]:
         for name, expected in case["qdisc_text_space"].items():
-            assert qdisc(PAIRS[name], case["P"]).qdisc == pytest.approx(expected["QDisc"], abs=1e-9)
+            assert qdisc(PAIRS[name], case["P"]).qdisc == pytest.approx(
+                expected["QDisc"], abs=1e-9
+            )
 
 
 def test_ascent_comes_close_to_the_exact_value():
@@ -33,17 +35,31 @@ def test_ascent_comes_close_to_the_exact_value():
     values = torch.tensor(p)
     exact = qdisc(PAIRS["CR-SE"], p)
     result = ascend(
-        lambda q: (q * values).sum(), lambda q: -(q * torch.log(q)).sum(), p, rng=np.random.default_rng(0), starts=1, rates=(0.03,)
+        lambda q: (q * values).sum(),
+        lambda q: -(q * torch.log(q)).sum(),
+        p,
+        rng=np.random.default_rng(0),
+        starts=1,
+        rates=(0.03,),
     )
     assert 0.999 * exact.qdisc < result.qdisc <= exact.qdisc + 1e-9
-    assert result.drate == pytest.approx(result.qdisc / exact.qdisc * exact.drate, rel=1e-6)
+    assert result.drate == pytest.approx(
+        result.qdisc / exact.qdisc * exact.drate, rel=1e-6
+    )
     more = ascend(  # starts beyond the rates begin beside P
-        lambda q: (q * values).sum(), lambda q: -(q * torch.log(q)).sum(), p, rng=np.random.default_rng(0), starts=2, rates=(0.03,)
+        lambda q: (q * values).sum(),
+        lambda q: -(q * torch.log(q)).sum(),
+        p,
+        rng=np.random.default_rng(0),
+        starts=2,
+        rates=(0.03,),
     )
     assert result.qdisc <= more.qdisc <= exact.qdisc + 1e-9
 
 
-distributions = st.lists(st.floats(0.01, 1), min_size=2, max_size=6).map(lambda x: np.array(x) / np.sum(x))
+distributions = st.lists(st.floats(0.01, 1), min_size=2, max_size=6).map(
+    lambda x: np.array(x) / np.sum(x)
+)
 
 
 @given(distributions, st.sampled_from(sorted(PAIRS)))

@@ -18,7 +18,12 @@ def test_texts_in_the_order_of_their_numbers():
 
 
 @pytest.mark.parametrize(
-    ("params", "message"), [({"vocabulary": 0}, "vocabulary is 0"), ({"length": 2.5}, "length is 2.5"), ({"length": 20}, "at most 4096")]
+    ("params", "message"),
+    [
+        ({"vocabulary": 0}, "vocabulary is 0"),
+        ({"length": 2.5}, "length is 2.5"),
+        ({"length": 20}, "at most 4096"),
+    ],
 )
 def test_invalid_sizes_of_texts(params, message):
     with pytest.raises(InputError, match=message):
@@ -26,8 +31,15 @@ def test_invalid_sizes_of_texts(params, message):
 
 
 def test_fingerprint_holds_the_parameters():
-    assert SyntheticTexts(vocabulary=3, length=2).fingerprint() == "synthetic-texts|V:3|L:2"
+    assert (
+        SyntheticTexts(vocabulary=3, length=2).fingerprint()
+        == "synthetic-texts|V:3|L:2"
+    )
 
 
 def test_the_reader_passes_its_checks():
-    assert not [o for o in check_reader({"synthetic-texts": {"vocabulary": 3, "length": 2}}) if o.failed]
+    assert not [
+        o
+        for o in check_reader({"synthetic-texts": {"vocabulary": 3, "length": 2}})
+        if o.failed
+    ]

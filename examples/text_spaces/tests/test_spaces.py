@@ -13,7 +13,7 @@ from caption_text_spaces.spaces import (
     oracle,
     sigma_text,
     texts,
-)  # fmt: skip
+)
 
 from harness.errors import InputError
 
@@ -32,11 +32,19 @@ def test_induced_ngrams_and_expected_bleu(golden):
             for n in (1, 2, 3):
                 shares_q, shares_p = (ngram_distribution(x, 4, 3, n) for x in (q, p))
                 expected = model[f"CN-{n}"]
-                values = {"CR": shares_q @ shares_p, "NRR": -(shares_q @ shares_q), "CND": ((shares_q - shares_p) ** 2).sum()}
+                values = {
+                    "CR": shares_q @ shares_p,
+                    "NRR": -(shares_q @ shares_q),
+                    "CND": ((shares_q - shares_p) ** 2).sum(),
+                }
                 assert values == pytest.approx(expected, abs=1e-12)
                 expected = model[f"BS-{n}"]
-                assert expected_bleu(q, p, tables[n]) == pytest.approx(expected["BLEU"], abs=1e-12)
-                assert expected_nsbleu(q, tables[n]) == pytest.approx(expected["NSBLEU"], abs=1e-12)
+                assert expected_bleu(q, p, tables[n]) == pytest.approx(
+                    expected["BLEU"], abs=1e-12
+                )
+                assert expected_nsbleu(q, tables[n]) == pytest.approx(
+                    expected["NSBLEU"], abs=1e-12
+                )
 
 
 def test_entropy_of_the_oracle_decreases_with_sigma():
@@ -58,6 +66,8 @@ def test_texts_by_index():
         ngram_distribution(np.ones(8) / 8, 2, 3, 4)
 
 
-@pytest.mark.parametrize(("sigma", "text"), [(1, "1"), (1.0, "1"), (0.25, "0.25"), ("uniform", "uniform")])
+@pytest.mark.parametrize(
+    ("sigma", "text"), [(1, "1"), (1.0, "1"), (0.25, "0.25"), ("uniform", "uniform")]
+)
 def test_signatures_name_sigma(sigma, text):
     assert sigma_text(sigma) == text

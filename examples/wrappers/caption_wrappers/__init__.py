@@ -1,4 +1,8 @@
-"""Metrics of the harness as those of other libraries: ``torchmetrics`` and ``evaluate``. In: a metric by name. Out: their object."""
+"""Metrics of the harness as those of other libraries:
+``torchmetrics`` and ``evaluate``.
+
+In: a metric by name. Out: their object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Metrics as modules of the library evaluate: ``add``, ``add_batch``, ``compute``, several processes over files."""
+"""Metrics as modules of the library evaluate: ``add``, ``add_batch``, ``compute``,
+several processes over files.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +14,26 @@ from harness.contracts.parameters import Values
 from harness.run.generate import from_values
 
 
-def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params: Any) -> Any:
+def as_evaluate(
+    metric: MetricName, /, *, module: Values | None = None, **params: Any
+) -> Any:
     """Return a metric as an :class:`evaluate.Metric`.
 
-    ``compute(predictions=..., references=...)`` returns ``{label: number}``. A prediction is a text or a list of texts, the
-    references of an example likewise. A metric of level ``model`` takes predictions alone: per example a list with ``log_probs``,
-    ``ranks`` and optionally ``tokens`` of each reference. With one process, ``compute`` also takes ``media``, ``sources`` and
-    ``meta``, one value per example. Several processes (``num_process``, ``process_id``, ``experiment_id``) write their examples
-    to files, and the first computes the number over all of them.
+    ``compute(predictions=..., references=...)`` returns ``{label: number}``. A
+    prediction is a text or a list of texts, the references of an example likewise. A
+    metric of level ``model`` takes predictions alone: per example a list with
+    ``log_probs``, ``ranks`` and optionally ``tokens`` of each reference. With one
+    process, ``compute`` also takes ``media``, ``sources`` and ``meta``, one value per
+    example. Several processes (``num_process``, ``process_id``, ``experiment_id``)
+    write their examples to files, and the first computes the number over all of them.
 
     Parameters
     ----------
     metric : str, mapping or instance
         ``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance.
     module : dict, optional
-        Arguments of :class:`evaluate.EvaluationModule`: ``num_process``, ``process_id``, ``experiment_id``, ``cache_dir``,
-        ``keep_in_memory``, ...
+        Arguments of :class:`evaluate.EvaluationModule`: ``num_process``,
+        ``process_id``, ``experiment_id``, ``cache_dir``, ``keep_in_memory``, ...
     **params
         Parameters of a metric that is given by its bare name.
 
@@ -41,7 +47,9 @@ def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params
     Examples
     --------
     >>> cider = as_evaluate("cider")  # doctest: +SKIP
-    >>> cider.compute(predictions=["a dog runs"], references=[["a dog runs fast", "the dog runs"]])  # doctest: +SKIP
+    >>> cider.compute(
+    ...     predictions=["a dog runs"], references=[["a dog runs fast", "the dog runs"]]
+    ... )  # doctest: +SKIP
     {'cider': ...}
     """
     from harness.registry.torchvision_guard import guard_torchvision
@@ -53,7 +61,10 @@ def as_evaluate(metric: MetricName, /, *, module: Values | None = None, **params
 
 @cache
 def _class() -> Any:
-    evaluate, datasets = importlib.import_module("evaluate"), importlib.import_module("datasets")
+    evaluate, datasets = (
+        importlib.import_module("evaluate"),
+        importlib.import_module("datasets"),
+    )
 
     class EvaluateModule(evaluate.Metric):
         """A metric of the harness as a module of evaluate."""
@@ -69,20 +80,36 @@ def _class() -> Any:
 
         def _info(self) -> Any:
             metric = self.wrapped.plan.metric
-            direction = {True: "higher is better", False: "lower is better", None: "no direction"}
+            direction = {
+                True: "higher is better",
+                False: "lower is better",
+                None: "no direction",
+            }
             return evaluate.MetricInfo(
-                description=f"{self.wrapped.label} of harness {__version__} ({direction[metric.spec.higher_is_better]}). "
+                description=f"{self.wrapped.label} of harness {__version__} "
+                f"({direction[metric.spec.higher_is_better]}). "
                 f"Signature: {metric.signature()}",
                 citation="",
-                inputs_description=_INPUTS if self.wrapped.takes_captions else _TOKEN_INPUTS,
+                inputs_description=_INPUTS
+                if self.wrapped.takes_captions
+                else _TOKEN_INPUTS,
                 features=_features(datasets, captions=self.wrapped.takes_captions),
             )
 
-        def _compute(self, predictions: Any, references: Any = None, **fields: Any) -> dict[str, float]:
+        def _compute(
+            self, predictions: Any, references: Any = None, **fields: Any
+        ) -> dict[str, float]:
             if self.wrapped.takes_captions:
-                rows = self.wrapped.caption_rows(_plain(predictions), _plain(references), **fields)
+                rows = self.wrapped.caption_rows(
+                    _plain(predictions), _plain(references), **fields
+                )
             else:
-                rows = self.wrapped.token_rows([[from_values(entry) for entry in example] for example in predictions])
+                rows = self.wrapped.token_rows(
+                    [
+                        [from_values(entry) for entry in example]
+                        for example in predictions
+                    ]
+                )
             return self.wrapped.values(rows)
 
     return EvaluateModule
@@ -104,14 +131,23 @@ Returns:
 
 
 def _features(datasets: Any, *, captions: bool) -> Any:
-    """Return the types of the inputs; for captions the alternatives of single texts and lists of texts."""
+    """Return the types of the inputs; for captions the alternatives of single texts and
+    lists of texts.
+    """
     text = datasets.Value("string")
     if not captions:
-        numbers = {"log_probs": [datasets.Value("float64")], "ranks": [datasets.Value("int64")]}
+        numbers = {
+            "log_probs": [datasets.Value("float64")],
+            "ranks": [datasets.Value("int64")],
+        }
         kinds = ({**numbers, "tokens": [text]}, numbers)
         return [datasets.Features({"predictions": [kind]}) for kind in kinds]
     kinds = ([text], text)
-    return [datasets.Features({"predictions": p, "references": r}) for p in kinds for r in kinds]
+    return [
+        datasets.Features({"predictions": p, "references": r})
+        for p in kinds
+        for r in kinds
+    ]
 
 
 def _plain(values: Any) -> list[Any]:

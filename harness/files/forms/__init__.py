@@ -1,7 +1,8 @@
 """Forms of files of captions: the content decides how the records of a file are read.
 
-:func:`read_form` brings every form to records with columns, which the readers of data sets and the adapter for predictions share. The
-table of forms is :data:`FORM_TABLE`; ``docs/data-formats.md`` shows it.
+:func:`read_form` brings every form to records with columns, which the readers of data
+sets and the adapter for predictions share. The table of forms is :data:`FORM_TABLE`;
+``docs/data-formats.md`` shows it.
 """
 
 from harness.contracts import Role
@@ -11,7 +12,14 @@ from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.json_shape import WRAPPERS, is_mapping, mapping_rows
 from harness.files.forms.sample import JSON_SUFFIXES, Sample
 from harness.files.forms.table import FORM_TABLE, FORMS, read_form, single_object
-from harness.files.forms.text import flickr_rows, line_rows, read_lines, table_rows, text_form, two_column_rows
+from harness.files.forms.text import (
+    flickr_rows,
+    line_rows,
+    read_lines,
+    table_rows,
+    text_form,
+    two_column_rows,
+)
 
 __all__ = [
     "FORMS",

@@ -1,4 +1,6 @@
-"""Forms of captions in several languages: Crossmodal-3600 (https://google.github.io/crossmodal-3600/), and objects of languages."""
+"""Forms of captions in several languages: Crossmodal-3600
+(https://google.github.io/crossmodal-3600/), and objects of languages.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,22 @@ _INNER = ("caption", "captions", "references")
 
 
 def _caption_of(value: YamlValue) -> YamlValue:
-    """Return the captions of a language in a record: an object with them, a list of texts or a text."""
-    return next((mapping(value)[name] for name in _INNER if name in mapping(value)), None if isinstance(value, Mapping) else value)
+    """Return the captions of a language in a record: an object with them,
+    a list of texts or a text.
+    """
+    return next(
+        (mapping(value)[name] for name in _INNER if name in mapping(value)),
+        None if isinstance(value, Mapping) else value,
+    )
 
 
 def _languages(fields: Parameters) -> list[str]:
     """Return the languages of a record with an object of captions for each."""
-    return [name for name, value in fields.items() if _LANGUAGE.fullmatch(name) and any(key in mapping(value) for key in _INNER)]
+    return [
+        name
+        for name, value in fields.items()
+        if _LANGUAGE.fullmatch(name) and any(key in mapping(value) for key in _INNER)
+    ]
 
 
 def _is_record(fields: Parameters) -> bool:
@@ -37,14 +48,22 @@ def _is_record(fields: Parameters) -> bool:
 
 
 def _is_object(document: object) -> bool:
-    """Return True for an object language -> id -> captions, of two languages or more."""
+    """Return True for an object language -> id -> captions,
+    of two languages or more.
+    """
     outer = mapping(document)
     return (
         len(outer) > 1
         and all(_LANGUAGE.fullmatch(name) is not None for name in outer)
-        and all(isinstance(inner, Mapping) and inner and not set(inner) & set(_INNER) for inner in outer.values())
         and all(
-            isinstance(value, str) or (isinstance(value, list) and all(isinstance(text, str) for text in value))
+            isinstance(inner, Mapping) and inner and not set(inner) & set(_INNER)
+            for inner in outer.values()
+        )
+        and all(
+            isinstance(value, str)
+            or (
+                isinstance(value, list) and all(isinstance(text, str) for text in value)
+            )
             for inner in outer.values()
             for value in list(inner.values())[:HEAD]
         )
@@ -52,19 +71,31 @@ def _is_object(document: object) -> bool:
 
 
 def _recognise(sample: Sample) -> bool:
-    return (bool(sample.records) and all(map(_is_record, sample.records))) or _is_object(sample.document)
+    return (
+        bool(sample.records) and all(map(_is_record, sample.records))
+    ) or _is_object(sample.document)
 
 
 def _choose(languages: list[str], sample: Sample) -> str:
-    """Return the language that the user names, or the only one; raise :class:`InputError` where there are others to choose from."""
+    """Return the language that the user names, or the only one; raise
+    :class:`InputError` where there are others to choose from.
+    """
     listed = quote_list(languages, 40)
     if sample.part:
         if sample.part not in languages:
-            raise InputError(f"no language '{sample.part}'{did_you_mean(sample.part, languages)}; found {listed}", str(sample.path))
+            raise InputError(
+                f"no language '{sample.part}'{did_you_mean(sample.part, languages)}; "
+                f"found {listed}",
+                str(sample.path),
+            )
         return sample.part
     if len(languages) != 1:
         example = f"{sample.path}#{languages[0]}"
-        raise InputError(f"has captions in {len(languages)} languages: {listed}; name one of them: {example}", str(sample.path))
+        raise InputError(
+            f"has captions in {len(languages)} languages: {listed}; "
+            f"name one of them: {example}",
+            str(sample.path),
+        )
     return languages[0]
 
 
@@ -72,14 +103,33 @@ def _read(sample: Sample) -> Form:
     if _is_object(sample.document):
         document = mapping(sample.document)
         language = _choose(list(document), sample)
-        return Form("by-language", mapping_rows(document[language], f"{sample.location}: {language}"), ids=("id",))
+        return Form(
+            "by-language",
+            mapping_rows(document[language], f"{sample.location}: {language}"),
+            ids=("id",),
+        )
     if not sample.records or not _is_record(sample.records[0]):
-        raise InputError("is no file of captions by language: expected records with an object of captions per language", sample.location)
-    language = _choose(list(dict.fromkeys(name for fields in sample.records for name in _languages(fields))), sample)
+        raise InputError(
+            "is no file of captions by language: expected records with an object of "
+            "captions per language",
+            sample.location,
+        )
+    language = _choose(
+        list(
+            dict.fromkeys(
+                name for fields in sample.records for name in _languages(fields)
+            )
+        ),
+        sample,
+    )
 
     def rows() -> Iterator[Record]:
         for row in sample.rows():
-            others: Values = {name: value for name, value in row.fields.items() if name not in _languages(row.fields)}
+            others: Values = {
+                name: value
+                for name, value in row.fields.items()
+                if name not in _languages(row.fields)
+            }
             key = next((row.fields[name] for name in KEYS if name in row.fields), None)
             captions = _caption_of(row.fields.get(language))
             if captions is not None or sample.role == "candidates":
@@ -95,7 +145,10 @@ BY_LANGUAGE = FormKind(
     _read,
     [
         FormExample.of_lines(
-            [{"image/key": "42", "en": {"caption": ["a dog"]}}, {"image/key": "73", "en": {"caption": ["a cat"]}}],
+            [
+                {"image/key": "42", "en": {"caption": ["a dog"]}},
+                {"image/key": "73", "en": {"caption": ["a cat"]}},
+            ],
             "`image/key`, `image_id`, `id`",
         )
     ],

@@ -1,4 +1,6 @@
-"""Forms of conversations with a model, whose last turn is the caption, and of pipelines of transformers."""
+"""Forms of conversations with a model, whose last turn is the caption,
+and of pipelines of transformers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer, last_question
-from harness.files.forms.record_forms import Conversion, converted, items, record_kind, single
+from harness.files.forms.record_forms import (
+    Conversion,
+    converted,
+    items,
+    record_kind,
+    single,
+)
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
@@ -27,7 +35,9 @@ PIPELINE_COLUMNS = ("generated_text", "summary_text", "translation_text")
 
 
 def _turns_column(fields: Parameters, columns: tuple[str, ...]) -> str:
-    """Return the column of a conversation; empty for a record without one, and for one that holds a text of its own."""
+    """Return the column of a conversation; empty for a record without one, and for one
+    that holds a text of its own.
+    """
     if any(isinstance(fields.get(name), str) for name in TEXT_COLUMNS):
         return ""
     return next((name for name in columns if is_conversation(fields.get(name))), "")
@@ -37,14 +47,20 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
     """Return the conversion of records with a conversation in one of some columns."""
 
     def convert(row: Record, conversion: Conversion) -> Values:
-        column = next((name for name in columns if isinstance(row.fields.get(name), list)), "")
+        column = next(
+            (name for name in columns if isinstance(row.fields.get(name), list)), ""
+        )
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
             raise InputError(
-                f"'{column or columns[0]}' is {kind(row.fields.get(column))}; expected a list of turns with a role and a text", row.where
+                f"'{column or columns[0]}' is {kind(row.fields.get(column))}; "
+                "expected a list of turns with a role and a text",
+                row.where,
             )
         question = last_question(turns)
-        prompt = {} if question is None or "prompt" in row.fields else {"prompt": question}
+        prompt = (
+            {} if question is None or "prompt" in row.fields else {"prompt": question}
+        )
         text = last_answer(turns, row.where)
         if text is None:
             conversion.left_out["answers without text"] += 1
@@ -55,7 +71,11 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
 
 def _is_list_of_conversations(sample: Sample) -> bool:
     document = sample.document
-    return isinstance(document, list) and bool(document) and all(is_conversation(item) for item in document[:HEAD])
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(is_conversation(item) for item in document[:HEAD])
+    )
 
 
 _convert_messages = _converter(MESSAGES)
@@ -67,12 +87,21 @@ _MESSAGE_RECORDS = record_kind(
     [
         FormExample.of_lines(
             [
-                {"id": 42, "messages": [{"role": "user", "content": "describe"}, {"role": "assistant", "content": "a dog"}]},
+                {
+                    "id": 42,
+                    "messages": [
+                        {"role": "user", "content": "describe"},
+                        {"role": "assistant", "content": "a dog"},
+                    ],
+                },
                 {
                     "id": 73,
                     "messages": [
                         {"role": "user", "content": "describe"},
-                        {"role": "assistant", "content": [{"type": "text", "text": "a cat"}]},
+                        {
+                            "role": "assistant",
+                            "content": [{"type": "text", "text": "a cat"}],
+                        },
                     ],
                 },
             ],
@@ -91,7 +120,9 @@ def _read_chats(sample: Sample) -> Form:
     def rows() -> Iterator[Record]:
         for number, turns in enumerate(sample.document, 1):
             where = f"{sample.location}: record {number}"
-            yield Record(where, _convert_messages(Record(where, {"messages": turns}), conversion))
+            yield Record(
+                where, _convert_messages(Record(where, {"messages": turns}), conversion)
+            )
 
     return Form("chat", rows(), numbered=True, left_out=left_out)
 
@@ -99,10 +130,13 @@ def _read_chats(sample: Sample) -> Form:
 CHAT = FormKind(
     "chat",
     _MESSAGE_RECORDS.summary,
-    lambda sample: _is_list_of_conversations(sample) or _MESSAGE_RECORDS.recognise(sample),
+    lambda sample: (
+        _is_list_of_conversations(sample) or _MESSAGE_RECORDS.recognise(sample)
+    ),
     _read_chats,
     _MESSAGE_RECORDS.examples,
-    reading="the last turn of `messages`, `completion` or `chat`, which has to be the assistant's",
+    reading="the last turn of `messages`, `completion` or `chat`, "
+    "which has to be the assistant's",
 )
 
 CONVERSATION = record_kind(
@@ -116,12 +150,18 @@ CONVERSATION = record_kind(
                 {
                     "id": "42",
                     "image": "42.jpg",
-                    "conversations": [{"from": "human", "value": "<image> describe"}, {"from": "gpt", "value": "a dog"}],
+                    "conversations": [
+                        {"from": "human", "value": "<image> describe"},
+                        {"from": "gpt", "value": "a dog"},
+                    ],
                 },
                 {
                     "id": "73",
                     "image": "73.jpg",
-                    "conversations": [{"from": "human", "value": "<image> describe"}, {"from": "gpt", "value": "a cat"}],
+                    "conversations": [
+                        {"from": "human", "value": "<image> describe"},
+                        {"from": "gpt", "value": "a cat"},
+                    ],
                 },
             ],
             "a column, else by position",
@@ -135,16 +175,29 @@ CONVERSATION = record_kind(
 def _pipeline_column(fields: YamlValue) -> str:
     if not isinstance(fields, dict):
         return ""
-    return next((name for name in PIPELINE_COLUMNS if isinstance(fields.get(name), str) or is_conversation(fields.get(name))), "")
+    return next(
+        (
+            name
+            for name in PIPELINE_COLUMNS
+            if isinstance(fields.get(name), str) or is_conversation(fields.get(name))
+        ),
+        "",
+    )
 
 
 def _is_pipeline(sample: Sample) -> bool:
     document = sample.document
-    if isinstance(document, list) and document and all(isinstance(item, list) and item for item in document[:HEAD]):
+    if (
+        isinstance(document, list)
+        and document
+        and all(isinstance(item, list) and item for item in document[:HEAD])
+    ):
         return all(_pipeline_column(fields) for fields in chain(*document[:HEAD]))
-    # One object per input: a record with an id and a text is a record of the usual columns.
+    # One object per input: a record with an id and a text is a record of the usual
+    # columns.
     return bool(sample.records) and all(
-        (name := _pipeline_column(fields)) and (isinstance(fields[name], list) or not sample.id_columns(fields))
+        (name := _pipeline_column(fields))
+        and (isinstance(fields[name], list) or not sample.id_columns(fields))
         for fields in sample.records
     )
 
@@ -153,8 +206,14 @@ def _pipeline_text(fields: YamlValue, where: str) -> str | None:
     """Return the text of an answer: a text, or the last turn of a conversation."""
     name = _pipeline_column(fields)
     if not name:
-        raise InputError(f"found {kind(fields)}; expected an object with 'generated_text'", where)
-    return fields[name] if isinstance(fields[name], str) else last_answer(fields[name], where)
+        raise InputError(
+            f"found {kind(fields)}; expected an object with 'generated_text'", where
+        )
+    return (
+        fields[name]
+        if isinstance(fields[name], str)
+        else last_answer(fields[name], where)
+    )
 
 
 def _convert_answer(row: Record, conversion: Conversion) -> Values:
@@ -170,8 +229,16 @@ def _read_pipeline(sample: Sample) -> Form:
         for number, answers in enumerate(document, 1):
             where = f"{sample.location}: record {number}"
             if not isinstance(answers, list):
-                raise InputError(f"found {kind(answers)}; expected a list of the answers to one input", where)
-            texts = [text for answer in answers if (text := _pipeline_text(answer, where)) is not None]
+                raise InputError(
+                    f"found {kind(answers)}; expected a list of the answers to one "
+                    "input",
+                    where,
+                )
+            texts = [
+                text
+                for answer in answers
+                if (text := _pipeline_text(answer, where)) is not None
+            ]
             yield Record(where, {sample.role: single(texts)})
 
     return Form("pipeline", rows(), numbered=True)
@@ -183,15 +250,24 @@ PIPELINE = FormKind(
     _is_pipeline,
     _read_pipeline,
     [
-        FormExample('[[{"generated_text": "a dog"}], [{"generated_text": "a cat"}]]', "by position"),
+        FormExample(
+            '[[{"generated_text": "a dog"}], [{"generated_text": "a cat"}]]',
+            "by position",
+        ),
         FormExample.of_json(
             [
                 {"generated_text": "a dog"},
-                {"generated_text": [{"role": "user", "content": "describe"}, {"role": "assistant", "content": "a cat"}]},
+                {
+                    "generated_text": [
+                        {"role": "user", "content": "describe"},
+                        {"role": "assistant", "content": "a cat"},
+                    ]
+                },
             ],
             "by position",
             "pipelines, one answer per input",
         ),
     ],
-    reading="`generated_text`, `summary_text` or `translation_text`; of a conversation its last turn",
+    reading="`generated_text`, `summary_text` or `translation_text`; "
+    "of a conversation its last turn",
 )

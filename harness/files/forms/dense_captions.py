@@ -1,6 +1,8 @@
-"""Forms of captions of the parts of a video, with their times: ActivityNet Captions and YouCook2.
+"""Forms of captions of the parts of a video, with their times:
+ActivityNet Captions and YouCook2.
 
-Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth), http://youcook2.eecs.umich.edu (annotations).
+Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth),
+http://youcook2.eecs.umich.edu (annotations).
 """
 
 from __future__ import annotations
@@ -17,32 +19,50 @@ from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 
 TIMESTAMPS = "timestamps"
-"""Column of the times of the captions of an item: pairs of seconds, in the order of the captions."""
+"""Column of the times of the captions of an item: pairs of seconds,
+in the order of the captions.
+"""
 
 
 def _is_truth(value: object) -> bool:
-    return isinstance(mapping(value).get("timestamps"), list) and isinstance(mapping(value).get("sentences"), list)
+    return isinstance(mapping(value).get("timestamps"), list) and isinstance(
+        mapping(value).get("sentences"), list
+    )
 
 
 def _is_proposals(value: object) -> bool:
     """Return True for a list of sentences with their times."""
     first = items(value)[:1]
-    return bool(first) and "sentence" in mapping(first[0]) and "timestamp" in mapping(first[0])
+    return (
+        bool(first)
+        and "sentence" in mapping(first[0])
+        and "timestamp" in mapping(first[0])
+    )
 
 
 def _is_annotated(value: object) -> bool:
     """Return True for a video of YouCook2: ``annotations`` with their segments."""
     first = items(mapping(value).get("annotations"))[:1]
-    return bool(first) and "sentence" in mapping(first[0]) and "segment" in mapping(first[0])
+    return (
+        bool(first)
+        and "sentence" in mapping(first[0])
+        and "segment" in mapping(first[0])
+    )
 
 
 def _videos(document: object) -> Parameters:
     """Return the object of videos of a document; empty for another file."""
     outer = mapping(document)
-    for videos in (mapping(outer.get("results")), mapping(outer.get("database")), outer):
+    for videos in (
+        mapping(outer.get("results")),
+        mapping(outer.get("database")),
+        outer,
+    ):
         head = list(videos.values())[:HEAD]
         filled = [item for item in head if item]
-        if filled and any(all(map(test, filled)) for test in (_is_truth, _is_proposals, _is_annotated)):
+        if filled and any(
+            all(map(test, filled)) for test in (_is_truth, _is_proposals, _is_annotated)
+        ):
             return videos
     return {}
 
@@ -51,7 +71,8 @@ def _read(sample: Sample) -> Form:
     videos = _videos(sample.document)
     if not videos:
         raise InputError(
-            "is no file of ActivityNet Captions or YouCook2: expected videos with 'timestamps' and 'sentences', or with lists of both",
+            "is no file of ActivityNet Captions or YouCook2: "
+            "expected videos with 'timestamps' and 'sentences', or with lists of both",
             sample.location,
         )
 
@@ -67,29 +88,47 @@ def _video(value: object, where: str) -> Values:
     """Return captions and times of a video, in one order, and its other fields."""
     if isinstance(value, list):
         proposals: list[Mapping[str, Any]] = [mapping(item) for item in value]
-        captions, times = [item.get("sentence") for item in proposals], [item.get("timestamp") for item in proposals]
+        captions, times = (
+            [item.get("sentence") for item in proposals],
+            [item.get("timestamp") for item in proposals],
+        )
         others: Values = {}
     elif _is_truth(value):
         fields = mapping(value)
         captions, times = fields["sentences"], fields["timestamps"]
-        others = {key: item for key, item in fields.items() if key not in ("sentences", "timestamps")}
+        others = {
+            key: item
+            for key, item in fields.items()
+            if key not in ("sentences", "timestamps")
+        }
     elif _is_annotated(value):
         fields = mapping(value)
-        parts: list[Mapping[str, Any]] = [mapping(item) for item in items(fields["annotations"])]
-        captions, times = [item.get("sentence") for item in parts], [item.get("segment") for item in parts]
+        parts: list[Mapping[str, Any]] = [
+            mapping(item) for item in items(fields["annotations"])
+        ]
+        captions, times = (
+            [item.get("sentence") for item in parts],
+            [item.get("segment") for item in parts],
+        )
         others = {key: item for key, item in fields.items() if key != "annotations"}
         if "subset" in others:
             others["split"] = others.pop("subset")
     else:
-        raise InputError(f"found {kind(value)}; expected captions with their times", where)
+        raise InputError(
+            f"found {kind(value)}; expected captions with their times", where
+        )
     if len(captions) != len(times):
-        raise InputError(f"{len(captions)} captions and {len(times)} times; expected one time each", where)
+        raise InputError(
+            f"{len(captions)} captions and {len(times)} times; expected one time each",
+            where,
+        )
     return {**others, "captions": list(captions) or None, TIMESTAMPS: list(times)}
 
 
 ACTIVITYNET = FormKind(
     "activitynet",
-    "ActivityNet Captions (ground truth, results) and YouCook2: the captions of a video with their times",
+    "ActivityNet Captions (ground truth, results) and YouCook2: "
+    "the captions of a video with their times",
     lambda sample: bool(_videos(sample.document)),
     _read,
     [
@@ -103,7 +142,10 @@ ACTIVITYNET = FormKind(
         FormExample.of_json(
             {
                 "version": "VERSION 1.0",
-                "results": {"42": [{"sentence": "a dog", "timestamp": [0, 5]}], "73": [{"sentence": "a cat", "timestamp": [0, 5]}]},
+                "results": {
+                    "42": [{"sentence": "a dog", "timestamp": [0, 5]}],
+                    "73": [{"sentence": "a cat", "timestamp": [0, 5]}],
+                },
             },
             "the keys",
             "ActivityNet Captions, results",
@@ -111,8 +153,18 @@ ACTIVITYNET = FormKind(
         FormExample.of_json(
             {
                 "database": {
-                    "42": {"subset": "training", "annotations": [{"segment": [0, 5], "id": 0, "sentence": "a dog"}]},
-                    "73": {"subset": "training", "annotations": [{"segment": [0, 5], "id": 0, "sentence": "a cat"}]},
+                    "42": {
+                        "subset": "training",
+                        "annotations": [
+                            {"segment": [0, 5], "id": 0, "sentence": "a dog"}
+                        ],
+                    },
+                    "73": {
+                        "subset": "training",
+                        "annotations": [
+                            {"segment": [0, 5], "id": 0, "sentence": "a cat"}
+                        ],
+                    },
                 }
             },
             "the keys",

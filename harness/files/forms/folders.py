@@ -1,4 +1,6 @@
-"""Form of a folder with a file of text per item; the name of a file without its ending is the id."""
+"""Form of a folder with a file of text per item;
+the name of a file without its ending is the id.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,41 @@ from harness.files.user_path import user_path
 
 TEXT_SUFFIXES = (".txt", ".caption", ".cap")
 MEDIA_SUFFIXES = (
-    ".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".mp4", ".mkv", ".webm", ".avi", ".mov", ".wav", ".mp3", ".flac",
-    ".ogg", ".m4a",
-)  # fmt: skip
+    ".jpg",
+    ".jpeg",
+    ".png",
+    ".webp",
+    ".gif",
+    ".bmp",
+    ".tif",
+    ".tiff",
+    ".mp4",
+    ".mkv",
+    ".webm",
+    ".avi",
+    ".mov",
+    ".wav",
+    ".mp3",
+    ".flac",
+    ".ogg",
+    ".m4a",
+)
 """Endings of the images, videos and sounds that may lie beside the texts."""
 
 
-def existing_captions(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
-    """Return the path of a file of captions, of a folder of text files, or of a part of a file, ``FILE#PART``.
+def existing_captions(
+    path: str | Path, what: str = "file", *, parameter: str = "path"
+) -> Path:
+    """Return the path of a file of captions, of a folder of text files,
+    or of a part of a file, ``FILE#PART``.
 
     Parameters are those of :func:`~harness.files.records.existing`.
 
     Raises
     ------
     InputError
-        As that function; and for a folder that holds no text files, or others beside them.
+        As that function; and for a folder that holds no text files, or others beside
+        them.
     """
     if isinstance(path, (str, Path)) and str(path):
         file = user_path(path)
@@ -49,24 +71,53 @@ def existing_captions(path: str | Path, what: str = "file", *, parameter: str = 
 
 
 def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
-    """Return the text files of a folder in the order of their ids; raise :class:`InputError` for a folder that is not one of texts."""
-    files = sorted((path for path in folder.iterdir() if not path.name.startswith(".")), key=_natural)
-    texts = [path for path in files if path.is_file() and path.suffix.lower() in TEXT_SUFFIXES]
-    others = [path.name for path in files if path not in texts and path.suffix.lower() not in MEDIA_SUFFIXES]
+    """Return the text files of a folder in the order of their ids; raise
+    :class:`InputError` for a folder that is not one of texts.
+    """
+    files = sorted(
+        (path for path in folder.iterdir() if not path.name.startswith(".")),
+        key=_natural,
+    )
+    texts = [
+        path
+        for path in files
+        if path.is_file() and path.suffix.lower() in TEXT_SUFFIXES
+    ]
+    others = [
+        path.name
+        for path in files
+        if path not in texts and path.suffix.lower() not in MEDIA_SUFFIXES
+    ]
     if not texts:
-        content = f"; it holds {quote_list(others or [path.name for path in files])}" if files else "; it is empty"
-        advice = f": name the file, {folder / others[0]}" if len(others) == 1 and (folder / others[0]).is_file() else ""
+        content = (
+            f"; it holds {quote_list(others or [path.name for path in files])}"
+            if files
+            else "; it is empty"
+        )
+        advice = (
+            f": name the file, {folder / others[0]}"
+            if len(others) == 1 and (folder / others[0]).is_file()
+            else ""
+        )
         raise InputError(
-            f"is a folder without text files{content}; expected a {what}, or a folder with a .txt file per item{advice}", str(folder)
+            f"is a folder without text files{content}; expected a {what}, "
+            f"or a folder with a .txt file per item{advice}",
+            str(folder),
         )
     if others:
         raise InputError(
-            f"is a folder with {counted(len(texts), 'text file')} and {counted(len(others), 'other entry')} ({quote_list(others)}); "
-            "expected a text file per item and nothing else but their images, videos or sounds",
+            f"is a folder with {counted(len(texts), 'text file')} and "
+            f"{counted(len(others), 'other entry')} ({quote_list(others)}); "
+            "expected a text file per item and nothing else but their images, "
+            "videos or sounds",
             str(folder),
         )
     ids = [path.stem for path in texts]
-    twice = next((name for name in ids if ids.count(name) > 1), None) if len(set(ids)) < len(ids) else None
+    twice = (
+        next((name for name in ids if ids.count(name) > 1), None)
+        if len(set(ids)) < len(ids)
+        else None
+    )
     if twice is not None:
         raise InputError(f"has two text files of the item '{twice}'", str(folder))
     return texts
@@ -74,7 +125,10 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
 
 def _natural(path: Path) -> list[tuple[int, str]]:
     """Return a key by which ``2.txt`` comes before ``10.txt``."""
-    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", path.name)]
+    return [
+        (int(part), "") if part.isdecimal() else (0, part)
+        for part in re.split(r"(\d+)", path.name)
+    ]
 
 
 def _read(sample: Sample) -> Form:
@@ -85,8 +139,16 @@ def _read(sample: Sample) -> Form:
             lines = [line.strip() for _, line in read_lines(path)]
             texts = [line for line in lines if line]
             if "\n\n" in "\n".join(lines).strip():
-                raise InputError("holds paragraphs; expected one caption, or one per line", str(path))
-            yield Record(str(path), {"id": path.stem, sample.role: texts[0] if len(texts) == 1 else texts or ""})
+                raise InputError(
+                    "holds paragraphs; expected one caption, or one per line", str(path)
+                )
+            yield Record(
+                str(path),
+                {
+                    "id": path.stem,
+                    sample.role: texts[0] if len(texts) == 1 else texts or "",
+                },
+            )
 
     return Form("folder", rows(), ids=("id",))
 
@@ -96,6 +158,12 @@ FOLDER = FormKind(
     "a folder with a text file per item; each line of a file is a caption of its item",
     lambda sample: sample.container == "folder",
     _read,
-    [FormExample("`42.txt` with `a dog`, `73.txt` with `a cat`", "the name of the file without its ending", is_text=False)],
+    [
+        FormExample(
+            "`42.txt` with `a dog`, `73.txt` with `a cat`",
+            "the name of the file without its ending",
+            is_text=False,
+        )
+    ],
     reading="each line of the file; paragraphs are refused",
 )

@@ -25,12 +25,18 @@ class Form:
     key: str = ""
     """Key of the object that holds the records; empty when the file is not wrapped."""
     ids: tuple[str, ...] = ()
-    """Columns of ids that the form knows, the preferred one first; empty where the names of the columns decide."""
+    """Columns of ids that the form knows, the preferred one first; empty where the
+    names of the columns decide.
+    """
     left_out: dict[str, int] = field(default_factory=dict)
-    """Reason -> number of what was left out for it, such as ``{"failed requests": 2}``; counted as the rows are read."""
+    """Reason -> number of what was left out for it, such as ``{"failed requests": 2}``;
+    counted as the rows are read.
+    """
 
     def head(self) -> tuple[Record | None, Form]:
-        """Return the first record, None for a file without records, and the form with all records."""
+        """Return the first record, None for a file without records,
+        and the form with all records.
+        """
         rows = iter(self.rows)
         start = list(islice(rows, 1))
         return (start[0] if start else None), replace(self, rows=chain(start, rows))

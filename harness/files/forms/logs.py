@@ -1,4 +1,6 @@
-"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval, logs of inspect."""
+"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval,
+logs of inspect.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +21,24 @@ def is_lm_eval(fields: Parameters) -> bool:
 
 def _ids(prefix: str, document: object) -> tuple[str, ...]:
     """Return the id of a sample and the columns of ids of its document."""
-    return ("id", *(f"{prefix}.{name}" for name in FILE_ID_COLUMNS if isinstance(mapping(document).get(name), (str, int))))
+    return (
+        "id",
+        *(
+            f"{prefix}.{name}"
+            for name in FILE_ID_COLUMNS
+            if isinstance(mapping(document).get(name), (str, int))
+        ),
+    )
 
 
 def _read_lm_eval(sample: Sample) -> Form:
     document = sample.records[0].get("doc") if sample.records else None
-    return Form("lm-eval", neighbours.lm_eval_rows(sample.rows(constants=True)), key=sample.key, ids=_ids("doc", document))
+    return Form(
+        "lm-eval",
+        neighbours.lm_eval_rows(sample.rows(constants=True)),
+        key=sample.key,
+        ids=_ids("doc", document),
+    )
 
 
 def _read_inspect(sample: Sample) -> Form:
@@ -32,9 +46,15 @@ def _read_inspect(sample: Sample) -> Form:
         return Form("inspect", neighbours.inspect_archive(sample.path), ids=("id",))
     log = mapping(sample.document)
     if not neighbours.is_inspect_log(log):
-        raise InputError("is no log of inspect: it lacks 'eval' and 'samples'", str(sample.path))
+        raise InputError(
+            "is no log of inspect: it lacks 'eval' and 'samples'", str(sample.path)
+        )
     first = next(iter(items(log["samples"])), None)
-    return Form("inspect", neighbours.inspect_rows(log, str(sample.path)), ids=_ids("metadata", mapping(first).get("metadata")))
+    return Form(
+        "inspect",
+        neighbours.inspect_rows(log, str(sample.path)),
+        ids=_ids("metadata", mapping(first).get("metadata")),
+    )
 
 
 LM_EVAL = FormKind(
@@ -45,8 +65,18 @@ LM_EVAL = FormKind(
     [
         FormExample.of_lines(
             [
-                {"doc_id": 42, "target": "a dog", "resps": [["a dog"]], "filtered_resps": ["a dog"]},
-                {"doc_id": 73, "target": "a cat", "resps": [["a cat"]], "filtered_resps": ["a cat"]},
+                {
+                    "doc_id": 42,
+                    "target": "a dog",
+                    "resps": [["a dog"]],
+                    "filtered_resps": ["a dog"],
+                },
+                {
+                    "doc_id": 73,
+                    "target": "a cat",
+                    "resps": [["a cat"]],
+                    "filtered_resps": ["a cat"],
+                },
             ],
             "`doc_id`; also the columns of the document, `doc.NAME`",
         )
@@ -59,7 +89,11 @@ INSPECT = FormKind(
     "logs of inspect (JSON; also `.eval`)",
     lambda sample: (
         neighbours.is_inspect_log(sample.document)
-        or (sample.container == "archive" and not sample.spreadsheet and neighbours.has_samples(sample.path))
+        or (
+            sample.container == "archive"
+            and not sample.spreadsheet
+            and neighbours.has_samples(sample.path)
+        )
     ),
     _read_inspect,
     [
@@ -76,7 +110,13 @@ INSPECT = FormKind(
                         "target": ["a dog"],
                         "output": {"choices": [{"message": {"content": "a dog"}}]},
                     },
-                    {"id": 73, "epoch": 1, "input": "describe", "target": "a cat", "output": {"completion": "a cat"}},
+                    {
+                        "id": 73,
+                        "epoch": 1,
+                        "input": "describe",
+                        "target": "a cat",
+                        "output": {"completion": "a cat"},
+                    },
                 ],
             },
             "`id`; also the metadata of a sample, `metadata.NAME`",

@@ -7,13 +7,28 @@ from collections.abc import Mapping
 from harness.errors import InputError
 from harness.files.yaml_source import YamlValue
 
-ASSISTANTS = frozenset(("assistant", "gpt", "model", "chatgpt", "bot", "chatbot", "ai", "bard", "bing", "claude", "output"))
+ASSISTANTS = frozenset(
+    (
+        "assistant",
+        "gpt",
+        "model",
+        "chatgpt",
+        "bot",
+        "chatbot",
+        "ai",
+        "bard",
+        "bing",
+        "claude",
+        "output",
+    )
+)
 """Roles of the model in a conversation."""
 USERS = frozenset(("user", "human", "prompter", "input"))
 
 
 def content_text(content: YamlValue, joint: str = "\n") -> str | None:
-    """Return the text of a message: a text, or the parts of a list that are texts; None where there is none.
+    """Return the text of a message: a text, or the parts of a list that are texts;
+    None where there is none.
 
     Thoughts and tool calls are no text of the answer.
 
@@ -33,25 +48,36 @@ def content_text(content: YamlValue, joint: str = "\n") -> str | None:
 
 def _is_answer(part: Mapping[str, YamlValue]) -> bool:
     """Return True for a part that is text of the answer."""
-    return isinstance(part.get("text"), str) and part.get("type", "text") in ("text", "output_text") and not part.get("thought")
+    return (
+        isinstance(part.get("text"), str)
+        and part.get("type", "text") in ("text", "output_text")
+        and not part.get("thought")
+    )
 
 
 def is_conversation(value: YamlValue) -> bool:
     """Return True for a list of turns, each with a role and a text."""
     turns = value if isinstance(value, list) else []
-    return bool(turns) and all(isinstance(turn, Mapping) and bool(turn_role(turn)) for turn in turns)
+    return bool(turns) and all(
+        isinstance(turn, Mapping) and bool(turn_role(turn)) for turn in turns
+    )
 
 
 def turn_role(turn: Mapping[str, YamlValue]) -> str:
-    """Return the role of a turn (``role`` with ``content``, ``from`` with ``value``); empty for what is no turn."""
+    """Return the role of a turn (``role`` with ``content``, ``from`` with ``value``);
+    empty for what is no turn.
+    """
     for role, content in (("role", "content"), ("from", "value")):
-        if isinstance(turn.get(role), str) and (content in turn or "tool_calls" in turn):
+        if isinstance(turn.get(role), str) and (
+            content in turn or "tool_calls" in turn
+        ):
             return str(turn[role])
     return ""
 
 
 def last_answer(turns: list[Mapping[str, YamlValue]], where: str) -> str | None:
-    """Return the text of the last turn of a conversation; None for a turn of the model without text.
+    """Return the text of the last turn of a conversation;
+    None for a turn of the model without text.
 
     Raises
     ------
@@ -62,11 +88,19 @@ def last_answer(turns: list[Mapping[str, YamlValue]], where: str) -> str | None:
     role = turn_role(last)
     if role.lower() not in ASSISTANTS:
         whose = "the user's" if role.lower() in USERS else f"of the role '{role}'"
-        raise InputError(f"the last turn is {whose}; expected the model's answer (role 'assistant', or 'gpt' of 'from')", where)
+        raise InputError(
+            f"the last turn is {whose}; expected the model's answer (role "
+            "'assistant', or 'gpt' of 'from')",
+            where,
+        )
     return content_text(last.get("content", last.get("value")))
 
 
 def last_question(turns: list[Mapping[str, YamlValue]]) -> str | None:
     """Return the text of the last turn of the user; None where there is none."""
-    texts = [content_text(turn.get("content", turn.get("value"))) for turn in turns if turn_role(turn).lower() in USERS]
+    texts = [
+        content_text(turn.get("content", turn.get("value")))
+        for turn in turns
+        if turn_role(turn).lower() in USERS
+    ]
     return texts[-1] if texts else None

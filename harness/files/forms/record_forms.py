@@ -31,21 +31,34 @@ class Conversion(NamedTuple):
 
 
 Convert = Callable[[Record, Conversion], "Parameters | None"]
-"""Function from a record to one with the columns ``candidates`` or ``references`` (None: there is none), and ``id`` where it has one."""
+"""Function from a record to one with the columns ``candidates`` or ``references``
+(None: there is none), and ``id`` where it has one.
+"""
 
 
 def record_kind(
-    name: str, summary: str, fits: Callable[[Parameters], bool], convert: Convert, examples: Sequence[FormExample], *,
-    constants: bool = False, others: Sequence[str] = (), reading: str = "", options: str = "", splits: str = "",
-) -> FormKind:  # fmt: skip
-    """Return a form of records, in whatever file they are: JSON, JSON Lines, Parquet, csv, a spreadsheet.
+    name: str,
+    summary: str,
+    fits: Callable[[Parameters], bool],
+    convert: Convert,
+    examples: Sequence[FormExample],
+    *,
+    constants: bool = False,
+    others: Sequence[str] = (),
+    reading: str = "",
+    options: str = "",
+    splits: str = "",
+) -> FormKind:
+    """Return a form of records, in whatever file they are: JSON, JSON Lines,
+    Parquet, csv, a spreadsheet.
 
     Parameters
     ----------
     name, summary, examples, conversion, options, splits
         As of :class:`~harness.files.forms.form.FormKind`.
     fits : callable
-        Return True for the fields of a record of the form; a file has the form where the first records fit.
+        Return True for the fields of a record of the form; a file has the form where
+        the first records fit.
     convert : callable
         See :data:`Convert`.
     constants : bool
@@ -60,34 +73,70 @@ def record_kind(
     def read(sample: Sample) -> Form:
         return converted(sample, name, convert, constants=constants, others=others)
 
-    return FormKind(name, summary, recognise, read, examples, reading=reading, splits=splits, options=options)
+    return FormKind(
+        name,
+        summary,
+        recognise,
+        read,
+        examples,
+        reading=reading,
+        splits=splits,
+        options=options,
+    )
 
 
-def converted(sample: Sample, name: str, convert: Convert, *, constants: bool = False, others: Sequence[str] = ()) -> Form:
-    """Return the converted records of a sample; numbered where the first one has no column of ids."""
+def converted(
+    sample: Sample,
+    name: str,
+    convert: Convert,
+    *,
+    constants: bool = False,
+    others: Sequence[str] = (),
+) -> Form:
+    """Return the converted records of a sample;
+    numbered where the first one has no column of ids.
+    """
     left_out: Counter[str] = Counter()
     conversion = Conversion(sample.role, left_out, sample.names)
 
     def rows() -> Iterator[Record]:
         for row in sample.rows(constants=constants):
             fields = convert(row, conversion)
-            if fields is None or (sample.role == "references" and fields.get("references", "") is None):
+            if fields is None or (
+                sample.role == "references" and fields.get("references", "") is None
+            ):
                 continue
             yield Record(row.where, fields)
 
     ids = _id_columns(sample, convert, others)
-    return Form(name, rows(), numbered=ids == (), key=sample.key, ids=ids or (), left_out=left_out)
+    return Form(
+        name,
+        rows(),
+        numbered=ids == (),
+        key=sample.key,
+        ids=ids or (),
+        left_out=left_out,
+    )
 
 
-def _id_columns(sample: Sample, convert: Convert, others: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the columns of ids of the first records, the preferred one first; None where no record can be converted."""
+def _id_columns(
+    sample: Sample, convert: Convert, others: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Return the columns of ids of the first records, the preferred one first; None
+    where no record can be converted.
+    """
     scratch = Conversion(sample.role, Counter(), sample.names)
     for fields in sample.records:
         with suppress(InputError):  # raised with its place when the record is read
             record = convert(Record(sample.location, fields), scratch)
             if record is not None:
-                columns = [*sample.id_columns(record), *(column for column in others if column in record)]
-                return tuple(dict.fromkeys((["id"] if "id" in record else []) + columns))
+                columns = [
+                    *sample.id_columns(record),
+                    *(column for column in others if column in record),
+                ]
+                return tuple(
+                    dict.fromkeys((["id"] if "id" in record else []) + columns)
+                )
     return None
 
 
@@ -108,7 +157,11 @@ def items(value: object) -> list[Any]:
 
 def prefixed(prefix: str, values: object) -> Values:
     """Return the texts and numbers of an object as ``PREFIX.NAME``."""
-    return {f"{prefix}.{name}": value for name, value in mapping(values).items() if isinstance(value, (str, int, float))}
+    return {
+        f"{prefix}.{name}": value
+        for name, value in mapping(values).items()
+        if isinstance(value, (str, int, float))
+    }
 
 
 def single(texts: Sequence[str]) -> YamlValue:

@@ -1,4 +1,6 @@
-"""A file that is to be read: what it is made of, looked at once, from the surest sign to the weakest."""
+"""A file that is to be read: what it is made of, looked at once,
+from the surest sign to the weakest.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,12 @@ from harness.files.records import (
 from harness.files.streams import MAX_LINE, PartPath
 from harness.files.yaml_source import YamlValue
 
-Container = Literal["folder", "parquet", "archive", "old-excel", "document", "jsonl", "text"]
-"""What a file is made of: ``document`` is one JSON value, ``archive`` a zip file, ``text`` lines or a table of text."""
+Container = Literal[
+    "folder", "parquet", "archive", "old-excel", "document", "jsonl", "text"
+]
+"""What a file is made of: ``document`` is one JSON value, ``archive`` a zip file,
+``text`` lines or a table of text.
+"""
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 ZIP_MAGIC = b"PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"
@@ -41,23 +47,30 @@ HEAD = 5
 """Number of records, and of lines of text, that a form is recognised by."""
 HEAD_LINES = 50
 OTHER_CAPTIONS = ("predict", "label", "labels", "answer", "description")
-"""Columns of captions of specific forms, beside the usual names: one that the user names is no column of ids."""
+"""Columns of captions of specific forms, beside the usual names: one that the user
+names is no column of ids.
+"""
 
 
 class Sample:
-    """A file in the role that it is read for; its properties are found when they are asked for, and kept.
+    """A file in the role that it is read for;
+    its properties are found when they are asked for, and kept.
 
     Parameters
     ----------
     path : Path
-        An existing file or folder, or a part of one (:class:`~harness.files.streams.PartPath`).
+        An existing file or folder, or a part of one
+        (:class:`~harness.files.streams.PartPath`).
     role : {"candidates", "references"}
         Captions to read, where a file holds both.
     names : sequence of str
-        Names of columns in parameters of the user; a line or object with one of them is a header or a record.
+        Names of columns in parameters of the user; a line or object with one of them is
+        a header or a record.
     """
 
-    def __init__(self, path: Path, role: Role = "candidates", names: Sequence[str] = ()) -> None:
+    def __init__(
+        self, path: Path, role: Role = "candidates", names: Sequence[str] = ()
+    ) -> None:
         self.path = path
         self.role: Role = role
         self.names = tuple(names)
@@ -69,12 +82,16 @@ class Sample:
         self.key = ""
         """Key of the document below which the records are."""
         self.constants: InputError | None = None
-        """Error for NaN or Infinity in the document, which the logs of some programs hold."""
+        """Error for NaN or Infinity in the document,
+        which the logs of some programs hold.
+        """
 
     # ----------------------------------------------------------------------- what the file is made of
     @cached_property
     def container(self) -> Container:
-        """What the file is made of; raise :class:`InputError` for an empty file and for broken JSON."""
+        """What the file is made of; raise :class:`InputError` for an empty file and for
+        broken JSON.
+        """
         path = self.path
         if path.is_dir():
             return "folder"
@@ -85,13 +102,18 @@ class Sample:
         if magic in (ZIP_MAGIC, OLE_MAGIC):
             return "archive" if magic == ZIP_MAGIC else "old-excel"
 
-        # The name decides only where content cannot: a caption may begin with a bracket (.txt), and broken JSON is no text file (.json).
+        # The name decides only where content cannot: a caption may begin with a bracket
+        # (.txt), and broken JSON is no text file (.json).
         first = self._first_byte()
         if first == b"":
             raise InputError("the file is empty", str(path))
         if first in (b"[", b"{"):
             try:
-                return "jsonl" if first == b"{" and self._has_json_lines() else self._load()
+                return (
+                    "jsonl"
+                    if first == b"{" and self._has_json_lines()
+                    else self._load()
+                )
             except InputError:
                 if not plain_name(path).endswith(".txt"):
                     raise
@@ -102,16 +124,25 @@ class Sample:
         return "text"
 
     def _check_dictionaries(self) -> None:
-        """Raise :class:`InputError` for a text of dictionaries as Python prints them."""
+        """Raise :class:`InputError` for a text of dictionaries as Python prints
+        them.
+        """
         line = next(iter(line for _, line in read_lines(self.path) if line.strip()), "")
         if re.match(r"\s*\{\s*(['\"])\w+\1\s*:", line):
-            raise InputError(f"holds {line!r:.60}, no JSON; expected JSON, as json.dumps writes it", str(self.path))
+            raise InputError(
+                f"holds {line!r:.60}, no JSON; expected JSON, as json.dumps writes it",
+                str(self.path),
+            )
 
     def _first_byte(self) -> bytes:
         with open_binary(self.path) as file:
             head = file.read(4096)
         if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise InputError(f"holds bytes that are zero; expected text in UTF-8{encoding_hint(self.path)}", str(self.path))
+            raise InputError(
+                "holds bytes that are zero; expected text in "
+                f"UTF-8{encoding_hint(self.path)}",
+                str(self.path),
+            )
         return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
 
     def _has_json_lines(self) -> bool:
@@ -120,7 +151,9 @@ class Sample:
             line = b""
             while not line.strip():
                 line = file.readline(MAX_LINE + 1)
-            if len(line) > MAX_LINE or not any(more.strip() for more in iter(lambda: file.readline(1 << 20), b"")):
+            if len(line) > MAX_LINE or not any(
+                more.strip() for more in iter(lambda: file.readline(1 << 20), b"")
+            ):
                 return False
         try:
             value = decode_json(line, self.location, constants=True)
@@ -129,7 +162,9 @@ class Sample:
         return isinstance(value, dict)
 
     def _load(self) -> Container:
-        """Load the document; with NaN or Infinity where it holds them, and the error for them."""
+        """Load the document; with NaN or Infinity where it holds them,
+        and the error for them.
+        """
         try:
             self.document = load_json(self.path)
         except ConstantError as error:
@@ -140,7 +175,8 @@ class Sample:
     @cached_property
     def document(self) -> YamlValue:
         """The JSON value of a file that is one; None for any other file."""
-        # Finding out what the file is made of loads the document and replaces this property.
+        # Finding out what the file is made of loads the document and replaces this
+        # property.
         return self.__dict__.get("document") if self.container == "document" else None
 
     @cached_property
@@ -149,19 +185,32 @@ class Sample:
         return shape_of(self.document, self.role, self.names, self.location)
 
     def below(self) -> Sample | None:
-        """Return the sample of the records that the document holds below a key; None where it does not."""
-        if self.container != "document" or not self.shape.key or not isinstance(self.shape.value, list):
+        """Return the sample of the records that the document holds below a key;
+        None where it does not.
+        """
+        if (
+            self.container != "document"
+            or not self.shape.key
+            or not isinstance(self.shape.value, list)
+        ):
             return None
         inner = Sample(self.path, self.role, self.names)
         inner.container = "document"
-        inner.document, inner.location, inner.key, inner.part = self.shape.value, self.shape.location, self.shape.key, self.part
+        inner.document, inner.location, inner.key, inner.part = (
+            self.shape.value,
+            self.shape.location,
+            self.shape.key,
+            self.part,
+        )
         inner.constants = self.constants
         return inner
 
     # ----------------------------------------------------------------------- what is in it
     @cached_property
     def table(self) -> str:
-        """Name of the form of a file of text: ``csv``, ``tsv``, ``pairs``, ``flickr``, ``txt``; empty for any other file."""
+        """Name of the form of a file of text: ``csv``, ``tsv``, ``pairs``, ``flickr``,
+        ``txt``; empty for any other file.
+        """
         return text_form(self.path, self.names)[0] if self.container == "text" else ""
 
     @cached_property
@@ -182,14 +231,29 @@ class Sample:
 
     @cached_property
     def records(self) -> tuple[Parameters, ...]:
-        """Fields of the first records; empty for a file without records, and where one of them cannot be read."""
+        """Fields of the first records; empty for a file without records,
+        and where one of them cannot be read.
+        """
         if self.container == "document":
-            items = self.document if isinstance(self.document, list) else [self.document]
+            items = (
+                self.document if isinstance(self.document, list) else [self.document]
+            )
             head = items[:HEAD]
-            return cast("tuple[Parameters, ...]", tuple(head)) if all(isinstance(item, dict) for item in head) else ()
-        if self.container in ("jsonl", "parquet") or self.table in ("csv", "tsv") or self.spreadsheet:
+            return (
+                cast("tuple[Parameters, ...]", tuple(head))
+                if all(isinstance(item, dict) for item in head)
+                else ()
+            )
+        if (
+            self.container in ("jsonl", "parquet")
+            or self.table in ("csv", "tsv")
+            or self.spreadsheet
+        ):
             try:
-                return tuple(row.fields for row in islice(self.rows(constants=True, head=True), HEAD))
+                return tuple(
+                    row.fields
+                    for row in islice(self.rows(constants=True, head=True), HEAD)
+                )
             except InputError:  # reported with its place when the records are read
                 return ()
         return ()
@@ -221,8 +285,20 @@ class Sample:
             yield from table_rows(self.path)
 
     def id_columns(self, fields: Parameters, prefix: str = "") -> list[str]:
-        """Return the columns of a record that have a usual name of ids, or one that the user gave, with a prefix."""
-        present = [prefix + name for name in FILE_ID_COLUMNS if isinstance(fields.get(prefix + name), (str, int, float))]
+        """Return the columns of a record that have a usual name of ids, or one that the
+        user gave, with a prefix.
+        """
+        present = [
+            prefix + name
+            for name in FILE_ID_COLUMNS
+            if isinstance(fields.get(prefix + name), (str, int, float))
+        ]
         captions = {*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, *OTHER_CAPTIONS}
-        named = [name for name in self.names if name in fields and name not in captions and isinstance(fields[name], (str, int))]
+        named = [
+            name
+            for name in self.names
+            if name in fields
+            and name not in captions
+            and isinstance(fields[name], (str, int))
+        ]
         return list(dict.fromkeys(named + present))

@@ -1,7 +1,11 @@
-"""Forms of spreadsheets: Excel workbooks (``.xlsx``) and OpenDocument (``.ods``). Values alone are read, as text, with a header row.
+"""Forms of spreadsheets: Excel workbooks (``.xlsx``) and OpenDocument (``.ods``).
 
-A workbook is a zip archive of XML, which a small file can blow up: by its compression, by a cell far away from all others, by repeated
-cells. The archive is scanned before it is read, for its size, for the extent of its sheets, and for formulas without a stored value.
+Values alone are read, as text, with a header row.
+
+A workbook is a zip archive of XML, which a small file can blow up: by its compression,
+by a cell far away from all others, by repeated cells. The archive is scanned before it
+is read, for its size, for the extent of its sheets, and for formulas without a stored
+value.
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ EXTRA = "spreadsheets"
 UNCHECKED_CELLS = 1_000_000
 """Number of cells that the extent of a sheet may have whatever it holds."""
 MOST_EMPTY = 20
-"""Maximum number of cells of the extent of a larger sheet for each cell that holds something."""
+"""Maximum number of cells of the extent of a larger sheet for each cell that holds
+something.
+"""
 _CHUNK = 1 << 16
 _REFERENCE = re.compile(r"([A-Z]{1,4})(\d{1,9})")
 
@@ -49,13 +55,19 @@ class _Sheet:
 
 
 def spreadsheet_kind(path: Path) -> str:
-    """Return ``xlsx`` or ``ods`` for a zip archive that is a spreadsheet; empty for another one."""
+    """Return ``xlsx`` or ``ods`` for a zip archive that is a spreadsheet;
+    empty for another one.
+    """
     with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
         if "xl/workbook.xml" in names:
             return "xlsx"
         if "xl/workbook.bin" in names:
-            raise InputError("is a binary workbook of Excel (.xlsb); save it as .xlsx, or as CSV (UTF-8)", str(path))
+            raise InputError(
+                "is a binary workbook of Excel (.xlsb); save it as .xlsx, "
+                "or as CSV (UTF-8)",
+                str(path),
+            )
         if "mimetype" in names and "content.xml" in names:
             with archive.open("mimetype") as file:
                 return "ods" if b"opendocument.spreadsheet" in file.read(200) else ""
@@ -64,15 +76,25 @@ def spreadsheet_kind(path: Path) -> str:
 
 # --------------------------------------------------------------------------- scan
 def _check_size(path: Path, archive: zipfile.ZipFile) -> None:
-    """Raise :class:`InputError` for an archive that expands to more than :data:`MAX_RATIO` times its size."""
+    """Raise :class:`InputError` for an archive that expands to more than
+    :data:`MAX_RATIO` times its size.
+    """
     size = sum(item.file_size for item in archive.infolist())
     packed = sum(item.compress_size for item in archive.infolist())
     if size > max(UNCHECKED_BYTES, MAX_RATIO * packed):
-        raise InputError(f"the {packed:,} bytes of the spreadsheet expand to {size:,}; save it as CSV (UTF-8)", str(path))
+        raise InputError(
+            f"the {packed:,} bytes of the spreadsheet expand to {size:,}; "
+            "save it as CSV (UTF-8)",
+            str(path),
+        )
 
 
-def _parse(archive: zipfile.ZipFile, name: str, start: Any, end: Any = None, text: Any = None) -> None:
-    """Send the elements of a member to functions; a document type, which may hold entities that grow, is refused."""
+def _parse(
+    archive: zipfile.ZipFile, name: str, start: Any, end: Any = None, text: Any = None
+) -> None:
+    """Send the elements of a member to functions; a document type, which may hold
+    entities that grow, is refused.
+    """
     parser = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
@@ -104,7 +126,9 @@ def _column_number(letters: str) -> int:
 
 
 def _scan_xlsx_sheet(archive: zipfile.ZipFile, name: str) -> _Sheet:
-    """Return extent, number of cells and the first formula without a value of a sheet."""
+    """Return extent, number of cells and the first formula without a value of a
+    sheet.
+    """
     sheet = _Sheet()
     place = [0, 0]
     cell: dict[str, Any] = {}
@@ -116,14 +140,25 @@ def _scan_xlsx_sheet(archive: zipfile.ZipFile, name: str) -> _Sheet:
             place[:] = [int(number) if number.isdecimal() else place[0] + 1, 0]
         elif tag == "c":
             match = _REFERENCE.fullmatch(attributes.get("r", ""))
-            place[:] = [int(match[2]), _column_number(match[1])] if match else [max(1, place[0]), place[1] + 1]
+            place[:] = (
+                [int(match[2]), _column_number(match[1])]
+                if match
+                else [max(1, place[0]), place[1] + 1]
+            )
             cell.clear()
-            cell.update(name=attributes.get("r", f"row {place[0]}"), kind=attributes.get("t", ""), formula=False, value=False, inside="")
+            cell.update(
+                name=attributes.get("r", f"row {place[0]}"),
+                kind=attributes.get("t", ""),
+                formula=False,
+                value=False,
+                inside="",
+            )
         elif tag == "f":
             cell["formula"] = True
         elif tag in ("v", "is"):
             cell["inside"] = tag
-            # Excel stores the empty text of a formula as an empty value of the type text.
+            # Excel stores the empty text of a formula as an empty value of the type
+            # text.
             cell["value"] = cell.get("kind") == "str"
 
     def text(data: str) -> None:
@@ -151,7 +186,14 @@ def _xlsx_members(archive: zipfile.ZipFile) -> dict[str, str]:
 
     def sheet(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "sheet":
-            relation = next((value for key, value in attributes.items() if key.rpartition(":")[2] == "id"), "")
+            relation = next(
+                (
+                    value
+                    for key, value in attributes.items()
+                    if key.rpartition(":")[2] == "id"
+                ),
+                "",
+            )
             sheets[attributes.get("name", "")] = relation
 
     def relation(tag: str, attributes: dict[str, str]) -> None:
@@ -196,13 +238,28 @@ def _scan_ods(archive: zipfile.ZipFile) -> dict[str, _Sheet]:
             current.update(name=attributes.get("table:name", ""), row=0, rows=0)
             sheets[str(current["name"])] = _Sheet()
         elif tag == "table:table-row":
-            current.update(row=current["row"] + current["rows"], rows=repeated(attributes, "rows"), column=1, columns=0)
+            current.update(
+                row=current["row"] + current["rows"],
+                rows=repeated(attributes, "rows"),
+                column=1,
+                columns=0,
+            )
             current["row"] = current["row"] or 1
         elif tag in ("table:table-cell", "table:covered-table-cell"):
-            current.update(column=current["column"] + current["columns"], columns=repeated(attributes, "columns"), text=False)
+            current.update(
+                column=current["column"] + current["columns"],
+                columns=repeated(attributes, "columns"),
+                text=False,
+            )
             current["formula"] = "table:formula" in attributes
-            stored = any(key.startswith("office:") and key.endswith("value") for key in attributes)
-            current["value"] = stored or (attributes.get("office:value-type") == "string" and not current["formula"])
+            stored = any(
+                key.startswith("office:") and key.endswith("value")
+                for key in attributes
+            )
+            current["value"] = stored or (
+                attributes.get("office:value-type") == "string"
+                and not current["formula"]
+            )
         elif tag == "text:p":
             current["paragraph"] = True
 
@@ -212,12 +269,23 @@ def _scan_ods(archive: zipfile.ZipFile) -> dict[str, _Sheet]:
     def end(tag: str) -> None:
         if tag == "text:p":
             current["paragraph"] = False
-        elif tag in ("table:table-cell", "table:covered-table-cell") and current["name"] in sheets:
+        elif (
+            tag in ("table:table-cell", "table:covered-table-cell")
+            and current["name"] in sheets
+        ):
             sheet = sheets[str(current["name"])]
             if current["formula"] and not (current["value"] or current["text"]):
-                sheet.bare_formula = sheet.bare_formula or f"{_letters(int(current['column']))}{current['row']}"
+                sheet.bare_formula = (
+                    sheet.bare_formula
+                    or f"{_letters(int(current['column']))}{current['row']}"
+                )
             if current["formula"] or current["value"] or current["text"]:
-                sheet.add(int(current["row"]), int(current["column"]), int(current["rows"]), int(current["columns"]))
+                sheet.add(
+                    int(current["row"]),
+                    int(current["column"]),
+                    int(current["rows"]),
+                    int(current["columns"]),
+                )
 
     _parse(archive, "content.xml", start, end, text)
     return sheets
@@ -233,79 +301,120 @@ def _letters(number: int) -> str:
 
 
 def _scan(path: Path) -> dict[str, _Sheet]:
-    """Return sheet -> what a scan of it found; raise :class:`InputError` for an archive that expands too much."""
+    """Return sheet -> what a scan of it found;
+    raise :class:`InputError` for an archive that expands too much.
+    """
     with readable(path, "spreadsheet"), zipfile.ZipFile(path) as archive:
         _check_size(path, archive)
         try:
             if "content.xml" in archive.namelist():
                 return _scan_ods(archive)
-            return {name: _scan_xlsx_sheet(archive, member) for name, member in _xlsx_members(archive).items()}
+            return {
+                name: _scan_xlsx_sheet(archive, member)
+                for name, member in _xlsx_members(archive).items()
+            }
         except expat.ExpatError as error:
-            raise InputError(f"not a complete spreadsheet ({error})", str(path)) from error
+            raise InputError(
+                f"not a complete spreadsheet ({error})", str(path)
+            ) from error
 
 
 def _check_sheet(sheet: _Sheet, name: str, path: Path) -> None:
-    """Raise :class:`InputError` for a sheet of too many columns, of cells far away from others, and with formulas without a value."""
+    """Raise :class:`InputError` for a sheet of too many columns, of cells far away from
+    others, and with formulas without a value.
+    """
     where = f"{path}: sheet '{name}'"
     if sheet.columns > MOST_COLUMNS:
-        raise InputError(f"found {sheet.columns:,} columns; a table has at most {MOST_COLUMNS:,}", where)
+        raise InputError(
+            f"found {sheet.columns:,} columns; a table has at most {MOST_COLUMNS:,}",
+            where,
+        )
     extent = sheet.rows * sheet.columns
     if extent > max(UNCHECKED_CELLS, MOST_EMPTY * sheet.filled):
         last = f"{_letters(sheet.columns)}{sheet.rows}"
         raise InputError(
-            f"has {sheet.filled:,} cells with content, and they reach to {last} ({extent:,} cells); save the table as CSV (UTF-8)", where
+            f"has {sheet.filled:,} cells with content, "
+            f"and they reach to {last} ({extent:,} cells); "
+            "save the table as CSV (UTF-8)",
+            where,
         )
     if sheet.bare_formula:
         raise InputError(
-            f"cell {sheet.bare_formula} has a formula without a stored value; open the file in a spreadsheet program and save it again",
+            f"cell {sheet.bare_formula} has a formula without a stored value; "
+            "open the file in a spreadsheet program and save it again",
             where,
         )
 
 
 # --------------------------------------------------------------------------- rows
 def choose_sheet(path: Path, part: str) -> str:
-    """Return the sheet of a workbook that is read: the one that the user names, or the only one with content.
+    """Return the sheet of a workbook that is read: the one that the user names,
+    or the only one with content.
 
     Raises
     ------
     InputError
-        No sheet of this name, no content, several sheets with content, and a sheet that :func:`spreadsheet_rows` would not read.
+        No sheet of this name, no content, several sheets with content, and a sheet that
+        :func:`spreadsheet_rows` would not read.
     """
     sheets = _scan(path)
     filled = [name for name, sheet in sheets.items() if sheet.filled]
     if part and part not in sheets:
-        raise InputError(f"no sheet '{part}'{did_you_mean(part, list(sheets))}; found {quote_list(sheets, 10)}", str(path))
+        raise InputError(
+            f"no sheet '{part}'{did_you_mean(part, list(sheets))}; "
+            f"found {quote_list(sheets, 10)}",
+            str(path),
+        )
     if not part and not filled:
         raise InputError("the spreadsheet is empty", str(path))
     if not part and len(filled) > 1:
         named = quote_list(filled, 10)
-        raise InputError(f"has {len(filled)} sheets with content: {named}; name one of them: '{path}#{filled[0]}'", str(path))
+        raise InputError(
+            f"has {len(filled)} sheets with content: {named}; name one of them: "
+            f"'{path}#{filled[0]}'",
+            str(path),
+        )
     chosen = part or filled[0]
     _check_sheet(sheets[chosen], chosen, path)
     return chosen
 
 
 def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
-    """Yield the rows of a sheet below its header, all values as text; an empty cell is an empty text.
+    """Yield the rows of a sheet below its header, all values as text;
+    an empty cell is an empty text.
 
     Raises
     ------
     InputError
-        As :func:`choose_sheet`; for a damaged file, columns without a name or with the same one.
+        As :func:`choose_sheet`; for a damaged file, columns without a name or with the
+        same one.
     MissingExtra
         Without the package ``python-calamine``.
     """
-    python_calamine = require("python_calamine", extra=EXTRA, needed_by=f"{path} is a spreadsheet (or save it as CSV in UTF-8), which")
+    python_calamine = require(
+        "python_calamine",
+        extra=EXTRA,
+        needed_by=f"{path} is a spreadsheet (or save it as CSV in UTF-8), which",
+    )
     name = choose_sheet(path, part)
     where = f"{path}: sheet '{name}'"
     with readable(path, "spreadsheet"):
         try:
             with path.open("rb") as file:
-                sheet = python_calamine.CalamineWorkbook.from_filelike(file).get_sheet_by_name(name)
+                sheet = python_calamine.CalamineWorkbook.from_filelike(
+                    file
+                ).get_sheet_by_name(name)
             cells = sheet.to_python(skip_empty_area=True)
             first = sheet.start[0] + 1 if sheet.start else 1
-        except (python_calamine.CalamineError, python_calamine.PasswordError, python_calamine.ZipError, python_calamine.XmlError) as error:
-            raise InputError(f"not a complete spreadsheet ({error})", str(path)) from error
+        except (
+            python_calamine.CalamineError,
+            python_calamine.PasswordError,
+            python_calamine.ZipError,
+            python_calamine.XmlError,
+        ) as error:
+            raise InputError(
+                f"not a complete spreadsheet ({error})", str(path)
+            ) from error
     if not cells:
         raise InputError("the sheet is empty; expected a header row and rows", where)
     header = [_cell_text(cell).strip() for cell in cells[0]]
@@ -316,11 +425,23 @@ def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
             yield Record(f"{where}: row {number}", texts)
 
 
-def _columns(header: Sequence[str], cells: Sequence[Sequence[Any]], where: str) -> list[int]:
-    """Return the positions of the columns; one without a name and without content is none."""
-    filled = [position for position, name in enumerate(header) if name or any(row[position] not in ("", None) for row in cells[1:])]
+def _columns(
+    header: Sequence[str], cells: Sequence[Sequence[Any]], where: str
+) -> list[int]:
+    """Return the positions of the columns; one without a name and without content is
+    none.
+    """
+    filled = [
+        position
+        for position, name in enumerate(header)
+        if name or any(row[position] not in ("", None) for row in cells[1:])
+    ]
     names = [header[position] for position in filled]
-    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    twice = (
+        next((name for name in names if names.count(name) > 1), None)
+        if len(set(names)) < len(names)
+        else None
+    )
     if twice == "":
         raise InputError("two columns have no name in the header row", where)
     if twice is not None:

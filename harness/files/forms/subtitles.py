@@ -1,4 +1,7 @@
-"""Forms of subtitles: SubRip (SRT) and WebVTT (https://www.w3.org/TR/webvtt1/). Each cue is an item; its id is its number from 1."""
+"""Forms of subtitles: SubRip (SRT) and WebVTT (https://www.w3.org/TR/webvtt1/).
+
+Each cue is an item; its id is its number from 1.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,13 @@ from harness.files.records import Record
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
-_TAG = re.compile(r"</?(?:i|b|u|s|c|v|em|strong|ruby|rt|lang|font)(?:[.\s][^>]*)?>|<\d[\d:.]*>|\{\\[^}]*\}", re.IGNORECASE)
-"""Tags of WebVTT and of SRT, times within a cue, and marks of position such as ``{\\an8}``."""
+_TAG = re.compile(
+    r"</?(?:i|b|u|s|c|v|em|strong|ruby|rt|lang|font)(?:[.\s][^>]*)?>|<\d[\d:.]*>|\{\\[^}]*\}",
+    re.IGNORECASE,
+)
+"""Tags of WebVTT and of SRT, times within a cue,
+and marks of position such as ``{\\an8}``.
+"""
 EMPTY = "cues without text"
 
 
@@ -26,11 +34,17 @@ def _seconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> fl
     >>> _seconds("1", "02", "03", "500")
     3723.5
     """
-    return int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds) + int(fraction) / 10 ** len(fraction)
+    return (
+        int(hours or 0) * 3600
+        + int(minutes) * 60
+        + int(seconds)
+        + int(fraction) / 10 ** len(fraction)
+    )
 
 
 def cue_text(lines: list[str], *, entities: bool) -> str:
-    """Return the text of a cue: its lines joined by a blank, without tags; ``entities`` are decoded in WebVTT alone.
+    """Return the text of a cue: its lines joined by a blank, without tags; ``entities``
+    are decoded in WebVTT alone.
 
     >>> cue_text(["<i>a dog</i>", "{\\\\an8}on grass"], entities=False)
     'a dog on grass'
@@ -44,13 +58,17 @@ def cue_text(lines: list[str], *, entities: bool) -> str:
 
 
 def _is_vtt(sample: Sample) -> bool:
-    return bool(sample.lines) and re.fullmatch(r"WEBVTT(?:[ \t].*)?", sample.lines[0]) is not None
+    return (
+        bool(sample.lines)
+        and re.fullmatch(r"WEBVTT(?:[ \t].*)?", sample.lines[0]) is not None
+    )
 
 
 def _is_srt(sample: Sample) -> bool:
     head = [line.strip() for line in sample.lines if line.strip()][:2]
     return not _is_vtt(sample) and (
-        any(map(_TIMING.fullmatch, head[:1])) or (len(head) == 2 and head[0].isdecimal() and bool(_TIMING.fullmatch(head[1])))
+        any(map(_TIMING.fullmatch, head[:1]))
+        or (len(head) == 2 and head[0].isdecimal() and bool(_TIMING.fullmatch(head[1])))
     )
 
 
@@ -63,17 +81,23 @@ def _read(sample: Sample, name: str) -> Form:
             if not text:
                 left_out[EMPTY] += 1
                 continue
-            yield Record(f"{sample.path}:{line}", {"id": str(number), "caption": text, "start": start, "end": end})
+            yield Record(
+                f"{sample.path}:{line}",
+                {"id": str(number), "caption": text, "start": start, "end": end},
+            )
         if not any(_TIMING.fullmatch(line) for line in sample.lines) and not left_out:
-            raise InputError("holds no cues; expected lines such as 00:00:01.000 --> 00:00:02.000", str(sample.path))
+            raise InputError(
+                "holds no cues; expected lines such as 00:00:01.000 --> 00:00:02.000",
+                str(sample.path),
+            )
 
     return Form(name, rows(), ids=("id",), left_out=left_out)
 
 
 def _cues(sample: Sample) -> Iterator[tuple[int, float, float, list[str]]]:
     """Yield the line, start and end in seconds, and lines of text of each cue."""
-    # A cue reaches from its times to a blank line. Some writers leave the blank line out: then the number before the next times is none
-    # of its text.
+    # A cue reaches from its times to a blank line. Some writers leave the blank line
+    # out: then the number before the next times is none of its text.
     cue: tuple[int, float, float, list[str]] | None = None
     for number, line in read_lines(sample.path):
         timing = _TIMING.fullmatch(line)
@@ -95,10 +119,17 @@ def _cues(sample: Sample) -> Iterator[tuple[int, float, float, list[str]]]:
 
 SRT = FormKind(
     "srt",
-    "subtitles, SubRip: each cue is an item, with its times in `start` and `end` (seconds)",
+    "subtitles, SubRip: each cue is an item, with its times in `start` and `end` "
+    "(seconds)",
     _is_srt,
     lambda sample: _read(sample, "srt"),
-    [FormExample("1\n00:00:01,000 --> 00:00:02,000\na dog\n\n2\n00:00:02,000 --> 00:00:03,000\na cat", "the number of the cue, from 1")],
+    [
+        FormExample(
+            "1\n00:00:01,000 --> 00:00:02,000\na dog\n\n2\n"
+            "00:00:02,000 --> 00:00:03,000\na cat",
+            "the number of the cue, from 1",
+        )
+    ],
     reading="the text of the cue in one line, without tags",
 )
 WEBVTT = FormKind(
@@ -106,6 +137,12 @@ WEBVTT = FormKind(
     "subtitles, WebVTT: the same",
     _is_vtt,
     lambda sample: _read(sample, "webvtt"),
-    [FormExample("WEBVTT\n\n00:01.000 --> 00:02.000\na dog\n\n00:02.000 --> 00:03.000\n<i>a cat</i>", "the number of the cue, from 1")],
+    [
+        FormExample(
+            "WEBVTT\n\n00:01.000 --> 00:02.000\na dog\n\n00:02.000 --> 00:03.000\n"
+            "<i>a cat</i>",
+            "the number of the cue, from 1",
+        )
+    ],
     reading="the text of the cue in one line, without tags and with `&amp;` decoded",
 )

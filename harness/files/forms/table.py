@@ -17,7 +17,12 @@ from harness.files.forms.by_language import BY_LANGUAGE
 from harness.files.forms.conversations import CHAT, CONVERSATION, PIPELINE
 from harness.files.forms.data_frames import PANDAS
 from harness.files.forms.dense_captions import ACTIVITYNET
-from harness.files.forms.evaluations import LLAMA_FACTORY, MS_SWIFT, PROMPTFOO, VLMEVALKIT
+from harness.files.forms.evaluations import (
+    LLAMA_FACTORY,
+    MS_SWIFT,
+    PROMPTFOO,
+    VLMEVALKIT,
+)
 from harness.files.forms.folders import FOLDER
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormKind
@@ -28,39 +33,79 @@ from harness.files.records import kind
 from harness.files.streams import readable
 
 FORM_TABLE: Sequence[FormKind] = (
-    LM_EVAL, INSPECT, VLMEVALKIT, MS_SWIFT, LLAMA_FACTORY, PROMPTFOO, OPENAI, ANTHROPIC, GEMINI, CHAT, CONVERSATION, PIPELINE,
-    LABEL_STUDIO, ARGILLA, MECHANICAL_TURK, PANDAS, BY_LANGUAGE, ACTIVITYNET, SRT, WEBVTT, generic.VIDEO_LINES, FOLDER,
-    generic.MAPPING, generic.LIST, generic.JSON, generic.JSON_LINES, generic.CSV, generic.TSV, generic.PARQUET, generic.XLSX,
-    generic.ODS, generic.FLICKR, generic.PAIRS, generic.TEXT,
-)  # fmt: skip
+    LM_EVAL,
+    INSPECT,
+    VLMEVALKIT,
+    MS_SWIFT,
+    LLAMA_FACTORY,
+    PROMPTFOO,
+    OPENAI,
+    ANTHROPIC,
+    GEMINI,
+    CHAT,
+    CONVERSATION,
+    PIPELINE,
+    LABEL_STUDIO,
+    ARGILLA,
+    MECHANICAL_TURK,
+    PANDAS,
+    BY_LANGUAGE,
+    ACTIVITYNET,
+    SRT,
+    WEBVTT,
+    generic.VIDEO_LINES,
+    FOLDER,
+    generic.MAPPING,
+    generic.LIST,
+    generic.JSON,
+    generic.JSON_LINES,
+    generic.CSV,
+    generic.TSV,
+    generic.PARQUET,
+    generic.XLSX,
+    generic.ODS,
+    generic.FLICKR,
+    generic.PAIRS,
+    generic.TEXT,
+)
 """All forms; the generic ones come last."""
 FORMS: Mapping[str, FormKind] = {form.name: form for form in FORM_TABLE}
 """Forms by the name by which a user can choose one."""
 
 
 def read_form(
-    path: Path | Sample, role: Role, names: Sequence[str] = (), form: str | None = None, *, further: Iterable[FormKind] = ()
+    path: Path | Sample,
+    role: Role,
+    names: Sequence[str] = (),
+    form: str | None = None,
+    *,
+    further: Iterable[FormKind] = (),
 ) -> Form:
     """Return the records of a file.
 
     Parameters
     ----------
     path : Path or Sample
-        An existing file, a folder of text files or a part of a file (:func:`~harness.files.forms.folders.existing_captions`); all but
-        Parquet and spreadsheets may be compressed with gzip or Zstandard. Or a sample of one, in its own role and with its own names.
+        An existing file, a folder of text files or a part of a file
+        (:func:`~harness.files.forms.folders.existing_captions`); all but Parquet and
+        spreadsheets may be compressed with gzip or Zstandard. Or a sample of one, in
+        its own role and with its own names.
     role : {"candidates", "references"}
         Captions to read, where a file holds both.
     names : sequence of str
-        Names of columns in parameters of the user; a line or object with one of them is a header or a record.
+        Names of columns in parameters of the user; a line or object with one of them is
+        a header or a record.
     form : str, optional
-        Name of the form; default: the part of the path where it is the name of a form, else the content decides.
+        Name of the form; default: the part of the path where it is the name of a form,
+        else the content decides.
     further : iterable of FormKind
         Forms of plug-ins, beside those of :data:`FORM_TABLE`.
 
     Raises
     ------
     InputError
-        For an empty file, text that is not UTF-8, invalid JSON, an unknown form, and a file that fits several specific forms.
+        For an empty file, text that is not UTF-8, invalid JSON, an unknown form, and a
+        file that fits several specific forms.
     """
     sample = path if isinstance(path, Sample) else Sample(path, role, names)
     further = tuple(further)
@@ -76,13 +121,16 @@ def read_form(
 
 def _read_recognised(sample: Sample, table: Sequence[FormKind]) -> Form:
     """Return the records of a file whose form its content decides."""
-    # Specific forms are sought in the whole document, then in the records that it holds below a key, and generic ones last.
+    # Specific forms are sought in the whole document, then in the records that it holds
+    # below a key, and generic ones last.
     below = sample.below()
     for part in (sample, below) if below is not None else (sample,):
         fitting = [item for item in table if not item.generic and item.recognise(part)]
         if len(fitting) > 1:
             raise InputError(
-                f"fits {len(fitting)} forms: {quote_list(item.name for item in fitting)}; name the one that it has after the path: "
+                f"fits {len(fitting)} forms: "
+                f"{quote_list(item.name for item in fitting)}; "
+                "name the one that it has after the path: "
                 f"'{sample.path}#{fitting[0].name}'",
                 str(sample.path),
             )
@@ -95,24 +143,40 @@ def _read_recognised(sample: Sample, table: Sequence[FormKind]) -> Form:
 
 
 def _unknown_form(sample: Sample) -> InputError:
-    """Return the error for a file of no form: an archive of other files, or an old file of Excel."""
+    """Return the error for a file of no form: an archive of other files,
+    or an old file of Excel.
+    """
     path = sample.path
     if sample.container == "old-excel":
-        return InputError("is a file of Excel 97 (.xls), or has a password; save it as .xlsx without one, or as CSV (UTF-8)", str(path))
+        return InputError(
+            "is a file of Excel 97 (.xls), or has a password; "
+            "save it as .xlsx without one, or as CSV (UTF-8)",
+            str(path),
+        )
     with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
         names = [item.filename for item in archive.infolist() if not item.is_dir()]
-    text = f"is a zip archive of {len(names)} {'file' if len(names) == 1 else 'files'} ({quote_list(names, 5)})"
-    return InputError(f"{text}; expected a file of captions: unpack it (unzip {path.name}) and name one of them", str(path))
+    text = (
+        f"is a zip archive of {len(names)} {'file' if len(names) == 1 else 'files'} "
+        f"({quote_list(names, 5)})"
+    )
+    return InputError(
+        f"{text}; expected a file of captions: unpack it (unzip {path.name}) "
+        "and name one of them",
+        str(path),
+    )
 
 
 def single_object(path: Path | Sample) -> Parameters | None:
-    """Return the object of a file that holds exactly one JSON object, or None for JSON Lines with several records.
+    """Return the object of a file that holds exactly one JSON object, or None for JSON
+    Lines with several records.
 
     NaN, which inspect writes for a sample without a score, is read in its logs alone.
     """
     sample = path if isinstance(path, Sample) else Sample(path, "references")
     value = sample.document
-    if sample.container == "jsonl" or (sample.constants is not None and isinstance(value, dict) and is_lm_eval(value)):
+    if sample.container == "jsonl" or (
+        sample.constants is not None and isinstance(value, dict) and is_lm_eval(value)
+    ):
         return None
     if sample.constants is not None and not neighbours.is_inspect_log(value):
         raise sample.constants

@@ -1,4 +1,6 @@
-"""Words with which models introduce a caption: "Caption:", "Here is a caption of the image:", "Sure!"."""
+"""Words with which models introduce a caption: "Caption:",
+"Here is a caption of the image:", "Sure!".
+"""
 
 from __future__ import annotations
 
@@ -15,21 +17,29 @@ _MARKUP = r"[\s*_#>\"'“‘`]*"
 _SURE = r"(?:sure|certainly|of course|absolutely)(?:\s+thing)?"
 _PREFIX = late_pattern(
     rf"{_MARKUP}(?:"
-    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*(?:\s+(?:is|would be|could be))?\s*[:：]"
-    rf"|(?:(?:{_SURE}|okay|ok)[!,.]?\s*)?here(?:['’]s| is| are)\b[^:：\n]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：]"
+    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*(?:\s+(?:is|would "
+    r"be|could be))?\s*[:：]"
+    rf"|(?:(?:{_SURE}|okay|ok)[!,.]?\s*)?here(?:['’]s| is| are)\b[^:：\n"
+    rf"]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：]"
     rf"|{_SURE}!"
     r")[*_]*\s*",
     re.IGNORECASE,
 )
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("‘", "’"))
 TRIGGERS = (":", "：", "sure!", "thing!", "certainly!", "course!", "absolutely!")
-"""Lower-case texts, one of which stands in every text that :func:`strip_prefix` changes."""
+"""Lower-case texts, one of which stands in every text that :func:`strip_prefix`
+changes.
+"""
 
 
 def strip_prefix(text: str) -> str:
-    """Return a text without the words that introduce a caption and quotes around what follows; the text itself where there are none.
+    """Return a text without the words that introduce a caption and quotes around what
+    follows; the text itself where there are none.
 
-    >>> strip_prefix("**Caption:** a dog runs"), strip_prefix('Here is a caption: "A dog runs."')
+    >>> (
+    ...     strip_prefix("**Caption:** a dog runs"),
+    ...     strip_prefix('Here is a caption: "A dog runs."'),
+    ... )
     ('a dog runs', 'A dog runs.')
     >>> strip_prefix("a sign that reads: caption")
     'a sign that reads: caption'
@@ -39,19 +49,32 @@ def strip_prefix(text: str) -> str:
         return text
     answer = text[start:].strip()
     for mark in ("**", "__"):
-        if answer.endswith(mark) and answer.count(mark) == 1:  # its partner stood before the prefix
+        # its partner stood before the prefix
+        if answer.endswith(mark) and answer.count(mark) == 1:
             answer = answer.removesuffix(mark).rstrip()
     for first, last in _QUOTES:
         inner = answer[1:-1]
-        if len(answer) > 1 and answer[0] == first and answer[-1] == last and first not in inner and last not in inner:
+        if (
+            len(answer) > 1
+            and answer[0] == first
+            and answer[-1] == last
+            and first not in inner
+            and last not in inner
+        ):
             return inner.strip()
-    if answer[-1:] in ('"', "”") and not any(mark in answer[:-1] for mark in '"“”') and any(mark in text[:start] for mark in '"“'):
+    if (
+        answer[-1:] in ('"', "”")
+        and not any(mark in answer[:-1] for mark in '"“”')
+        and any(mark in text[:start] for mark in '"“')
+    ):
         return answer[:-1].rstrip()
     return answer
 
 
 def _prefix_end(text: str) -> int:
-    """Return where the words that introduce a caption end, which may be several phrases; 0 without any."""
+    """Return where the words that introduce a caption end,
+    which may be several phrases; 0 without any.
+    """
     end = 0
     while prefix := _PREFIX().match(text, end):
         end = prefix.end()

@@ -1,4 +1,6 @@
-"""Marks of chats and of the beginning and end of texts, which tokenisers of models add and decoding leaves in."""
+"""Marks of chats and of the beginning and end of texts,
+which tokenisers of models add and decoding leaves in.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,26 @@ _MARK = late_pattern(
     re.IGNORECASE,
 )
 TRIGGERS = ("<", "[", "startseq", "endseq")
-"""Lower-case texts, one of which stands in every text that :func:`strip_chat_marks` changes."""
+"""Lower-case texts, one of which stands in every text that :func:`strip_chat_marks`
+changes.
+"""
 
 
 def strip_chat_marks(text: str) -> str:
-    """Return a text without marks of chats and ends; the text itself where there is none.
+    """Return a text without marks of chats and ends;
+    the text itself where there is none.
 
-    Turns of a chat other than the answer are removed with their marks, and so is what follows a mark of the end: a model that goes on has
-    begun another text.
+    Turns of a chat other than the answer are removed with their marks, and so is what
+    follows a mark of the end: a model that goes on has begun another text.
 
-    >>> strip_chat_marks("<start> a cat <end>"), strip_chat_marks("a dog <eos> <pad> <pad>")
+    >>> (
+    ...     strip_chat_marks("<start> a cat <end>"),
+    ...     strip_chat_marks("a dog <eos> <pad> <pad>"),
+    ... )
     ('a cat', 'a dog')
-    >>> strip_chat_marks("<|im_start|>user\\nDescribe it.<|im_end|>\\n<|im_start|>assistant\\na red bus<|im_end|>")
+    >>> strip_chat_marks(
+    ...     "<|im_start|>user\\nDescribe it.<|im_end|>\\n<|im_start|>assistant\\na red bus<|im_end|>"
+    ... )
     'a red bus'
     """
     if not _MARK().search(text):
@@ -73,12 +83,17 @@ def find_chat_marks(text: str) -> list[str]:
 
 
 def _answer_start(text: str) -> int:
-    """Return where the answer begins, behind the head of its turn or behind an instruction."""
+    """Return where the answer begins, behind the head of its turn or behind an
+    instruction.
+    """
     heads = list(_HEAD().finditer(text))
     start = 0
     if heads and not _drop_marks(text[: heads[0].start()]):
-        # A text that begins with the user's turn holds the whole chat: the answer is the last turn of the model.
-        of_model = [head for head in heads if (head["role"] or head["only"]).lower() in _ANSWERS]
+        # A text that begins with the user's turn holds the whole chat: the answer is
+        # the last turn of the model.
+        of_model = [
+            head for head in heads if (head["role"] or head["only"]).lower() in _ANSWERS
+        ]
         is_answer = bool(of_model) and of_model[0] is heads[0]
         start = (heads[0] if is_answer else (of_model or heads)[-1]).end()
     rest = text[start:]

@@ -1,4 +1,6 @@
-"""What can be removed of captions on request: thinking, marks of chats, prompts, words that introduce a caption, Markdown, repeats."""
+"""What can be removed of captions on request: thinking, marks of chats, prompts, words
+that introduce a caption, Markdown, repeats.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Removable:
     find: Callable[[str], list[str]]
     """Returns what was found, for messages, of a text that :attr:`strip` changes."""
     triggers: tuple[str, ...]
-    """Lower-case texts, one of which stands in every text that :attr:`strip` changes."""
+    """Lower-case texts, one of which stands in every text that :attr:`strip` changes.
+    """
 
 
 REMOVABLE = (
@@ -47,7 +50,8 @@ CLEAN = (*(item.name for item in REMOVABLE), REPEATS)
 
 
 def check_clean(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return what to remove, in the order of :data:`CLEAN`, from names or a text of names with commas.
+    """Return what to remove, in the order of :data:`CLEAN`,
+    from names or a text of names with commas.
 
     Raises :class:`~harness.errors.InputError` for a name that is not among them.
 
@@ -55,28 +59,38 @@ def check_clean(names: str | Iterable[str] | None) -> tuple[str, ...]:
     ('think', 'prefix')
     """
     listed = [names] if isinstance(names, str) else list(names or ())
-    chosen = [name.strip() for text in listed for name in str(text).split(",") if name.strip()]
+    chosen = [
+        name.strip() for text in listed for name in str(text).split(",") if name.strip()
+    ]
     for name in chosen:
         if name not in CLEAN:
-            raise InputError.of_name("clean has no", name, CLEAN, "expected some of", parameter="clean")
+            raise InputError.of_name(
+                "clean has no", name, CLEAN, "expected some of", parameter="clean"
+            )
     return tuple(name for name in CLEAN if name in chosen)
 
 
 def clean(text: str, names: Sequence[str]) -> str:
-    """Return a caption without what is named; the text itself where there is nothing of it.
+    """Return a caption without what is named;
+    the text itself where there is nothing of it.
 
-    Cleaning a cleaned text changes nothing. An empty text is left of one without a caption.
+    Cleaning a cleaned text changes nothing. An empty text is left of one without a
+    caption.
 
     Parameters
     ----------
     text : str
         Caption.
     names : sequence of str
-        Names of :data:`CLEAN`; ``repeats`` is about several texts (:func:`drop_repeats`).
+        Names of :data:`CLEAN`; ``repeats`` is about several texts
+        (:func:`drop_repeats`).
 
     Examples
     --------
-    >>> clean("<think>A dog.</think> **Caption:** a dog runs<|im_end|>", ["think", "marks", "prefix"])
+    >>> clean(
+    ...     "<think>A dog.</think> **Caption:** a dog runs<|im_end|>",
+    ...     ["think", "marks", "prefix"],
+    ... )
     'a dog runs'
     >>> clean("a  dog ", ["think", "marks", "prefix"])
     'a  dog '

@@ -1,4 +1,6 @@
-"""Regular expressions that are compiled where they are needed first: most captions have nothing that they look for."""
+"""Regular expressions that are compiled where they are needed first: most captions have
+nothing that they look for.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from harness.files.generated.late_pattern import late_pattern
 _BOLD = late_pattern(r"\*\*(?=\S)([^*\n]+?)\*\*|(?<!\w)__(?=[^\s_])([^_\n]+?)__(?!\w)")
 _WHOLE_ITALIC = late_pattern(r"\s*\*(?=[^\s*])([^*\n]+)\*\s*")
 _HEADING = late_pattern(r"(?m)^[ \t]{0,3}(?:#{2,6}[ \t]+(?=\S)|#[ \t]+(?=\S[^\n]*\n))")
-"""Two signs or more; one where a line follows, since a sign before a number is one too."""
+"""Two signs or more; one where a line follows, since a sign before a number is one too.
+"""
 _BULLET = late_pattern(r"(?m)^[ \t]{0,8}(?:[-*•+]|\d{1,2}[.)])[ \t]+(?=\S)")
 _FENCE = late_pattern(r"(?m)^[ \t]{0,3}```[^\n`]*$\n?")
 MIN_BULLETS = 2

@@ -1,4 +1,6 @@
-"""Prompts that models repeat before their answer, because more than the new tokens was decoded."""
+"""Prompts that models repeat before their answer,
+because more than the new tokens was decoded.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,20 @@ import re
 
 from harness.files.generated.late_pattern import late_pattern
 
-_ASKER = late_pattern(r"\b(?:USER|HUMAN):|(?m:^[ \t]*(?:User|Human|Question|Instruction|### (?:Instruction|User|Human|Input))[ \t]*:)")
-"""Head of the turn of a user, as in Vicuna, LLaVA, BLIP-2 and Alpaca: upper case anywhere, else at the beginning of a line."""
-_ANSWERER = late_pattern(
-    r"\bASSISTANT:|(?m:^[ \t]*(?:Assistant|AI|Answer|### (?:Response|Assistant))[ \t]*:)|(?<=[.?!]) (?:Assistant|Short answer|Answer)\s*:"
+_ASKER = late_pattern(
+    r"\b(?:USER|HUMAN):|(?m:^[ \t]*(?:User|Human|Question|Instruction|### "
+    r"(?:Instruction|User|Human|Input))[ \t]*:)"
 )
-_FIRST_ANSWERER = late_pattern(r"\s*(?:ASSISTANT|Assistant|### (?:Response|Assistant))\s*:")
+"""Head of the turn of a user, as in Vicuna, LLaVA, BLIP-2 and Alpaca: upper case
+anywhere, else at the beginning of a line.
+"""
+_ANSWERER = late_pattern(
+    r"\bASSISTANT:|(?m:^[ \t]*(?:Assistant|AI|Answer|### (?:Response|Assistant))[ "
+    r"\t]*:)|(?<=[.?!]) (?:Assistant|Short answer|Answer)\s*:"
+)
+_FIRST_ANSWERER = late_pattern(
+    r"\s*(?:ASSISTANT|Assistant|### (?:Response|Assistant))\s*:"
+)
 _MEDIA_MARK = late_pattern(r"<(?:image|video|audio)>\s*", re.IGNORECASE)
 MIN_PROMPT_WORDS = 2
 """Words of a prompt below which a text may begin with it by chance."""
@@ -20,7 +30,8 @@ TRIGGERS = (":",)
 
 
 def strip_echo(text: str) -> str:
-    """Return what follows the turn of a user and the head of the answer; the text itself where both are not there.
+    """Return what follows the turn of a user and the head of the answer; the text
+    itself where both are not there.
 
     >>> strip_echo("USER: Describe the picture. ASSISTANT: a red bus")
     'a red bus'
@@ -36,9 +47,12 @@ def strip_echo(text: str) -> str:
 
 
 def strip_prompt(text: str, prompt: str) -> str:
-    """Return a text without the prompt that it begins with; the text itself where it begins otherwise, or for a prompt of one word.
+    """Return a text without the prompt that it begins with; the text itself where it
+    begins otherwise, or for a prompt of one word.
 
-    >>> strip_prompt("Describe the picture. a red bus", "<image>\\nDescribe the picture.")
+    >>> strip_prompt(
+    ...     "Describe the picture. a red bus", "<image>\\nDescribe the picture."
+    ... )
     'a red bus'
     """
     asked = _MEDIA_MARK().sub("", prompt).strip()
@@ -51,5 +65,9 @@ def strip_prompt(text: str, prompt: str) -> str:
 
 def find_echo(text: str) -> list[str]:
     """Return the heads of turns in a text."""
-    heads = [match[0].strip() for pattern in (_ASKER(), _ANSWERER()) if (match := pattern.search(text))]
+    heads = [
+        match[0].strip()
+        for pattern in (_ASKER(), _ANSWERER())
+        if (match := pattern.search(text))
+    ]
     return list(dict.fromkeys(heads)) or [text.split(":")[0].strip() + ":"]

@@ -1,4 +1,6 @@
-"""What the records of a file say about their captions, and what is removed of these on request."""
+"""What the records of a file say about their captions,
+and what is removed of these on request.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ LOOKED_AT = frozenset((*FIELDS, *PROMPTS))
 
 @dataclass
 class RecordSigns:
-    """Captions that were cut off, that begin with their prompt, and that were cleaned, in the records of a file."""
+    """Captions that were cut off, that begin with their prompt, and that were cleaned,
+    in the records of a file.
+    """
 
     names: tuple[str, ...] = ()
     """What to remove, of :data:`~harness.files.generated.cleaning.CLEAN`."""
@@ -34,14 +38,26 @@ class RecordSigns:
     _echoes: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Location and caption."""
 
-    def look(self, record: Mapping[str, Any], texts: tuple[str, ...], location: str, *, allow_empty: bool) -> tuple[str, ...]:
-        """Return the captions of a record, cleaned where this is asked for, and count what its fields say.
+    def look(
+        self,
+        record: Mapping[str, Any],
+        texts: tuple[str, ...],
+        location: str,
+        *,
+        allow_empty: bool,
+    ) -> tuple[str, ...]:
+        """Return the captions of a record, cleaned where this is asked for,
+        and count what its fields say.
 
-        Raises :class:`InputError` with ``location`` for a caption of which nothing is left, unless empty ones are accepted.
+        Raises :class:`InputError` with ``location`` for a caption of which nothing is
+        left, unless empty ones are accepted.
         """
         prompt = ""
         if not LOOKED_AT.isdisjoint(record):
-            prompt = next((record[name] for name in PROMPTS if isinstance(record.get(name), str)), "")
+            prompt = next(
+                (record[name] for name in PROMPTS if isinstance(record.get(name), str)),
+                "",
+            )
             if texts and is_cut_off(record):
                 self._cut_off.append((location, texts[-1]))
         if not self.names and not prompt:
@@ -60,11 +76,17 @@ class RecordSigns:
             self.cleaned += 1
         if not allow_empty and not answer.strip() and text.strip():
             removed = ", ".join(self.names)
-            raise InputError(f'empty without {removed}: "{shorten(text)}" (allow_empty: true keeps an empty caption)', location)
+            raise InputError(
+                f'empty without {removed}: "{shorten(text)}" (allow_empty: '
+                "true keeps an empty caption)",
+                location,
+            )
         return answer
 
     def drop_repeats(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return one of several equal captions of an id where this is asked for, and count the others."""
+        """Return one of several equal captions of an id where this is asked for,
+        and count the others.
+        """
         kept = drop_repeats(texts) if REPEATS in self.names else texts
         self.left_out += len(texts) - len(kept)
         return kept
@@ -72,7 +94,12 @@ class RecordSigns:
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was counted."""
         kinds: Sequence[tuple[str, str, str, list[tuple[str, str]]]] = (
-            ("cut", "was cut off at the largest number of tokens", "were cut off at the largest number of tokens", self._cut_off),
+            (
+                "cut",
+                "was cut off at the largest number of tokens",
+                "were cut off at the largest number of tokens",
+                self._cut_off,
+            ),
             ("echo", "begins with the prompt", "begin with the prompt", self._echoes),
         )
         out: list[Remark] = []
@@ -80,11 +107,36 @@ class RecordSigns:
             if found:
                 location, caption = found[0]
                 verb = singular if len(found) == 1 else plural
-                text = f'{len(found):,} of {self.captions:,} captions {verb}, as {location}: "{shorten(caption)}"'
-                out.append(Remark(kind, text, len(found), location, "echo" if kind == "echo" else ""))
+                text = (
+                    f"{len(found):,} of {self.captions:,} captions {verb}, "
+                    f'as {location}: "{shorten(caption)}"'
+                )
+                out.append(
+                    Remark(
+                        kind,
+                        text,
+                        len(found),
+                        location,
+                        "echo" if kind == "echo" else "",
+                    )
+                )
         of_texts = [name for name in self.names if name != REPEATS]
         if of_texts:
-            out.append(Remark("clean", f"cleaned {self.cleaned:,} of {self.captions:,} captions ({', '.join(of_texts)})", self.cleaned))
+            out.append(
+                Remark(
+                    "clean",
+                    f"cleaned {self.cleaned:,} of {self.captions:,} captions "
+                    f"({', '.join(of_texts)})",
+                    self.cleaned,
+                )
+            )
         if REPEATS in self.names:
-            out.append(Remark("clean", f"left out {self.left_out:,} of {self.captions:,} captions ({REPEATS})", self.left_out))
+            out.append(
+                Remark(
+                    "clean",
+                    f"left out {self.left_out:,} of {self.captions:,} captions "
+                    f"({REPEATS})",
+                    self.left_out,
+                )
+            )
         return out

@@ -7,7 +7,8 @@ import re
 from harness.files.generated.late_pattern import late_pattern
 
 _CANNOT = (
-    r"I\s*(?:['’]m|am)?\s*(?:can['’]?t|cannot|can not|(?:currently )?(?:unable|not able) to|won['’]t be able to|"
+    r"I\s*(?:['’]m|am)?\s*(?:can['’]?t|cannot|can not|(?:currently )?(?:unable|not "
+    r"able) to|won['’]t be able to|"
     r"do(?:n['’]t| not)(?: have the (?:ability|capability) to)?)\b"
 )
 _VERB = (
@@ -17,8 +18,14 @@ _VERB = (
 _ADVERB = r"(?:(?:directly|currently|actually)\s+)?"
 _DETERMINERS = r"(?:(?:the|this|that|any|an?|your|these|those|such|specific|real|actual|attached|provided|uploaded|of|in)\s+){0,3}"
 _MEDIA = r"(?:image|picture|photo|photograph|video|audio|clip|content|request|file|attachment|link|person|people|individual)s?"
-_SORRY = r"(?:(?:I['’]m|I am)\s+(?:very |so |really |truly )?sorry|sorry|(?:my )?apologies|I apologi[sz]e|unfortunately)\b"
-_MODEL = r"as an? (?:AI|artificial intelligence|(?:large |text-based )?(?:AI )?language model)\b"
+_SORRY = (
+    r"(?:(?:I['’]m|I am)\s+(?:very |so |really |truly )?sorry|sorry|(?:my "
+    r")?apologies|I apologi[sz]e|unfortunately)\b"
+)
+_MODEL = (
+    r"as an? (?:AI|artificial intelligence|(?:large |text-based )?(?:AI )?language "
+    r"model)\b"
+)
 _REFUSALS = (
     rf"{_SORRY}[^.!?\n]{{0,60}}?\b{_CANNOT}\s+{_ADVERB}{_VERB}\b",
     rf"{_SORRY},?\s+(?:but\s+)?{_MODEL}",
@@ -26,7 +33,8 @@ _REFUSALS = (
     rf"{_MODEL}[^.!?\n]{{0,80}}?\bI\b",
     rf"{_CANNOT}\s+{_ADVERB}(?:help|assist)\s+(?:you\s+)?with\s+(?:that|this|your|the|such)\b",
     rf"{_CANNOT}\s+{_ADVERB}{_VERB}\s+(?:(?:an?|the|any)\s+(?:\w+\s+)?(?:captions?|descriptions?)\s+(?:for|of)\s+)?{_DETERMINERS}{_MEDIA}\b",
-    rf"(?:please|could you(?: please)?) (?:provide|upload|share|attach) (?:the|an|your|a)\s+(?:\w+\s+)?{_MEDIA}\b",
+    r"(?:please|could you(?: please)?) (?:provide|upload|share|attach) "
+    rf"(?:the|an|your|a)\s+(?:\w+\s+)?{_MEDIA}\b",
 )
 _REFUSAL = late_pattern(rf"\W*(?:{'|'.join(_REFUSALS)})", re.IGNORECASE)
 TRIGGERS = (
@@ -52,7 +60,10 @@ TRIGGERS = (
 def is_refusal(text: str) -> bool:
     """Return True for a text that begins with a refusal to describe.
 
-    >>> is_refusal("I'm sorry, but I can't help with that."), is_refusal("a dog looks sorry")
+    >>> (
+    ...     is_refusal("I'm sorry, but I can't help with that."),
+    ...     is_refusal("a dog looks sorry"),
+    ... )
     (True, False)
     """
     return bool(_REFUSAL().match(text))

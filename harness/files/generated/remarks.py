@@ -1,4 +1,6 @@
-"""Remarks on the captions of a system: what stands around them, and files that are all but surely a mistake."""
+"""Remarks on the captions of a system: what stands around them,
+and files that are all but surely a mistake.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from harness.files.generated.refused_captions import is_refusal
 from harness.files.generated.unspaced_scripts import ScriptCount
 
 BLOCK = 4096
-"""Examples that are looked at together: what is in none of their texts is not searched in each."""
+"""Examples that are looked at together: what is in none of their texts is not searched
+in each.
+"""
 MIN_EXAMPLES = 3
 """Examples below which equal captions are no remark."""
 MIN_COPIES = 2
@@ -32,7 +36,9 @@ class Remark:
     """Something about the captions of a system."""
 
     kind: str
-    """think | marks | echo | prefix | markdown | unknown | refusal | empty | cut | copies | same | repeats | script."""
+    """think | marks | echo | prefix | markdown | unknown | refusal | empty | cut |
+    copies | same | repeats | script.
+    """
     text: str
     """The sentence."""
     count: int
@@ -60,7 +66,9 @@ class _Found:
             self.signs.update(dict.fromkeys(shorten(sign, 30) for sign in signs))
 
 
-def output_remarks(sets: Iterable[CaptionSet], *, cut_off: Collection[str] = ()) -> list[Remark]:
+def output_remarks(
+    sets: Iterable[CaptionSet], *, cut_off: Collection[str] = ()
+) -> list[Remark]:
     """Return the remarks on the captions of one system.
 
     Parameters
@@ -68,7 +76,8 @@ def output_remarks(sets: Iterable[CaptionSet], *, cut_off: Collection[str] = ())
     sets : iterable of CaptionSet
         Candidates and references of each example; they are read once.
     cut_off : collection of str
-        Ids of the examples whose records say that a caption was cut off (:func:`~harness.files.generated.finish_reasons.is_cut_off`).
+        Ids of the examples whose records say that a caption was cut off
+        (:func:`~harness.files.generated.finish_reasons.is_cut_off`).
 
     Examples
     --------
@@ -99,7 +108,9 @@ class OutputLook:
         self._distinct = False
 
     def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
-        """Add the captions of some examples; ``cut_off`` are the ids of those whose records say so."""
+        """Add the captions of some examples;
+        ``cut_off`` are the ids of those whose records say so.
+        """
         sets = [item for item in sets if item.candidates]
         self._examples += len(sets)
         texts = [text for item in sets for text in item.candidates]
@@ -123,7 +134,9 @@ class OutputLook:
                     self._add_to("cut", item.id, item.candidates[-1])
 
     def _add_marks(self, ids: Sequence[str], texts: Sequence[str]) -> None:
-        """Add the marks in captions; what stands in none of them is not looked for in each."""
+        """Add the marks in captions; what stands in none of them is not looked for in
+        each.
+        """
         joined = "\0".join(texts).lower()  # NUL is in no caption
         lowered = joined.split("\0")
         to_look_for: dict[int, list[_Look]] = {}
@@ -131,7 +144,14 @@ class OutputLook:
             triggers = [trigger for trigger in look.triggers if trigger in joined]
             if not triggers:
                 continue
-            for index in sorted({k for trigger in triggers for k, text in enumerate(lowered) if trigger in text}):
+            for index in sorted(
+                {
+                    k
+                    for trigger in triggers
+                    for k, text in enumerate(lowered)
+                    if trigger in text
+                }
+            ):
                 to_look_for.setdefault(index, []).append(look)
         for index, looks in sorted(to_look_for.items()):
             for kind, signs in _marks_of(texts[index], looks):
@@ -140,16 +160,22 @@ class OutputLook:
             if not text or text.isspace():
                 self._add_to("empty", ids[index], text)
 
-    def _add_to(self, kind: str, example: str, caption: str, signs: Sequence[str] = ()) -> None:
+    def _add_to(
+        self, kind: str, example: str, caption: str, signs: Sequence[str] = ()
+    ) -> None:
         self._found.setdefault(kind, _Found()).add(example, caption, signs)
 
     def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
-        """Add the examples whose captions are all the same, and note whether others have different ones."""
+        """Add the examples whose captions are all the same,
+        and note whether others have different ones.
+        """
         for item in sets:
             if len(item.candidates) < 2:
                 continue
             if len(set(item.candidates)) == 1:
-                self._add_to(REPEATS, item.id, item.candidates[0], [f"{len(item.candidates)}"])
+                self._add_to(
+                    REPEATS, item.id, item.candidates[0], [f"{len(item.candidates)}"]
+                )
             else:
                 self._distinct = True
 
@@ -162,37 +188,78 @@ class OutputLook:
                 self._copies = False
                 return
             self._most_references = max(self._most_references, len(references))
-            self._first_copies = self._first_copies and all(text == references[0] for text in candidates)
+            self._first_copies = self._first_copies and all(
+                text == references[0] for text in candidates
+            )
 
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was added."""
-        out = [self._remark(kind, phrase) for kind, phrase in _PHRASES.items() if kind in self._found]
+        out = [
+            self._remark(kind, phrase)
+            for kind, phrase in _PHRASES.items()
+            if kind in self._found
+        ]
         return [*out, *self._remarks_on_all()]
 
     def _remark(self, kind: str, phrase: tuple[str, str]) -> Remark:
         found = self._found[kind]
         signs = list(found.signs)
-        listed = f" ({', '.join(signs[:MOST_SIGNS])}{', ...' if len(signs) > MOST_SIGNS else ''})" if signs else ""
-        number = f"{found.count:,} of {self._captions:,} {'caption' if self._captions == 1 else 'captions'}"
-        text = f"{number} {phrase[0 if found.count == 1 else 1]}{listed}, as '{found.example}': \"{shorten(found.caption)}\""
-        return Remark(kind, text, found.count, found.example, kind if kind in _CLEANED else "")
+        listed = (
+            " "
+            f"({', '.join(signs[:MOST_SIGNS])}{', ...' if len(signs) > MOST_SIGNS else ''})"
+            if signs
+            else ""
+        )
+        number = (
+            f"{found.count:,} of {self._captions:,} "
+            f"{'caption' if self._captions == 1 else 'captions'}"
+        )
+        text = (
+            f"{number} {phrase[0 if found.count == 1 else 1]}{listed}, "
+            f"as '{found.example}': \"{shorten(found.caption)}\""
+        )
+        return Remark(
+            kind, text, found.count, found.example, kind if kind in _CLEANED else ""
+        )
 
     def _remarks_on_all(self) -> Iterator[Remark]:
         """Yield the remarks on the whole file."""
         examples, only = self._examples, self._only or ""
         if self._copies and examples >= MIN_COPIES:
-            which = ", the first one" if self._first_copies and self._most_references > 1 else ""
-            text = f"every candidate equals a reference of its example{which}: captions are scored against themselves"
+            which = (
+                ", the first one"
+                if self._first_copies and self._most_references > 1
+                else ""
+            )
+            text = (
+                f"every candidate equals a reference of its example{which}: "
+                "captions are scored against themselves"
+            )
             yield Remark("copies", text, examples)
         if not self._differs and examples >= MIN_EXAMPLES:
-            yield Remark("same", f'all {examples:,} examples have the same caption: "{shorten(only)}"', examples)
+            yield Remark(
+                "same",
+                f'all {examples:,} examples have the same caption: "{shorten(only)}"',
+                examples,
+            )
         repeated = self._found.get(REPEATS)
-        if repeated and not self._distinct and (len(self._sizes) > 1 or repeated.count == examples):
+        if (
+            repeated
+            and not self._distinct
+            and (len(self._sizes) > 1 or repeated.count == examples)
+        ):
             numbers = " or ".join(repeated.signs)
-            whose = f"id '{repeated.example}'" if repeated.count == 1 else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
+            whose = (
+                f"id '{repeated.example}'"
+                if repeated.count == 1
+                else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
+            )
             often = "twice" if numbers == "2" else f"{numbers} times"
             caption = shorten(repeated.caption)
-            text = f'the {numbers} captions of {whose} are identical ("{caption}"): corpus numbers such as BLEU count them {often}'
+            text = (
+                f'the {numbers} captions of {whose} are identical ("{caption}"): '
+                f"corpus numbers such as BLEU count them {often}"
+            )
             yield Remark("repeats", text, repeated.count, repeated.example, REPEATS)
         language = self._scripts.language()
         if language:
@@ -204,8 +271,10 @@ def script_text(language: str) -> str:
     name = "zh" if language == "Chinese" else "characters"
     other = ", or characters" if name == "zh" else ""
     return (
-        f"the captions are {language}, without blanks between words: metrics of words take each for one word "
-        f"(-m bleu:tokenizer={name}, or tokenizer: {name} in a spec, splits them{other})"
+        f"the captions are {language}, without blanks between words: "
+        "metrics of words take each for one word "
+        f"(-m bleu:tokenizer={name}, or tokenizer: {name} in a spec, "
+        f"splits them{other})"
     )
 
 
@@ -220,7 +289,9 @@ def shorten(text: str, length: int = SHORT) -> str:
 
 
 def _letters(text: str) -> str:
-    """Return the letters and digits of a text in lower case, by which copies are recognised after tokenisation."""
+    """Return the letters and digits of a text in lower case, by which copies are
+    recognised after tokenisation.
+    """
     return _NOT_LETTERS().sub("", text.lower())
 
 
@@ -236,30 +307,47 @@ class _Look:
     strip: Callable[[str], str] = str
 
 
-def _finder(strip: Callable[[str], str], find: Callable[[str], list[str]]) -> Callable[[str], list[str] | None]:
-    """Return a function that finds what ``strip`` removes: a text has a mark exactly where removing it changes the text."""
+def _finder(
+    strip: Callable[[str], str], find: Callable[[str], list[str]]
+) -> Callable[[str], list[str] | None]:
+    """Return a function that finds what ``strip`` removes: a text has a mark exactly
+    where removing it changes the text.
+    """
     return lambda text: find(text) if strip(text) != text else None
 
 
 _LOOKS = (
-    *(_Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip) for item in REMOVABLE),
+    *(
+        _Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip)
+        for item in REMOVABLE
+    ),
     _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
     _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
 )
 
 
 def caption_marks(text: str) -> list[tuple[str, list[str]]]:
-    """Return the kinds of marks of a caption, each with what was found, from the outside.
+    """Return the kinds of marks of a caption, each with what was found,
+    from the outside.
 
     >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
     [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
     """
     lowered = text.lower()
-    return _marks_of(text, [look for look in _LOOKS if any(trigger in lowered for trigger in look.triggers)])
+    return _marks_of(
+        text,
+        [
+            look
+            for look in _LOOKS
+            if any(trigger in lowered for trigger in look.triggers)
+        ],
+    )
 
 
 def _marks_of(text: str, looks: Sequence[_Look]) -> list[tuple[str, list[str]]]:
-    """Return the marks of a caption among some kinds; what stands within thinking, for example, is none of the caption."""
+    """Return the marks of a caption among some kinds; what stands within thinking, for
+    example, is none of the caption.
+    """
     marks: list[tuple[str, list[str]]] = []
     for look in looks:
         signs = look.find(text)
@@ -273,12 +361,18 @@ _PHRASES = {
     "think": ("holds thinking", "hold thinking"),
     "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
     "echo": ("repeats the prompt", "repeat the prompt"),
-    "prefix": ("begins with words about the caption", "begin with words about the caption"),
+    "prefix": (
+        "begins with words about the caption",
+        "begin with words about the caption",
+    ),
     "markdown": ("holds Markdown", "hold Markdown"),
     "unknown": ("holds unknown words", "hold unknown words"),
     "refusal": ("refuses to describe", "refuse to describe"),
     "empty": ("is empty", "are empty"),
-    "cut": ("was cut off at the largest number of tokens", "were cut off at the largest number of tokens"),
+    "cut": (
+        "was cut off at the largest number of tokens",
+        "were cut off at the largest number of tokens",
+    ),
 }
 """Kind of a mark -> its phrase for one caption and for several."""
 _CLEANED = tuple(item.name for item in REMOVABLE)

@@ -1,4 +1,6 @@
-"""Thinking that models write before their answer: tags, channels, and what is left of them."""
+"""Thinking that models write before their answer: tags, channels,
+and what is left of them.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +14,48 @@ _TAG = late_pattern(
     rf"|</(?:seed:)?(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|END_THINKING\|>",
     re.IGNORECASE,
 )
-"""Tags that open or close thinking: DeepSeek-R1 and Qwen (``<think>``), Seed, Kimi (``◁think▷``), Magistral, Sky-T1, Command A."""
-_ANSWER_TAG = late_pattern(r"</?answer>|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>", re.IGNORECASE)
+"""Tags that open or close thinking: DeepSeek-R1 and Qwen (``<think>``), Seed, Kimi
+(``◁think▷``), Magistral, Sky-T1, Command A.
+"""
+_ANSWER_TAG = late_pattern(
+    r"</?answer>|<\|(?:begin|end)_of_solution\|>|<\|(?:START|END)_RESPONSE\|>",
+    re.IGNORECASE,
+)
 """Tags around the answer, of models that mark both."""
-_CHANNEL = late_pattern(r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>\w*)[^<]{0,80}(?:<\|message\|>)?")
-"""Head of a message in OpenAI's harmony format: channels ``analysis``, ``commentary``, ``final``."""
+_CHANNEL = late_pattern(
+    r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>\w*)[^<]{0,80}(?:<\|message\|>)?"
+)
+"""Head of a message in OpenAI's harmony format: channels ``analysis``,
+``commentary``, ``final``.
+"""
 _CHANNEL_END = late_pattern(r"<\|(?:end|return|call|start)\|>")
 _BARE_CHANNEL = "analysis"
 _BARE_FINAL = "assistantfinal"
-"""Text between the channels of harmony where the special tokens were dropped: ``analysisThe user wants ... assistantfinalA dog.``"""
+"""Text between the channels of harmony where the special tokens were dropped:
+``analysisThe user wants ... assistantfinalA dog.``
+"""
 TRIGGERS = ("<", "◁", "[think]", "[/think]", _BARE_FINAL)
-"""Lower-case texts, one of which stands in every text that :func:`strip_thinking` changes."""
+"""Lower-case texts, one of which stands in every text that :func:`strip_thinking`
+changes.
+"""
 
 
 def strip_thinking(text: str) -> str:
     """Return a text without thinking; the text itself where there is none.
 
     - What stands between a tag and its end is removed.
-    - An end without a beginning (chat templates write the first tag into the prompt) removes all that stands before it.
-    - A beginning without an end, as in an answer that was cut off, removes all that follows.
+    - An end without a beginning (chat templates write the first tag into the prompt)
+      removes all that stands before it.
+    - A beginning without an end, as in an answer that was cut off, removes all that
+      follows.
     - Of the channels of the harmony format the last ``final`` one stays.
 
     >>> strip_thinking("<think>A dog, I see.</think> a dog runs")
     'a dog runs'
-    >>> strip_thinking("A dog, I see.</think> a dog runs"), strip_thinking("<think>A dog, I")
+    >>> (
+    ...     strip_thinking("A dog, I see.</think> a dog runs"),
+    ...     strip_thinking("<think>A dog, I"),
+    ... )
     ('a dog runs', '')
     """
     answer = _strip_tags(_strip_channels(text))
@@ -45,7 +65,11 @@ def strip_thinking(text: str) -> str:
 
 def find_thinking(text: str) -> list[str]:
     """Return the tags and channels of a text, in their order."""
-    tags = [match[0] for pattern in (_CHANNEL(), _TAG(), _ANSWER_TAG()) for match in pattern.finditer(text)]
+    tags = [
+        match[0]
+        for pattern in (_CHANNEL(), _TAG(), _ANSWER_TAG())
+        for match in pattern.finditer(text)
+    ]
     return tags or [f"{_BARE_CHANNEL} … {_BARE_FINAL}"]
 
 
@@ -67,7 +91,9 @@ def _strip_tags(text: str) -> str:
 def _strip_channels(text: str) -> str:
     heads = list(_CHANNEL().finditer(text))
     if heads:
-        final = next((head for head in reversed(heads) if head["name"] == "final"), None)
+        final = next(
+            (head for head in reversed(heads) if head["name"] == "final"), None
+        )
         if final is None:  # cut off before the answer
             return text[: heads[0].start()]
         answer = text[final.end() :]

@@ -1,4 +1,6 @@
-"""Scripts that write no blanks between words: Chinese, Japanese, Thai, Lao, Khmer, Myanmar."""
+"""Scripts that write no blanks between words: Chinese, Japanese, Thai, Lao,
+Khmer, Myanmar.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,14 @@ from dataclasses import dataclass
 
 from harness.files.generated.late_pattern import late_pattern
 
-_RANGES = {"Chinese": "㐀-䶿一-鿿豈-﫿𠀀-𲎯", "Japanese": "ぁ-ゖァ-ヺー", "Thai": "ก-๎", "Lao": "ກ-ໝ", "Khmer": "ក-៓", "Myanmar": "က-႟"}
+_RANGES = {
+    "Chinese": "㐀-䶿一-鿿豈-﫿𠀀-𲎯",
+    "Japanese": "ぁ-ゖァ-ヺー",
+    "Thai": "ก-๎",
+    "Lao": "ກ-ໝ",
+    "Khmer": "ក-៓",
+    "Myanmar": "က-႟",
+}
 """Name of a language -> letters of its script, those of Chinese also in Japanese."""
 _FIRST_LETTER = "\u0e00"
 """No script without blanks has a letter below this."""
@@ -64,7 +73,8 @@ class ScriptCount:
                 self._by_script[name] += len(pattern().findall(text))
 
     def language(self) -> str:
-        """Return the language of texts that are written without blanks, by more than half of their letters; empty for any others.
+        """Return the language of texts that are written without blanks, by more than
+        half of their letters; empty for any others.
 
         >>> count = ScriptCount()
         >>> count.add(["一个男人骑着自行车", "一只猫睡觉"])
@@ -76,7 +86,12 @@ class ScriptCount:
         counts = self._by_script
         # Japanese writes Chinese characters beside its own letters.
         name = (
-            "Japanese" if 10 * counts["Japanese"] > counts["Chinese"] and counts["Japanese"] else max(counts, key=lambda key: counts[key])
+            "Japanese"
+            if 10 * counts["Japanese"] > counts["Chinese"] and counts["Japanese"]
+            else max(counts, key=lambda key: counts[key])
         )
-        joined = 2 * self.unbroken > self.texts or self.in_runs / self.runs > LONGEST_WORDS.get(name, LONGEST_WORD)
+        joined = (
+            2 * self.unbroken > self.texts
+            or self.in_runs / self.runs > LONGEST_WORDS.get(name, LONGEST_WORD)
+        )
         return name if joined else ""

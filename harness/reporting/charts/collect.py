@@ -11,23 +11,39 @@ from harness.reporting.charts.chart import Chart
 from harness.reporting.charts.differences import differences
 from harness.reporting.charts.overview import overview, sweeps
 from harness.reporting.charts.planes import planes
-from harness.reporting.charts.samples import metric_correlations, p_histograms, score_distributions
+from harness.reporting.charts.samples import (
+    metric_correlations,
+    p_histograms,
+    score_distributions,
+)
 from harness.reporting.charts.stopping import stopping
 from harness.reporting.charts.view_charts import view_charts
 from harness.reporting.league import LeagueSet
 from harness.run.finished import Run
 
-SOURCES = (overview, view_charts, stopping, differences, planes, sweeps, score_distributions, p_histograms, metric_correlations)
+SOURCES = (
+    overview,
+    view_charts,
+    stopping,
+    differences,
+    planes,
+    sweeps,
+    score_distributions,
+    p_histograms,
+    metric_correlations,
+)
 """Functions that return the charts of one run of models, in the order of a report."""
 
 
 def charts_for(runs: Sequence[Run | str | Path]) -> list[Chart]:
     """Return the charts of finished runs.
 
-    With several runs of models the ids begin with the number and the titles with the task of the run. Runs of judgments share one chart.
+    With several runs of models the ids begin with the number and the titles with the
+    task of the run. Runs of judgments share one chart.
 
     Raises :class:`~harness.errors.InputError` for a path without a finished run and
-    :class:`~harness.errors.HarnessError` for a view of a metric that the results do not hold.
+    :class:`~harness.errors.HarnessError` for a view of a metric that the results do not
+    hold.
     """
     opened = [run if isinstance(run, Run) else Run.open(run) for run in runs]
     judged = [LeagueSet(run) for run in opened if run.provenance.kind]
@@ -37,6 +53,9 @@ def charts_for(runs: Sequence[Run | str | Path]) -> list[Chart]:
         run_charts = [chart for source in SOURCES for chart in source(run)]
         if len(scored) > 1:
             name = run.provenance.task or f"run {index}"
-            run_charts = [replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}") for chart in run_charts]
+            run_charts = [
+                replace(chart, id=f"{index}-{chart.id}", title=f"{name}: {chart.title}")
+                for chart in run_charts
+            ]
         charts += run_charts
     return charts

@@ -1,6 +1,8 @@
-"""Heat map of all results: a column per metric with a scale of its own, dark for the best value whichever its direction.
+"""Heat map of all results: a column per metric with a scale of its own, dark for the
+best value whichever its direction.
 
-Runs with an axis of a sweep (temperature, number of references, ...) have lines of each metric along it too.
+Runs with an axis of a sweep (temperature, number of references, ...) have lines of each
+metric along it too.
 """
 
 from __future__ import annotations
@@ -12,7 +14,13 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
-from harness.reporting.result_groups import divided_metrics, group_records, headings, swept_fields, system_names
+from harness.reporting.result_groups import (
+    divided_metrics,
+    group_records,
+    headings,
+    swept_fields,
+    system_names,
+)
 from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, lookup, text_of_fields
@@ -22,22 +30,28 @@ LEAST_SYSTEMS, MOST_SYSTEMS = 3, 60
 
 
 def overview(run: Run) -> list[Chart]:
-    """Return the heat map of a run; an empty list for fewer than three systems, where each cell would be the best or the worst, for one
-    metric, and for very many systems."""
+    """Return the heat map of a run; an empty list for fewer than three systems, where
+    each cell would be the best or the worst, for one metric, and for very many systems.
+    """
     names = system_names(run.records)
     cells = oriented_cells(run.records)
     drawn = {cell["metric"] for cell in cells if math.isfinite(cell["value"])}
     if not LEAST_SYSTEMS <= len(names) <= MOST_SYSTEMS or len(drawn) < 2:
         return []
     caption = (
-        "Values by metric. The colour is the position between the worst (light) and the best (dark) value of the column, whichever the "
+        "Values by metric. The colour is the position between the worst (light) "
+        "and the best (dark) value of the column, whichever the "
         "direction of the metric; columns without a direction have no colour."
     )
-    return [Chart("overview", "All results", caption, "overview", partial(build, cells))]
+    return [
+        Chart("overview", "All results", caption, "overview", partial(build, cells))
+    ]
 
 
 def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
-    """Return a row per record with ``position``: 0 for the worst and 1 for the best value of its metric (and set size)."""
+    """Return a row per record with ``position``: 0 for the worst and 1 for the best
+    value of its metric (and set size).
+    """
     names = system_names(records)
     groups = group_records(records)
     divided = divided_metrics(groups)
@@ -49,35 +63,64 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
             share = (record.value - low) / (high - low) if high > low else math.nan
             direction = record.higher_is_better
             size = f" ({size_text(record.sizes)})" if record.metric in divided else ""
-            cells.append({
-                "metric": heading(record.metric, direction, record.signature) + size,
-                "system": names[record.model, record.decoding_key],
-                "position": math.nan if direction is None else share if direction else 1 - share,
-                "value": record.value, "text": number(record.value), "interval": interval_text(record.ci95),
-            })  # fmt: skip
+            cells.append(
+                {
+                    "metric": heading(record.metric, direction, record.signature)
+                    + size,
+                    "system": names[record.model, record.decoding_key],
+                    "position": math.nan
+                    if direction is None
+                    else share
+                    if direction
+                    else 1 - share,
+                    "value": record.value,
+                    "text": number(record.value),
+                    "interval": interval_text(record.ci95),
+                }
+            )
     order = {name: index for index, name in enumerate(names.values())}
     return sorted(cells, key=lambda cell: order[cell["system"]])
 
 
 def build(cells: Sequence[Values], layout: Layout) -> Spec:
-    """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows where the columns would be too narrow."""
+    """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows
+    where the columns would be too narrow.
+    """
     metrics, systems = vega.distinct(cells, "metric"), vega.distinct(cells, "system")
     widest = max(len(cell["text"]) for cell in cells)
-    needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(systems)
+    needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(
+        systems
+    )
     turned = needed > layout.width and len(systems) <= len(metrics)
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
     marks = vega.squares(
-        vega.name_axis(x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)),
+        vega.name_axis(
+            x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)
+        ),
         vega.name_axis(y, down, **vega.short_labels(down, layout)),
-        vega.position_color(layout), WHITE_TEXT, {"strokeWidth": 1}, layout,
+        vega.position_color(layout),
+        WHITE_TEXT,
+        {"strokeWidth": 1},
+        layout,
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
-    )  # fmt: skip
+    )
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}), cells=cells)
+    return vega.finish_chart(
+        vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}),
+        cells=cells,
+    )
 
 
-AXES = ("temperature", "top_p", "top_k", "beams", "length_penalty", "candidates", "references")
+AXES = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "beams",
+    "length_penalty",
+    "candidates",
+    "references",
+)
 """Fields of a decoding that are numbers."""
 
 
@@ -87,14 +130,21 @@ def sweeps(run: Run) -> list[Chart]:
     for axis in AXES:
         if rows := sweep_rows(run.records, axis):
             title = f"Metrics over {axis.replace('_', ' ')}"
-            caption = f"{title}, with 95 % intervals as bands. The arrow of a metric shows the direction of better values."
+            caption = (
+                f"{title}, with 95 % intervals as bands. "
+                "The arrow of a metric shows the direction of better values."
+            )
             build = partial(build_lines, rows, axis.replace("_", " "))
-            charts.append(Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build))
+            charts.append(
+                Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build)
+            )
     return charts
 
 
 def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
-    """Return a row per record with the field as ``x``; the other fields that vary belong to the name of the line."""
+    """Return a row per record with the field as ``x``; the other fields that vary
+    belong to the name of the line.
+    """
     values = {_number(record, axis) for record in records} - {None}
     if len(values) < 2:
         return []
@@ -107,31 +157,65 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
             continue
         remaining = text_of_fields(record.decoding, varying)
         low, high = record.ci95 or (None, None)
-        rows.append({
-            "metric": heads[record.metric], "line": f"{record.model} {remaining}".strip(), "x": x, "y": record.value,
-            "low": low, "high": high, "text": number(record.value), "interval": interval_text(record.ci95),
-        })  # fmt: skip
+        rows.append(
+            {
+                "metric": heads[record.metric],
+                "line": f"{record.model} {remaining}".strip(),
+                "x": x,
+                "y": record.value,
+                "low": low,
+                "high": high,
+                "text": number(record.value),
+                "interval": interval_text(record.ci95),
+            }
+        )
     return rows
 
 
 def _number(record: ResultRecord, axis: str) -> float | None:
     value = lookup(record, f"decoding.{axis}")
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return (
+        value
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        else None
+    )
 
 
 def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
-    """Return a panel per metric with a line per system; each metric has a scale of its own."""
+    """Return a panel per metric with a line per system;
+    each metric has a scale of its own.
+    """
     metrics, lines = vega.distinct(rows, "metric"), vega.distinct(rows, "line")
     columns = layout.columns(len(metrics))
-    width = layout.panel_width(columns, 0, layout.gap + 4 * layout.font) - 4 * layout.font / columns
+    width = (
+        layout.panel_width(columns, 0, layout.gap + 4 * layout.font)
+        - 4 * layout.font / columns
+    )
     channels = vega.series_channels("line", lines, vega.legend_below(lines, layout))
     x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": vega.NUMBERS}
     x = vega.quantitative("x", scale={"zero": False, "nice": False}, axis=x_axis)
-    up = {"scale": {"zero": False, "nice": True}, "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS}}
+    up = {
+        "scale": {"zero": False, "nice": True},
+        "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS},
+    }
     charts: list[Spec] = []
     for metric in metrics:
-        texts = [vega.nominal("line"), vega.quantitative("x", title=x_title), vega.nominal("text", title=metric), vega.nominal("interval")]
+        texts = [
+            vega.nominal("line"),
+            vega.quantitative("x", title=x_title),
+            vega.nominal("text", title=metric),
+            vega.nominal("interval"),
+        ]
         marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
         height = min(0.7 * width, 14 * layout.font)
-        charts.append(vega.layer(*marks, data="rows", where=vega.equal("metric", metric), width=width, height=height, title=metric))
+        charts.append(
+            vega.layer(
+                *marks,
+                data="rows",
+                where=vega.equal("metric", metric),
+                width=width,
+                height=height,
+                title=metric,
+            )
+        )
     return vega.finish_chart(vega.panels(charts, columns), rows=rows)

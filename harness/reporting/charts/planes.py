@@ -1,4 +1,6 @@
-"""Two questions against each other, such as quality against diversity, with the frontier of systems that no other one dominates."""
+"""Two questions against each other, such as quality against diversity, with the
+frontier of systems that no other one dominates.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,17 @@ from harness.rundir.records import ResultRecord
 MOST_PLANES = 3
 """Largest number of planes of a run."""
 MOST_LABELS = 16
-"""Largest number of points that have their names beside them; of more points, those of the frontier have."""
+"""Largest number of points that have their names beside them; of more points,
+those of the frontier have.
+"""
 MOST_LEGEND = 49
 """Largest number of models with a legend: as many as shapes and colours tell apart."""
 
 
 def planes(run: Run) -> list[Chart]:
-    """Return a plane for the first question of the run's metrics against each other question, by the first metric of each."""
+    """Return a plane for the first question of the run's metrics against each other
+    question, by the first metric of each.
+    """
     questions = metric_questions(run)
     first: dict[str, str] = {}
     for metric, question in questions.items():
@@ -40,17 +46,33 @@ def planes(run: Run) -> list[Chart]:
     charts: list[Chart] = []
     for question, up in others:
         caption = (
-            f"Across, {names[across]}: {_small(first_question)} Up, {names[up]}: {_small(question)} Better is to the right "
-            "and up. Bars are 95 % intervals; the line joins the systems that no other one surpasses in both."
+            f"Across, {names[across]}: {_small(first_question)} Up, {names[up]}: "
+            f"{_small(question)} Better is to the right "
+            "and up. Bars are 95 % intervals; the line joins the systems that no "
+            "other one surpasses in both."
         )
-        chart = plane_chart(run.records, across, up, f"{names[across]} against {names[up]}", caption, "trade-offs")
+        chart = plane_chart(
+            run.records,
+            across,
+            up,
+            f"{names[across]} against {names[up]}",
+            caption,
+            "trade-offs",
+        )
         charts += [] if chart is None else [chart]
-    return [replace(chart, id=f"plane-{k}") if len(others) > 1 else chart for k, chart in enumerate(charts[:MOST_PLANES], 1)]
+    return [
+        replace(chart, id=f"plane-{k}") if len(others) > 1 else chart
+        for k, chart in enumerate(charts[:MOST_PLANES], 1)
+    ]
 
 
 def metric_questions(run: Run) -> dict[str, str]:
-    """Return metric label -> question that it answers, for metrics with a direction whose component is known here."""
-    directed = {record.metric for record in run.records if record.higher_is_better is not None}
+    """Return metric label -> question that it answers, for metrics with a direction
+    whose component is known here.
+    """
+    directed = {
+        record.metric for record in run.records if record.higher_is_better is not None
+    }
     questions: dict[str, str] = {}
     for item in run.provenance.metrics:
         try:
@@ -67,7 +89,14 @@ def _small(question: str) -> str:
     return f"{question[:1].lower()}{question[1:].rstrip('?')}?"
 
 
-def plane_chart(records: Sequence[ResultRecord], across: str, up: str, title: str, caption: str, group: str) -> Chart | None:
+def plane_chart(
+    records: Sequence[ResultRecord],
+    across: str,
+    up: str,
+    title: str,
+    caption: str,
+    group: str,
+) -> Chart | None:
     """Return the plane of two metrics, a point per system; None without two points."""
     points = plane_points(records, across, up)
     if len(points) < 2:
@@ -79,22 +108,41 @@ def plane_chart(records: Sequence[ResultRecord], across: str, up: str, title: st
 
 
 def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[Values]:
-    """Return a row per system with both values, their intervals, and ``frontier``: its place on the frontier, or None."""
+    """Return a row per system with both values, their intervals, and ``frontier``: its
+    place on the frontier, or None.
+    """
     names = system_names(records)
-    values = {metric: {(r.model, r.decoding_key): r for r in records if r.metric == metric} for metric in (across, up)}
+    values = {
+        metric: {(r.model, r.decoding_key): r for r in records if r.metric == metric}
+        for metric in (across, up)
+    }
     points: list[Values] = []
     for key, name in names.items():
         x, y = values[across].get(key), values[up].get(key)
-        if x is None or y is None or not (math.isfinite(x.value) and math.isfinite(y.value)):
+        if (
+            x is None
+            or y is None
+            or not (math.isfinite(x.value) and math.isfinite(y.value))
+        ):
             continue
-        point = {"system": name, "model": key[0], "frontier": None, "sx": _sign(x) * x.value, "sy": _sign(y) * y.value}
+        point = {
+            "system": name,
+            "model": key[0],
+            "frontier": None,
+            "sx": _sign(x) * x.value,
+            "sy": _sign(y) * y.value,
+        }
         for axis, record in (("x", x), ("y", y)):
             low, high = record.ci95 or (None, None)
             point |= {axis: record.value, f"{axis}_low": low, f"{axis}_high": high}
-            point[f"{axis}_text"] = f"{number(record.value)} ({interval_text(record.ci95)})"
+            point[f"{axis}_text"] = (
+                f"{number(record.value)} ({interval_text(record.ci95)})"
+            )
         points.append(point)
     best = -math.inf
-    for position, point in enumerate(sorted(points, key=lambda point: (-point["sx"], -point["sy"]))):
+    for position, point in enumerate(
+        sorted(points, key=lambda point: (-point["sx"], -point["sy"]))
+    ):
         if point["sy"] > best:
             point["frontier"], best = position, point["sy"]
     return points
@@ -105,13 +153,22 @@ def _sign(record: ResultRecord) -> float:
 
 
 def build_plane(
-    points: Sequence[Values], titles: tuple[str, str], better: tuple[bool | None, bool | None], layout: Layout
-) -> Spec:  # fmt: skip
+    points: Sequence[Values],
+    titles: tuple[str, str],
+    better: tuple[bool | None, bool | None],
+    layout: Layout,
+) -> Spec:
     """Return the plane; axes of metrics of which less is better are reversed."""
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
     across, up = (
-        vega.value_axis((p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")), width, layout, 0.08) for axis in "xy"
+        vega.value_axis(
+            (p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")),
+            width,
+            layout,
+            0.08,
+        )
+        for axis in "xy"
     )
     for axis, direction, title in zip((across, up), better, titles):
         axis["scale"]["reverse"] = direction is False
@@ -119,41 +176,104 @@ def build_plane(
     ends = [axis["scale"]["domain"] for axis in (across, up)]
     x, y = vega.quantitative("x", **across), vega.quantitative("y", **up)
     models = vega.distinct(points, "model")
-    labelled = points if len(points) <= MOST_LABELS else [point for point in points if point["frontier"] is not None]
-    labels = _labels(labelled, ends, better, (width, height), layout) if len(labelled) <= MOST_LABELS else []
+    labelled = (
+        points
+        if len(points) <= MOST_LABELS
+        else [point for point in points if point["frontier"] is not None]
+    )
+    labels = (
+        _labels(labelled, ends, better, (width, height), layout)
+        if len(labelled) <= MOST_LABELS
+        else []
+    )
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    color, shape, _ = vega.series_channels("model", models, None if hidden else vega.legend_below(models, layout, least=1))
-    texts = [vega.nominal("system"), *(vega.nominal(f"{axis}_text", title=title) for axis, title in zip("xy", titles))]
+    color, shape, _ = vega.series_channels(
+        "model", models, None if hidden else vega.legend_below(models, layout, least=1)
+    )
+    texts = [
+        vega.nominal("system"),
+        *(
+            vega.nominal(f"{axis}_text", title=title)
+            for axis, title in zip("xy", titles)
+        ),
+    ]
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
     layers = [
         vega.mark(
-            "line", {"strokeDash": [4, 2], "strokeWidth": 0.1 * layout.font, "color": "#808080"},
-            where="isValid(datum.frontier)", x=x, y=y, order=vega.quantitative("frontier"),
+            "line",
+            {
+                "strokeDash": [4, 2],
+                "strokeWidth": 0.1 * layout.font,
+                "color": "#808080",
+            },
+            where="isValid(datum.frontier)",
+            x=x,
+            y=y,
+            order=vega.quantitative("frontier"),
         ),
-        vega.mark("rule", bar, x=vega.quantitative("x_low", **across), x2={"field": "x_high"}, y=y, color=color),
-        vega.mark("rule", bar, y=vega.quantitative("y_low", **up), y2={"field": "y_high"}, x=x, color=color),
-        vega.mark("point", {"filled": True, "opacity": 1, "size": 0.7 * layout.font**2}, x=x, y=y, color=color, shape=shape, tooltip=texts),
-    ]  # fmt: skip
+        vega.mark(
+            "rule",
+            bar,
+            x=vega.quantitative("x_low", **across),
+            x2={"field": "x_high"},
+            y=y,
+            color=color,
+        ),
+        vega.mark(
+            "rule",
+            bar,
+            y=vega.quantitative("y_low", **up),
+            y2={"field": "y_high"},
+            x=x,
+            color=color,
+        ),
+        vega.mark(
+            "point",
+            {"filled": True, "opacity": 1, "size": 0.7 * layout.font**2},
+            x=x,
+            y=y,
+            color=color,
+            shape=shape,
+            tooltip=texts,
+        ),
+    ]
     if labels:
         look = {"fontSize": layout.font, "baseline": "middle"}
-        names = vega.mark("text", look, data="labels", x=x, y=y, text=vega.nominal("system"))
-        chart = vega.layer(*({**vega.source("points"), **segment} for segment in layers), names, width=width, height=height)
+        names = vega.mark(
+            "text", look, data="labels", x=x, y=y, text=vega.nominal("system")
+        )
+        chart = vega.layer(
+            *({**vega.source("points"), **segment} for segment in layers),
+            names,
+            width=width,
+            height=height,
+        )
     else:
         chart = vega.layer(*layers, data="points", width=width, height=height)
     return vega.finish_chart(chart, points=points, labels=labels)
 
 
 def _labels(
-    points: Sequence[Values], ends: Sequence[Sequence[float]], better: Sequence[bool | None],
-    size: tuple[float, float], layout: Layout,
-) -> list[Values]:  # fmt: skip
-    """Return the centre of the name of each point in the units of the axes; points without room for their name have none."""
+    points: Sequence[Values],
+    ends: Sequence[Sequence[float]],
+    better: Sequence[bool | None],
+    size: tuple[float, float],
+    layout: Layout,
+) -> list[Values]:
+    """Return the centre of the name of each point in the units of the axes; points
+    without room for their name have none.
+    """
     positions = np.array([[point["x"], point["y"]] for point in points])
     low, high = np.array(ends).T
     flip = np.array([direction is False for direction in better])
     share = (positions - low) / (high - low)
     share = np.where(flip, 1 - share, share)
-    boxes = label_places(share * size, [layout.text_width(point["system"]) for point in points], 1.1 * layout.font, size)
+    boxes = label_places(
+        share * size,
+        [layout.text_width(point["system"]) for point in points],
+        1.1 * layout.font,
+        size,
+    )
     labels: list[Values] = []
     for point, centre in zip(points, boxes):
         if centre is not None:
@@ -163,8 +283,14 @@ def _labels(
     return labels
 
 
-def label_places(points: np.ndarray, widths: Sequence[float], height: float, size: tuple[float, float]) -> list[tuple[float, float] | None]:
-    """Return the centres of labels beside their points, without overlaps of labels and points; None where there is no room.
+def label_places(
+    points: np.ndarray,
+    widths: Sequence[float],
+    height: float,
+    size: tuple[float, float],
+) -> list[tuple[float, float] | None]:
+    """Return the centres of labels beside their points, without overlaps of labels and
+    points; None where there is no room.
 
     Parameters
     ----------
@@ -185,12 +311,26 @@ def label_places(points: np.ndarray, widths: Sequence[float], height: float, siz
         corners = [(a, b) for b in (dy, -dy) for a in (dx, -dx)]
         choice = None
         for ox, oy in (*sides, *corners, (0, 2 * dy), (0, -2 * dy)):
-            box = (x + ox - width / 2, y + oy - height / 2, x + ox + width / 2, y + oy + height / 2)
-            in_panel = box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+            box = (
+                x + ox - width / 2,
+                y + oy - height / 2,
+                x + ox + width / 2,
+                y + oy + height / 2,
+            )
+            in_panel = (
+                box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
+            )
             margin = 0.3 * height
-            hit = any(box[0] - margin < px < box[2] + margin and box[1] - margin < py < box[3] + margin
-                      for j, (px, py) in enumerate(points) if j != k)  # fmt: skip
-            overlap = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in placed)
+            hit = any(
+                box[0] - margin < px < box[2] + margin
+                and box[1] - margin < py < box[3] + margin
+                for j, (px, py) in enumerate(points)
+                if j != k
+            )
+            overlap = any(
+                box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3]
+                for b in placed
+            )
             if in_panel and not hit and not overlap:
                 choice = (x + ox, y + oy)
                 placed.append(box)

@@ -1,4 +1,6 @@
-"""Views of a spec as charts: lines, points, bars and heat maps of the result records."""
+"""Views of a spec as charts: lines, points,
+bars and heat maps of the result records.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,16 @@ WIDEST_BAR = 9
 
 def view_charts(run: Run) -> list[Chart]:
     """Return the charts of the views of a run's spec, in their order."""
-    charts = [(index, view_chart(view, run.records)) for index, view in enumerate(run.provenance.views, 1) if view.plot in DRAWN]
-    return [replace(chart, id=f"view-{index}") for index, chart in charts if chart is not None]
+    charts = [
+        (index, view_chart(view, run.records))
+        for index, view in enumerate(run.provenance.views, 1)
+        if view.plot in DRAWN
+    ]
+    return [
+        replace(chart, id=f"view-{index}")
+        for index, chart in charts
+        if chart is not None
+    ]
 
 
 def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
@@ -40,24 +50,49 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
-    display, names, direction = shown_view(view, records), shown_names(records), directions(records)
+    display, names, direction = (
+        shown_view(view, records),
+        shown_names(records),
+        directions(records),
+    )
     if view.x == "metric":
-        groups = [replace(group, x=tuple(names[str(label)] for label in group.x)) for group in groups]
-    build = partial(build_view, display, groups, {names[label]: value for label, value in direction.items()})
+        groups = [
+            replace(group, x=tuple(names[str(label)] for label in group.x))
+            for group in groups
+        ]
+    build = partial(
+        build_view,
+        display,
+        groups,
+        {names[label]: value for label, value in direction.items()},
+    )
     return Chart("view", display.heading, view.remark, "views", build)
 
 
 def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
-    """Return the plane of a view of two metrics, a point per system; None for other views and without two points."""
+    """Return the plane of a view of two metrics, a point per system; None for other
+    views and without two points.
+    """
     across, up, direction = view.x.removeprefix("metric:"), view.y, directions(records)
-    if view.plot != "scatter" or not view.x.startswith("metric:") or view.by not in (None, "model"):
+    if (
+        view.plot != "scatter"
+        or not view.x.startswith("metric:")
+        or view.by not in (None, "model")
+    ):
         return None
     if not isinstance(up, str) or across not in direction or up not in direction:
         return None
-    return plane_chart(records, across, up, shown_view(view, records).heading, view.note, "views")
+    return plane_chart(
+        records, across, up, shown_view(view, records).heading, view.note, "views"
+    )
 
 
-def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool | None], layout: Layout) -> Spec:
+def build_view(
+    view: ViewSpec,
+    groups: list[Series],
+    direction: dict[str, bool | None],
+    layout: Layout,
+) -> Spec:
     """Return the specification of a view."""
     rows = [row for group in groups for row in _rows(group)]
     if view.plot == "heatmap":
@@ -70,7 +105,10 @@ def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool |
         marks = _bars(view, rows, channels[0], layout)
         size["width"] = min(width, WIDEST_BAR * layout.font * (len(rows) + 1))
     elif view.plot == "line":
-        x, up = _x(view, rows, layout, grid=False), _up(view, {"zero": False, "nice": True})
+        x, up = (
+            _x(view, rows, layout, grid=False),
+            _up(view, {"zero": False, "nice": True}),
+        )
         marks = vega.banded_lines(x, up, channels, 0.35, layout, _tooltip())
     else:
         marks = _points(view, rows, channels, layout)
@@ -80,7 +118,14 @@ def build_view(view: ViewSpec, groups: list[Series], direction: dict[str, bool |
 def _rows(group: Series) -> list[Values]:
     low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
     return [
-        {"series": group.name, "x": x if _is_number(x) else str(x), "y": y, "low": a, "high": b, "text": number(y)}
+        {
+            "series": group.name,
+            "x": x if _is_number(x) else str(x),
+            "y": y,
+            "low": a,
+            "high": b,
+            "text": number(y),
+        }
         for x, y, a, b in zip(group.x, group.y, low, high)
     ]
 
@@ -90,7 +135,11 @@ def _is_number(value: object) -> bool:
 
 
 def _titles(view: ViewSpec) -> tuple[str, str | None]:
-    x = "" if view.x in ("metric", "model") else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    x = (
+        ""
+        if view.x in ("metric", "model")
+        else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    )
     if isinstance(view.y, str):
         return x, None if view.y == "*" else view.y
     quantities = {split_quantity(name)[0] for name in view.y}
@@ -98,70 +147,147 @@ def _titles(view: ViewSpec) -> tuple[str, str | None]:
 
 
 def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
-    """Return the channel of the horizontal axis: numbers where all values are numbers, names in their order otherwise."""
+    """Return the channel of the horizontal axis: numbers where all values are numbers,
+    names in their order otherwise.
+    """
     title = _titles(view)[0] or None
     if all(_is_number(row["x"]) for row in rows):
-        return vega.quantitative("x", scale={"zero": False, "nice": True}, axis={"title": title, "format": vega.NUMBERS, **axis})
+        return vega.quantitative(
+            "x",
+            scale={"zero": False, "nice": True},
+            axis={"title": title, "format": vega.NUMBERS, **axis},
+        )
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
-    return vega.nominal("x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis})
+    return vega.nominal(
+        "x", sort=names, axis={"title": title, "labelAngle": -35 if wide else 0, **axis}
+    )
 
 
-def _points(view: ViewSpec, rows: list[Values], channels: tuple[Spec, Spec, Spec], layout: Layout) -> list[Spec]:
+def _points(
+    view: ViewSpec,
+    rows: list[Values],
+    channels: tuple[Spec, Spec, Spec],
+    layout: Layout,
+) -> list[Spec]:
     x, up = _x(view, rows, layout), _up(view, {"zero": False, "nice": True})
     color, shape, _ = channels
     y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
     look = {"filled": True, "opacity": 1, "size": 0.6 * layout.font**2}
     return [
-        vega.mark("rule", {"opacity": 0.55}, where="isValid(datum.low)", x=x, y=low, y2={"field": "high"}, color=color),
-        vega.mark("point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()),
+        vega.mark(
+            "rule",
+            {"opacity": 0.55},
+            where="isValid(datum.low)",
+            x=x,
+            y=low,
+            y2={"field": "high"},
+            color=color,
+        ),
+        vega.mark(
+            "point", look, x=x, y=y, color=color, shape=shape, tooltip=_tooltip()
+        ),
     ]
 
 
-def _bars(view: ViewSpec, rows: list[Values], color: Spec, layout: Layout) -> list[Spec]:
+def _bars(
+    view: ViewSpec, rows: list[Values], color: Spec, layout: Layout
+) -> list[Spec]:
     for row in rows:
         row["x"] = str(row["x"])
     offset = vega.nominal("series", sort=vega.distinct(rows, "series"))
     channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": offset}
     up = _up(view, {"domain": _bar_ends(rows), "nice": True})
     y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
-    # The interval has the colour of texts on a wider line of the colour of the background: it is seen on every bar and above it.
+    # The interval has the colour of texts on a wider line of the colour of the
+    # background: it is seen on every bar and above it.
     intervals = [
-        vega.mark("rule", {"style": style, "strokeWidth": width * layout.font}, where="isValid(datum.low)", **channels, y=low,
-                  y2={"field": "high"})
+        vega.mark(
+            "rule",
+            {"style": style, "strokeWidth": width * layout.font},
+            where="isValid(datum.low)",
+            **channels,
+            y=low,
+            y2={"field": "high"},
+        )
         for style, width in (("halo", 0.36), ("interval", 0.12))
-    ]  # fmt: skip
-    return [vega.mark("bar", {"opacity": 0.85}, **channels, y=y, color=color, tooltip=_tooltip()), *intervals]
+    ]
+    return [
+        vega.mark(
+            "bar", {"opacity": 0.85}, **channels, y=y, color=color, tooltip=_tooltip()
+        ),
+        *intervals,
+    ]
 
 
 def _up(view: ViewSpec, scale: Spec) -> Spec:
     """Return scale and axis of the channels of the vertical axis."""
-    return {"scale": scale, "axis": {"title": _titles(view)[1], "format": vega.NUMBERS, "tickCount": 5}}
+    return {
+        "scale": scale,
+        "axis": {"title": _titles(view)[1], "format": vega.NUMBERS, "tickCount": 5},
+    }
 
 
 def _bar_ends(rows: list[Values]) -> list[float]:
-    """Return the ends of an axis that holds zero, all bars and their intervals, with a margin beyond the last interval."""
-    values = [0.0, *(row[name] for row in rows for name in ("y", "low", "high") if row[name] is not None)]
+    """Return the ends of an axis that holds zero, all bars and their intervals, with a
+    margin beyond the last interval.
+    """
+    values = [
+        0.0,
+        *(
+            row[name]
+            for row in rows
+            for name in ("y", "low", "high")
+            if row[name] is not None
+        ),
+    ]
     finite = [value for value in values if math.isfinite(value)]
     low, high = min(finite), max(finite)
     margin = 0.04 * (high - low) or 0.05
-    return [low - margin if low < 0 else 0.0, high + margin if high > 0 or low == 0 else 0.0]
+    return [
+        low - margin if low < 0 else 0.0,
+        high + margin if high > 0 or low == 0 else 0.0,
+    ]
 
 
-def _heatmap(view: ViewSpec, rows: list[Values], direction: dict[str, bool | None], layout: Layout) -> Spec:
-    """Return a heat map whose colours run from worst to best of each metric; of all values where there is one metric."""
+def _heatmap(
+    view: ViewSpec,
+    rows: list[Values],
+    direction: dict[str, bool | None],
+    layout: Layout,
+) -> Spec:
+    """Return a heat map whose colours run from worst to best of each metric; of all
+    values where there is one metric.
+    """
     _orient(view, rows, direction)
-    across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series"))
+    across, down = (
+        list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series")
+    )
     angle = 0 if len(across) < 9 else -35
-    x = vega.name_axis("x", across, title=_titles(view)[0] or None, labelAngle=angle, **vega.short_labels(across, layout))
+    x = vega.name_axis(
+        "x",
+        across,
+        title=_titles(view)[0] or None,
+        labelAngle=angle,
+        **vega.short_labels(across, layout),
+    )
     y = vega.name_axis("series", down, **vega.short_labels(down, layout))
-    marks = vega.squares(x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip())
+    marks = vega.squares(
+        x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
+    )
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}), rows=rows)
+    return vega.finish_chart(
+        vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}),
+        rows=rows,
+    )
 
 
-def _orient(view: ViewSpec, rows: list[Values], direction: dict[str, bool | None]) -> None:
-    """Add ``position`` to the rows: 0 for the worst and 1 for the best value of the same metric."""
+def _orient(
+    view: ViewSpec, rows: list[Values], direction: dict[str, bool | None]
+) -> None:
+    """Add ``position`` to the rows: 0 for the worst and 1 for the best value of the
+    same metric.
+    """
     groups: dict[str, list[Values]] = {}
     for row in rows:
         groups.setdefault(_metric_of(view, row, direction), []).append(row)
@@ -184,4 +310,8 @@ def _metric_of(view: ViewSpec, row: Values, direction: dict[str, bool | None]) -
 
 
 def _tooltip() -> list[Spec]:
-    return [vega.nominal("series"), vega.nominal("x"), vega.nominal("text", title="value")]
+    return [
+        vega.nominal("series"),
+        vega.nominal("x"),
+        vega.nominal("text", title="value"),
+    ]

@@ -21,12 +21,16 @@ def to_csv(table: Table) -> str:
 def delimit(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
     """Return rows as CSV (RFC 4180), numbers in full.
 
-    A text that a spreadsheet would read as a formula, because it begins with ``= + - @`` or a tab and is no number, begins with an
-    apostrophe instead. A text with a carriage return, which ends a row where it is not quoted, is quoted.
+    A text that a spreadsheet would read as a formula, because it begins with
+    ``= + - @`` or a tab and is no number, begins with an apostrophe instead. A text
+    with a carriage return, which ends a row where it is not quoted, is quoted.
     """
-    # The writer quotes the characters of its line end alone: of ``\n`` it would leave a carriage return as it is.
+    # The writer quotes the characters of its line end alone: of ``\n`` it would leave a
+    # carriage return as it is.
     written = _Rows()
-    csv.writer(written, delimiter=delimiter, lineterminator=LINE_END).writerows(map(_inert, row) for row in rows)
+    csv.writer(written, delimiter=delimiter, lineterminator=LINE_END).writerows(
+        map(_inert, row) for row in rows
+    )
     return "".join(f"{row.removesuffix(LINE_END)}\n" for row in written.rows)
 
 
@@ -41,6 +45,10 @@ class _Rows:
 
 
 def _inert(cell: object) -> object:
-    if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not _NUMBER.fullmatch(cell):
+    if (
+        isinstance(cell, str)
+        and cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+        and not _NUMBER.fullmatch(cell)
+    ):
         return f"'{cell}"
     return cell

@@ -1,57 +1,121 @@
-"""Tables for LaTeX: ``tabular`` with the rules of the package booktabs and the number columns of siunitx."""
+"""Tables for LaTeX: ``tabular`` with the rules of the package booktabs and the number
+columns of siunitx.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.reporting.table import MINUS, Numbers, Table, TableCell, longest, longest_mark, number_columns
+from harness.reporting.table import (
+    MINUS,
+    Numbers,
+    Table,
+    TableCell,
+    longest,
+    longest_mark,
+    number_columns,
+)
 
 _ESCAPES: Mapping[str, str] = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "…": r"\ldots{}", "–": "--", "−": "$-$", "×": r"$\times$", "≤": r"$\leq$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "…": r"\ldots{}",
+    "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+    "≤": r"$\leq$",
+}
 _END = r" \\"
-_SETTINGS = "mode=text, reset-text-series=false, retain-explicit-plus, table-align-text-after=false, table-align-exponent=false"
-"""Numbers in the font and weight of the text, so that bold reaches them, and letters directly behind them."""
+_SETTINGS = (
+    "mode=text, reset-text-series=false, retain-explicit-plus, "
+    "table-align-text-after=false, table-align-exponent=false"
+)
+"""Numbers in the font and weight of the text, so that bold reaches them,
+and letters directly behind them.
+"""
 
 
 def to_latex(table: Table) -> str:
     r"""Return a ``tabular``; title and notes are comments above it.
 
-    Columns of numbers are columns ``S`` of siunitx: decimal points stand one below the other, and the column has room for its longest
-    letters behind them. A paper has its own ``table`` environment and caption, so the text is only what goes between them. Comments
-    survive a paste, and they carry what the caption must say: the test, its draws, the meaning of the letters.
+    Columns of numbers are columns ``S`` of siunitx: decimal points stand one below the
+    other, and the column has room for its longest letters behind them. A paper has its
+    own ``table`` environment and caption, so the text is only what goes between them.
+    Comments survive a paste, and they carry what the caption must say: the test, its
+    draws, the meaning of the letters.
     """
     numbers = number_columns(table)
-    columns = [_column(numbers[k], longest_mark(table, k)) if k in numbers else letter for k, letter in enumerate(table.alignment)]
-    packages, begin, end = ("booktabs,siunitx", rf"{{\sisetup{{{_SETTINGS}}}%" + "\n", "}") if numbers else ("booktabs", "", "")
+    columns = [
+        _column(numbers[k], longest_mark(table, k)) if k in numbers else letter
+        for k, letter in enumerate(table.alignment)
+    ]
+    packages, begin, end = (
+        ("booktabs,siunitx", rf"{{\sisetup{{{_SETTINGS}}}%" + "\n", "}")
+        if numbers
+        else ("booktabs", "", "")
+    )
     lines = [
-        rf"% needs \usepackage{{{packages}}}", *(f"% {' '.join(note.split())}" for note in (table.title, *table.notes) if note),
-        rf"{begin}\begin{{tabular}}{{{' '.join(columns)}}}", r"\toprule",
-        " & ".join(f"{{{_lines(text)}}}" for text in table.headers) + _END, r"\midrule",
-    ]  # fmt: skip
+        rf"% needs \usepackage{{{packages}}}",
+        *(
+            f"% {' '.join(note.split())}"
+            for note in (table.title, *table.notes)
+            if note
+        ),
+        rf"{begin}\begin{{tabular}}{{{' '.join(columns)}}}",
+        r"\toprule",
+        " & ".join(f"{{{_lines(text)}}}" for text in table.headers) + _END,
+        r"\midrule",
+    ]
     for i, row in enumerate(table.cells()):
         if i and i in table.groups:
-            lines.append(r"\addlinespace")  # booktabs separates groups by space, not by a rule
-        lines.append(" & ".join(_cell(cell, i, numbers.get(k, ())) for k, cell in enumerate(row)) + _END)
+            # booktabs separates groups by space, not by a rule
+            lines.append(r"\addlinespace")
+        lines.append(
+            " & ".join(_cell(cell, i, numbers.get(k, ())) for k, cell in enumerate(row))
+            + _END
+        )
     return "\n".join([*lines, r"\bottomrule", rf"\end{{tabular}}{end}"]) + "\n"
 
 
 def _column(numbers: Numbers, mark: str) -> str:
-    """Return a column of siunitx with room for the longest number and the longest letters."""
-    sign, power, behind = (max((match[name] or "" for match in numbers if match), key=len) for name in ("sign", "power", "star"))
-    size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (f"e-{len(power.lstrip('-'))}" if power else "")
+    """Return a column of siunitx with room for the longest number and the longest
+    letters.
+    """
+    sign, power, behind = (
+        max((match[name] or "" for match in numbers if match), key=len)
+        for name in ("sign", "power", "star")
+    )
+    size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (
+        f"e-{len(power.lstrip('-'))}" if power else ""
+    )
     return f"S[table-format={size}{{{behind}{_raise_mark(mark)}}}]"
 
 
 def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
-    """Return a cell of a column of texts (without ``numbers``), or one of a column of siunitx, where texts are in braces."""
+    """Return a cell of a column of texts (without ``numbers``), or one of a column of
+    siunitx, where texts are in braces.
+    """
     match = numbers[row] if numbers else None
     text = match[0].removesuffix("*").replace("e+", "e") if match else _lines(cell.text)
     if match:
-        return (r"\bfseries " if cell.bold else "") + f"{text} {{{match['star']}{_raise_mark(cell.mark)}}}".removesuffix(" {}")
-    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _raise_mark(cell.mark)
+        return (
+            r"\bfseries " if cell.bold else ""
+        ) + f"{text} {{{match['star']}{_raise_mark(cell.mark)}}}".removesuffix(" {}")
+    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _raise_mark(
+        cell.mark
+    )
     return f"{{{text}}}" if numbers else text
 
 
@@ -65,10 +129,13 @@ def _lines(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    r"""Return the text with LaTeX's special characters escaped and the minus of numbers in math mode.
+    r"""Return the text with LaTeX's special characters escaped and the minus of numbers
+    in math mode.
 
     >>> print(escape_latex("cand_1: -0.5 & 95 %"))
     cand\_1: $-$0.5 \& 95 \%
     """
-    escaped = "".join(_ESCAPES.get(character, character) for character in " ".join(text.split()))
+    escaped = "".join(
+        _ESCAPES.get(character, character) for character in " ".join(text.split())
+    )
     return MINUS.sub("$-$", escaped)

@@ -15,13 +15,20 @@ def to_markdown(table: Table) -> str:
     lines = [_line(map(escape_markdown, table.headers)), _line(rules)]
     lines += [_line(map(_cell, row)) for row in table.cells()]
     title = [escape_markdown(table.title), ""] if table.title else []
-    # Two spaces at the end of a line break it, so that the notes do not run into one paragraph.
-    notes = ["", *(escape_markdown(note) + "  " for note in table.notes)] if table.notes else []
+    # Two spaces at the end of a line break it, so that the notes do not run into one
+    # paragraph.
+    notes = (
+        ["", *(escape_markdown(note) + "  " for note in table.notes)]
+        if table.notes
+        else []
+    )
     return "\n".join([*title, *lines, *notes]) + "\n"
 
 
 def markdown_page(table: Table) -> str:
-    """Return a table as a Markdown file of its own: the title as a heading, no notes, columns as wide as a reader's program likes."""
+    """Return a table as a Markdown file of its own: the title as a heading, no notes,
+    columns as wide as a reader's program likes.
+    """
     plain = replace(table, title="", notes=(), alignment="l" * len(table.headers))
     return f"# {escape_markdown(table.title)}\n\n{to_markdown(plain)}"
 

@@ -1,4 +1,6 @@
-"""Tables in the terminal, as wide as it is: narrow ones break headers and names, leave columns out, or stand in parts."""
+"""Tables in the terminal, as wide as it is: narrow ones break headers and names, leave
+columns out, or stand in parts.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +17,46 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MIN_WIDTH, MIN_FIRST = 10, 16
-"""Smallest width in characters to which a column of texts, and the first column, is wrapped."""
+"""Smallest width in characters to which a column of texts, and the first column,
+is wrapped.
+"""
 GAP = 3
 """Characters between two columns."""
 
 
 def console_for_tables(width: int = 160) -> Console:
-    """Return a console on stdout: as wide as the terminal, or ``width`` characters when stdout is no terminal."""
+    """Return a console on stdout: as wide as the terminal,
+    or ``width`` characters when stdout is no terminal.
+    """
     from rich.console import Console
 
-    file = getattr(sys.stdout, "terminal", None)  # without the escapes of harness.cli.process
+    # without the escapes of harness.cli.process
+    file = getattr(sys.stdout, "terminal", None)
     console = Console(file=file, highlight=False)
-    return console if console.is_terminal else Console(file=file, highlight=False, width=width)
+    return (
+        console
+        if console.is_terminal
+        else Console(file=file, highlight=False, width=width)
+    )
 
 
 def escape(text: str) -> str:
-    """Return a text that rich prints as it is: its markup and control characters are escaped."""
+    """Return a text that rich prints as it is:
+    its markup and control characters are escaped.
+    """
     from rich import markup
 
     return markup.escape(escape_controls(text))
 
 
 def print_line(console: Console, text: str, style: str = "dim") -> None:
-    """Print a text of others; a terminal breaks it at words, a pipe has it on one line."""
-    console.print(f"[{style}]{escape(text)}[/{style}]" if style else escape(text), soft_wrap=not console.is_terminal)
+    """Print a text of others; a terminal breaks it at words,
+    a pipe has it on one line.
+    """
+    console.print(
+        f"[{style}]{escape(text)}[/{style}]" if style else escape(text),
+        soft_wrap=not console.is_terminal,
+    )
 
 
 ABOUT_BOLD = ("bold: ", "not in bold: ")
@@ -48,8 +66,9 @@ ABOUT_BOLD = ("bold: ", "not in bold: ")
 def print_table(table: Table) -> None:
     """Print a table on stdout, its title above and its notes below.
 
-    Title and notes are lines of their own rather than rich's title and caption, which would wrap at the width of the table. A pipe has
-    all columns side by side, however wide they are.
+    Title and notes are lines of their own rather than rich's title and caption, which
+    would wrap at the width of the table. A pipe has all columns side by side, however
+    wide they are.
     """
     console = console_for_tables()
     if table.title:
@@ -59,20 +78,40 @@ def print_table(table: Table) -> None:
         if number:
             console.print()
         # Rich would replace the ends of the numbers by an ellipsis where it has less.
-        console.width = max(console.width, least_width(part) if console.is_terminal else _total(_widths(part, part.headers)))
+        console.width = max(
+            console.width,
+            least_width(part)
+            if console.is_terminal
+            else _total(_widths(part, part.headers)),
+        )
         console.print(terminal_grid(part, console.width))
     present = {header for part in parts for header in part.headers}
-    absent = ", ".join(" ".join(header.split()) for header in table.headers if header not in present)
-    notes = [note for note in table.notes if console.is_terminal or not note.startswith(ABOUT_BOLD)]
-    for note in (*notes, *([f"left out at this width: {absent} (a wider terminal has them)"] if absent else [])):
+    absent = ", ".join(
+        " ".join(header.split()) for header in table.headers if header not in present
+    )
+    notes = [
+        note
+        for note in table.notes
+        if console.is_terminal or not note.startswith(ABOUT_BOLD)
+    ]
+    for note in (
+        *notes,
+        *(
+            [f"left out at this width: {absent} (a wider terminal has them)"]
+            if absent
+            else []
+        ),
+    ):
         print_line(console, note)
 
 
 def table_parts(table: Table, width: int) -> list[Table]:
-    """Return a table as parts that are at most ``width`` characters wide where its numbers allow it.
+    """Return a table as parts that are at most ``width`` characters wide where its
+    numbers allow it.
 
-    Columns of :attr:`Table.secondary` are left out first, in their order. A table that is still too wide is divided: each part begins
-    with the columns of texts that name the rows.
+    Columns of :attr:`Table.secondary` are left out first, in their order. A table that
+    is still too wide is divided: each part begins with the columns of texts that name
+    the rows.
     """
     columns = list(range(len(table.headers)))
     part = table
@@ -92,37 +131,62 @@ def table_parts(table: Table, width: int) -> list[Table]:
 
 
 def terminal_grid(table: Table, width: int) -> rich.table.Table:
-    """Return the table without title and notes, at most ``width`` or :func:`least_width` characters wide.
+    """Return the table without title and notes, at most ``width`` or
+    :func:`least_width` characters wide.
 
-    Where the table is wider, headers are broken at spaces and columns of texts are wrapped, the widest first.
+    Where the table is wider, headers are broken at spaces and columns of texts are
+    wrapped, the widest first.
     """
     from rich.table import Table as Grid
 
-    headers, widths, least = list(table.headers), _widths(table, table.headers), _least_widths(table)
+    headers, widths, least = (
+        list(table.headers),
+        _widths(table, table.headers),
+        _least_widths(table),
+    )
     if _total(widths) > width:
-        headers = [_break_header(header, size) for header, size in zip(headers, _widths(table, [""] * len(headers)))]
+        headers = [
+            _break_header(header, size)
+            for header, size in zip(headers, _widths(table, [""] * len(headers)))
+        ]
         widths = _widths(table, headers)
         while _total(widths) > width and widths != least:
-            widest = max((k for k in range(len(widths)) if widths[k] > least[k]), key=lambda k: widths[k])
+            widest = max(
+                (k for k in range(len(widths)) if widths[k] > least[k]),
+                key=lambda k: widths[k],
+            )
             widths[widest] -= 1
     grid = Grid(header_style="bold", show_edge=False, pad_edge=False)
     for header, size, letter in zip(headers, widths, table.alignment):
-        grid.add_column(escape(header), justify="right" if letter == "r" else "left", width=size, overflow="fold")
+        grid.add_column(
+            escape(header),
+            justify="right" if letter == "r" else "left",
+            width=size,
+            overflow="fold",
+        )
     for number, row in enumerate(table.cells(), 1):
         texts = [escape(f"{cell.text} {cell.mark}".rstrip()) for cell in row]
-        styled = [f"[bold]{text}[/bold]" if cell.bold else text for text, cell in zip(texts, row)]
+        styled = [
+            f"[bold]{text}[/bold]" if cell.bold else text
+            for text, cell in zip(texts, row)
+        ]
         grid.add_row(*styled, end_section=number in table.groups)
     return grid
 
 
 def least_width(table: Table) -> int:
-    """Return the smallest width in characters at which the grid loses no number; texts and headers are broken."""
+    """Return the smallest width in characters at which the grid loses no number;
+    texts and headers are broken.
+    """
     return _total(_least_widths(table))
 
 
 def _least_widths(table: Table) -> list[int]:
     contents = _widths(table, [""] * len(table.headers))
-    whole = _widths(table, [_break_header(header, size) for header, size in zip(table.headers, contents)])
+    whole = _widths(
+        table,
+        [_break_header(header, size) for header, size in zip(table.headers, contents)],
+    )
     return [
         size if letter == "r" else min(size, MIN_WIDTH if number else MIN_FIRST)
         for number, (size, letter) in enumerate(zip(whole, table.alignment))
@@ -130,11 +194,29 @@ def _least_widths(table: Table) -> list[int]:
 
 
 def _widths(table: Table, headers: Sequence[str]) -> list[int]:
-    """Return the width of each column with these headers: that of its longest line, at least 1."""
+    """Return the width of each column with these headers: that of its longest line,
+    at least 1.
+    """
     from rich.cells import cell_len
 
-    rows = [list(headers), *([f"{cell.text} {cell.mark}".rstrip() for cell in row] for row in table.cells())]
-    return [max(1, *(cell_len(line) for text in column for line in escape_controls(text).split("\n"))) for column in zip(*rows)]
+    rows = [
+        list(headers),
+        *(
+            [f"{cell.text} {cell.mark}".rstrip() for cell in row]
+            for row in table.cells()
+        ),
+    ]
+    return [
+        max(
+            1,
+            *(
+                cell_len(line)
+                for text in column
+                for line in escape_controls(text).split("\n")
+            ),
+        )
+        for column in zip(*rows)
+    ]
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -142,6 +224,12 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _break_header(header: str, width: int) -> str:
-    """Return a header whose lines are broken at spaces where they are wider than the column."""
+    """Return a header whose lines are broken at spaces where they are wider than the
+    column.
+    """
     width = max([width, *map(len, header.split())])
-    return "\n".join(line for text in header.split("\n") for line in textwrap.wrap(text, width, break_long_words=False))
+    return "\n".join(
+        line
+        for text in header.split("\n")
+        for line in textwrap.wrap(text, width, break_long_words=False)
+    )

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from harness.reporting.table import MINUS, Numbers, Table, TableCell, longest, longest_mark, number_columns
+from harness.reporting.table import (
+    MINUS,
+    Numbers,
+    Table,
+    TableCell,
+    longest,
+    longest_mark,
+    number_columns,
+)
 
 LETTER_WIDTH = 0.36
 """Room for a letter set high, in em."""
@@ -11,20 +19,37 @@ LETTER_WIDTH = 0.36
 def to_typst(table: Table) -> str:
     """Return a ``#table``; title and notes are comments above it.
 
-    Texts are strings, which have no markup. Numbers end in hidden digits and in room for the longest letters of their column, so that
-    decimal points stand one below the other.
+    Texts are strings, which have no markup. Numbers end in hidden digits and in room
+    for the longest letters of their column, so that decimal points stand one below the
+    other.
     """
     numbers = number_columns(table)
-    aligned = ", ".join("right" if letter == "r" else "left" for letter in table.alignment)
+    aligned = ", ".join(
+        "right" if letter == "r" else "left" for letter in table.alignment
+    )
     lines = [
-        *(f"// {' '.join(note.split())}" for note in (table.title, *table.notes) if note), "#[", '#set text(number-width: "tabular")',
-        "#table(", f"  columns: {len(table.headers)}, align: ({aligned},), stroke: none,", "  table.hline(),",
-        f"  table.header({', '.join(map(_string, table.headers))}),", "  table.hline(stroke: 0.5pt),",
-    ]  # fmt: skip
+        *(
+            f"// {' '.join(note.split())}"
+            for note in (table.title, *table.notes)
+            if note
+        ),
+        "#[",
+        '#set text(number-width: "tabular")',
+        "#table(",
+        f"  columns: {len(table.headers)}, align: ({aligned},), stroke: none,",
+        "  table.hline(),",
+        f"  table.header({', '.join(map(_string, table.headers))}),",
+        "  table.hline(stroke: 0.5pt),",
+    ]
     for i, row in enumerate(table.cells()):
         if i and i in table.groups:
             lines.append("  table.hline(stroke: 0.25pt),")
-        cells = (_cell(cell, i, numbers.get(k, ()), LETTER_WIDTH * len(longest_mark(table, k))) for k, cell in enumerate(row))
+        cells = (
+            _cell(
+                cell, i, numbers.get(k, ()), LETTER_WIDTH * len(longest_mark(table, k))
+            )
+            for k, cell in enumerate(row)
+        )
         lines.append(f"  {', '.join(cells)},")
     return "\n".join([*lines, "  table.hline(),", ")", "]"]) + "\n"
 
@@ -33,12 +58,31 @@ def _cell(cell: TableCell, row: int, numbers: Numbers, room: float) -> str:
     match, text, missing = numbers[row] if numbers else None, _string(cell.text), ""
     if match and match["power"]:
         digits, power = cell.text.partition("e")[0], f"{int(match['power'])}"
-        text = f"{_string(f'{digits} × 10')} + super({_string(power)}) + {_string(match['star'])}"
+        text = (
+            f"{_string(f'{digits} × 10')} + super({_string(power)}) "
+            f"+ {_string(match['star'])}"
+        )
     elif match:  # what the number lacks to end where the longest one ends
         decimals, most = len(match["decimals"] or ""), longest(numbers, "decimals")
-        missing = "." * bool(most and not decimals) + "0" * (most - decimals) + "*" * (longest(numbers, "star") - len(match["star"]))
-    parts = [f"strong({text})" if cell.bold and cell.text else text, *([f"hide({_string(missing)})"] if missing else [])]
-    return " + ".join([*parts, *([f"box(width: {room:.2f}em, align(left, super({_string(cell.mark)})))"] if room else [])])
+        missing = (
+            "." * bool(most and not decimals)
+            + "0" * (most - decimals)
+            + "*" * (longest(numbers, "star") - len(match["star"]))
+        )
+    parts = [
+        f"strong({text})" if cell.bold and cell.text else text,
+        *([f"hide({_string(missing)})"] if missing else []),
+    ]
+    return " + ".join(
+        [
+            *parts,
+            *(
+                [f"box(width: {room:.2f}em, align(left, super({_string(cell.mark)})))"]
+                if room
+                else []
+            ),
+        ]
+    )
 
 
 def _string(text: str) -> str:

@@ -6,28 +6,51 @@ import html
 
 from harness.reporting.table import Bar, Table, TableCell
 
-NUMBERS, TEXTS = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap", "text-align:left"
-"""Styles of the cells. They stand at each cell: notebooks remove style sheets from what they show."""
+NUMBERS, TEXTS = (
+    "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap",
+    "text-align:left",
+)
+"""Styles of the cells. They stand at each cell:
+notebooks remove style sheets from what they show.
+"""
 
 
 def to_html(table: Table, most_rows: int | None = None) -> str:
-    """Return a table with its notes below; all texts are escaped, and rows beyond ``most_rows`` are counted below the table."""
+    """Return a table with its notes below; all texts are escaped, and rows beyond
+    ``most_rows`` are counted below the table.
+    """
     styles = [NUMBERS if letter == "r" else TEXTS for letter in table.alignment]
-    head = "".join(f'<th style="{style}">{_lines(text)}</th>' for style, text in zip(styles, table.headers))
+    head = "".join(
+        f'<th style="{style}">{_lines(text)}</th>'
+        for style, text in zip(styles, table.headers)
+    )
     body = "".join(
-        "<tr>" + "".join(f'<td style="{style}">{_cell(cell)}</td>' for style, cell in zip(styles, row)) + "</tr>"
-        for row, _ in zip(table.cells(), range(len(table.rows) if most_rows is None else most_rows))
+        "<tr>"
+        + "".join(
+            f'<td style="{style}">{_cell(cell)}</td>'
+            for style, cell in zip(styles, row)
+        )
+        + "</tr>"
+        for row, _ in zip(
+            table.cells(), range(len(table.rows) if most_rows is None else most_rows)
+        )
     )
     missing = 0 if most_rows is None else len(table.rows) - most_rows
     notes = [*([f"{missing} more rows"] if missing > 0 else []), *table.notes]
-    foot = "".join(f"<div><small>{html.escape(note)}</small></div>" for note in notes if note)
+    foot = "".join(
+        f"<div><small>{html.escape(note)}</small></div>" for note in notes if note
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{foot}"
 
 
 def _cell(cell: TableCell) -> str:
     text = _lines(cell.text)
     strong = f"<b>{text}</b>" if cell.bold else text
-    return strong + (f"<sup>{html.escape(cell.mark)}</sup>" if cell.mark else "") + (_svg(cell.bar) if cell.bar else "")
+    return (
+        strong
+        + (f"<sup>{html.escape(cell.mark)}</sup>" if cell.mark else "")
+        + (_svg(cell.bar) if cell.bar else "")
+    )
 
 
 def _lines(text: str) -> str:
@@ -35,10 +58,14 @@ def _lines(text: str) -> str:
 
 
 def _svg(bar: Bar) -> str:
-    """Return an interval as a line and its number as a dot; the text of the cell says the same."""
+    """Return an interval as a line and its number as a dot;
+    the text of the cell says the same.
+    """
     low, high, value = (round(4 + 112 * position, 1) for position in bar)
     return (
-        '<svg width="120" height="10" aria-hidden="true" style="display:block;margin-left:auto">'
-        f'<line x1="{low}" x2="{high}" y1="5" y2="5" stroke="currentColor" stroke-opacity=".45" stroke-width="4"/>'
+        '<svg width="120" height="10" aria-hidden="true" '
+        'style="display:block;margin-left:auto">'
+        f'<line x1="{low}" x2="{high}" y1="5" y2="5" stroke="currentColor" '
+        'stroke-opacity=".45" stroke-width="4"/>'
         f'<circle cx="{value}" cy="5" r="4" fill="currentColor"/></svg>'
     )

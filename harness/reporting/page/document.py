@@ -34,15 +34,37 @@ from harness.reporting.league import (
 )
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import Thumbnails, example_blocks, examples_of, image_folders, stream, thumbnails
+from harness.reporting.page.examples import (
+    Thumbnails,
+    example_blocks,
+    examples_of,
+    image_folders,
+    stream,
+    thumbnails,
+)
 from harness.reporting.page.explanations import Explained, explanations
-from harness.reporting.page.groups import Clusters, Group, clusters_of, groups_of, open_run, system_key
+from harness.reporting.page.groups import (
+    Clusters,
+    Group,
+    clusters_of,
+    groups_of,
+    open_run,
+    system_key,
+)
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
 from harness.reporting.page.same import sections_of_run
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.slice_table import slice_table
-from harness.reporting.table import ARROWS, interval_text, number, p_text, record_heading, shown_name, size_text
+from harness.reporting.table import (
+    ARROWS,
+    interval_text,
+    number,
+    p_text,
+    record_heading,
+    shown_name,
+    size_text,
+)
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
@@ -51,7 +73,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 TABLE_VIEWS = ("table", "verdicts", "texts")
 """Kinds of views that are tables of the overview; the others are charts."""
 OTHER_LAYOUTS = {"phone": PHONE, "wide": WIDE}
-"""Layouts of charts for windows that are narrower or wider than usual; the names are those of charts.js."""
+"""Layouts of charts for windows that are narrower or wider than usual;
+the names are those of charts.js.
+"""
 ON_REQUEST = ("scores", "p-values", "metrics")
 """Groups of charts that the page draws when they are asked for."""
 STATIC_EXAMPLES = 6
@@ -68,74 +92,132 @@ class PageOptions:
     images: bool = True
     """Embed thumbnails of the examples' images where their files are there."""
     explain: int | None = None
-    """Number of examples whose scores of each metric are explained; None: some, by metrics without embeddings; 0: none."""
+    """Number of examples whose scores of each metric are explained; None: some, by
+    metrics without embeddings; 0: none.
+    """
     compare: bool = False
     """Compute all comparisons of systems, however long they take."""
     editable: bool = False
-    """Embed the kernels in WebAssembly, so that a candidate can be edited and its scores follow."""
+    """Embed the kernels in WebAssembly, so that a candidate can be edited and its
+    scores follow.
+    """
     absent: Sequence[str] = ()
     """Sets of a suite whose data are not there."""
     folder: Path | None = None
-    """Folder of the page, from which the links to images lead; None: the working directory."""
+    """Folder of the page, from which the links to images lead; None:
+    the working directory.
+    """
 
 
 def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> str:
-    """Return the HTML of a report on finished runs; raise :class:`InputError` for a run that is not finished.
+    """Return the HTML of a report on finished runs;
+    raise :class:`InputError` for a run that is not finished.
 
     The same runs give the same text.
     """
     jinja2 = require("jinja2", needed_by="harness report")
     options = options or PageOptions()
-    for name, value, minimum in (("examples", options.examples, 1), ("explain", options.explain, 0)):
+    for name, value, minimum in (
+        ("examples", options.examples, 1),
+        ("explain", options.explain, 0),
+    ):
         if value is not None and value < minimum:
-            raise HarnessError(f"{name} is {value}; expected at least {minimum}", parameter=name, value=value)
+            raise HarnessError(
+                f"{name} is {value}; expected at least {minimum}",
+                parameter=name,
+                value=value,
+            )
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
     league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
     tasks = dict.fromkeys(group.title for group in groups)
     blocks: list[DataBlock] = []
-    group_values = [_group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)]
+    group_values = [
+        _group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)
+    ]
     charts = charts_for(runs)
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
-    blocks.append(DataBlock.of("charts-library", assets.charts_library().encode("utf-8")))
+    blocks.append(
+        DataBlock.of("charts-library", assets.charts_library().encode("utf-8"))
+    )
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
     library, module = assets.scoring() if options.editable else ("", b"")
     if options.editable:
-        blocks += [DataBlock.of("scoring-library", library.encode("utf-8")), DataBlock.of("scoring-module", module)]
-    scripts = [assets.HEAD_SCRIPT, assets.script(), assets.charts_library(), *filter(None, [library])]
+        blocks += [
+            DataBlock.of("scoring-library", library.encode("utf-8")),
+            DataBlock.of("scoring-module", module),
+        ]
+    scripts = [
+        assets.HEAD_SCRIPT,
+        assets.script(),
+        assets.charts_library(),
+        *filter(None, [library]),
+    ]
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-    )  # fmt: skip
+    )
     environment.filters.update(
-        heading=record_heading, number=percent_text if league.sets else number, p_text=p_text,
-        interval=percent_interval if league.sets else interval_text, sizes=size_text, table=to_html,
-    )  # fmt: skip
+        heading=record_heading,
+        number=percent_text if league.sets else number,
+        p_text=p_text,
+        interval=percent_interval if league.sets else interval_text,
+        sizes=size_text,
+        table=to_html,
+    )
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
-        title=options.title or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)), groups=group_values,
-        charts=charts, chart_groups=list(dict.fromkeys(chart.group for chart in charts)), on_request=ON_REQUEST,
-        blocks=blocks, absent=options.absent,
-        league=replace(league_table(league), notes=()) if len(league.sets) > 1 else None, advice=advice_table(league),
-        style=assets.style(), script=assets.script(), head_script=assets.HEAD_SCRIPT,
+        title=options.title
+        or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)),
+        groups=group_values,
+        charts=charts,
+        chart_groups=list(dict.fromkeys(chart.group for chart in charts)),
+        on_request=ON_REQUEST,
+        blocks=blocks,
+        absent=options.absent,
+        league=replace(league_table(league), notes=())
+        if len(league.sets) > 1
+        else None,
+        advice=advice_table(league),
+        style=assets.style(),
+        script=assets.script(),
+        head_script=assets.HEAD_SCRIPT,
         policy=assets.policy(scripts, wasm=options.editable),
-    )  # fmt: skip
+    )
 
 
 def plugin_sections(run: Run) -> list[dict[str, str]]:
-    """Return the sections that plugins add to the page of a run, with ``title`` and ``html``."""
-    content, results = run.provenance.content, [record.to_dict() for record in run.records]
-    called = Plugins().load(current()).call("harness_report_sections", manifest=content, results=results)
+    """Return the sections that plugins add to the page of a run,
+    with ``title`` and ``html``.
+    """
+    content, results = (
+        run.provenance.content,
+        [record.to_dict() for record in run.records],
+    )
+    called = (
+        Plugins()
+        .load(current())
+        .call("harness_report_sections", manifest=content, results=results)
+    )
     return [section for sections in called for section in sections]
 
 
-def write(paths: Sequence[str | Path], output: Path | None = None, options: PageOptions | None = None, *, overwrite: bool = False) -> Path:
+def write(
+    paths: Sequence[str | Path],
+    output: Path | None = None,
+    options: PageOptions | None = None,
+    *,
+    overwrite: bool = False,
+) -> Path:
     """Write the report (default: ``report.html`` in the first run) and return its path.
 
-    Raises :class:`InputError` where the folder cannot be written, and where a page is there that people wrote or changed, unless
-    ``overwrite``.
+    Raises :class:`InputError` where the folder cannot be written, and where a page is
+    there that people wrote or changed, unless ``overwrite``.
     """
     target = output or Path(paths[0]) / "report.html"
     check_output(target, overwrite=overwrite)
@@ -143,20 +225,29 @@ def write(paths: Sequence[str | Path], output: Path | None = None, options: Page
     try:
         write_output(target, text.encode("utf-8", "replace"), overwrite=overwrite)
     except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror or error}); give another file with -o FILE", str(target)) from None
+        raise InputError(
+            f"cannot be written ({error.strerror or error}); "
+            "give another file with -o FILE",
+            str(target),
+        ) from None
     return target
 
 
 def _charts(charts: Sequence[Chart]) -> dict[str, object]:
     """Return specifications and styles of the charts for the script."""
-    # A chart is laid out for three widths of windows, because Vega-Lite cannot wrap its panels to the width of the window.
-    # The rows of data are most of a specification and the same in all: the others go without them.
+    # A chart is laid out for three widths of windows, because Vega-Lite cannot wrap its
+    # panels to the width of the window. The rows of data are most of a specification
+    # and the same in all: the others go without them.
     layouts: dict[str, dict[str, Values]] = {name: {} for name in OTHER_LAYOUTS}
     for chart in charts:
         for name, layout in OTHER_LAYOUTS.items():
             spec = chart.build(layout)
             same = spec.get("datasets") == chart.spec.get("datasets")
-            layouts[name][chart.id] = {key: value for key, value in spec.items() if key != "datasets" or not same}
+            layouts[name][chart.id] = {
+                key: value
+                for key, value in spec.items()
+                if key != "datasets" or not same
+            }
     return {
         "specs": {chart.id: chart.spec for chart in charts},
         "layouts": layouts,
@@ -168,77 +259,129 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
     }
 
 
-def _group(group: Group, name: str, options: PageOptions, blocks: list[DataBlock]) -> dict[str, object]:
+def _group(
+    group: Group, name: str, options: PageOptions, blocks: list[DataBlock]
+) -> dict[str, object]:
     """Return the template's values of one group, and add its blocks."""
     sets = [LeagueSet(run) for run in group.runs if run.provenance.kind]
     if sets:
         systems, clusters = metrics_as_systems(group)
     else:
-        systems, clusters = group, clusters_of(group, None if options.compare else BUDGET)
+        systems, clusters = (
+            group,
+            clusters_of(group, None if options.compare else BUDGET),
+        )
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
     places = image_folders(group.runs)
-    pictures = thumbnails(examples.ids, data, options.folder, places=places) if options.images else Thumbnails()
-    explained = explanations(systems, examples.ids, data, options.explain) if examples.ids else Explained()
+    pictures = (
+        thumbnails(examples.ids, data, options.folder, places=places)
+        if options.images
+        else Thumbnails()
+    )
+    explained = (
+        explanations(systems, examples.ids, data, options.explain)
+        if examples.ids
+        else Explained()
+    )
     if examples.ids and not sets:
         blocks.append(clusters.pair_block(group, name))
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
     tables = [(set_table(judged), pairwise_table(judged)) for judged in sets]
     numbers = tables[0][0].data if tables else table_rows(group)
-    blocks.append(DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace")))
+    blocks.append(
+        DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace"))
+    )
     return {
-        "name": name, "group": group, "matrix": matrix_of(systems, clusters), "sets": tables,
-        "descriptions": list(filter(None, (judged.run.provenance.spec.get("description") for judged in sets))),
+        "name": name,
+        "group": group,
+        "matrix": matrix_of(systems, clusters),
+        "sets": tables,
+        "descriptions": list(
+            filter(
+                None, (judged.run.provenance.spec.get("description") for judged in sets)
+            )
+        ),
         "notices": notices_of(group, clusters),
-        "notes": list(dict.fromkeys(line for run in group.runs for line in _notes(run.records))),
-        "records": [(k, group.sides[k].name, record) for k, record in group.records], "examples": examples.count,
-        "remarks": [note for note in (pictures.note, explained.note) if note], "static_examples": _static_examples(systems),
+        "notes": list(
+            dict.fromkeys(line for run in group.runs for line in _notes(run.records))
+        ),
+        "records": [(k, group.sides[k].name, record) for k, record in group.records],
+        "examples": examples.count,
+        "remarks": [note for note in (pictures.note, explained.note) if note],
+        "static_examples": _static_examples(systems),
         "runs": [_run(side.name, side.run) for side in group.sides],
-    }  # fmt: skip
+    }
 
 
 def _notes(records: Sequence[ResultRecord]) -> list[str]:
-    """Return the lines below the matrix: intervals that are missing, usage of judges. What an interval holds fixed is in its tooltip."""
+    """Return the lines below the matrix: intervals that are missing, usage of judges.
+
+    What an interval holds fixed is in its tooltip.
+    """
     return [*interval_notes(records, missing_only=True), *usage_notes(records)]
 
 
 def _run(name: str, run: Run) -> dict[str, object]:
-    """Return the template's values of one run: table views, sections of plugins, provenance."""
-    views = [view for view in run.provenance.views if view.plot in TABLE_VIEWS and run.records]
+    """Return the template's values of one run: table views,
+    sections of plugins, provenance.
+    """
+    views = [
+        view
+        for view in run.provenance.views
+        if view.plot in TABLE_VIEWS and run.records
+    ]
     text = portable(json.dumps(run.provenance.content, indent=1, ensure_ascii=False))
     sections = [*sections_of_run(run), *plugin_sections(run)]
     return {
-        "name": name, "run": run, "views": [table_of_view(view, run) for view in views], "sections": sections,
+        "name": name,
+        "run": run,
+        "views": [table_of_view(view, run) for view in views],
+        "sections": sections,
         "slices": slice_table(run, missing_only=True) if run.slices else None,
-        "listings": listings(run), "command": command(run), "json": text,
-    }  # fmt: skip
+        "listings": listings(run),
+        "command": command(run),
+        "json": text,
+    }
 
 
 def _static_examples(group: Group) -> list[dict[str, object]]:
-    """Return the first examples with the captions of every system, for a page without script."""
+    """Return the first examples with the captions of every system,
+    for a page without script.
+    """
     examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
-            entry = examples.setdefault(item.id, {"id": item.id, "references": item.references, "systems": []})
+            entry = examples.setdefault(
+                item.id, {"id": item.id, "references": item.references, "systems": []}
+            )
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]
 
 
 NOTE = (
-    "Agreement of metrics with people, times 100, with 95 % intervals (bootstrap over items). The small number is the significance "
-    "cluster: metrics of cluster 1 are marked, and no other one beats them (exchange of items, Holm within a set); clusters of one set "
+    "Agreement of metrics with people, times 100, "
+    "with 95 % intervals (bootstrap over items). "
+    "The small number is the significance "
+    "cluster: metrics of cluster 1 are marked, and no other one beats them (exchange "
+    "of items, Holm within a set); clusters of one set "
     "compare with each other only."
 )
 
 
 def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
-    """Return a group of one run of judgments with its metrics as systems and its statistics as metrics, and their clusters.
+    """Return a group of one run of judgments with its metrics as systems and its
+    statistics as metrics, and their clusters.
 
     It has no samples: those are the judged captions, which belong to no metric.
     """
     (side,) = group.sides
     judged = LeagueSet(side.run)
-    records = tuple(replace(record, model=judged.metric_names[record.model]) for statistic in judged.groups for record in statistic)
+    records = tuple(
+        replace(record, model=judged.metric_names[record.model])
+        for statistic in judged.groups
+        for record in statistic
+    )
     ranks: dict[str, dict[str, str]] = {}
     leading: dict[str, set[str]] = {}
     for record in records:
@@ -269,27 +412,44 @@ def notices_of(group: Group, clusters: Clusters) -> list[Notice]:
     notices: list[Notice] = []
     for side in group.sides:
         prefix = f"{side.name}: " if group.several_runs else ""
-        notices += [Notice(prefix + notice.text, notice.severe, notice.details) for notice in _of_run(side.run)]
+        notices += [
+            Notice(prefix + notice.text, notice.severe, notice.details)
+            for notice in _of_run(side.run)
+        ]
     if clusters.warning:
         notices.append(Notice(clusters.warning))
     return sorted(notices, key=lambda notice: not notice.severe)
 
 
 def _of_run(run: Run) -> list[Notice]:
-    content, column = run.provenance.content, "statistic" if run.provenance.kind else "model"
+    content, column = (
+        run.provenance.content,
+        "statistic" if run.provenance.kind else "model",
+    )
     notices = [Notice(str(content["notice"]))] if content.get("notice") else []
     if not run.records:
         notices.append(Notice("The run has no results.", severe=True))
     if run.failed:
         notices.append(_failure_notice(run))
-    undefined = list(dict.fromkeys(shown_name(record) for record in run.records if math.isnan(record.value)))
+    undefined = list(
+        dict.fromkeys(
+            shown_name(record) for record in run.records if math.isnan(record.value)
+        )
+    )
     if undefined:
-        notices.append(Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True))
+        notices.append(
+            Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True)
+        )
     skipped = Counter(shown_name(record) for record in run.records if record.skipped)
     if skipped:
-        largest_share = max(record.skipped / max(record.n + record.skipped, 1) for record in run.records)
+        largest_share = max(
+            record.skipped / max(record.n + record.skipped, 1) for record in run.records
+        )
         notices.append(
-            Notice(f"Some examples have no score and are left out (up to {100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}.")
+            Notice(
+                "Some examples have no score and are left out (up to "
+                f"{100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}."
+            )
         )
     return [*notices, *(Notice(note) for note in run.notes)]
 
@@ -298,14 +458,26 @@ def _failure_notice(run: Run) -> Notice:
     """Return the warning about examples that models could not process."""
     models = Counter(_model(name, run) for name in run.failed)
     total = int(run.provenance.data.get("examples") or 0)
-    counts = ", ".join(f"{model} {count}{' (all)' if count == total else ''}" for model, count in models.items())
+    counts = ", ".join(
+        f"{model} {count}{' (all)' if count == total else ''}"
+        for model, count in models.items()
+    )
     details = list(run.failed.items())[:MAX_LISTED]
     if len(run.failed) > MAX_LISTED:
         details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
-    return Notice(f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: {counts}.", severe=True, details=details)
+    return Notice(
+        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: "
+        f"{counts}.",
+        severe=True,
+        details=details,
+    )
 
 
 def _model(name: str, run: Run) -> str:
     """Return the model of a failure ``model/example``; labels may contain slashes."""
-    labels = [model.label for model in run.provenance.models if name.startswith(f"{model.label}/")]
+    labels = [
+        model.label
+        for model in run.provenance.models
+        if name.startswith(f"{model.label}/")
+    ]
     return max(labels, key=len, default=name.split("/", 1)[0])

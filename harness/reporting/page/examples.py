@@ -1,8 +1,11 @@
-"""Examples of a group as compressed blocks: ids, captions in parts, scores and p-values as binary numbers.
+"""Examples of a group as compressed blocks: ids, captions in parts,
+scores and p-values as binary numbers.
 
-The blocks of group ``g`` are ``g-index`` (ids, systems, metrics), ``g-refs-K`` (references of examples in order), ``g-caps-S-K``
-(captions of system S, in the order of its rows), ``g-rows-S`` (row of each example, for systems that have other examples or another
-order), ``g-score-M`` and ``g-p-M`` (numbers of metric M: float32, systems by examples, the bytes of one significance together).
+The blocks of group ``g`` are ``g-index`` (ids, systems, metrics), ``g-refs-K``
+(references of examples in order), ``g-caps-S-K`` (captions of system S, in the order of
+its rows), ``g-rows-S`` (row of each example, for systems that have other examples or
+another order), ``g-score-M`` and ``g-p-M`` (numbers of metric M: float32, systems by
+examples, the bytes of one significance together).
 """
 
 from __future__ import annotations
@@ -67,31 +70,52 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
         Maximum number of examples, evenly spread over the data; default: all.
     """
     systems = [system for _, system in group.systems]
-    all_ids = list(dict.fromkeys(example for system in systems for example in system.examples))
+    all_ids = list(
+        dict.fromkeys(example for system in systems for example in system.examples)
+    )
     ids = all_ids
     if limit is not None and limit < len(all_ids):
         ids = [all_ids[(2 * k + 1) * len(all_ids) // (2 * limit)] for k in range(limit)]
     if not ids:
         return ExampleBlocks((), 0)
     row_of = {example: k for k, example in enumerate(ids)}
-    metrics = [m for m in group.metrics if any(m in system.table.metrics for system in systems)]
+    metrics = [
+        m for m in group.metrics if any(m in system.table.metrics for system in systems)
+    ]
     metrics.sort(key=lambda metric: not _is_mean(group, metric))
     names = shown_names(record for _, record in group.records)
-    described = {record.metric: {"higher": record.higher_is_better, "signature": record.signature} for _, record in group.records}
-    tested = [m for m in metrics if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)]
+    described = {
+        record.metric: {
+            "higher": record.higher_is_better,
+            "signature": record.signature,
+        }
+        for _, record in group.records
+    }
+    tested = [
+        m
+        for m in metrics
+        if any(f"{P_PREFIX}{m}" in system.table.names for system in systems)
+    ]
     index = {
         "ids": ids,
         "total": len(all_ids),
         "part": PART,
         "systems": [_entry(group, number) for number in range(len(systems))],
-        "metrics": [{"label": m, "name": names[m], "p": m in tested, **described[m]} for m in metrics],
+        "metrics": [
+            {"label": m, "name": names[m], "p": m in tested, **described[m]}
+            for m in metrics
+        ],
     }
     blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):
         blocks.append(_numbers(f"{name}-score-{k}", metric, systems, row_of))
         if metric in tested:
-            blocks.append(_numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, row_of))
-    return ExampleBlocks((*blocks, *_texts(group, name, ids, row_of)), len(all_ids), tuple(ids))
+            blocks.append(
+                _numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, row_of)
+            )
+    return ExampleBlocks(
+        (*blocks, *_texts(group, name, ids, row_of)), len(all_ids), tuple(ids)
+    )
 
 
 def _entry(group: Group, number: int) -> dict[str, object]:
@@ -106,41 +130,60 @@ def _entry(group: Group, number: int) -> dict[str, object]:
 
 
 def _is_mean(group: Group, metric: str) -> bool:
-    """Return True for a metric whose numbers are the means of its scores: BLEU of a corpus, for one, is no mean of BLEU of sentences."""
+    """Return True for a metric whose numbers are the means of its scores: BLEU of a
+    corpus, for one, is no mean of BLEU of sentences.
+    """
     for side, system in group.systems:
         record = side.record(system, metric)
         if record is not None and metric in system.table.metrics:
             scores = system.scores(metric)
             defined = scores[np.isfinite(scores)]
-            if not defined.size or not math.isclose(defined.mean(), record.value, rel_tol=1e-4, abs_tol=1e-9):
+            if not defined.size or not math.isclose(
+                defined.mean(), record.value, rel_tol=1e-4, abs_tol=1e-9
+            ):
                 return False
     return True
 
 
-def _numbers(name: str, column: str, systems: Sequence[System], row_of: dict[str, int]) -> DataBlock:
-    """Return a column of all systems, float32, shape (systems, examples), NaN where undefined, bytes grouped by significance."""
-    # Four digits are shown, so float32 halves the page; little-endian, as every browser's Float32Array reads them.
+def _numbers(
+    name: str, column: str, systems: Sequence[System], row_of: dict[str, int]
+) -> DataBlock:
+    """Return a column of all systems, float32, shape (systems, examples), NaN where
+    undefined, bytes grouped by significance.
+    """
+    # Four digits are shown, so float32 halves the page; little-endian, as every
+    # browser's Float32Array reads them.
     values = np.full((len(systems), len(row_of)), np.nan, dtype="<f4")
     for row, system in enumerate(systems):
         if column not in system.table.names:
             continue
         numbers = system.table.numbers(column)[system.rows]
-        targets = np.array([row_of.get(example, -1) for example in system.examples], dtype=np.int64)
+        targets = np.array(
+            [row_of.get(example, -1) for example in system.examples], dtype=np.int64
+        )
         present = targets >= 0
         with np.errstate(over="ignore"):
             values[row, targets[present]] = numbers[present]
-    # The first bytes of all numbers, then the second ones, ...: signs and exponents of scores are alike, and gzip finds runs of
-    # equal bytes only where they lie side by side. The script puts the four planes together again (data.js, blockNumbers).
+    # The first bytes of all numbers, then the second ones, ...: signs and exponents of
+    # scores are alike, and gzip finds runs of equal bytes only where they lie side by
+    # side. The script puts the four planes together again (data.js, blockNumbers).
     planes = np.ascontiguousarray(values.reshape(-1).view(np.uint8).reshape(-1, 4).T)
     return DataBlock.of(name, planes.tobytes())
 
 
-def _texts(group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]) -> Iterator[DataBlock]:
-    """Yield the blocks of captions and references; captions of one system at a time are in memory."""
-    # Systems share most references. They are stored once, from the system with most of them; a system whose references of an
-    # example differ (held-out people, whose own captions left the set) has them in its block of captions.
+def _texts(
+    group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]
+) -> Iterator[DataBlock]:
+    """Yield the blocks of captions and references;
+    captions of one system at a time are in memory.
+    """
+    # Systems share most references. They are stored once, from the system with most of
+    # them; a system whose references of an example differ (held-out people, whose own
+    # captions left the set) has them in its block of captions.
     references: list[tuple[str, ...] | None] = [None] * len(ids)
-    numbers = sorted(range(len(group.systems)), key=lambda k: -_reference_count(group, k))
+    numbers = sorted(
+        range(len(group.systems)), key=lambda k: -_reference_count(group, k)
+    )
     for number in numbers:
         side, system = group.systems[number]
         rows: dict[int, int] = {}
@@ -157,32 +200,58 @@ def _texts(group: Group, name: str, ids: Sequence[str], row_of: dict[str, int]) 
                 references[target] = item.references
             elif references[target] != item.references:
                 own_references[len(chunk)] = item.references
-            # A block goes out as soon as it is full: one block of one system is in memory, however many examples there are.
+            # A block goes out as soon as it is full: one block of one system is in
+            # memory, however many examples there are.
             chunk.append(item.candidates)
             if len(chunk) == PART:
                 yield _captions(name, number, count // PART - 1, chunk, own_references)
                 chunk, own_references = [], {}
         if chunk:
             yield _captions(name, number, count // PART, chunk, own_references)
-        # Blocks follow the order of the system's own file. A map from examples to rows is needed only where this is another order.
+        # Blocks follow the order of the system's own file. A map from examples to rows
+        # is needed only where this is another order.
         if list(rows.items()) != [(k, k) for k in range(len(ids))]:
             order = np.full(len(ids), -1, dtype="<i4")
             order[list(rows)] = list(rows.values())
             yield DataBlock.of(f"{name}-rows-{number}", order.tobytes())
     for k in range(0, len(ids), PART):
-        yield DataBlock.of_json(f"{name}-refs-{k // PART}", [texts or () for texts in references[k : k + PART]])
+        yield DataBlock.of_json(
+            f"{name}-refs-{k // PART}",
+            [texts or () for texts in references[k : k + PART]],
+        )
 
 
 def _reference_count(group: Group, number: int) -> int:
-    """Return the largest number of references of a system; the systems with most of them come first, held-out people later."""
+    """Return the largest number of references of a system; the systems with most of
+    them come first, held-out people later.
+    """
     side, system = group.systems[number]
     sizes = (side.record(system, metric) for metric in side.metrics(system))
-    return max((n for record in sizes if record and record.sizes for n in record.sizes.get("references", ())), default=0)
+    return max(
+        (
+            n
+            for record in sizes
+            if record and record.sizes
+            for n in record.sizes.get("references", ())
+        ),
+        default=0,
+    )
 
 
-def _captions(name: str, system: int, chunk: int, candidates: Sequence[object], own: dict[int, tuple[str, ...]]) -> DataBlock:
-    """Return the block of one part of a system: captions, and references where they are not those of the list."""
-    return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", {"c": candidates, **({"r": own} if own else {})})
+def _captions(
+    name: str,
+    system: int,
+    chunk: int,
+    candidates: Sequence[object],
+    own: dict[int, tuple[str, ...]],
+) -> DataBlock:
+    """Return the block of one part of a system: captions,
+    and references where they are not those of the list.
+    """
+    return DataBlock.of_json(
+        f"{name}-caps-{system}-{chunk}",
+        {"c": candidates, **({"r": own} if own else {})},
+    )
 
 
 SIDE = 224
@@ -195,7 +264,9 @@ MAX_PIXELS = 40_000_000
 MAX_THUMBNAILS = 600
 SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
 GOLDEN = 0.6180339887498949
-"""Fractional part of the golden ratio: its multiples spread evenly over the examples, however many are embedded."""
+"""Fractional part of the golden ratio: its multiples spread evenly over the examples,
+however many are embedded.
+"""
 
 
 @dataclass(frozen=True)
@@ -205,7 +276,9 @@ class Thumbnails:
     data: dict[str, str] = field(default_factory=dict[str, str])
     """Example id -> data URL."""
     links: dict[str, str] = field(default_factory=dict[str, str])
-    """Example id -> path of the file from the folder of the page, as part of an address."""
+    """Example id -> path of the file from the folder of the page,
+    as part of an address.
+    """
     note: str = ""
     """Remark on images that are not embedded."""
 
@@ -213,20 +286,30 @@ class Thumbnails:
         """Return the block of the images of a group; none without images."""
         if not self.data and not self.links:
             return []
-        return [DataBlock.of_json(f"{name}-images", {"data": self.data, "links": self.links})]
+        return [
+            DataBlock.of_json(
+                f"{name}-images", {"data": self.data, "links": self.links}
+            )
+        ]
 
 
 def thumbnails(
-    ids: Sequence[str], examples: Sequence[Example], folder: Path | None = None, budget: int = BUDGET, places: Sequence[Path] = ()
+    ids: Sequence[str],
+    examples: Sequence[Example],
+    folder: Path | None = None,
+    budget: int = BUDGET,
+    places: Sequence[Path] = (),
 ) -> Thumbnails:
-    """Return thumbnails of examples, spread over the data, while they fit in the budget of bytes.
+    """Return thumbnails of examples, spread over the data,
+    while they fit in the budget of bytes.
 
     Parameters
     ----------
     ids : sequence of str
         Examples on the page.
     examples : sequence of Example
-        The data set, as of :func:`harness.reporting.page.examples.examples_of`. Without images there are no thumbnails and no note.
+        The data set, as of :func:`harness.reporting.page.examples.examples_of`. Without
+        images there are no thumbnails and no note.
     folder : Path, optional
         Folder of the page; default: the working directory.
     budget : int
@@ -241,49 +324,92 @@ def thumbnails(
     if not present:
         first = next(iter(files.values()))
         return Thumbnails(
-            note=f"No thumbnails: the images are not where the data set names them ({portable(str(first))}); media_root of the data set, "
+            note="No thumbnails: the images are not where the data set names them "
+            f"({portable(str(first))}); media_root of the data set, "
             "or images of a model, is their folder."
         )
     if importlib.util.find_spec("PIL") is None:
-        return Thumbnails(note="No thumbnails: they need the package pillow (pip install 'caption-harness[embeddings]').")
+        return Thumbnails(
+            note="No thumbnails: they need the package pillow (pip install "
+            "'caption-harness[embeddings]')."
+        )
     data, too_large = _embed_images(present, budget)
     start = (folder or Path()).resolve()
-    links = {example: quote(Path(os.path.relpath(file.resolve(), start)).as_posix()) for example, file in present.items()}
-    note = _note(len(ids), len(files) - len(present), len(data), len(present) - len(data))
+    links = {
+        example: quote(Path(os.path.relpath(file.resolve(), start)).as_posix())
+        for example, file in present.items()
+    }
+    note = _note(
+        len(ids), len(files) - len(present), len(data), len(present) - len(data)
+    )
     if too_large:
-        note += f" {counted(too_large, 'image')} of more than {MAX_PIXELS // 10**6} million pixels: no thumbnail."
+        note += (
+            f" {counted(too_large, 'image')} of more than {MAX_PIXELS // 10**6} "
+            "million pixels: no thumbnail."
+        )
     return Thumbnails(data, links, note.strip())
 
 
 def _note(total: int, missing: int, embedded: int, linked: int) -> str:
-    counts = [f"Images of {total:,} examples: {embedded:,} as thumbnails"] if linked or missing else []
+    counts = (
+        [f"Images of {total:,} examples: {embedded:,} as thumbnails"]
+        if linked or missing
+        else []
+    )
     counts += [f"{linked:,} linked to their files"] if linked else []
     counts += [f"{missing:,} missing"] if missing else []
     return f"{', '.join(counts)}." if counts else ""
 
 
 def image_folders(runs: Sequence[Run]) -> list[Path]:
-    """Return the folders from which models and metrics of runs read images, each once."""
-    entries = (entry for run in runs for entry in (*run.provenance.models, *run.provenance.metrics))
+    """Return the folders from which models and metrics of runs read images,
+    each once.
+    """
+    entries = (
+        entry
+        for run in runs
+        for entry in (*run.provenance.models, *run.provenance.metrics)
+    )
     values = (entry.params.get("images") for entry in entries)
-    return list(dict.fromkeys(Path(value) for value in values if isinstance(value, str) and value))
+    return list(
+        dict.fromkeys(
+            Path(value) for value in values if isinstance(value, str) and value
+        )
+    )
 
 
-def _files(ids: Sequence[str], examples: Sequence[Example], places: Sequence[Path]) -> dict[str, Path]:
-    """Return example id -> image file that the data set names, in the first of the places that has it."""
+def _files(
+    ids: Sequence[str], examples: Sequence[Example], places: Sequence[Path]
+) -> dict[str, Path]:
+    """Return example id -> image file that the data set names,
+    in the first of the places that has it.
+    """
     members = set(ids)
     files: dict[str, Path] = {}
     for example in examples:
-        if example.id not in members or not example.media or Path(example.media).suffix.lower() not in SUFFIXES:
+        if (
+            example.id not in members
+            or not example.media
+            or Path(example.media).suffix.lower() not in SUFFIXES
+        ):
             continue
         named = Path(example.media)
-        candidates = [named, *(file for place in places if (file := _below(example.media, place)) is not None)]
+        candidates = [
+            named,
+            *(
+                file
+                for place in places
+                if (file := _below(example.media, place)) is not None
+            ),
+        ]
         files[example.id] = next((file for file in candidates if file.is_file()), named)
     return files
 
 
 def _below(media: str, place: Path) -> Path | None:
-    """Return the file of a media name in a folder; None for a name that leads out of it, or is no name of a file."""
+    """Return the file of a media name in a folder; None for a name that leads out of
+    it, or is no name of a file.
+    """
     try:
         return media_file(media, place) if is_file_name(media) else None
     except InputError:
@@ -291,33 +417,45 @@ def _below(media: str, place: Path) -> Path | None:
 
 
 def _embed_images(files: dict[str, Path], budget: int) -> tuple[dict[str, str], int]:
-    """Return example id -> data URL for as many images as the budget allows, in the order of the examples; and how many are too large."""
+    """Return example id -> data URL for as many images as the budget allows, in the
+    order of the examples; and how many are too large.
+    """
     order = sorted(range(len(files)), key=lambda k: (k * GOLDEN) % 1)
     names = list(files)
     urls: dict[str, str] = {}
     spent = too_large = 0
-    for name, content in _encode_image([(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]):
+    for name, content in _encode_image(
+        [(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]
+    ):
         if content is None:
             too_large += 1
             continue
         if spent + len(content) > budget:
             break
         spent += len(content)
-        urls[name] = f"data:image/webp;base64,{base64.b64encode(content).decode('ascii')}"
+        urls[name] = (
+            f"data:image/webp;base64,{base64.b64encode(content).decode('ascii')}"
+        )
     return {name: urls[name] for name in names if name in urls}, too_large
 
 
-def _encode_image(files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, bytes | None]]:
-    """Yield names and thumbnails as WebP, None for an image of too many pixels; files that are no images are left out."""
+def _encode_image(
+    files: Sequence[tuple[str, Path]],
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield names and thumbnails as WebP, None for an image of too many pixels; files
+    that are no images are left out.
+    """
     from PIL import Image, ImageOps
 
     for name, file in files:
         try:
-            with warnings.catch_warnings():  # the bound below takes the place of Pillow's warning
+            # the bound below takes the place of Pillow's warning
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
                 opened = Image.open(file)
             with opened as image:
-                image.draft("RGB", (2 * SIDE, 2 * SIDE))  # a JPEG is decoded at a fraction of its size
+                # a JPEG is decoded at a fraction of its size
+                image.draft("RGB", (2 * SIDE, 2 * SIDE))
                 if image.width * image.height > MAX_PIXELS:
                     yield name, None
                     continue
@@ -337,13 +475,16 @@ COLUMNS = ("example", "candidates", "references")
 
 
 def stream(run: Run, system: System) -> Iterator[CaptionSet]:
-    """Yield the captions of a system, in the order of its rows; raise :class:`InputError` for a damaged file."""
+    """Yield the captions of a system, in the order of its rows; raise
+    :class:`InputError` for a damaged file.
+    """
     path = None if run.path is None else run.path / SAMPLES
     if path is None or not path.is_file():
         yield from system.caption_sets()
         return
     parquet: Any = importlib.import_module("pyarrow.parquet")
-    # The rows of a system lie together, in the order of the run: row groups before the first and behind the last one are not decoded.
+    # The rows of a system lie together, in the order of the run: row groups before the
+    # first and behind the last one are not decoded.
     first, last = int(system.rows.min()), int(system.rows.max())
     rows = set(system.rows.tolist())
     start = 0
@@ -352,19 +493,26 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
             for group in range(file.num_row_groups):
                 length = file.metadata.row_group(group).num_rows
                 if start <= last and start + length > first:
-                    table = file.read_row_group(group, columns=list(COLUMNS), use_threads=False)
+                    table = file.read_row_group(
+                        group, columns=list(COLUMNS), use_threads=False
+                    )
                     require_values(table)
                     columns = table.to_pydict()
-                    for k, (example, candidates, references) in enumerate(zip(*(columns[name] for name in COLUMNS))):
+                    for k, (example, candidates, references) in enumerate(
+                        zip(*(columns[name] for name in COLUMNS))
+                    ):
                         if start + k in rows:
-                            yield CaptionSet(example, tuple(candidates), tuple(references))
+                            yield CaptionSet(
+                                example, tuple(candidates), tuple(references)
+                            )
                 start += length
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
 
 
 def examples_of(run: Run) -> list[Example]:
-    """Return the examples of the data set that a run read; empty where its local files are missing or have changed.
+    """Return the examples of the data set that a run read; empty where its local files
+    are missing or have changed.
 
     Data that are no local files are not read again: a page is written without network.
     """
@@ -372,7 +520,10 @@ def examples_of(run: Run) -> list[Example]:
     if not isinstance(dataset, dict):
         return []
     spec = DatasetSpec.model_validate(dataset)
-    if not any(isinstance(value, str) and Path(value).is_file() for value in spec.params.values()):
+    if not any(
+        isinstance(value, str) and Path(value).is_file()
+        for value in spec.params.values()
+    ):
         return []
     try:
         reader: Any = current().create("readers", spec.reader, spec.params)

@@ -1,4 +1,6 @@
-"""Explanations of scores: the texts of an example on which a metric depends most, for the examples that stand out."""
+"""Explanations of scores: the texts of an example on which a metric depends most, for
+the examples that stand out.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from harness.rundir.provenance import MetricEntry
 from harness.rundir.samples import System
 
 DEFAULT_EXAMPLES = 40
-"""Number of examples that are explained by metrics without embeddings, where none is given."""
+"""Number of examples that are explained by metrics without embeddings,
+where none is given.
+"""
 TOLERANCE = 1e-5
 """Largest difference between a score of the run and the score that is explained."""
 
@@ -29,7 +33,9 @@ TOLERANCE = 1e-5
 class Explained:
     """Explanations by example id, one list per system."""
 
-    data: dict[str, list[list[dict[str, object]]]] = field(default_factory=dict[str, list[list[dict[str, object]]]])
+    data: dict[str, list[list[dict[str, object]]]] = field(
+        default_factory=dict[str, list[list[dict[str, object]]]]
+    )
     note: str = ""
 
     def blocks(self, name: str) -> list[DataBlock]:
@@ -37,8 +43,14 @@ class Explained:
         return [DataBlock.of_json(f"{name}-explain", self.data)] if self.data else []
 
 
-def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], count: int | None = None) -> Explained:
-    """Return the explanations of the examples with the largest scores of each metric that explains its scores.
+def explanations(
+    group: Group,
+    ids: Sequence[str],
+    examples: Sequence[Example],
+    count: int | None = None,
+) -> Explained:
+    """Return the explanations of the examples with the largest scores of each metric
+    that explains its scores.
 
     Parameters
     ----------
@@ -47,31 +59,53 @@ def explanations(group: Group, ids: Sequence[str], examples: Sequence[Example], 
     ids : sequence of str
         Examples on the page.
     examples : sequence of Example
-        The data set, for corpus statistics; empty where it is not there: the references of the captions then stand for it.
+        The data set, for corpus statistics; empty where it is not there: the references
+        of the captions then stand for it.
     count : int, optional
-        Number of examples for each metric; default: 40 for metrics without embeddings, none for the others.
+        Number of examples for each metric; default: 40 for metrics without embeddings,
+        none for the others.
     """
     data: dict[str, list[list[dict[str, object]]]] = {}
     lines: list[str] = []
     for run, entry in _entries(group):
         metric = read_metric(run, entry.label)
-        amount = count if count is not None else 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
+        amount = (
+            count
+            if count is not None
+            else 0
+            if "embeddings" in metric.spec.needs
+            else DEFAULT_EXAMPLES
+        )
         if not isinstance(metric, Explains) or not amount:
             continue
         selected = _select_examples(group, entry.label, ids, amount)
         if selected and _explain(group, metric, entry.label, selected, examples, data):
-            lines.append(f"{display_name(entry.label, entry.signature)} ({len(selected)})")
-    note = f"Explained, for the examples with the largest scores: {', '.join(lines)}." if lines else ""
+            lines.append(
+                f"{display_name(entry.label, entry.signature)} ({len(selected)})"
+            )
+    note = (
+        f"Explained, for the examples with the largest scores: {', '.join(lines)}."
+        if lines
+        else ""
+    )
     return Explained(data, note)
 
 
 def _entries(group: Group) -> list[tuple[Run, MetricEntry]]:
     """Return the metrics of all runs, one per label, each with a run that has it."""
-    entries = {entry.label: (run, entry) for run in group.runs for entry in run.provenance.metrics}
-    return [(run, entry) for run, entry in entries.values() if entry.label in group.metrics]
+    entries = {
+        entry.label: (run, entry)
+        for run in group.runs
+        for entry in run.provenance.metrics
+    }
+    return [
+        (run, entry) for run, entry in entries.values() if entry.label in group.metrics
+    ]
 
 
-def _select_examples(group: Group, label: str, ids: Sequence[str], count: int) -> list[str]:
+def _select_examples(
+    group: Group, label: str, ids: Sequence[str], count: int
+) -> list[str]:
     """Return the examples with the largest score of any system."""
     largest = dict.fromkeys(ids, -np.inf)
     for _, system in group.systems:
@@ -79,15 +113,24 @@ def _select_examples(group: Group, label: str, ids: Sequence[str], count: int) -
             for example, value in zip(system.examples, system.scores(label)):
                 if example in largest and value > largest[example]:
                     largest[example] = float(value)
-    ordered = sorted((example for example in ids if largest[example] > -np.inf), key=lambda example: -largest[example])
+    ordered = sorted(
+        (example for example in ids if largest[example] > -np.inf),
+        key=lambda example: -largest[example],
+    )
     return ordered[:count]
 
 
 def _explain(
-    group: Group, metric: Metric, label: str, selected: Sequence[str], examples: Sequence[Example],
+    group: Group,
+    metric: Metric,
+    label: str,
+    selected: Sequence[str],
+    examples: Sequence[Example],
     data: dict[str, list[list[dict[str, object]]]],
-) -> bool:  # fmt: skip
-    """Add the explanations of one metric; return False where its scores are not those of the run."""
+) -> bool:
+    """Add the explanations of one metric; return False where its scores are not those
+    of the run.
+    """
     found_rows: list[tuple[str, int, dict[str, object]]] = []
     corpus = [example.references for example in examples]
     members = set(selected)
@@ -103,19 +146,35 @@ def _explain(
             if features is None:
                 references.append(item.references)
         features = features or FeatureCache(references)
-        explained = _of_system(metric, label, system, [sets[name] for name in selected if name in sets], features)
+        explained = _of_system(
+            metric,
+            label,
+            system,
+            [sets[name] for name in selected if name in sets],
+            features,
+        )
         if explained is None:
             return False
-        found_rows += [(example, number, explanation) for example, explanation in explained.items()]
+        found_rows += [
+            (example, number, explanation) for example, explanation in explained.items()
+        ]
     for example, number, explanation in found_rows:
-        data.setdefault(example, [[] for _ in group.systems])[number].append(explanation)
+        data.setdefault(example, [[] for _ in group.systems])[number].append(
+            explanation
+        )
     return bool(found_rows)
 
 
 def _of_system(
-    metric: Metric, label: str, system: System, sets: Sequence[CaptionSet], features: FeatureCache
+    metric: Metric,
+    label: str,
+    system: System,
+    sets: Sequence[CaptionSet],
+    features: FeatureCache,
 ) -> dict[str, dict[str, object]] | None:
-    """Return example -> explanation; None where a score differs from that of the run."""
+    """Return example -> explanation; None where a score differs from that of the
+    run.
+    """
     scores = system.scores(label)
     explained: dict[str, dict[str, object]] = {}
     name = display_name(label, metric.signature())
@@ -124,11 +183,21 @@ def _of_system(
         if not scoring.can_score(metric, batch) or not isinstance(metric, Explains):
             continue
         values = metric.per_example(metric.stats(batch, features, state))
-        expected = np.array([scores[system.row_of[sets[k].id]] for k in positions.tolist()])
-        if not np.allclose(values, expected, atol=TOLERANCE, rtol=TOLERANCE, equal_nan=True):
+        expected = np.array(
+            [scores[system.row_of[sets[k].id]] for k in positions.tolist()]
+        )
+        if not np.allclose(
+            values, expected, atol=TOLERANCE, rtol=TOLERANCE, equal_nan=True
+        ):
             return None
-        for k, explanation in zip(positions.tolist(), metric.explain(batch, features, state)):
+        for k, explanation in zip(
+            positions.tolist(), metric.explain(batch, features, state)
+        ):
             if explanation is not None:
                 texts = [list(text) for text in explanation.texts]
-                explained[sets[k].id] = {"metric": label, "title": f"{name}: {explanation.title}", "texts": texts}
+                explained[sets[k].id] = {
+                    "metric": label,
+                    "title": f"{name}: {explanation.title}",
+                    "texts": texts,
+                }
     return explained

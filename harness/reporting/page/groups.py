@@ -1,4 +1,6 @@
-"""Groups of runs whose numbers compare: one matrix and one list of examples each; significance clusters of their systems."""
+"""Groups of runs whose numbers compare: one matrix and one list of examples each;
+significance clusters of their systems.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,20 @@ from functools import cached_property
 from pathlib import Path, PurePath
 
 from harness.analysis.compare import DRAWS, adjusted
-from harness.analysis.comparison_budget import BUDGET, MAX_PAIRS, Affordable, affordable, compare_affordable
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings, unranked_notes
+from harness.analysis.comparison_budget import (
+    BUDGET,
+    MAX_PAIRS,
+    Affordable,
+    affordable,
+    compare_affordable,
+)
+from harness.analysis.comparisons import (
+    BOLD_NOTE,
+    LEVEL,
+    Comparison,
+    rankings,
+    unranked_notes,
+)
 from harness.analysis.pairs import ComparedRun, Pair, RecordPair, differences_of_runs
 from harness.errors import InputError
 from harness.reporting.page.assets import DataBlock
@@ -27,7 +41,9 @@ MOST_LABELS = 4
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of the same data, metric signatures and numbers of references; or a single run."""
+    """Runs of the same data, metric signatures and numbers of references;
+    or a single run.
+    """
 
     sides: tuple[ComparedRun, ...]
 
@@ -38,8 +54,12 @@ class Group:
 
     @property
     def title(self) -> str:
-        """Names of the tasks; of files that ``harness score`` read, the labels of the systems."""
-        return ", ".join(dict.fromkeys(title for run in self.runs for title in _titles(run)))
+        """Names of the tasks; of files that ``harness score`` read,
+        the labels of the systems.
+        """
+        return ", ".join(
+            dict.fromkeys(title for run in self.runs for title in _titles(run))
+        )
 
     @property
     def several_runs(self) -> bool:
@@ -54,7 +74,11 @@ class Group:
     @cached_property
     def records(self) -> tuple[tuple[int, ResultRecord], ...]:
         """Number of the run and record, for all records."""
-        return tuple((number, record) for number, run in enumerate(self.runs) for record in run.records)
+        return tuple(
+            (number, record)
+            for number, run in enumerate(self.runs)
+            for record in run.records
+        )
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -63,9 +87,13 @@ class Group:
 
 
 def _titles(run: Run) -> Sequence[str]:
-    """Return the names for the title of a page: the task, or the labels where the task is named by the files of the systems alone."""
+    """Return the names for the title of a page: the task, or the labels where the task
+    is named by the files of the systems alone.
+    """
     task = run.provenance.task or "suite"
-    paths = dict.fromkeys(str(model.params.get("path", "")) for model in run.provenance.models)
+    paths = dict.fromkeys(
+        str(model.params.get("path", "")) for model in run.provenance.models
+    )
     if task != f"score {', '.join(PurePath(path).name for path in paths)}":
         return [task]
     labels = [model.label for model in run.provenance.models]
@@ -74,20 +102,24 @@ def _titles(run: Run) -> Sequence[str]:
 
 
 def open_run(path: str) -> Run:
-    """Return a finished run; raise :class:`InputError` for one that a newer version of the harness wrote."""
+    """Return a finished run; raise :class:`InputError` for one that a newer version of
+    the harness wrote.
+    """
     run = Run.open(path)
     for name, newest in ((MANIFEST, MANIFEST_SCHEMA), (RESULTS, RESULTS_SCHEMA)):
         schema = read_json_object(Path(path) / name).get("schema", newest)
         if not isinstance(schema, int) or schema > newest:
             raise InputError(
-                f"has the schema {schema!r}; this version reads schemas up to {newest}: update the harness, or run the spec again",
+                f"has the schema {schema!r}; this version reads schemas up to "
+                f"{newest}: update the harness, or run the spec again",
                 str(Path(path) / name),
             )
     return run
 
 
 def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
-    """Return the groups of named runs; a run joins the first group whose runs it compares with, a run of judgments none.
+    """Return the groups of named runs; a run joins the first group whose runs it
+    compares with, a run of judgments none.
 
     Parameters
     ----------
@@ -101,7 +133,11 @@ def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
     """
     models = [name for name, run in runs if not run.provenance.kind]
     if 0 < len(models) < len(runs):
-        raise InputError("is a run of models; one page shows runs of judgments or runs of models, not both", models[0])
+        raise InputError(
+            "is a run of models; one page shows runs of judgments or runs of models, "
+            "not both",
+            models[0],
+        )
     groups: list[list[ComparedRun]] = []
     for name, run in runs:
         side = ComparedRun(run, name=name)
@@ -119,11 +155,15 @@ def _differences(left: ComparedRun, right: ComparedRun) -> list[str]:
     records_by_metric: dict[str, list[ResultRecord]] = {}
     for record in right.run.records:
         records_by_metric.setdefault(record.metric, []).append(record)
-    pairs: list[RecordPair] = [(x, y) for x in left.run.records for y in records_by_metric.get(x.metric, ())]
+    pairs: list[RecordPair] = [
+        (x, y) for x in left.run.records for y in records_by_metric.get(x.metric, ())
+    ]
     if not pairs:
         return ["no common metric"]
     comparable = [(x, y) for x, y in pairs if _references(x) == _references(y)]
-    return differences_of_runs([left.run, right.run], [left.name, right.name], comparable or pairs)
+    return differences_of_runs(
+        [left.run, right.run], [left.name, right.name], comparable or pairs
+    )
 
 
 def _references(record: ResultRecord) -> object:
@@ -132,17 +172,27 @@ def _references(record: ResultRecord) -> object:
 
 
 def system_key(run: int, model: str, decoding_key: str) -> str:
-    """Return the name of a system within a group: number of the run, model, decoding as sorted JSON."""
+    """Return the name of a system within a group: number of the run, model,
+    decoding as sorted JSON.
+    """
     return f"{run}|{model}|{decoding_key}"
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """Letters of systems by metric: two systems that share a letter are not told apart."""
+    """Letters of systems by metric: two systems that share a letter are not told
+    apart.
+    """
 
-    letters: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    leading: Mapping[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """Metric -> systems whose values are marked (:attr:`~harness.analysis.comparisons.RankedSystem.leads`)."""
+    letters: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict[str, Mapping[str, str]]
+    )
+    leading: Mapping[str, Collection[str]] = field(
+        default_factory=dict[str, Collection[str]]
+    )
+    """Metric -> systems whose values are marked
+    (:attr:`~harness.analysis.comparisons.RankedSystem.leads`).
+    """
     note: str = ""
     """Description of the tests."""
     warning: str = ""
@@ -155,29 +205,47 @@ class Clusters:
         return self.letters.get(metric, {}).get(key, "")
 
     def pair_block(self, group: Group, name: str) -> DataBlock:
-        """Return the tests for the script: metric, numbers of systems A and B, difference, two ends of its interval, p Holm.
+        """Return the tests for the script: metric, numbers of systems A and B,
+        difference, two ends of its interval, p Holm.
 
-        The difference is null for systems with sets of other sizes, whose numbers do not compare.
+        The difference is null for systems with sets of other sizes, whose numbers do
+        not compare.
         """
-        numbers = {_key(group, side, system): number for number, (side, system) in enumerate(group.systems)}
+        numbers = {
+            _key(group, side, system): number
+            for number, (side, system) in enumerate(group.systems)
+        }
         rows = [
-            (row.metric, numbers[row.system_a], numbers[row.system_b], None if row.sizes_differ else row.difference,
-             *(row.ci95 or (None, None)), row.p_holm)
+            (
+                row.metric,
+                numbers[row.system_a],
+                numbers[row.system_b],
+                None if row.sizes_differ else row.difference,
+                *(row.ci95 or (None, None)),
+                row.p_holm,
+            )
             for row in self.comparisons
             if row.difference is not None or row.sizes_differ
-        ]  # fmt: skip
+        ]
         return DataBlock.of_json(f"{name}-pairs", rows)
 
 
 def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
-    """Return the clusters of the metrics of a group whose tests are stored or within the budget; None: of all metrics."""
+    """Return the clusters of the metrics of a group whose tests are stored or within
+    the budget; None: of all metrics.
+    """
     count = len(group.systems) * (len(group.systems) - 1) // 2
     if budget is not None and count > MAX_PAIRS:
         return Clusters(
-            warning=f"No significance clusters, and no value in bold: {len(group.systems)} systems are {count:,} pairs, more than "
-            f"the {MAX_PAIRS:,} that a page compares; --compare compares them all the same."
+            warning="No significance clusters, and no value in bold: "
+            f"{len(group.systems)} systems are {count:,} pairs, more than "
+            f"the {MAX_PAIRS:,} that a page compares; "
+            "--compare compares them all the same."
         )
-    pairs = [Pair(*first, *second) for first, second in itertools.combinations(group.systems, 2)]
+    pairs = [
+        Pair(*first, *second)
+        for first, second in itertools.combinations(group.systems, 2)
+    ]
     pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
     if not pairs:
         return Clusters()
@@ -185,20 +253,45 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     compared = compare_affordable(pairs, plan.metrics)
     rows = adjusted([row for _, row in compared])
     entries = [
-        replace(row, system_a=_key(group, pair.one, pair.a), system_b=_key(group, pair.other, pair.b))
+        replace(
+            row,
+            system_a=_key(group, pair.one, pair.a),
+            system_b=_key(group, pair.other, pair.b),
+        )
         for (pair, _), row in zip(compared, rows)
     ]
     ranked = rankings(entries)
-    letters = {metric: {system.system: system.letters for system in systems} for metric, systems in ranked.items()}
-    leading = {metric: {system.system for system in systems if system.leads} for metric, systems in ranked.items()}
-    keys = {_key(group, side, system): side.label(system) for side, system in group.systems}
-    labelled = [replace(row, system_a=keys[row.system_a], system_b=keys[row.system_b]) for row in entries] if ranked else []
-    unranked = "".join(f" {text[:1].upper()}{text[1:]}." for text in unranked_notes(labelled, shown_names(labelled)))
+    letters = {
+        metric: {system.system: system.letters for system in systems}
+        for metric, systems in ranked.items()
+    }
+    leading = {
+        metric: {system.system for system in systems if system.leads}
+        for metric, systems in ranked.items()
+    }
+    keys = {
+        _key(group, side, system): side.label(system) for side, system in group.systems
+    }
+    labelled = (
+        [
+            replace(row, system_a=keys[row.system_a], system_b=keys[row.system_b])
+            for row in entries
+        ]
+        if ranked
+        else []
+    )
+    unranked = "".join(
+        f" {text[:1].upper()}{text[1:]}."
+        for text in unranked_notes(labelled, shown_names(labelled))
+    )
     note = (
-        f"Cluster letters: systems that share a letter do not differ significantly (p Holm > {LEVEL:g}; approximate "
+        "Cluster letters: systems that share a letter do not differ significantly "
+        f"(p Holm > {LEVEL:g}; approximate "
         f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}.{unranked}"
     )
-    return Clusters(letters, leading, note if letters else "", _postponed_note(group, plan), entries)
+    return Clusters(
+        letters, leading, note if letters else "", _postponed_note(group, plan), entries
+    )
 
 
 def _postponed_note(group: Group, plan: Affordable) -> str:
@@ -213,7 +306,8 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
         else f"'harness report {name} --compare' computes and keeps them"
     )
     return (
-        f"No significance clusters, and no value in bold, for {', '.join(names[metric] for metric in plan.postponed)}: "
+        "No significance clusters, and no value in bold, "
+        f"for {', '.join(names[metric] for metric in plan.postponed)}: "
         f"{plan.missing:,} tests take too long for a page; {remedy}."
     )
 

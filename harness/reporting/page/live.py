@@ -1,7 +1,10 @@
-"""The page of a run while it goes on: a server on this machine alone, which ends with the report.
+"""The page of a run while it goes on: a server on this machine alone,
+which ends with the report.
 
-It listens on the loopback address under a path that holds a secret token, answers requests that name it by that address (a page of
-another site cannot read it by a name that it resolves to this machine), and serves two things: the page, and the state of the run.
+It listens on the loopback address under a path that holds a secret token, answers
+requests that name it by that address (a page of another site cannot read it by a name
+that it resolves to this machine), and serves two things: the page, and the state of the
+run.
 """
 
 from __future__ import annotations
@@ -24,11 +27,16 @@ from harness.run.progress import WORK
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")
 QUIET_SECONDS, LAST_SECONDS, POLL_SECONDS = 3.0, 30.0, 0.05
-"""Time without a request after which every open page, which asks each second, has the report; and the longest wait for it."""
+"""Time without a request after which every open page, which asks each second, has the
+report; and the longest wait for it.
+"""
 HEADERS = {
-    "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
-}  # fmt: skip
+}
 
 
 class LivePage:
@@ -58,7 +66,12 @@ class LivePage:
         self.url = f"http://{ADDRESS}:{port}/{self.token}/"
 
     def __enter__(self) -> LivePage:
-        threading.Thread(target=self._server.serve_forever, args=(POLL_SECONDS,), name="page", daemon=True).start()
+        threading.Thread(
+            target=self._server.serve_forever,
+            args=(POLL_SECONDS,),
+            name="page",
+            daemon=True,
+        ).start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -66,7 +79,9 @@ class LivePage:
         self._server.server_close()
 
     def finish(self, report: Path) -> None:
-        """Serve the report in place of the page until all browsers that look at the page have it."""
+        """Serve the report in place of the page until all browsers that look at the
+        page have it.
+        """
         self._report = report.read_bytes()
         end = time.monotonic() + LAST_SECONDS
         while time.monotonic() < min(end, self._asked + QUIET_SECONDS):
@@ -78,22 +93,44 @@ class LivePage:
         return {
             "task": watch.task,
             "finished": self._report is not None,
-            "work": [{"name": meter.description, "done": meter.done, "total": meter.total, "text": meter.figures()} for meter in work],
+            "work": [
+                {
+                    "name": meter.description,
+                    "done": meter.done,
+                    "total": meter.total,
+                    "text": meter.figures(),
+                }
+                for meter in work
+            ],
             "examples": watch.examples,
             "systems": list(estimates.labels) if estimates else [],
-            "metrics": [[display_name(plan.label), plan.metric.spec.higher_is_better] for plan in estimates.metrics] if estimates else [],
+            "metrics": [
+                [display_name(plan.label), plan.metric.spec.higher_is_better]
+                for plan in estimates.metrics
+            ]
+            if estimates
+            else [],
             "estimates": estimates.rows() if estimates else [],
-            "latest": [{"model": model, "id": e.id, "references": e.references, **row} for model, e, row in reversed([*watch.latest])],
+            "latest": [
+                {"model": model, "id": e.id, "references": e.references, **row}
+                for model, e, row in reversed([*watch.latest])
+            ],
         }
 
     def answer(self, path: str, host: str) -> tuple[int, str, bytes]:
         """Return status, media type and content of the answer to a request."""
         prefix, _, name = path.lstrip("/").partition("/")
-        if host not in self.hosts or not hmac.compare_digest(prefix.encode(), self.token.encode()):
+        if host not in self.hosts or not hmac.compare_digest(
+            prefix.encode(), self.token.encode()
+        ):
             return 404, "text/plain", b"not found"
         self._asked = time.monotonic()
         if name == "state.json":
-            return 200, "application/json", json.dumps(self.state(), default=list).encode("utf-8", "replace")
+            return (
+                200,
+                "application/json",
+                json.dumps(self.state(), default=list).encode("utf-8", "replace"),
+            )
         if name:
             return 404, "text/plain", b"not found"
         return 200, "text/html", self._report or self._page
@@ -107,9 +144,15 @@ class LivePage:
             timeout = 10
 
             def do_GET(self) -> None:
-                status, kind, content = live.answer(self.path, self.headers.get("Host", ""))
+                status, kind, content = live.answer(
+                    self.path, self.headers.get("Host", "")
+                )
                 self.send_response(status)
-                for name, value in {"Content-Type": f"{kind}; charset=utf-8", "Content-Length": str(len(content)), **HEADERS}.items():
+                for name, value in {
+                    "Content-Type": f"{kind}; charset=utf-8",
+                    "Content-Length": str(len(content)),
+                    **HEADERS,
+                }.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(content)
@@ -125,6 +168,10 @@ def _page() -> bytes:
     jinja2 = require("jinja2", needed_by="--page")
     folder = Path(__file__).parent
     script = assets.script_of(SCRIPTS)
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(folder / "templates"), autoescape=True)
-    text = environment.get_template("live.html").render(style=assets.style(), script=script, policy=assets.policy([script], "'self'"))
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder / "templates"), autoescape=True
+    )
+    text = environment.get_template("live.html").render(
+        style=assets.style(), script=script, policy=assets.policy([script], "'self'")
+    )
     return text.encode()

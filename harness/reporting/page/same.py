@@ -1,4 +1,6 @@
-"""Page of ``harness same``, in the design of the report page; it needs no network, and a script for its colours alone."""
+"""Page of ``harness same``, in the design of the report page; it needs no network, and
+a script for its colours alone.
+"""
 
 from __future__ import annotations
 
@@ -26,26 +28,57 @@ from harness.reporting.table import Table
 from harness.run.finished import Run
 
 
-def write_page(results: Sequence[SourceComparison], settings: Settings, path: Path, *, overwrite: bool = False) -> None:
-    """Write the page of some comparisons; ``overwrite`` as for :func:`harness.files.outputs.write_output`."""
-    write_output(path, page(results, settings).encode("utf-8", "replace"), overwrite=overwrite)
+def write_page(
+    results: Sequence[SourceComparison],
+    settings: Settings,
+    path: Path,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write the page of some comparisons; ``overwrite`` as for
+    :func:`harness.files.outputs.write_output`.
+    """
+    write_output(
+        path, page(results, settings).encode("utf-8", "replace"), overwrite=overwrite
+    )
 
 
 def page(results: Sequence[SourceComparison], settings: Settings) -> str:
     """Return the HTML of some comparisons; the same results give the same text."""
     labels = list(dict.fromkeys(label for result in results for label in result.labels))
-    return assets.plain_page(f"Same distribution? {', '.join(labels)}", sections(results, settings, 2))
+    return assets.plain_page(
+        f"Same distribution? {', '.join(labels)}", sections(results, settings, 2)
+    )
 
 
 def sections_of_run(run: Run) -> list[dict[str, str]]:
-    """Return the section of a report on the tests of sources that the spec of a run asks for, with ``title`` and ``html``."""
+    """Return the section of a report on the tests of sources that the spec of a run
+    asks for, with ``title`` and ``html``.
+    """
     results = check_run(run)
-    return [{"title": "Same distribution?", "html": sections(results, settings_of_run(run), 4)}] if results else []
+    return (
+        [
+            {
+                "title": "Same distribution?",
+                "html": sections(results, settings_of_run(run), 4),
+            }
+        ]
+        if results
+        else []
+    )
 
 
-def sections(results: Sequence[SourceComparison], settings: Settings, level: int) -> str:
-    """Return the HTML of some comparisons below headings of a level, without that of a page."""
-    out = [f"<h{level}>All pairs</h{level}>{_scroll('All pairs', matrix_table(results))}"] if len(results) > 1 else []
+def sections(
+    results: Sequence[SourceComparison], settings: Settings, level: int
+) -> str:
+    """Return the HTML of some comparisons below headings of a level,
+    without that of a page.
+    """
+    out = (
+        [f"<h{level}>All pairs</h{level}>{_scroll('All pairs', matrix_table(results))}"]
+        if len(results) > 1
+        else []
+    )
     for result in results:
         names = " and ".join(result.labels)
         tables = {
@@ -54,21 +87,38 @@ def sections(results: Sequence[SourceComparison], settings: Settings, level: int
             "Words": feature_table(result, settings),
             "Prompts that differ most": prompt_table(result),
         }
-        below = "".join(f"<h{level + 1}>{title}</h{level + 1}>{_scroll(f'{title}, {names}', table)}" for title, table in tables.items())
-        out.append(f"<section><h{level}>{html.escape(names)}</h{level}>{_summary(result, settings)}{below}</section>")
-    return "".join([*out, f'<p class="soft">{html.escape(_sentence(f"The test {ASSUMPTION}"))}</p>'])
+        below = "".join(
+            f"<h{level + 1}>{title}</h{level + 1}>{_scroll(f'{title}, {names}', table)}"
+            for title, table in tables.items()
+        )
+        out.append(
+            f"<section><h{level}>{html.escape(names)}</h{level}>{_summary(result, settings)}{below}</section>"
+        )
+    return "".join(
+        [
+            *out,
+            f'<p class="soft">{html.escape(_sentence(f"The test {ASSUMPTION}"))}</p>',
+        ]
+    )
 
 
 def _summary(result: SourceComparison, settings: Settings) -> str:
     """Return the verdict in words, the sizes, and the remarks as a list."""
     verdict = _sentence(verdict_text(result, settings))
-    counts = [sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"]
-    sizes = f"{counted(len(result.prompts), 'prompt')}, with {counts[0]:,} and {counts[1]:,} answers."
+    counts = [
+        sum(len(getattr(prompt, side)) for prompt in result.prompts) for side in "ab"
+    ]
+    sizes = (
+        f"{counted(len(result.prompts), 'prompt')}, "
+        f"with {counts[0]:,} and {counts[1]:,} answers."
+    )
     contrast = contrast_text(result, settings)
     lines = [*([_sentence(contrast)] if contrast else []), sizes]
     notes = "".join(f"<li>{html.escape(_sentence(note))}</li>" for note in result.notes)
     texts = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-    return f'<p class="verdict">{html.escape(verdict)}</p>{texts}' + (f'<ul class="remarks">{notes}</ul>' if notes else "")
+    return f'<p class="verdict">{html.escape(verdict)}</p>{texts}' + (
+        f'<ul class="remarks">{notes}</ul>' if notes else ""
+    )
 
 
 def _sentence(text: str) -> str:
@@ -78,4 +128,7 @@ def _sentence(text: str) -> str:
 
 def _scroll(name: str, table: Table) -> str:
     """Return a table that scrolls within itself where the window is narrower."""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(name)}">{to_html(table)}</div>'
+    return (
+        '<div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{html.escape(name)}">{to_html(table)}</div>'
+    )

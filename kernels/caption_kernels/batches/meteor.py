@@ -1,8 +1,11 @@
-"""METEOR 1.5 for English over all cores: statistics, scores and matrices of pairs of texts, equal to those of meteor-1.5.jar.
+"""METEOR 1.5 for English over all cores: statistics, scores and matrices of pairs of
+texts, equal to those of meteor-1.5.jar.
 
-Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language", with the options
-``-l en -norm`` of the COCO caption toolkit. Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85). Texts
-are those of a :class:`~caption_kernels.MeteorTexts`; the COCO pipeline applies the PTB tokeniser first.
+Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation
+for Any Target Language", with the options ``-l en -norm`` of the COCO caption toolkit.
+Scores are in [0, 1], higher is better, and **not symmetric** (recall has weight .85).
+Texts are those of a :class:`~caption_kernels.MeteorTexts`; the COCO pipeline applies
+the PTB tokeniser first.
 """
 
 from __future__ import annotations
@@ -31,7 +34,9 @@ _TILE = 48
 
 
 class UnusableTexts(ValueError):
-    """A hypothesis without references, or two texts with too many matches; the message is one line."""
+    """A hypothesis without references, or two texts with too many matches;
+    the message is one line.
+    """
 
 
 class Aligned(NamedTuple):
@@ -67,27 +72,35 @@ def scores_of(statistics: np.ndarray) -> np.ndarray:
 
 
 def corpus_score(statistics: np.ndarray) -> float:
-    """Return the corpus score that COCO reports: the score of the sum of statistics of shape (n, 23), not the mean of segment scores."""
+    """Return the corpus score that COCO reports: the score of the sum of statistics of
+    shape (n, 23), not the mean of segment scores.
+    """
     return float(scores_of(summable(statistics).sum(axis=0, keepdims=True))[0])
 
 
 def summable(statistics: np.ndarray) -> np.ndarray:
     """Return statistics of shape (..., 23) as they enter a corpus sum: a copy, float64.
 
-    The chunk of a segment whose words all match in a single chunk is not counted, as in meteor-1.5.jar.
+    The chunk of a segment whose words all match in a single chunk is not counted, as in
+    meteor-1.5.jar.
 
     >>> rows = np.array([[2, 2, 0, 0, *[2, 2, 0, 0], *[0] * 12, 1, 2, 2]])
     >>> float(summable(rows)[0, CHUNKS])
     0.0
     """
     out = np.array(statistics, dtype=np.float64)
-    complete = (out[..., HYP_MATCHED] == out[..., HYP_LENGTH]) & (out[..., REF_MATCHED] == out[..., REF_LENGTH]) & (out[..., CHUNKS] == 1.0)
+    complete = (
+        (out[..., HYP_MATCHED] == out[..., HYP_LENGTH])
+        & (out[..., REF_MATCHED] == out[..., REF_LENGTH])
+        & (out[..., CHUNKS] == 1.0)
+    )
     out[..., CHUNKS][complete] = 0.0
     return out
 
 
 def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return the positions of shape (n,) of the first maximum in each run ``starts[i]:starts[i + 1]`` of scores (k,).
+    """Return the positions of shape (n,) of the first maximum in each run
+    ``starts[i]:starts[i + 1]`` of scores (k,).
 
     ``starts`` (n + 1,) bounds the runs, none of which is empty.
 
@@ -96,12 +109,15 @@ def first_best(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """
     counts = np.diff(starts)
     best = np.repeat(np.maximum.reduceat(scores, starts[:-1]), counts)
-    return np.minimum.reduceat(np.where(scores == best, np.arange(len(scores)), len(scores)), starts[:-1])
+    return np.minimum.reduceat(
+        np.where(scores == best, np.arange(len(scores)), len(scores)), starts[:-1]
+    )
 
 
 # ---------------------------------------------------------------------- alignment
 def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
-    """Return the statistics (n, 23), float64, of each raw hypothesis against the first of its references with the highest score.
+    """Return the statistics (n, 23), float64, of each raw hypothesis against the first
+    of its references with the highest score.
 
     Parameters
     ----------
@@ -113,21 +129,34 @@ def best_statistics(texts: MeteorTexts, pairs: Sequence[Pair]) -> np.ndarray:
     Raises
     ------
     UnusableTexts
-        For a hypothesis without references, or for texts with more than 4 million word matches.
+        For a hypothesis without references, or for texts with more than 4 million word
+        matches.
     """
     out = np.empty((len(pairs), N_STATISTICS))
     counts = np.array([len(references) for _, references in pairs], dtype=np.int64)
     if len(counts) and counts.min() == 0:
-        raise UnusableTexts(f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one reference")
+        raise UnusableTexts(
+            f"pair {int(counts.argmin()) + 1}: a hypothesis needs at least one "
+            "reference"
+        )
     for first in range(0, len(pairs), _PAIRS_PER_PART):
         block = slice(first, first + _PAIRS_PER_PART)
-        ids = texts.intern([text for hypothesis, references in pairs[block] for text in (hypothesis, *references)])
-        out[block] = best_aligned(texts, ids, np.concatenate([[0], np.cumsum(counts[block])])).statistics
+        ids = texts.intern(
+            [
+                text
+                for hypothesis, references in pairs[block]
+                for text in (hypothesis, *references)
+            ]
+        )
+        out[block] = best_aligned(
+            texts, ids, np.concatenate([[0], np.cumsum(counts[block])])
+        ).statistics
     return out
 
 
 def best_aligned(texts: MeteorTexts, ids: np.ndarray, starts: np.ndarray) -> Aligned:
-    """Align each hypothesis with the first of its references that has the highest score.
+    """Align each hypothesis with the first of its references that has the highest
+    score.
 
     Parameters
     ----------
@@ -143,24 +172,42 @@ def best_aligned(texts: MeteorTexts, ids: np.ndarray, starts: np.ndarray) -> Ali
     Aligned
         Scores (n,) and statistics (n, 23).
     """
-    refs = np.arange(starts[-1], dtype=np.int64) - np.repeat(starts[:-1], np.diff(starts)) + 1
+    refs = (
+        np.arange(starts[-1], dtype=np.int64)
+        - np.repeat(starts[:-1], np.diff(starts))
+        + 1
+    )
     groups = Groups(
-        text_starts=starts + np.arange(len(starts)), texts=ids, pair_starts=starts,
-        hyps=np.zeros(len(refs), dtype=np.int32), refs=refs.astype(np.int32), rows=np.arange(len(refs), dtype=np.int64),
-    )  # fmt: skip
+        text_starts=starts + np.arange(len(starts)),
+        texts=ids,
+        pair_starts=starts,
+        hyps=np.zeros(len(refs), dtype=np.int32),
+        refs=refs.astype(np.int32),
+        rows=np.arange(len(refs), dtype=np.int64),
+    )
     aligned = align(texts, groups)
     best = first_best(aligned.scores, starts)
     return Aligned(aligned.scores[best], aligned.statistics[best])
 
 
 def matrices(texts: MeteorTexts, text_ids: np.ndarray) -> np.ndarray:
-    """Return the scores (B, N, N) of all pairs of the N texts of each of B examples; ``text_ids`` (B, N) are ids of ``texts``."""
+    """Return the scores (B, N, N) of all pairs of the N texts of each of B examples;
+    ``text_ids`` (B, N) are ids of ``texts``.
+    """
     size, width = text_ids.shape
-    aligned = align_pairs(texts, text_ids, np.ones((width, width), dtype=bool), with_statistics=False)
+    aligned = align_pairs(
+        texts, text_ids, np.ones((width, width), dtype=bool), with_statistics=False
+    )
     return aligned.scores.reshape(size, width, width)
 
 
-def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
+def align_pairs(
+    texts: MeteorTexts,
+    text_ids: np.ndarray,
+    pairs: np.ndarray,
+    *,
+    with_statistics: bool,
+) -> Aligned:
     """Align the same K pairs (hypothesis, reference) of every example.
 
     Parameters
@@ -169,13 +216,15 @@ def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, 
     text_ids : (B, N) int64
         Ids of the N texts of each example.
     pairs : (N, N) bool
-        K true entries, rows the hypothesis. Many texts are compared tile by tile, which bounds memory.
+        K true entries, rows the hypothesis. Many texts are compared tile by tile, which
+        bounds memory.
     with_statistics : bool
 
     Returns
     -------
     Aligned
-        Scores (B, K) in the order of ``np.nonzero(pairs)`` and statistics (B, K, 23), or (B, 0, 23) without statistics.
+        Scores (B, K) in the order of ``np.nonzero(pairs)`` and statistics (B, K, 23),
+        or (B, 0, 23) without statistics.
 
     Raises
     ------
@@ -186,23 +235,34 @@ def align_pairs(texts: MeteorTexts, text_ids: np.ndarray, pairs: np.ndarray, *, 
     n_pairs, n_rows = size * n_per_example, n_per_example if with_statistics else 0
     groups = Groups(
         text_starts=_bounds([len(tile.columns) for tile in tiles], size),
-        texts=_concatenate([text_ids[:, tile.columns].ravel() for tile in tiles], np.int64),
+        texts=_concatenate(
+            [text_ids[:, tile.columns].ravel() for tile in tiles], np.int64
+        ),
         pair_starts=_bounds([len(tile.hyps) for tile in tiles], size),
         hyps=_concatenate([np.tile(tile.hyps, size) for tile in tiles], np.int32),
         refs=_concatenate([np.tile(tile.refs, size) for tile in tiles], np.int32),
-        rows=np.arange(n_pairs, dtype=np.int64) if with_statistics else np.full(n_pairs, -1, dtype=np.int64),
+        rows=np.arange(n_pairs, dtype=np.int64)
+        if with_statistics
+        else np.full(n_pairs, -1, dtype=np.int64),
     )
     aligned = align(texts, groups)
     if len(tiles) == 1:  # its pairs are in the order of np.nonzero
-        return Aligned(aligned.scores.reshape(size, n_per_example), aligned.statistics.reshape(size, n_rows, N_STATISTICS))
+        return Aligned(
+            aligned.scores.reshape(size, n_per_example),
+            aligned.statistics.reshape(size, n_rows, N_STATISTICS),
+        )
     scores = np.empty((size, n_per_example))
     statistics = np.empty((size, n_rows, N_STATISTICS), dtype=np.int32)
     first = 0
     for tile in tiles:
         stop = first + size * len(tile.slots)
-        scores[:, tile.slots] = aligned.scores[first:stop].reshape(size, len(tile.slots))
+        scores[:, tile.slots] = aligned.scores[first:stop].reshape(
+            size, len(tile.slots)
+        )
         if with_statistics:
-            statistics[:, tile.slots] = aligned.statistics[first:stop].reshape(size, len(tile.slots), N_STATISTICS)
+            statistics[:, tile.slots] = aligned.statistics[first:stop].reshape(
+                size, len(tile.slots), N_STATISTICS
+            )
         first = stop
     return Aligned(scores, statistics)
 
@@ -229,12 +289,21 @@ def _tiles(pairs: np.ndarray) -> Iterator[_Tile]:
             window = slice(top, top + step), slice(left, left + step)
             hyps, refs = np.nonzero(pairs[window])
             if len(hyps):
-                columns, positions = np.unique(np.concatenate([hyps + top, refs + left]), return_inverse=True)
-                yield _Tile(columns, positions[: len(hyps)], positions[len(hyps) :], slots[window][hyps, refs])
+                columns, positions = np.unique(
+                    np.concatenate([hyps + top, refs + left]), return_inverse=True
+                )
+                yield _Tile(
+                    columns,
+                    positions[: len(hyps)],
+                    positions[len(hyps) :],
+                    slots[window][hyps, refs],
+                )
 
 
 def _bounds(counts: list[int], repeats: int) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))])
+    return np.concatenate(
+        [[0], np.cumsum(np.repeat(np.asarray(counts, dtype=np.int64), repeats))]
+    )
 
 
 def _concatenate(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
@@ -244,11 +313,14 @@ def _concatenate(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
 def align(texts: MeteorTexts, groups: Groups) -> Aligned:
     """Align the pairs of groups of texts on all cores.
 
-    Scores (pairs,) are in the order of the pairs, statistics (rows, 23) in that of ``groups.rows``. Raises :class:`UnusableTexts` for texts
-    with more than 4 million word matches.
+    Scores (pairs,) are in the order of the pairs, statistics (rows, 23) in that of
+    ``groups.rows``. Raises :class:`UnusableTexts` for texts with more than 4 million
+    word matches.
     """
     scores = np.zeros(len(groups.hyps))
-    statistics = np.zeros((int(groups.rows.max(initial=-1)) + 1, N_STATISTICS), dtype=np.int32)
+    statistics = np.zeros(
+        (int(groups.rows.max(initial=-1)) + 1, N_STATISTICS), dtype=np.int32
+    )
 
     def work(start: int, stop: int) -> None:
         pair = texts.align(*groups, start, stop, scores, statistics)
@@ -256,14 +328,20 @@ def align(texts: MeteorTexts, groups: Groups) -> Aligned:
             raise _too_many_matches(texts, groups, pair)
 
     n_groups = len(groups.text_starts) - 1
-    run_slices(work, n_groups, pairs=_WORK_PER_PAIR * len(groups.hyps) // max(n_groups, 1))
+    run_slices(
+        work, n_groups, pairs=_WORK_PER_PAIR * len(groups.hyps) // max(n_groups, 1)
+    )
     return Aligned(scores, statistics)
 
 
 def _too_many_matches(texts: MeteorTexts, groups: Groups, pair: int) -> UnusableTexts:
     group = int(np.searchsorted(groups.pair_starts, pair, side="right")) - 1
     members = groups.texts[groups.text_starts[group] :]
-    hyp, ref = (texts.n_words(int(members[member_of_pair[pair]])) for member_of_pair in (groups.hyps, groups.refs))
+    hyp, ref = (
+        texts.n_words(int(members[member_of_pair[pair]]))
+        for member_of_pair in (groups.hyps, groups.refs)
+    )
     return UnusableTexts(
-        f"METEOR cannot align texts of {hyp} and {ref} words: more than 4 million word matches between them; expected sentences"
+        f"METEOR cannot align texts of {hyp} and {ref} words: "
+        "more than 4 million word matches between them; expected sentences"
     )

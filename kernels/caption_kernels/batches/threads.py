@@ -1,7 +1,8 @@
 """Run kernels over slices of a batch, in threads.
 
-The compiled kernels release the interpreter lock, start no thread themselves, and each call writes its own slice: so plain threads
-suffice, and the digits are the same for any number of them.
+The compiled kernels release the interpreter lock, start no thread themselves, and each
+call writes its own slice: so plain threads suffice, and the digits are the same for any
+number of them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ VARIABLE = "CAPTION_KERNELS_THREADS"
 PAIRS_PER_SLICE = 1024
 """Smallest amount of work, in pairs of texts, for which a thread is started."""
 SLICES_PER_THREAD = 4
-"""Number of slices per thread; more than one, so that a slow slice does not delay the end."""
+"""Number of slices per thread; more than one,
+so that a slow slice does not delay the end.
+"""
 
 
 def n_threads() -> int:
-    """Return the number of threads: that of :data:`VARIABLE`, else the number of cores that this process may use.
+    """Return the number of threads: that of :data:`VARIABLE`, else the number of cores
+    that this process may use.
 
     Raises
     ------
@@ -28,20 +32,24 @@ def n_threads() -> int:
     setting = os.environ.get(VARIABLE)
     if setting:
         if not (setting.isascii() and setting.isdigit() and int(setting) > 0):
-            raise ValueError(f"{VARIABLE} is {setting!r}; expected a number of threads from 1 on")
+            raise ValueError(
+                f"{VARIABLE} is {setting!r}; expected a number of threads from 1 on"
+            )
         return int(setting)
-    usable = getattr(os, "sched_getaffinity", None)  # Linux: the cores that this process may use
+    # Linux: the cores that this process may use
+    usable = getattr(os, "sched_getaffinity", None)
     return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def run_slices(work: Callable[[int, int], None], size: int, *, pairs: int = 1) -> None:
-    """Call ``work(start, stop)`` on slices that cover ``range(size)``, in threads when there is enough work.
+    """Call ``work(start, stop)`` on slices that cover ``range(size)``,
+    in threads when there is enough work.
 
     Parameters
     ----------
     work : callable
-        Processes the items ``start`` to ``stop``; must release the interpreter lock to gain from threads. An exception
-        that it raises is raised here.
+        Processes the items ``start`` to ``stop``; must release the interpreter lock to
+        gain from threads. An exception that it raises is raised here.
     size : int
         Number of items.
     pairs : int
@@ -58,7 +66,9 @@ def run_slices(work: Callable[[int, int], None], size: int, *, pairs: int = 1) -
     [0, 1, 4, 9, 16]
     """
     threads = n_threads()
-    step = max(-(-PAIRS_PER_SLICE // max(1, pairs)), -(-size // (threads * SLICES_PER_THREAD)))
+    step = max(
+        -(-PAIRS_PER_SLICE // max(1, pairs)), -(-size // (threads * SLICES_PER_THREAD))
+    )
     bounds = [(start, min(start + step, size)) for start in range(0, size, step)]
     if threads == 1 or len(bounds) <= 1:
         for start, stop in bounds:

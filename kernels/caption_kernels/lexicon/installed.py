@@ -1,11 +1,15 @@
-"""METEOR's lexicon of the installed pycocoevalcap: built once on a machine, mapped into memory afterwards.
+"""METEOR's lexicon of the installed pycocoevalcap: built once on a machine,
+mapped into memory afterwards.
 
-Its data, which have their own licences, are no part of this package: word lists in the jar of METEOR 1.5, and a table of paraphrases. The
-lexicon is one file, ``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``) ``/meteor/VERSION-KEY.lexicon``, where
-KEY is a hash of the sources. It is written under another name, read back and renamed, so it is complete or absent. Its header holds a
-checksum of all other bytes, which every process compares before it maps the file: a damaged file is built again. Processes that start at
-the same time wait for the lock of the first; on a file system without locks each of them builds the file, and all have the same content.
-Without a folder to write to, the lexicon is built in memory.
+Its data, which have their own licences, are no part of this package: word lists in the
+jar of METEOR 1.5, and a table of paraphrases. The lexicon is one file,
+``$HARNESS_CACHE`` (else ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``)
+``/meteor/VERSION-KEY.lexicon``, where KEY is a hash of the sources. It is written under
+another name, read back and renamed, so it is complete or absent. Its header holds a
+checksum of all other bytes, which every process compares before it maps the file: a
+damaged file is built again. Processes that start at the same time wait for the lock of
+the first; on a file system without locks each of them builds the file, and all have the
+same content. Without a folder to write to, the lexicon is built in memory.
 """
 
 from __future__ import annotations
@@ -23,7 +27,13 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,24 +48,39 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _REINSTALL = "pip install --force-reinstall --no-deps pycocoevalcap"
-_LISTS = ("function/english.words", "nonbreaking/english.prefixes", "synonym/english.exceptions", "synonym/english.synsets")
+_LISTS = (
+    "function/english.words",
+    "nonbreaking/english.prefixes",
+    "synonym/english.exceptions",
+    "synonym/english.synsets",
+)
 _BLOCK = 1 << 18
-"""Bytes of the compressed table that are inflated at a time: the result, four times as long, stays in the processor's cache."""
+"""Bytes of the compressed table that are inflated at a time: the result, four times as
+long, stays in the processor's cache.
+"""
 _BLOCKS_AHEAD = 8
 """Blocks that are inflated ahead of the one that is parsed."""
 _writing = threading.Lock()
-"""Held while a file is written: its threads have the name of their process in common."""
+"""Held while a file is written: its threads have the name of their process in common.
+"""
 
 
 class MissingSources(ImportError):
-    """pycocoevalcap is not installed, or lacks its METEOR files; the message is one line."""
+    """pycocoevalcap is not installed, or lacks its METEOR files;
+    the message is one line.
+    """
 
 
 class DamagedSources(ValueError):
-    """A file of pycocoevalcap cannot be read, or not as METEOR's data; the message is one line."""
+    """A file of pycocoevalcap cannot be read, or not as METEOR's data;
+    the message is one line.
+    """
 
 
-_NOT_STORED = "METEOR: its lexicon is built anew in each process: %s; set HARNESS_CACHE to a folder with 100 MB free"
+_NOT_STORED = (
+    "METEOR: its lexicon is built anew in each process: %s; "
+    "set HARNESS_CACHE to a folder with 100 MB free"
+)
 
 
 class Sources(NamedTuple):
@@ -66,25 +91,40 @@ class Sources(NamedTuple):
 
 
 def find_sources() -> Sources:
-    """Return the paths of the data; raise :class:`MissingSources` where pycocoevalcap is not installed or lacks one of them."""
+    """Return the paths of the data; raise :class:`MissingSources` where pycocoevalcap
+    is not installed or lacks one of them.
+    """
     spec = importlib.util.find_spec("pycocoevalcap")  # without importing it
     if spec is None or not spec.submodule_search_locations:
-        raise MissingSources("METEOR needs the package 'pycocoevalcap', which is not installed: pip install 'caption-kernels[meteor]'")
+        raise MissingSources(
+            "METEOR needs the package 'pycocoevalcap', which is not installed: "
+            "pip install 'caption-kernels[meteor]'"
+        )
     folder = Path(next(iter(spec.submodule_search_locations))) / "meteor"
     sources = Sources(folder / "meteor-1.5.jar", folder / "data" / "paraphrase-en.gz")
     for path in sources:
         if not path.is_file():
-            raise MissingSources(f"METEOR needs {path}, which the installed pycocoevalcap lacks: {_REINSTALL}")
+            raise MissingSources(
+                f"METEOR needs {path}, which the installed pycocoevalcap lacks: "
+                f"{_REINSTALL}"
+            )
     return sources
 
 
 @cache
 def installed_lexicon() -> Lexicon:
-    """Return the lexicon of the installed pycocoevalcap, loaded once per process (see :func:`load_lexicon`)."""
+    """Return the lexicon of the installed pycocoevalcap,
+    loaded once per process (see :func:`load_lexicon`).
+    """
     return load_lexicon(find_sources(), in_background=True)
 
 
-def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] | None = None, in_background: bool = False) -> Lexicon:
+def load_lexicon(
+    sources: Sources,
+    *,
+    building: AbstractContextManager[object] | None = None,
+    in_background: bool = False,
+) -> Lexicon:
     """Return the lexicon of the source files, built if no file holds it.
 
     Parameters
@@ -93,7 +133,8 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
     building : context manager, optional
         Entered while the lexicon is built, for a line that says so.
     in_background : bool
-        Return a lexicon that was built before its file is written; the process ends when it is.
+        Return a lexicon that was built before its file is written; the process ends
+        when it is.
 
     Raises
     ------
@@ -113,12 +154,18 @@ def load_lexicon(sources: Sources, *, building: AbstractContextManager[object] |
         except ValueError:
             damage = f"{path} is damaged and cannot be replaced: "
         return _build_under_lock(sources, path, building, in_background)
-    except (OSError, RuntimeError) as error:  # no folder to write to; RuntimeError: no home folder
+    except (OSError, RuntimeError) as error:
+        # no folder to write to; RuntimeError: no home folder
         with building:
             return _held_in_memory(build(sources), f"{damage}{error}")
 
 
-def _build_under_lock(sources: Sources, path: Path, building: AbstractContextManager[object], in_background: bool) -> Lexicon:
+def _build_under_lock(
+    sources: Sources,
+    path: Path,
+    building: AbstractContextManager[object],
+    in_background: bool,
+) -> Lexicon:
     with ExitStack() as lock:
         lock.enter_context(_hold_lock(path.with_suffix(".lock")))
         try:
@@ -130,11 +177,18 @@ def _build_under_lock(sources: Sources, path: Path, building: AbstractContextMan
         started = time.monotonic()
         with building:
             data = build(sources)
-        log.info("METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started)
+        log.info(
+            "METEOR: built its lexicon %s in %.1f s", path, time.monotonic() - started
+        )
         if in_background:
-            # Flushing 100 MB to the disk takes a third of a second. Other processes wait for the lock until it is done.
+            # Flushing 100 MB to the disk takes a third of a second. Other processes
+            # wait for the lock until it is done.
             lexicon = Lexicon(data)
-            threading.Thread(target=_store_and_release, args=(data, path, lock.pop_all()), daemon=False).start()
+            threading.Thread(
+                target=_store_and_release,
+                args=(data, path, lock.pop_all()),
+                daemon=False,
+            ).start()
             return lexicon
         try:
             return _store_file(data, path)
@@ -157,7 +211,9 @@ def _held_in_memory(data: Buffer, reason: str) -> Lexicon:
 
 # ---------------------------------------------------------------------- the file
 def _folder() -> Path:
-    """Return the folder of the lexicon and of the hashes of its sources; raise RuntimeError if the user has no home folder."""
+    """Return the folder of the lexicon and of the hashes of its sources; raise
+    RuntimeError if the user has no home folder.
+    """
     if root := os.environ.get("HARNESS_CACHE"):
         with suppress(ValueError):  # a null byte
             root = os.path.expanduser(root)
@@ -190,9 +246,11 @@ def _store_file(data: Buffer, path: Path) -> Lexicon:
 
 @contextmanager
 def _scratch_of(path: Path) -> Iterator[Path]:
-    """Yield the name under which this process writes a file before it renames it, ``.NAME.PROCESS.tmp``.
+    """Yield the name under which this process writes a file before it renames it,
+    ``.NAME.PROCESS.tmp``.
 
-    What killed processes left under such names is removed before, and the name at the end where it is still there.
+    What killed processes left under such names is removed before, and the name at the
+    end where it is still there.
     """
     with _writing:
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
@@ -219,7 +277,9 @@ def _is_running(process: str) -> bool:
 
 @contextmanager
 def _hold_lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on ``path``; the operating system releases it when the process ends."""
+    """Hold an exclusive lock on ``path``; the operating system releases it when the
+    process ends.
+    """
     try:
         import fcntl
     except ImportError:  # a system without file locks relies on the atomic rename
@@ -240,14 +300,25 @@ def _hold_lock(path: Path) -> Iterator[None]:
 def content_key(sources: Sources) -> str:
     """Return 20 hexadecimal digits of a hash of both files.
 
-    The hash of each file is recorded beside the lexicon. A file with the recorded inode, size, modification time and change time is not
-    read again; no program can set the change time back.
+    The hash of each file is recorded beside the lexicon. A file with the recorded
+    inode, size, modification time and change time is not read again; no program can set
+    the change time back.
     """
     digest = hashlib.sha256()
     for path in sources:
         with _reading(path):
             status = path.stat()
-            digest.update(_digest(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)))
+            digest.update(
+                _digest(
+                    path,
+                    (
+                        status.st_ino,
+                        status.st_size,
+                        status.st_mtime_ns,
+                        status.st_ctime_ns,
+                    ),
+                )
+            )
     return digest.hexdigest()[:20]
 
 
@@ -255,8 +326,12 @@ def content_key(sources: Sources) -> str:
 def _digest(path: Path, status: tuple[int, ...]) -> bytes:
     """Return the SHA-256 of a file; ``status`` identifies its present content."""
     record, state = None, " ".join(map(str, status))
-    with suppress(OSError, ValueError, RuntimeError):  # no record or a damaged one: hash the file
-        record = _folder() / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
+    # no record or a damaged one: hash the file
+    with suppress(OSError, ValueError, RuntimeError):
+        record = (
+            _folder()
+            / f"{hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:20]}.sha256"
+        )
         text, _, checksum = record.read_text(encoding="ascii").rpartition(" ")
         hexadecimal, _, recorded_state = text.partition(" ")
         if recorded_state == state and checksum == _checksum(text):
@@ -275,7 +350,9 @@ def _checksum(text: str) -> str:
 
 
 def _write_record(path: Path, text: str) -> None:
-    """Write a small file atomically; a folder that is not writable is reported when the lexicon is built."""
+    """Write a small file atomically; a folder that is not writable is reported when the
+    lexicon is built.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with _scratch_of(path) as scratch:
@@ -287,23 +364,39 @@ def _write_record(path: Path, text: str) -> None:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Context that turns what a damaged source file raises into :class:`DamagedSources`."""
+    """Context that turns what a damaged source file raises into
+    :class:`DamagedSources`.
+    """
     try:
         yield
-    except (OSError, EOFError, ValueError, KeyError, zlib.error, zipfile.BadZipFile) as error:
-        raise DamagedSources(f"{path} cannot be read as METEOR's data ({error}): {_REINSTALL}") from error
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        KeyError,
+        zlib.error,
+        zipfile.BadZipFile,
+    ) as error:
+        raise DamagedSources(
+            f"{path} cannot be read as METEOR's data ({error}): {_REINSTALL}"
+        ) from error
 
 
 def build(sources: Sources) -> Buffer:
-    """Return the lexicon of the source files; raise :class:`DamagedSources` if one is damaged."""
+    """Return the lexicon of the source files;
+    raise :class:`DamagedSources` if one is damaged.
+    """
     with _reading(sources.jar), zipfile.ZipFile(sources.jar) as jar:
         texts = [jar.read(name) for name in _LISTS]
     table, blocks = ParaphraseReader(), _inflate_blocks(sources.paraphrases)
     with ThreadPoolExecutor(1) as inflater, ThreadPoolExecutor(1) as list_reader:
-        # Inflating and the table's reader release the interpreter lock: the lists are read beside them.
+        # Inflating and the table's reader release the interpreter lock: the lists are
+        # read beside them.
         lists = list_reader.submit(read_lists, *texts)
         with _reading(sources.paraphrases):
-            ahead = deque(inflater.submit(next, blocks, None) for _ in range(_BLOCKS_AHEAD))
+            ahead = deque(
+                inflater.submit(next, blocks, None) for _ in range(_BLOCKS_AHEAD)
+            )
             while (block := ahead.popleft().result()) is not None:
                 ahead.append(inflater.submit(next, blocks, None))
                 table.feed(block)

@@ -19,13 +19,19 @@ class WordLists(NamedTuple):
     synset_words: list[bytes]
     """Distinct words of the list of synonym sets."""
     members: np.ndarray
-    """(memberships,) int64: a place in ``synset_words``, ascending; several memberships of a word are next to each other."""
+    """(memberships,) int64: a place in ``synset_words``, ascending; several memberships
+    of a word are next to each other.
+    """
     synsets: np.ndarray
-    """(memberships,) int32: its synonym set, numbered from 0 in the order of their numbers in the list; ascending for each word."""
+    """(memberships,) int32: its synonym set, numbered from 0 in the order of their
+    numbers in the list; ascending for each word.
+    """
     n_synsets: int
 
 
-def read_lists(function_words: bytes, prefixes: bytes, exceptions: bytes, synsets: bytes) -> WordLists:
+def read_lists(
+    function_words: bytes, prefixes: bytes, exceptions: bytes, synsets: bytes
+) -> WordLists:
     """Return the contents of the lists.
 
     Parameters
@@ -33,11 +39,14 @@ def read_lists(function_words: bytes, prefixes: bytes, exceptions: bytes, synset
     function_words : bytes
         ``function/english.words``: one word per line.
     prefixes : bytes
-        ``nonbreaking/english.prefixes``: a word and perhaps ``#NUMERIC_ONLY#`` per line; other lines that begin with # are comments.
+        ``nonbreaking/english.prefixes``: a word and perhaps ``#NUMERIC_ONLY#`` per
+        line; other lines that begin with # are comments.
     exceptions : bytes
-        ``synonym/english.exceptions``: a line with a base form, a line with its irregular forms.
+        ``synonym/english.exceptions``: a line with a base form, a line with its
+        irregular forms.
     synsets : bytes
-        ``synonym/english.synsets``: a line with a word, a line with the numbers of its synonym sets. The last line of a word counts.
+        ``synonym/english.synsets``: a line with a word, a line with the numbers of its
+        synonym sets. The last line of a word counts.
 
     Raises
     ------
@@ -47,14 +56,26 @@ def read_lists(function_words: bytes, prefixes: bytes, exceptions: bytes, synset
     for text in (function_words, prefixes, exceptions, synsets):
         text.decode("utf-8")
     sets = dict(_line_pairs(synsets))
-    members = np.repeat(np.arange(len(sets)), [len(numbers.split()) for numbers in sets.values()])
-    numbers, number_indices = np.unique(_numbers(b" ".join(sets.values()).split()), return_inverse=True)
+    members = np.repeat(
+        np.arange(len(sets)), [len(numbers.split()) for numbers in sets.values()]
+    )
+    numbers, number_indices = np.unique(
+        _numbers(b" ".join(sets.values()).split()), return_inverse=True
+    )
     pairs = np.unique(members * max(len(numbers), 1) + number_indices)
-    kinds = (line.split() for line in _lines(prefixes) if line.strip() and not line.startswith(b"#"))
+    kinds = (
+        line.split()
+        for line in _lines(prefixes)
+        if line.strip() and not line.startswith(b"#")
+    )
     return WordLists(
         _lines(function_words),
         {first: b"#NUMERIC_ONLY#" in fields for first, *fields in kinds},
-        [(form, base) for base, forms in _line_pairs(exceptions) for form in forms.split()],
+        [
+            (form, base)
+            for base, forms in _line_pairs(exceptions)
+            for form in forms.split()
+        ],
         list(sets),
         pairs // max(len(numbers), 1),
         (pairs % max(len(numbers), 1)).astype(np.int32),

@@ -1,4 +1,6 @@
-"""Tables of document frequencies: n-grams, the number of documents that contain each, and the number of documents."""
+"""Tables of document frequencies: n-grams, the number of documents that contain each,
+and the number of documents.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,12 @@ class Table:
 
     def header(self) -> dict[str, Any]:
         """Return the table without its n-grams, as a JSON object."""
-        return {"format": FORMAT, "version": VERSION, "documents": self.documents, "tokenizer": self.tokenizer}
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "documents": self.documents,
+            "tokenizer": self.tokenizer,
+        }
 
 
 def read_table(path: str | Path) -> Table:
@@ -48,19 +55,41 @@ def read_table(path: str | Path) -> Table:
         When it is not a table, or its content is inconsistent.
     """
     path = Path(path)
-    ending = next((ending for ending in sorted(ENDINGS, key=len, reverse=True) if path.name.endswith(ending)), None)
+    ending = next(
+        (
+            ending
+            for ending in sorted(ENDINGS, key=len, reverse=True)
+            if path.name.endswith(ending)
+        ),
+        None,
+    )
     if ending is None:
-        raise ValueError(f"{path}: unknown ending of a document-frequency table; expected {', '.join(ENDINGS)}")
+        raise ValueError(
+            f"{path}: unknown ending of a document-frequency table; "
+            f"expected {', '.join(ENDINGS)}"
+        )
     data = path.read_bytes()
     try:
         header, grams, counts = decode(data, ending)
         return checked_table(header, grams, counts)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, OSError, RecursionError) as error:
-        raise ValueError(f"{path}: not a document-frequency table ({type(error).__name__}: {error})") from error
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        OSError,
+        RecursionError,
+    ) as error:
+        raise ValueError(
+            f"{path}: not a document-frequency table ({type(error).__name__}: {error})"
+        ) from error
 
 
 def decode(data: bytes, ending: str) -> tuple[dict[str, Any], list[str], np.ndarray]:
-    """Return header, n-grams and frequencies (G,) of the content of a file with this ending."""
+    """Return header, n-grams and frequencies (G,) of the content of a file with this
+    ending.
+    """
     if ending == ".npz":
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             text = arrays["grams"].tobytes().decode()
@@ -71,24 +100,43 @@ def decode(data: bytes, ending: str) -> tuple[dict[str, Any], list[str], np.ndar
     return content, list(table), whole_numbers(list(table.values()))
 
 
-def checked_table(header: Mapping[str, Any], grams: list[str], counts: np.ndarray) -> Table:
+def checked_table(
+    header: Mapping[str, Any], grams: list[str], counts: np.ndarray
+) -> Table:
     """Return a table; raise ValueError with the first inconsistency."""
     if header.get("format") != FORMAT or header.get("version") != VERSION:
-        raise ValueError(f"not a {FORMAT} table of version {VERSION}: the header is {dict(header)!r:.80}")
+        raise ValueError(
+            f"not a {FORMAT} table of version {VERSION}: "
+            f"the header is {dict(header)!r:.80}"
+        )
     documents = header.get("documents")
-    if isinstance(documents, bool) or not isinstance(documents, int) or documents < 1 or counts.shape != (len(grams),):
-        raise ValueError(f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, {counts.size} frequencies")
+    if (
+        isinstance(documents, bool)
+        or not isinstance(documents, int)
+        or documents < 1
+        or counts.shape != (len(grams),)
+    ):
+        raise ValueError(
+            f"inconsistent table: {documents!r} documents, {len(grams)} n-grams, "
+            f"{counts.size} frequencies"
+        )
     if counts.size and (counts.min() < 0 or counts.max() > documents):
         worst = int(np.argmax((counts < 0) | (counts > documents)))
-        raise ValueError(f"{grams[worst]!r} occurs in {counts[worst]} of {documents} documents")
+        raise ValueError(
+            f"{grams[worst]!r} occurs in {counts[worst]} of {documents} documents"
+        )
     for number, gram in enumerate(grams):
         if not isinstance(gram, str) or not 1 <= len(gram.split()) <= 4:
-            raise ValueError(f"n-gram {number} is {gram!r:.60}; expected one to four words")
+            raise ValueError(
+                f"n-gram {number} is {gram!r:.60}; expected one to four words"
+            )
     return Table(grams, counts, documents, str(header.get("tokenizer")))
 
 
 def whole_numbers(values: npt.ArrayLike) -> np.ndarray:
-    """Return frequencies (G,) as int64; raise ValueError for other than whole numbers."""
+    """Return frequencies (G,) as int64;
+    raise ValueError for other than whole numbers.
+    """
     counts = np.asarray(values)
     if counts.size and counts.dtype.kind not in "iu":
         raise ValueError(f"frequencies of type {counts.dtype}; expected whole numbers")

@@ -1,11 +1,17 @@
-"""Readable Python versions of all kernels: documentation, oracle of the tests, and a slow engine where nothing is compiled.
+"""Readable Python versions of all kernels: documentation, oracle of the tests, and a
+slow engine where nothing is compiled.
 
 The names are those of the extension ``caption_kernels._compiled``.
 """
 
 from __future__ import annotations
 
-from caption_kernels_reference.bleu import bleu_relabel, bleu_scores, clip_all, clip_pairs
+from caption_kernels_reference.bleu import (
+    bleu_relabel,
+    bleu_scores,
+    clip_all,
+    clip_pairs,
+)
 from caption_kernels_reference.cider import cider_idf, cider_pairs, cider_repetition
 from caption_kernels_reference.math import exp, log, power, sin
 from caption_kernels_reference.meteor.lexicon import Lexicon

@@ -1,6 +1,7 @@
 """CIDEr and CIDEr-D as the formulas read: the readable version.
 
-Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description Evaluation", sections 4.1 and 4.2.
+Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description
+Evaluation", sections 4.1 and 4.2.
 """
 
 from __future__ import annotations
@@ -24,24 +25,38 @@ def cider_idf(frequencies: np.ndarray, documents: float) -> np.ndarray:
     """Return log(documents) - log(max(1, df)) of document frequencies (G,), float64."""
     if frequencies.size and frequencies.min() < 0:
         raise IndexError("CIDEr: a row or id lies outside its table")
-    return float(math.log(documents)) - math.log(np.maximum(frequencies, 1).astype(np.float64))
+    return float(math.log(documents)) - math.log(
+        np.maximum(frequencies, 1).astype(np.float64)
+    )
 
 
-def vectors(index: TextIndex, row: int, idf: np.ndarray, unseen: float) -> list[dict[int, float]]:
-    """Return the tf-idf weights of a gram row, one mapping per order from the id of an n-gram to its count times its idf."""
+def vectors(
+    index: TextIndex, row: int, idf: np.ndarray, unseen: float
+) -> list[dict[int, float]]:
+    """Return the tf-idf weights of a gram row, one mapping per order from the id of an
+    n-gram to its count times its idf.
+    """
     out = []
     for counts in index.counts(row):
         ids = [index.gram_id(gram) for gram in counts]
         weights = (float(idf[gram]) if gram < len(idf) else unseen for gram in ids)
-        out.append({gram: count * weight for gram, count, weight in zip(ids, counts.values(), weights)})
+        out.append(
+            {
+                gram: count * weight
+                for gram, count, weight in zip(ids, counts.values(), weights)
+            }
+        )
     return out
 
 
-def pair_score(hyp: list[dict[int, float]], ref: list[dict[int, float]], penalty: float, clip: bool) -> float:
+def pair_score(
+    hyp: list[dict[int, float]], ref: list[dict[int, float]], penalty: float, clip: bool
+) -> float:
     """Return the score of one hypothesis against one reference, in [0, 10].
 
-    CIDEr-D is ten times the mean over orders of sum min(h, r) r / (|h| |r|), times the length penalty, with h and r the
-    :func:`vectors` of the texts. The original CIDEr is ten times the mean over orders of cos(h, r). Sums run over the n-grams of the
+    CIDEr-D is ten times the mean over orders of sum min(h, r) r / (|h| |r|), times the
+    length penalty, with h and r the :func:`vectors` of the texts. The original CIDEr is
+    ten times the mean over orders of cos(h, r). Sums run over the n-grams of the
     hypothesis by first occurrence.
     """
     total = 0.0
@@ -71,16 +86,24 @@ def length_penalty(difference: int, sigma: float) -> float:
 
 
 def cider_pairs(
-    index: TextIndex, idf: np.ndarray, unseen: float, hyp: np.ndarray, ref: np.ndarray, clip: bool = True, sigma: float = SIGMA
+    index: TextIndex,
+    idf: np.ndarray,
+    unseen: float,
+    hyp: np.ndarray,
+    ref: np.ndarray,
+    clip: bool = True,
+    sigma: float = SIGMA,
 ) -> np.ndarray:
-    """Return the scores (B, n, m), in [0, 10], of gram rows ``hyp`` (B, n) against single references ``ref`` (B, m).
+    """Return the scores (B, n, m), in [0, 10], of gram rows ``hyp`` (B, n) against
+    single references ``ref`` (B, m).
 
     Parameters
     ----------
     index : TextIndex
         Holds the n-grams of the texts.
     idf : ndarray
-        Weights of the first G n-grams of the index, shape (G,), float64 (:func:`cider_idf`).
+        Weights of the first G n-grams of the index, shape (G,), float64
+        (:func:`cider_idf`).
     unseen : float
         Weight of all other n-grams: the logarithm of the number of documents.
     hyp, ref : ndarray
@@ -93,26 +116,41 @@ def cider_pairs(
     out = np.zeros((*hyp.shape, ref.shape[1]))
     for b, i, j in np.ndindex(*out.shape):
         h, r = int(hyp[b, i]), int(ref[b, j])
-        difference = abs(max(0, len(index.words(h)) - 1) - max(0, len(index.words(r)) - 1))
+        difference = abs(
+            max(0, len(index.words(h)) - 1) - max(0, len(index.words(r)) - 1)
+        )
         penalty = length_penalty(difference, sigma) if clip else 1.0
-        out[b, i, j] = pair_score(vectors(index, h, idf, unseen), vectors(index, r, idf, unseen), penalty, clip)
+        out[b, i, j] = pair_score(
+            vectors(index, h, idf, unseen),
+            vectors(index, r, idf, unseen),
+            penalty,
+            clip,
+        )
     return out
 
 
 def cider_repetition(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-    """Return the penalties for repetition (B, n, m) of CIDEr-R (Oliveira dos Santos et al. 2021, section 4), in (0, 1]."""
+    """Return the penalties for repetition (B, n, m) of CIDEr-R (Oliveira dos Santos et
+    al. 2021, section 4), in (0, 1].
+    """
     out = np.zeros((*hyp.shape, ref.shape[1]))
     for b, i, j in np.ndindex(*out.shape):
-        out[b, i, j] = repetition_penalty(index.counts(int(hyp[b, i]))[0], index.counts(int(ref[b, j]))[0])
+        out[b, i, j] = repetition_penalty(
+            index.counts(int(hyp[b, i]))[0], index.counts(int(ref[b, j]))[0]
+        )
     return out
 
 
 def repetition_penalty(hyp: Mapping[Any, int], ref: Mapping[Any, int]) -> float:
-    """Return the geometric mean over the words of a text of 1 / (1 + x), in (0, 1]; 1 for a text without words.
+    """Return the geometric mean over the words of a text of 1 / (1 + x), in (0, 1]; 1
+    for a text without words.
 
-    x is the difference of the counts in both texts, for a word that the reference lacks the count minus 1.
+    x is the difference of the counts in both texts, for a word that the reference lacks
+    the count minus 1.
 
-    >>> round(repetition_penalty({"a": 1, "b": 3}, {"a": 1, "b": 1}), 4)  # sqrt(1 * 1/3)
+    >>> round(
+    ...     repetition_penalty({"a": 1, "b": 3}, {"a": 1, "b": 1}), 4
+    ... )  # sqrt(1 * 1/3)
     0.5774
     """
     if not hyp:

@@ -1,22 +1,29 @@
-"""Elementary functions of float64 arrays with the basic operations of IEEE 754 alone: the same bits on every machine.
+"""Elementary functions of float64 arrays with the basic operations of IEEE 754 alone:
+the same bits on every machine.
 
-NumPy's own functions depend on the processor and the C library. Intermediate values here are pairs, unevaluated sums of two float64 with
-about 106 bits, so that the error of the last addition, half a unit in the last place, is nearly all there is.
+NumPy's own functions depend on the processor and the C library. Intermediate values
+here are pairs, unevaluated sums of two float64 with about 106 bits, so that the error
+of the last addition, half a unit in the last place, is nearly all there is.
 
 ``log``
-    x = 2^k m with m in [0.6875, 1.375). A table holds for each of 128 intervals of m a number c of ten bits close to 1/m, and -log c as a
-    pair. r = c m - 1 is exact as a pair and at most 2^-7. log x = k log 2 - log c + log(1 + r), where the terms of log(1 + r) up to r^3/3
-    are pairs and the terms from r^4/4 to r^11/11 are float64. c = 1 next to m = 1, so that nothing cancels there.
+    x = 2^k m with m in [0.6875, 1.375). A table holds for each of 128 intervals of m a
+    number c of ten bits close to 1/m, and -log c as a pair. r = c m - 1 is exact as a
+    pair and at most 2^-7. log x = k log 2 - log c + log(1 + r), where the terms of
+    log(1 + r) up to r^3/3 are pairs and the terms from r^4/4 to r^11/11 are float64. c
+    = 1 next to m = 1, so that nothing cancels there.
 ``exp``
-    x = k log(2)/128 + r with r at most 2^-8.5. exp x = 2^(k/128) (1 + r + r^2/2 + ... + r^7/5040); 2^(k/128) and r are pairs, the
-    terms from r^2/2 on are float64. Results below 2^-1022 are rounded once, to their own precision.
+    x = k log(2)/128 + r with r at most 2^-8.5. exp x = 2^(k/128) (1 + r + r^2/2 + ... +
+    r^7/5040); 2^(k/128) and r are pairs, the terms from r^2/2 on are float64. Results
+    below 2^-1022 are rounded once, to their own precision.
 ``power``
     exp(y log x).
 ``sin``
-    x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of 33 bits, whose products with k are exact, and a
-    third; r is a pair. Taylor's series up to r^17/17! and r^18/18! are float64 below their first terms.
+    x = k pi/2 + r with |r| <= pi/4, for |x| <= 2^20. pi/2 is the sum of two numbers of
+    33 bits, whose products with k are exact, and a third; r is a pair. Taylor's series
+    up to r^17/17! and r^18/18! are float64 below their first terms.
 
-A number, also as an array without dimensions, gives a number, an array an array of its shape.
+A number, also as an array without dimensions, gives a number, an array an array of its
+shape.
 
 The order of the operations is that of ``core/math.cpp``.
 """
@@ -38,22 +45,30 @@ _ROUNDER = 1.5 * 2.0**52
 _SMALLEST = 2.0**-1022
 """Smallest normal number."""
 _TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
-_HALF_PI = tuple(map(float.fromhex, ("0x1.921fb544p0", "0x1.0b4611a6p-34", "0x1.3198a2e037073p-69")))
+_HALF_PI = tuple(
+    map(float.fromhex, ("0x1.921fb544p0", "0x1.0b4611a6p-34", "0x1.3198a2e037073p-69"))
+)
 """pi/2 as two numbers of 33 bits and a third."""
 _SINE = tuple((-1) ** ((k - 1) // 2) / factorial(k) for k in range(17, 1, -2))
 _COSINE = tuple((-1) ** (k // 2) / factorial(k) for k in range(18, 2, -2))
-"""Coefficients of Taylor's series below the first terms, that of the highest power first."""
+"""Coefficients of Taylor's series below the first terms,
+that of the highest power first.
+"""
 
 
 class _Pair(NamedTuple):
-    """An unevaluated sum; ``low`` is at most half a unit in the last place of ``high``."""
+    """An unevaluated sum; ``low`` is at most half a unit in the last place of
+    ``high``.
+    """
 
     high: np.ndarray
     low: np.ndarray
 
 
 def _keep_numbers(function: Callable[..., np.ndarray]) -> Callable[..., Any]:
-    """Return a function of arrays that returns a float where its first argument is a number or an array without dimensions."""
+    """Return a function of arrays that returns a float where its first argument is a
+    number or an array without dimensions.
+    """
 
     @wraps(function)
     def apply(x: ArrayLike, *others: float) -> Any:
@@ -106,19 +121,24 @@ def power(x: ArrayLike, y: float) -> np.ndarray:
     if y == 0:
         return np.ones_like(x)
     with np.errstate(all="ignore"):
-        if abs(y) > 2.0**66:  # every power of every other number than 1 overflows or vanishes
+        # every power of every other number than 1 overflows or vanishes
+        if abs(y) > 2.0**66:
             result = sign * np.where((size > 1) == (y > 0), np.inf, 0.0)
         else:
             logarithm = _log_pair(np.where((size > 0) & (size < np.inf), size, 1.0))
             exponent = _product(logarithm.high, np.array(y))
-            result = sign * _exp_pair(_ordered_sum(exponent.high, exponent.low + logarithm.low * y))
+            result = sign * _exp_pair(
+                _ordered_sum(exponent.high, exponent.low + logarithm.low * y)
+            )
         result = np.where(size == 1, sign, result)
         result = np.where(np.signbit(x) & (not is_integer), np.nan, result)
         limits = sign * np.where((size == 0) == (y < 0), np.inf, 0.0)
         result = np.where((size == 0) | (size == np.inf), limits, result)
         if np.isinf(y):
             result = np.where(size == 1, 1.0, result)
-        return np.where(x == 1, 1.0, np.where(np.isnan(x) | np.isnan(y), np.nan, result))
+        return np.where(
+            x == 1, 1.0, np.where(np.isnan(x) | np.isnan(y), np.nan, result)
+        )
 
 
 @_keep_numbers
@@ -132,7 +152,9 @@ def sin(x: ArrayLike) -> np.ndarray:
 
 
 def turn(x: np.ndarray, quarters: int) -> np.ndarray:
-    """Return the sine of x + ``quarters`` pi/2 for numbers of at most 2^20 in absolute value, NaN for others."""
+    """Return the sine of x + ``quarters`` pi/2 for numbers of at most 2^20 in absolute
+    value, NaN for others.
+    """
     regular = np.abs(x) <= 2.0**20
     inside = np.where(regular, x, 0.0)
     multiple = (inside * _TWO_OVER_PI + _ROUNDER) - _ROUNDER
@@ -176,7 +198,10 @@ def _product(a: np.ndarray, b: np.ndarray) -> _Pair:
     high = a * b
     a_high, b_high = _upper_half(a), _upper_half(b)
     a_low, b_low = a - a_high, b - b_high
-    return _Pair(high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low)
+    return _Pair(
+        high,
+        ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low,
+    )
 
 
 def _pair_product(a: _Pair, b: _Pair) -> _Pair:
@@ -202,7 +227,9 @@ def _log_pair(x: np.ndarray) -> _Pair:
     for coefficient in (-0.1, 1.0 / 9, -0.125, 1.0 / 7, -1.0 / 6, 0.2, -0.25):
         tail = coefficient + r.high * tail
     squared = _pair_product(r, r)
-    third = _ordered_sum(np.full_like(x, table.third[0]), table.third[1] + r.high * tail)
+    third = _ordered_sum(
+        np.full_like(x, table.third[0]), table.third[1] + r.high * tail
+    )
     cubic = _pair_product(_pair_product(squared, r), third)
 
     log_high, log_low = table.logs[:, interval]
@@ -210,7 +237,9 @@ def _log_pair(x: np.ndarray) -> _Pair:
     s2 = _sum(s1.high, r.high)
     s3 = _sum(s2.high, -0.5 * squared.high)
     s4 = _sum(s3.high, cubic.high)
-    low_sum = (exponent * table.log2[1] + log_low) + (r.low - 0.5 * squared.low + cubic.low)
+    low_sum = (exponent * table.log2[1] + log_low) + (
+        r.low - 0.5 * squared.low + cubic.low
+    )
     return _ordered_sum(s4.high, (((s1.low + s2.low) + s3.low) + s4.low) + low_sum)
 
 
@@ -231,17 +260,22 @@ def _exp_pair(x: _Pair) -> np.ndarray:
     root = _Pair(*table.roots[:, steps & 127])
     change = _pair_product(root, less_one)
     result = _ordered_sum(root.high, change.high)
-    scaled = _scale_exponent(result.high, result.low + (root.low + change.low), steps >> 7)
+    scaled = _scale_exponent(
+        result.high, result.low + (root.low + change.low), steps >> 7
+    )
     special = np.where(np.isnan(x.high), np.nan, np.where(x.high > 0, np.inf, 0.0))
     return np.where(regular, scaled, special)
 
 
-def _scale_exponent(high: np.ndarray, low: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+def _scale_exponent(
+    high: np.ndarray, low: np.ndarray, exponent: np.ndarray
+) -> np.ndarray:
     """Return (high + low) 2^exponent with one rounding; ``high`` is in [0.9, 2.1)."""
     rounded = high + low
     large = rounded * 2.0**1023 * _power_of_two(np.maximum(exponent - 1023, 0))
     normal = rounded * _power_of_two(np.clip(exponent, -1022, 1023))
-    # Between 1 and 2 the spacing is 2^-52: that of the results, after the multiplication by 2^-1022.
+    # Between 1 and 2 the spacing is 2^-52: that of the results, after the
+    # multiplication by 2^-1022.
     scale = _power_of_two(np.minimum(exponent + 1022, 0))
     shifted = _ordered_sum(np.ones_like(high), high * scale)
     small = ((shifted.high + (shifted.low + low * scale)) - 1.0) * _SMALLEST

@@ -1,6 +1,7 @@
 """Tables of logarithm and exponential, computed to 50 digits with :mod:`decimal`.
 
-``python -m caption_kernels_reference.math_tables`` prints ``core/math_tables.inc``, the same numbers for the compiled version.
+``python -m caption_kernels_reference.math_tables`` prints ``core/math_tables.inc``, the
+same numbers for the compiled version.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 N = 128
-"""Intervals of the mantissa for the logarithm, and steps of the exponential per factor of 2."""
+"""Intervals of the mantissa for the logarithm,
+and steps of the exponential per factor of 2.
+"""
 FIRST = 0.6875
 """Smallest mantissa of the logarithm."""
 _DIGITS = 50
@@ -23,7 +26,9 @@ class Tables(NamedTuple):
     """Constants; a pair is a number as the sum of two float64."""
 
     reciprocals: np.ndarray
-    """(N,) numbers c of ten bits, close to the reciprocal of the middle of each interval; 1 next to 1."""
+    """(N,) numbers c of ten bits, close to the reciprocal of the middle of each
+    interval; 1 next to 1.
+    """
     logs: np.ndarray
     """(2, N) pairs of -log c."""
     roots: np.ndarray
@@ -31,7 +36,9 @@ class Tables(NamedTuple):
     third: tuple[float, float]
     """Pair of 1/3."""
     log2: tuple[float, float]
-    """Pair of log 2; the first has 42 bits, so that its product with an exponent is exact."""
+    """Pair of log 2; the first has 42 bits, so that its product with an exponent is
+    exact.
+    """
     step: tuple[float, float]
     """Pair of log(2)/N; the first has 35 bits."""
     steps_per_unit: float
@@ -59,7 +66,9 @@ def tables() -> Tables:
 
 
 def _interval(index: int) -> tuple[float, float]:
-    """Return the bounds of an interval: of width 1/128 above 1, of width 1/256 below."""
+    """Return the bounds of an interval: of width 1/128 above 1,
+    of width 1/256 below.
+    """
     below = round((1 - FIRST) * 2 * N)
     if index < below:
         return FIRST + index / (2 * N), FIRST + (index + 1) / (2 * N)
@@ -86,14 +95,21 @@ def source() -> str:
     t = tables()
     lines = ["// Written by caption_kernels_reference.math_tables; do not edit."]
     for name, (high, low) in (("THIRD", t.third), ("LOG2", t.log2), ("STEP", t.step)):
-        lines += [f"constexpr double {name}_HIGH = {high.hex()};", f"constexpr double {name}_LOW = {low.hex()};"]
+        lines += [
+            f"constexpr double {name}_HIGH = {high.hex()};",
+            f"constexpr double {name}_LOW = {low.hex()};",
+        ]
     lines.append(f"constexpr double STEPS_PER_UNIT = {t.steps_per_unit.hex()};")
     lines.append(f"constexpr LogInterval LOG_INTERVALS[{N}] = {{")
     lines += [
-        f"    {{{c.hex()}, {high.hex()}, {low.hex()}}}," for c, high, low in zip(t.reciprocals.tolist(), *t.logs.tolist(), strict=True)
+        f"    {{{c.hex()}, {high.hex()}, {low.hex()}}},"
+        for c, high, low in zip(t.reciprocals.tolist(), *t.logs.tolist(), strict=True)
     ]
     lines += ["};", f"constexpr double ROOTS[{N}][2] = {{"]
-    lines += [f"    {{{high.hex()}, {low.hex()}}}," for high, low in zip(*t.roots.tolist(), strict=True)]
+    lines += [
+        f"    {{{high.hex()}, {low.hex()}}},"
+        for high, low in zip(*t.roots.tolist(), strict=True)
+    ]
     return "\n".join([*lines, "};", ""])
 
 

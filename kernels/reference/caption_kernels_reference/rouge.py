@@ -1,4 +1,5 @@
-"""ROUGE-L with the COCO caption toolkit's choices, and scores by the best reference: the readable version.
+"""ROUGE-L with the COCO caption toolkit's choices,
+and scores by the best reference: the readable version.
 
 Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.
 """
@@ -22,7 +23,8 @@ def lcs(a: Words, b: Words) -> int:
     >>> lcs("a dog runs fast".split(), "the dog is fast".split())
     2
     """
-    row = [0] * (len(b) + 1)  # row[j]: length for the words of `a` so far and the first j words of `b`
+    # row[j]: length for the words of `a` so far and the first j words of `b`
+    row = [0] * (len(b) + 1)
     for x in a:
         new = [0]
         for j, y in enumerate(b):
@@ -36,7 +38,10 @@ def score(hyp: Words, refs: Sequence[Words], beta: float = BETA) -> float:
 
     Precision and recall are maxima over references, possibly of different ones.
 
-    >>> round(score("a dog runs".split(), ["a dog".split(), "the dog runs fast".split()]), 6)
+    >>> round(
+    ...     score("a dog runs".split(), ["a dog".split(), "the dog runs fast".split()]),
+    ...     6,
+    ... )
     0.829932
     """
     lengths = [lcs(hyp, ref) for ref in refs]
@@ -58,19 +63,28 @@ def f_measure(precision: float, recall: float, beta: float = BETA) -> float:
 
 
 def lcs_pairs(index: TextIndex, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-    """Return the lengths (B, n, m) of the longest common subsequences of rows ``hyp`` (B, n) and ``ref`` (B, m), int64."""
+    """Return the lengths (B, n, m) of the longest common subsequences of rows ``hyp``
+    (B, n) and ``ref`` (B, m), int64.
+    """
     out = np.zeros((*hyp.shape, ref.shape[1]), dtype=np.int64)
     for b, i, j in np.ndindex(*out.shape):
         out[b, i, j] = lcs(index.words(int(hyp[b, i])), index.words(int(ref[b, j])))
     return out
 
 
-def rouge_relabel(lcs: np.ndarray, lengths: np.ndarray, labels: np.ndarray, beta: float) -> np.ndarray:
-    """Return mean ROUGE-L (B, P) under relabelings (P, N), from ``lcs`` (B, N, N) and ``lengths`` (B, N)."""
+def rouge_relabel(
+    lcs: np.ndarray, lengths: np.ndarray, labels: np.ndarray, beta: float
+) -> np.ndarray:
+    """Return mean ROUGE-L (B, P) under relabelings (P, N), from ``lcs`` (B, N, N) and
+    ``lengths`` (B, N).
+    """
     _check_labels(labels, "ROUGE-L")
     out = np.zeros((len(lcs), len(labels)))
     for b, p in np.ndindex(*out.shape):
-        candidates, references = np.flatnonzero(labels[p]), np.flatnonzero(labels[p] == 0)
+        candidates, references = (
+            np.flatnonzero(labels[p]),
+            np.flatnonzero(labels[p] == 0),
+        )
         total = 0.0
         for i in candidates.tolist():
             common = lcs[b, i, references]
@@ -82,9 +96,11 @@ def rouge_relabel(lcs: np.ndarray, lengths: np.ndarray, labels: np.ndarray, beta
 
 
 def best_relabel(pairs: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the mean over candidates (B, P) of the best score over references, from pair scores (B, N, N), rows the hypothesis.
+    """Return the mean over candidates (B, P) of the best score over references, from
+    pair scores (B, N, N), rows the hypothesis.
 
-    Values are added in increasing order, so that relabelings with equal values have exactly equal means.
+    Values are added in increasing order, so that relabelings with equal values have
+    exactly equal means.
     """
     _check_labels(labels, "scores by the best reference")
     out = np.zeros((len(pairs), len(labels)))
@@ -98,7 +114,9 @@ def best_relabel(pairs: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def _check_labels(labels: np.ndarray, name: str) -> None:
-    """Raise ValueError unless each relabeling (P, N) has a candidate and a reference."""
+    """Raise ValueError unless each relabeling (P,
+    N) has a candidate and a reference.
+    """
     candidates = (labels != 0).sum(axis=1)
     if ((candidates == 0) | (candidates == labels.shape[1])).any():
         raise ValueError(f"{name}: an argument is out of its range")

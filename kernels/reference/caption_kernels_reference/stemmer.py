@@ -1,7 +1,8 @@
 """The English Snowball stemmer (Porter2), version 2, after its published description.
 
-Porter, "The English (Porter2) stemming algorithm", snowballstem.org. METEOR 1.5 compares these stems; version 3 of Snowball stems some
-words otherwise. The steps have the names of the description; ``core/stemmer.cpp`` has the same functions.
+Porter, "The English (Porter2) stemming algorithm", snowballstem.org. METEOR 1.5
+compares these stems; version 3 of Snowball stems some words otherwise. The steps have
+the names of the description; ``core/stemmer.cpp`` has the same functions.
 """
 
 from __future__ import annotations
@@ -20,21 +21,61 @@ def _table(rules: str) -> dict[str, str]:
 
 
 _WHOLE_WORDS = {
-    **_table("skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl ugly>ugli early>earli only>onli singly>singl"),
-    **{word: word for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")},
+    **_table(
+        "skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl "
+        "ugly>ugli early>earli only>onli singly>singl"
+    ),
+    **{
+        word: word
+        for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")
+    },
 }
-_COMPLETE = frozenset(["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"])
+_COMPLETE = frozenset(
+    [
+        "inning",
+        "outing",
+        "canning",
+        "herring",
+        "earring",
+        "proceed",
+        "exceed",
+        "succeed",
+    ]
+)
 """Words that are complete after step 1a."""
 _BEGINNINGS = ("gener", "commun", "arsen")
 
 # Suffix -> replacement; longer suffixes before those that they end in.
 _STEP_2 = _table(
-    "ization>ize ational>ate fulness>ful ousness>ous iveness>ive tional>tion biliti>ble lessli>less entli>ent "
-    "ation>ate alism>al aliti>al ousli>ous iviti>ive fulli>ful enci>ence anci>ance abli>able izer>ize ator>ate "
+    "ization>ize ational>ate fulness>ful ousness>ous iveness>ive tional>tion "
+    "biliti>ble lessli>less entli>ent "
+    "ation>ate alism>al aliti>al ousli>ous iviti>ive fulli>ful enci>ence anci>ance "
+    "abli>able izer>ize ator>ate "
     "alli>al bli>ble ogi>og li>"
 )
-_STEP_3 = _table("ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>")
-_STEP_4 = ["ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion", "al", "er", "ic"]
+_STEP_3 = _table(
+    "ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>"
+)
+_STEP_4 = [
+    "ement",
+    "ance",
+    "ence",
+    "able",
+    "ible",
+    "ment",
+    "ant",
+    "ent",
+    "ism",
+    "ate",
+    "iti",
+    "ous",
+    "ive",
+    "ize",
+    "ion",
+    "al",
+    "er",
+    "ic",
+]
 
 
 def stem(words: Sequence[str]) -> list[str]:
@@ -92,7 +133,9 @@ class _Stemming:
         return changed
 
     def mark_regions(self) -> None:
-        """Set R1, which follows the first consonant after a vowel, and R2, the same within R1."""
+        """Set R1, which follows the first consonant after a vowel, and R2,
+        the same within R1.
+        """
         self.r1 = self.after_vowel_and_consonant(0)
         for beginning in _BEGINNINGS:
             if self.word.startswith(beginning):
@@ -100,7 +143,9 @@ class _Stemming:
         self.r2 = self.after_vowel_and_consonant(self.r1)
 
     def after_vowel_and_consonant(self, start: int) -> int:
-        """Return the position after the first consonant that follows a vowel from ``start`` on."""
+        """Return the position after the first consonant that follows a vowel from
+        ``start`` on.
+        """
         size = len(self.word)
         while start < size and self.word[start] not in _VOWELS:
             start += 1
@@ -117,7 +162,9 @@ class _Stemming:
         return self.word[: len(self.word) - len(suffix)][-1:]
 
     def longest(self, suffixes: Iterable[str]) -> str | None:
-        """Return the first suffix in which the word ends; they are listed with the longest first."""
+        """Return the first suffix in which the word ends;
+        they are listed with the longest first.
+        """
         return next((suffix for suffix in suffixes if self.word.endswith(suffix)), None)
 
     def replace(self, suffix: str, ending: str) -> None:
@@ -126,9 +173,15 @@ class _Stemming:
 
     def ends_in_short_syllable(self, size: int) -> bool:
         """Return True when the first ``size`` characters end in a short syllable."""
-        if size < 2 or self.word[size - 1] in _VOWELS or self.word[size - 2] not in _VOWELS:
+        if (
+            size < 2
+            or self.word[size - 1] in _VOWELS
+            or self.word[size - 2] not in _VOWELS
+        ):
             return False
-        return size == 2 or (self.word[size - 1] not in "wxY" and self.word[size - 3] not in _VOWELS)
+        return size == 2 or (
+            self.word[size - 1] not in "wxY" and self.word[size - 3] not in _VOWELS
+        )
 
     def step_0(self) -> None:
         """Remove the sign of the genitive."""
@@ -157,12 +210,18 @@ class _Stemming:
                 self.word += "e"
             elif self.word[-1] in _DOUBLES and self.word[-2:-1] == self.word[-1]:
                 self.word = self.word[:-1]
-            elif len(self.word) == self.r1 and self.ends_in_short_syllable(len(self.word)):
+            elif len(self.word) == self.r1 and self.ends_in_short_syllable(
+                len(self.word)
+            ):
                 self.word += "e"
 
     def step_1c(self) -> None:
         """Write i for y after a consonant that is not the first letter."""
-        if self.word[-1:] in ("y", "Y") and len(self.word) > 2 and self.word[-2] not in _VOWELS:
+        if (
+            self.word[-1:] in ("y", "Y")
+            and len(self.word) > 2
+            and self.word[-2] not in _VOWELS
+        ):
             self.word = self.word[:-1] + "i"
 
     def step_2(self) -> None:
@@ -185,13 +244,19 @@ class _Stemming:
     def step_4(self) -> None:
         """Remove suffixes in R2."""
         suffix = self.longest(_STEP_4)
-        if suffix and self.is_in(self.r2, suffix) and (suffix != "ion" or self.before(suffix) in ("s", "t")):
+        if (
+            suffix
+            and self.is_in(self.r2, suffix)
+            and (suffix != "ion" or self.before(suffix) in ("s", "t"))
+        ):
             self.replace(suffix, "")
 
     def step_5(self) -> None:
         """Remove a last e or the second of two last l."""
         if self.word.endswith("e"):
-            in_r1 = self.is_in(self.r1, "e") and not self.ends_in_short_syllable(len(self.word) - 1)
+            in_r1 = self.is_in(self.r1, "e") and not self.ends_in_short_syllable(
+                len(self.word) - 1
+            )
             if in_r1 or self.is_in(self.r2, "e"):
                 self.word = self.word[:-1]
         elif self.word.endswith("ll") and self.is_in(self.r2, "l"):

@@ -26,27 +26,35 @@ class Mark(NamedTuple):
     resolved: int
 
 
-def count_ngrams(words: Sequence[str], orders: int = ORDERS) -> list[Counter[tuple[str, ...]]]:
-    """Return the n-gram counts of a word list, one counter per order from 1 to ``orders``, by first occurrence.
+def count_ngrams(
+    words: Sequence[str], orders: int = ORDERS
+) -> list[Counter[tuple[str, ...]]]:
+    """Return the n-gram counts of a word list, one counter per order from 1 to
+    ``orders``, by first occurrence.
 
     >>> count_ngrams(["a", "b", "a"], 2)
     [Counter({('a',): 2, ('b',): 1}), Counter({('a', 'b'): 1, ('b', 'a'): 1})]
     """
-    return [Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1)) for k in range(1, orders + 1)]
+    return [
+        Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1))
+        for k in range(1, orders + 1)
+    ]
 
 
 class TextIndex:
     """Texts as rows of words, and the n-grams of each row.
 
-    Texts are split at single blanks, as in the COCO toolkit's ROUGE-L: an empty text is one empty word. Equal word sequences share a
-    row. n-grams are made of the words between white space, as in its BLEU and CIDEr: :meth:`gram_rows` returns the rows of these
-    words, which are others only for texts with empty words or with white space other than blanks inside a word (a no-break space,
-    as in ``3 1/2``).
+    Texts are split at single blanks, as in the COCO toolkit's ROUGE-L: an empty text is
+    one empty word. Equal word sequences share a row. n-grams are made of the words
+    between white space, as in its BLEU and CIDEr: :meth:`gram_rows` returns the rows of
+    these words, which are others only for texts with empty words or with white space
+    other than blanks inside a word (a no-break space, as in ``3 1/2``).
 
     Parameters
     ----------
     tokenizer : str
-        ``ptb``: texts are raw and go through the Penn Treebank tokeniser; ``none``: texts are tokenised already.
+        ``ptb``: texts are raw and go through the Penn Treebank tokeniser; ``none``:
+        texts are tokenised already.
 
     Examples
     --------
@@ -90,12 +98,26 @@ class TextIndex:
         texts = list(texts)
         for text in texts:
             if not isinstance(text, str):
-                raise TypeError(f"expected texts of type str, found {type(text).__name__}")
-        tokenised = texts if self._tokenizer is None else self._tokenizer.tokenize(texts)
-        return np.array([self._add_words(tuple(text.split(" "))) for text in tokenised], dtype=np.int64)
+                raise TypeError(
+                    f"expected texts of type str, found {type(text).__name__}"
+                )
+        tokenised = (
+            texts if self._tokenizer is None else self._tokenizer.tokenize(texts)
+        )
+        return np.array(
+            [self._add_words(tuple(text.split(" "))) for text in tokenised],
+            dtype=np.int64,
+        )
 
-    def add_tokens(self, tokens: np.ndarray, starts: np.ndarray, end: int = -1, keep_end: bool = False) -> np.ndarray:
-        """Return the rows (T,) of sequences of token ids, whose words are the ids in decimal digits.
+    def add_tokens(
+        self,
+        tokens: np.ndarray,
+        starts: np.ndarray,
+        end: int = -1,
+        keep_end: bool = False,
+    ) -> np.ndarray:
+        """Return the rows (T,) of sequences of token ids,
+        whose words are the ids in decimal digits.
 
         Parameters
         ----------
@@ -104,27 +126,37 @@ class TextIndex:
         starts : ndarray
             Bounds of each sequence in ``tokens``, shape (T + 1,), int64.
         end : int
-            Token before whose first occurrence a sequence ends; a negative number ends none.
+            Token before whose first occurrence a sequence ends; a negative number ends
+            none.
         keep_end : bool
             Keep the first ``end`` token as a word.
         """
         bounds = starts.tolist()
         if not bounds or bounds[0] != 0 or bounds[-1] != len(tokens):
-            raise ValueError("expected bounds that begin with 0 and end with the number of tokens")
+            raise ValueError(
+                "expected bounds that begin with 0 and end with the number of tokens"
+            )
         if any(stop < start for start, stop in pairwise(bounds)):
             raise ValueError("token ids: an argument is out of its range")
-        rows = [self._add_words(_token_words(tokens[start:stop].tolist(), end, keep_end)) for start, stop in pairwise(bounds)]
+        rows = [
+            self._add_words(_token_words(tokens[start:stop].tolist(), end, keep_end))
+            for start, stop in pairwise(bounds)
+        ]
         return np.array(rows, dtype=np.int64)
 
     def gram_rows(self, rows: np.ndarray) -> np.ndarray:
-        """Return the rows (R,) whose words are those between white space, int64; their n-grams are counted."""
+        """Return the rows (R,) whose words are those between white space, int64;
+        their n-grams are counted.
+        """
         self._check(rows)
         return np.array([self._gram_row(row) for row in rows.tolist()], dtype=np.int64)
 
     def lengths(self, rows: np.ndarray) -> np.ndarray:
         """Return the number of words (R,) of rows, int64."""
         self._check(rows)
-        return np.array([len(self._words[row]) for row in rows.tolist()], dtype=np.int64)
+        return np.array(
+            [len(self._words[row]) for row in rows.tolist()], dtype=np.int64
+        )
 
     def words(self, row: int) -> tuple[str, ...]:
         """Return the words of a row."""
@@ -143,9 +175,14 @@ class TextIndex:
         return counts
 
     def entries(self, row: int) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        """Return for each order the ids and counts of the n-grams of a counted row, by first occurrence."""
+        """Return for each order the ids and counts of the n-grams of a counted row,
+        by first occurrence.
+        """
         return tuple(
-            (np.array([self._grams[gram] for gram in counts], dtype=np.int64), np.array(list(counts.values()), dtype=np.int64))
+            (
+                np.array([self._grams[gram] for gram in counts], dtype=np.int64),
+                np.array(list(counts.values()), dtype=np.int64),
+            )
             for counts in self.counts(row)
         )
 
@@ -154,12 +191,16 @@ class TextIndex:
         return self._grams[gram]
 
     def intern_grams(self, grams: Sequence[str]) -> np.ndarray:
-        """Return the ids (G,) of n-grams, each of one to four words joined by blanks; new ones are added."""
+        """Return the ids (G,) of n-grams, each of one to four words joined by blanks;
+        new ones are added.
+        """
         out = []
         for gram in grams:
             words = tuple(gram.split())
             if not 1 <= len(words) <= ORDERS:
-                raise ValueError("n-grams of one to four words: an argument is out of its range")
+                raise ValueError(
+                    "n-grams of one to four words: an argument is out of its range"
+                )
             self._vocabulary.update(words)
             for k in range(1, len(words)):
                 self._grams.setdefault(words[:k], len(self._grams))
@@ -171,17 +212,29 @@ class TextIndex:
         return [" ".join(gram) for gram in self._grams]
 
     def document_frequencies(self, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
-        """Return the number of documents that contain each n-gram, shape (n_grams,), int64.
+        """Return the number of documents that contain each n-gram,
+        shape (n_grams,), int64.
 
-        Document d has the gram rows ``rows[starts[d] : starts[d + 1]]``. Raises ValueError for bounds that do not rise or lie outside.
+        Document d has the gram rows ``rows[starts[d] : starts[d + 1]]``. Raises
+        ValueError for bounds that do not rise or lie outside.
         """
         bounds = starts.tolist()
-        if not bounds or bounds[0] < 0 or bounds != sorted(bounds) or bounds[-1] > len(rows):
+        if (
+            not bounds
+            or bounds[0] < 0
+            or bounds != sorted(bounds)
+            or bounds[-1] > len(rows)
+        ):
             raise ValueError("expected rising bounds of the documents within the rows")
         self._check(rows)
         frequencies = np.zeros(self.n_grams, dtype=np.int64)
         for first, last in zip(starts[:-1].tolist(), starts[1:].tolist()):
-            grams = {gram for row in rows[first:last].tolist() for counts in self.counts(row) for gram in counts}
+            grams = {
+                gram
+                for row in rows[first:last].tolist()
+                for counts in self.counts(row)
+                for gram in counts
+            }
             for gram in grams:
                 frequencies[self._grams[gram]] += 1
         return frequencies
@@ -190,16 +243,32 @@ class TextIndex:
         """Return the state to which :meth:`rollback` returns."""
         return Mark(self.n_rows, self.n_grams, self._n_entries, len(self._counted))
 
-    def rollback(self, mark: tuple[int, int, int, int], keep_grams: bool = False) -> None:
-        """Drop the rows and, without ``keep_grams``, the n-grams that were added since the mark; words stay."""
+    def rollback(
+        self, mark: tuple[int, int, int, int], keep_grams: bool = False
+    ) -> None:
+        """Drop the rows and, without ``keep_grams``,
+        the n-grams that were added since the mark; words stay.
+        """
         state = Mark(*mark)
         if any(not 0 <= old <= new for old, new in zip(state, self.mark())):
-            raise IndexError("mark of another index: a row or id lies outside its table")
-        # The rows that stay must keep their entries and n-grams: the sizes of a mark are those of one moment, not any four numbers.
-        _, rows, grams, entries = self._counted[state.resolved - 1] if state.resolved else (0, 0, 0, 0)
-        if rows > state.rows or entries != state.entries or (not keep_grams and grams > state.grams):
-            raise IndexError("mark of another index: a row or id lies outside its table")
-        # A row that stays may have been counted since the mark: it is counted again when it is needed.
+            raise IndexError(
+                "mark of another index: a row or id lies outside its table"
+            )
+        # The rows that stay must keep their entries and n-grams: the sizes of a mark
+        # are those of one moment, not any four numbers.
+        _, rows, grams, entries = (
+            self._counted[state.resolved - 1] if state.resolved else (0, 0, 0, 0)
+        )
+        if (
+            rows > state.rows
+            or entries != state.entries
+            or (not keep_grams and grams > state.grams)
+        ):
+            raise IndexError(
+                "mark of another index: a row or id lies outside its table"
+            )
+        # A row that stays may have been counted since the mark: it is counted again
+        # when it is needed.
         for row, *_ in self._counted[state.resolved :]:
             self._counts[row] = None
         del self._counted[state.resolved :]

@@ -11,7 +11,8 @@ class Tokenizer:
     """The Penn Treebank tokeniser of the COCO caption toolkit."""
 
     def tokenize(self, texts: Sequence[str]) -> list[str]:
-        """Return the tokens of each text in lower case, without the toolkit's punctuation, joined by one blank.
+        """Return the tokens of each text in lower case, without the toolkit's
+        punctuation, joined by one blank.
 
         >>> Tokenizer().tokenize(["A man's dog!"])
         ["a man 's dog"]
@@ -28,7 +29,9 @@ class Tokenizer:
 
 
 def _check_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list; anything else than a sequence of texts is a TypeError."""
+    """Return the texts as a list; anything else than a sequence of texts is a
+    TypeError.
+    """
     if isinstance(texts, str):
         raise TypeError("expected a sequence of texts, found one str")
     texts = list(texts)

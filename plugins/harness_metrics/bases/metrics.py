@@ -1,4 +1,6 @@
-"""Bases that metrics of several families share, and values of texts and candidates by example."""
+"""Bases that metrics of several families share,
+and values of texts and candidates by example.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from harness.contracts.bases import MeanMetric, Parameterised
 from harness.stats.significance import untestable_reason
 
 # --------------------------------------------------------------------------- embeddings
-# Metrics over an embedding: its resolution, the needs of the metric, its displayed name and its signature.
+# Metrics over an embedding: its resolution, the needs of the metric, its displayed name
+# and its signature.
 
 
 T = TypeVar("T")
@@ -62,18 +65,36 @@ class EmbeddingMetric(Parameterised):
     spec: MetricSpec
 
     def __init__(
-        self, name: str, embedding: EmbeddingSpec, higher: bool | None, *arguments: str, level: Level = "set",
-        references: bool = True, settings: Sequence[str] | None = None, **fields: Any,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        embedding: EmbeddingSpec,
+        higher: bool | None,
+        *arguments: str,
+        level: Level = "set",
+        references: bool = True,
+        settings: Sequence[str] | None = None,
+        **fields: Any,
+    ) -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
         signature_settings = arguments if settings is None else settings
-        self._signature = "|".join([name, *signature_settings, self.embedding.signature()])
-        needs = {"embeddings", *getattr(self.embedding, "needs", ()), *(["references"] if references else [])}
+        self._signature = "|".join(
+            [name, *signature_settings, self.embedding.signature()]
+        )
+        needs = {
+            "embeddings",
+            *getattr(self.embedding, "needs", ()),
+            *(["references"] if references else []),
+        }
         label = f"{name}({', '.join([self.embedding.name, *arguments])})"
-        self.spec = replace(MetricSpec(label, higher, level, frozenset(needs)), **{**fitted_fields(self.embedding), **fields})
+        self.spec = replace(
+            MetricSpec(label, higher, level, frozenset(needs)),
+            **{**fitted_fields(self.embedding), **fields},
+        )
 
     def signature(self) -> str:
-        """Return the name, the settings and the signature of the embedding, such as ``mmd|minilm``."""
+        """Return the name, the settings and the signature of the embedding,
+        such as ``mmd|minilm``.
+        """
         return self._signature
 
 
@@ -106,26 +127,43 @@ class DistanceMetric(MeanMetric):
     """
 
     def __init__(
-        self, name: str, distance: DistanceSpec, higher: bool | None, *options: str, references: bool = True,
+        self,
+        name: str,
+        distance: DistanceSpec,
+        higher: bool | None,
+        *options: str,
+        references: bool = True,
         **fields: Any,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.distance: Distance = registry.resolve("distances", distance)
         self._signature = "|".join([name, *options, self.distance.signature()])
-        needs = frozenset({"references"} if references else ()) | frozenset(getattr(self.distance, "needs", ()))
+        needs = frozenset({"references"} if references else ()) | frozenset(
+            getattr(self.distance, "needs", ())
+        )
         arguments = ", ".join([self.distance.name, *options])
         spec = MetricSpec(f"{name}({arguments})", higher, "set", needs)
         self.spec = replace(spec, **{**fitted_fields(self.distance), **fields})
 
     def signature(self) -> str:
-        """Return the name, the options and the signature of the distance, such as ``semantic-entropy|0.3|cosine|minilm``."""
+        """Return the name, the options and the signature of the distance, such as
+        ``semantic-entropy|0.3|cosine|minilm``.
+        """
         return self._signature
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of the distances of all pairs; a distance may declare ``pair_seconds(tokens)``."""
+        """Return the cost of the distances of all pairs; a distance may declare
+        ``pair_seconds(tokens)``.
+        """
         cost, pairs = super().cost(n, m, tokens, tested=tested), (n + m) ** 2
-        declared: Callable[[float], float] | None = getattr(self.distance, "pair_seconds", None)
+        declared: Callable[[float], float] | None = getattr(
+            self.distance, "pair_seconds", None
+        )
         seconds = declared(tokens) if declared is not None else 1e-7 * tokens
-        return replace(cost, seconds=cost.seconds + seconds * pairs, bytes=cost.bytes + 30.0 * pairs)
+        return replace(
+            cost,
+            seconds=cost.seconds + seconds * pairs,
+            bytes=cost.bytes + 30.0 * pairs,
+        )
 
     def warm(self) -> None:
         """Start the first-use work of the distance, if it has any."""
@@ -134,11 +172,13 @@ class DistanceMetric(MeanMetric):
 
 
 # --------------------------------------------------------------------------- relabelings
-# Metrics whose score is their permutation null under the observed labels, and loops over blocks of relabelings.
+# Metrics whose score is their permutation null under the observed labels, and loops
+# over blocks of relabelings.
 
 
 def observed_labels(n: int, m: int) -> np.ndarray:
-    """Return the labels of n candidates that come before m references, bool, shape (1, n + m).
+    """Return the labels of n candidates that come before m references, bool,
+    shape (1, n + m).
 
     >>> observed_labels(2, 1).tolist()
     [[True, True, False]]
@@ -147,8 +187,11 @@ def observed_labels(n: int, m: int) -> np.ndarray:
 
 
 def evaluate_labels(
-    examples: Sequence[T] | np.ndarray, labels: np.ndarray, step: int, prepare: Callable[[T], Callable[[np.ndarray], np.ndarray]]
-) -> np.ndarray:  # fmt: skip
+    examples: Sequence[T] | np.ndarray,
+    labels: np.ndarray,
+    step: int,
+    prepare: Callable[[T], Callable[[np.ndarray], np.ndarray]],
+) -> np.ndarray:
     """Return a statistic of B examples under relabelings, float64, shape (B, P).
 
     Parameters
@@ -158,14 +201,21 @@ def evaluate_labels(
     labels : ndarray, shape (P, N)
         Labels, True for a candidate.
     step : int
-        Number of relabelings that are evaluated at once, so that temporary arrays stay in the cache.
+        Number of relabelings that are evaluated at once, so that temporary arrays stay
+        in the cache.
     prepare : callable
-        Does what does not depend on labels, once per example; returns a function from labels (p, N), bool, to values (p,).
+        Does what does not depend on labels, once per example; returns a function from
+        labels (p, N), bool, to values (p,).
 
     Examples
     --------
     >>> points = np.array([[1.0, 2.0], [3.0, 5.0]])
-    >>> evaluate_labels(points, np.array([[True, False]]), 8, lambda row: lambda labels: labels @ row).tolist()
+    >>> evaluate_labels(
+    ...     points,
+    ...     np.array([[True, False]]),
+    ...     8,
+    ...     lambda row: lambda labels: labels @ row,
+    ... ).tolist()
     [[1.0], [3.0]]
     """
     labels = np.asarray(labels, dtype=bool)
@@ -178,37 +228,58 @@ def evaluate_labels(
 
 
 class RelabeledMetric(MeanMetric):
-    """Mean of a statistic of two samples whose value under any labels is as easy to compute as the observed one.
+    """Mean of a statistic of two samples whose value under any labels is as easy to
+    compute as the observed one.
 
-    A subclass defines ``null``; the score of an example is the value under the observed labels, so that both cannot differ.
+    A subclass defines ``null``; the score of an example is the value under the observed
+    labels, so that both cannot differ.
     """
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistic of each example, shape (B,)."""
-        return self.null(batch, features, state, observed_labels(batch.n, batch.m))[:, 0]
+        return self.null(batch, features, state, observed_labels(batch.n, batch.m))[
+            :, 0
+        ]
 
 
 class BestMatchMetric(RelabeledMetric):
-    """Mean over candidates of the best pairwise score over references, with its permutation null.
+    """Mean over candidates of the best pairwise score over references,
+    with its permutation null.
 
-    A subclass sets ``spec`` and defines ``signature()`` and :meth:`pairwise`. The best score is the largest, or the smallest
-    where ``spec.higher_is_better`` is False.
+    A subclass sets ``spec`` and defines ``signature()`` and :meth:`pairwise`. The best
+    score is the largest, or the smallest where ``spec.higher_is_better`` is False.
     """
 
     spec: MetricSpec
 
     def pairwise(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis; every subclass defines it."""
-        raise NotImplementedError(f"{type(self).__name__} must define pairwise(batch, features)")
+        """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis;
+        every subclass defines it.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} must define pairwise(batch, features)"
+        )
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of the scores of all pairs, by vectors of the words of each text."""
+        """Return the cost of the scores of all pairs,
+        by vectors of the words of each text.
+        """
         cost, texts = super().cost(n, m, tokens), n + m
-        return replace(cost, seconds=cost.seconds + 3e-4 * texts**2, bytes=cost.bytes + 64.0 * texts**2, fixed=2.5e5 * texts)
+        return replace(
+            cost,
+            seconds=cost.seconds + 3e-4 * texts**2,
+            bytes=cost.bytes + 64.0 * texts**2,
+            fixed=2.5e5 * texts,
+        )
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
-        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
-        sign = 1.0 if self.spec.higher_is_better else -1.0  # the kernel takes the largest score over references
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N),
+        True = candidate.
+        """
+        # the kernel takes the largest score over references
+        sign = 1.0 if self.spec.higher_is_better else -1.0
         matrix = np.asarray(self.pairwise(batch, features), dtype=np.float64)
         return sign * ngram.relabel_best(sign * matrix, labels)
 
@@ -218,7 +289,9 @@ class BestMatchMetric(RelabeledMetric):
 
 
 class FitsInner:
-    """Mixin of metrics whose corpus state is that of the metric ``inner``, in one pass or shard by shard."""
+    """Mixin of metrics whose corpus state is that of the metric ``inner``,
+    in one pass or shard by shard.
+    """
 
     inner: Metric
 
@@ -236,7 +309,9 @@ class FitsInner:
 
 
 def untestable_by(inner: Metric) -> str:
-    """Return the reason why no permutation tests a metric that scores by another one; an empty text where one does."""
+    """Return the reason why no permutation tests a metric that scores by another one;
+    an empty text where one does.
+    """
     reason = untestable_reason(inner)
     return f"scores captions by {inner.spec.name}, which {reason}" if reason else ""
 
@@ -246,9 +321,13 @@ def untestable_by(inner: Metric) -> str:
 
 
 def features_by_example(
-    features: Features, batch: Batch, key: Hashable, compute: Callable[[list[str]], Sequence[T]]
+    features: Features,
+    batch: Batch,
+    key: Hashable,
+    compute: Callable[[list[str]], Sequence[T]],
 ) -> list[tuple[list[T], list[T]]]:
-    """Return a feature of the candidates and of the references of each example, computed once for each distinct text of a run.
+    """Return a feature of the candidates and of the references of each example,
+    computed once for each distinct text of a run.
 
     Parameters
     ----------
@@ -261,7 +340,10 @@ def features_by_example(
     compute : callable
         Maps texts that have no value under the key yet to their values.
     """
-    values, size = features.per_text(key, batch.text_ids.ravel(), compute), batch.n + batch.m
+    values, size = (
+        features.per_text(key, batch.text_ids.ravel(), compute),
+        batch.n + batch.m,
+    )
     starts = range(0, len(values), size)
     return [(values[i : i + batch.n], values[i + batch.n : i + size]) for i in starts]
 

@@ -1,1 +1,3 @@
-"""Best candidate of each example by another metric of level ``item``; caption sets in, scores out."""
+"""Best candidate of each example by another metric of level ``item``;
+caption sets in, scores out.
+"""

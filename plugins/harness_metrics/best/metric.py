@@ -1,4 +1,6 @@
-"""Metric ``best``: the best candidate of each example by another metric, as an oracle would choose it."""
+"""Metric ``best``: the best candidate of each example by another metric,
+as an oracle would choose it.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores
+from harness.contracts import (
+    Batch,
+    Features,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+    example_scores,
+)
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_metrics.bases.metrics import FitsInner, untestable_by
 
 
 class Best(FitsInner, MeanMetric):
-    """Mean over examples of the best score of a single candidate; direction and range are those of the metric.
+    """Mean over examples of the best score of a single candidate;
+    direction and range are those of the metric.
 
-    Each candidate is scored as a set of one with all references. The value is never worse than the mean over candidates and improves
-    with their number: compare equal sizes.
+    Each candidate is scored as a set of one with all references. The value is never
+    worse than the mean over candidates and improves with their number: compare equal
+    sizes.
 
     Parameters
     ----------
     metric : str, mapping or Metric
-        A metric of level ``item`` with a direction: ``meteor``, ``{bleu: {n: 4}}`` or an instance.
+        A metric of level ``item`` with a direction: ``meteor``, ``{bleu: {n: 4}}`` or
+        an instance.
 
     Raises
     ------
@@ -35,30 +47,53 @@ class Best(FitsInner, MeanMetric):
         self.inner: Metric = resolve("metrics", metric)
         inner = self.inner.spec
         if inner.level != "item" or inner.higher_is_better is None:
-            raise HarnessError(f"best: '{inner.name}' does not score single candidates (expected a metric of level item with a direction)")
+            raise HarnessError(
+                f"best: '{inner.name}' does not score single candidates (expected a "
+                "metric of level item with a direction)"
+            )
         self.spec = MetricSpec(
-            f"best({inner.name})", inner.higher_is_better, needs=inner.needs, min_references=inner.min_references,
-            min_texts=inner.min_texts, bounds=inner.bounds, tolerance=inner.tolerance, resampled=inner.resampled,
-            held_fixed=inner.held_fixed, untestable=untestable_by(self.inner), testable_from=inner.testable_from,
+            f"best({inner.name})",
+            inner.higher_is_better,
+            needs=inner.needs,
+            min_references=inner.min_references,
+            min_texts=inner.min_texts,
+            bounds=inner.bounds,
+            tolerance=inner.tolerance,
+            resampled=inner.resampled,
+            held_fixed=inner.held_fixed,
+            untestable=untestable_by(self.inner),
+            testable_from=inner.testable_from,
             depends_on=frozenset({"candidates"}) | (inner.depends_on or frozenset()),
-        )  # fmt: skip
+        )
 
     def signature(self) -> str:
         """Return ``best|`` and the signature of the metric."""
         return f"best|{self.inner.signature()}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the best score of each example, shape (B,); NaN if no candidate of the example has a score."""
-        candidate_scores = np.stack([self._scores_of(k, batch, features, state) for k in range(batch.n)])  # [n, B]
-        # A candidate without a score never is the best; an example without any score stays undefined.
+        """Return the best score of each example, shape (B,);
+        NaN if no candidate of the example has a score.
+        """
+        # [n, B]
+        candidate_scores = np.stack(
+            [self._scores_of(k, batch, features, state) for k in range(batch.n)]
+        )
+        # A candidate without a score never is the best; an example without any score
+        # stays undefined.
         worst = -np.inf if self.spec.higher_is_better else np.inf
         filled = np.where(np.isnan(candidate_scores), worst, candidate_scores)
         best = filled.max(axis=0) if self.spec.higher_is_better else filled.min(axis=0)
         return np.where(np.isinf(best), np.nan, best)
 
-    def _scores_of(self, k: int, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the score of candidate k of each example, shape (B,); NaN where undefined."""
+    def _scores_of(
+        self, k: int, batch: Batch, features: Features, state: Any
+    ) -> np.ndarray:
+        """Return the score of candidate k of each example, shape (B,);
+        NaN where undefined.
+        """
         columns = np.concatenate([[k], batch.n + np.arange(batch.m)])
-        sets = tuple(replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets)
+        sets = tuple(
+            replace(item, candidates=item.candidates[k : k + 1]) for item in batch.sets
+        )
         alone = Batch(sets, batch.text_ids[:, columns], 1, batch.m, batch, columns)
         return example_scores(self.inner, self.inner.stats(alone, features, state))

@@ -1,1 +1,3 @@
-"""Choices by likelihood: a model selects the option to which it gives the highest probability."""
+"""Choices by likelihood: a model selects the option to which it gives the highest
+probability.
+"""

@@ -1,7 +1,8 @@
 """Accuracies of choices as arithmetic on arrays of option scores.
 
-A choice is a row of scores with the correct option first. Every function counts a choice as correct only where the correct option has
-a strictly higher score than each other one, so that a model without preferences scores 0.
+A choice is a row of scores with the correct option first. Every function counts a
+choice as correct only where the correct option has a strictly higher score than each
+other one, so that a model without preferences scores 0.
 """
 
 from __future__ import annotations
@@ -12,23 +13,32 @@ import numpy as np
 
 
 def mark_correct(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return 1.0 for each choice whose first option has the strictly highest score, else 0.0, shape (C,).
+    """Return 1.0 for each choice whose first option has the strictly highest score,
+    else 0.0, shape (C,).
 
     Parameters
     ----------
     rows : sequence of ndarray
-        Scores of the options of C choices, each of shape (m,) with m at least 2; NaN compares as not higher.
+        Scores of the options of C choices, each of shape (m,) with m at least 2; NaN
+        compares as not higher.
 
     Examples
     --------
-    >>> mark_correct([np.array([-1.0, -2.0]), np.array([-1.0, -1.0]), np.array([-3.0, -4.0, -2.0])]).tolist()
+    >>> mark_correct(
+    ...     [
+    ...         np.array([-1.0, -2.0]),
+    ...         np.array([-1.0, -1.0]),
+    ...         np.array([-3.0, -4.0, -2.0]),
+    ...     ]
+    ... ).tolist()
     [1.0, 0.0, 0.0]
     """
     return np.array([float(bool(np.all(row[0] > row[1:]))) for row in rows])
 
 
 def mark_unparsed(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Return 1.0 for each choice whose options all have probability 0, as those of an answer that cannot be read, shape (C,).
+    """Return 1.0 for each choice whose options all have probability 0, as those of an
+    answer that cannot be read, shape (C,).
 
     >>> mark_unparsed([np.array([-np.inf, -np.inf]), np.array([0.0, -np.inf])]).tolist()
     [1.0, 0.0]
@@ -42,7 +52,8 @@ def chance(rows: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def shortest(lengths: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the credit of selecting the option with the fewest tokens, shape (C,), in [0, 1]; ties share it.
+    """Return the credit of selecting the option with the fewest tokens, shape (C,),
+    in [0, 1]; ties share it.
 
     Parameters
     ----------
@@ -54,26 +65,35 @@ def shortest(lengths: Sequence[np.ndarray]) -> np.ndarray:
     >>> shortest([np.array([3, 4]), np.array([4, 3]), np.array([3, 3])]).tolist()
     [1.0, 0.0, 0.5]
     """
-    return np.array([float(row[0] == row.min()) / float(np.sum(row == row.min())) for row in lengths])
+    return np.array(
+        [
+            float(row[0] == row.min()) / float(np.sum(row == row.min()))
+            for row in lengths
+        ]
+    )
 
 
 def score_groups(scores: np.ndarray) -> dict[str, np.ndarray]:
-    """Return text, image and group scores of groups of g captions and g images, each of shape (G,).
+    """Return text, image and group scores of groups of g captions and g images,
+    each of shape (G,).
 
     Parameters
     ----------
     scores : ndarray
-        Scores (G, g, g); entry (k, i, j) is that of caption j for image i, and caption i belongs to image i.
+        Scores (G, g, g); entry (k, i, j) is that of caption j for image i, and caption
+        i belongs to image i.
 
     Returns
     -------
     dict of str to ndarray
-        ``text``: 1.0 where every image has its own caption as the best; ``image``: 1.0 where every caption has its own image as the
-        best; ``group``: both. Ties are wrong.
+        ``text``: 1.0 where every image has its own caption as the best; ``image``: 1.0
+        where every caption has its own image as the best; ``group``: both. Ties are
+        wrong.
 
     References
     ----------
-    Thrush et al. 2022, *Winoground: Probing Vision and Language Models for Visio-Linguistic Compositionality*, section 3.2.
+    Thrush et al. 2022, *Winoground: Probing Vision and Language Models for
+    Visio-Linguistic Compositionality*, section 3.2.
 
     Examples
     --------
@@ -85,16 +105,22 @@ def score_groups(scores: np.ndarray) -> dict[str, np.ndarray]:
     others = ~np.eye(scores.shape[1], dtype=bool)
     text = np.where(others, correct_scores[:, :, None] > scores, True).all(axis=(1, 2))
     image = np.where(others, correct_scores[:, None, :] > scores, True).all(axis=(1, 2))
-    return {"text": text.astype(float), "image": image.astype(float), "group": (text & image).astype(float)}
+    return {
+        "text": text.astype(float),
+        "image": image.astype(float),
+        "group": (text & image).astype(float),
+    }
 
 
 def arrange_groups(rows: Sequence[np.ndarray], size: int) -> np.ndarray:
-    """Return choices as groups, shape (C / size, size, size), in the layout of :func:`score_groups`.
+    """Return choices as groups, shape (C / size, size, size),
+    in the layout of :func:`score_groups`.
 
     Parameters
     ----------
     rows : sequence of ndarray
-        Scores of C choices of ``size`` options: in the i-th choice of a group, caption i and then the others in their order.
+        Scores of C choices of ``size`` options: in the i-th choice of a group, caption
+        i and then the others in their order.
     size : int
         Number g of choices of a group; C is a multiple of it.
 
@@ -111,7 +137,8 @@ def arrange_groups(rows: Sequence[np.ndarray], size: int) -> np.ndarray:
 
 
 def option_order(image: int, size: int) -> list[int]:
-    """Return the captions in the order in which the choice of an image lists them: its own, then the others.
+    """Return the captions in the order in which the choice of an image lists them:
+    its own, then the others.
 
     >>> option_order(1, 3)
     [1, 0, 2]

@@ -1,4 +1,6 @@
-"""95 % intervals of shares and ratios over independent units (choices, groups, questions)."""
+"""95 % intervals of shares and ratios over independent units (choices, groups,
+questions).
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,16 @@ FIXED = "a property of the task, not of the model"
 """Reason of the chance level."""
 
 
-def of_share(values: np.ndarray, samples: int, seed: int, bounds: tuple[float, float] = (0.0, 1.0)) -> Interval:
+def of_share(
+    values: np.ndarray,
+    samples: int,
+    seed: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Interval:
     """Return the interval of the mean of values per unit, shape (U,).
 
-    It is Wilson's where all values are 0 or 1 (or all at one bound), else a bootstrap over units.
+    It is Wilson's where all values are 0 or 1 (or all at one bound), else a bootstrap
+    over units.
 
     Parameters
     ----------
@@ -37,16 +45,29 @@ def of_share(values: np.ndarray, samples: int, seed: int, bounds: tuple[float, f
     if bool(np.isin(unit, (0.0, 1.0)).all()):
         ends = wilson_interval(float(unit.mean()), len(unit))
         return Interval((low + (high - low) * ends[0], low + (high - low) * ends[1]))
-    return of_ratio(lambda weights: weighted_means(weights, values), len(values), samples, seed, bounds)
+    return of_ratio(
+        lambda weights: weighted_means(weights, values),
+        len(values),
+        samples,
+        seed,
+        bounds,
+    )
 
 
 def of_ratio(
-    reduce: Callable[[np.ndarray], np.ndarray], units: int, samples: int, seed: int, bounds: tuple[float, float] = (0.0, 1.0)
+    reduce: Callable[[np.ndarray], np.ndarray],
+    units: int,
+    samples: int,
+    seed: int,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
-    """Return the bootstrap interval of a number that is a function of the weights (W, U) of its units."""
+    """Return the bootstrap interval of a number that is a function of the weights (W,
+    U) of its units.
+    """
     if units < 2:
         return Interval(None, FEW)
     ends = bootstrap.confidence_interval(reduce, units, samples, seed)
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
-    return Interval((max(bounds[0], ends[0]), min(bounds[1], ends[1])))  # Student's, of few units, is symmetric
+    # Student's, of few units, is symmetric
+    return Interval((max(bounds[0], ends[0]), min(bounds[1], ends[1])))

@@ -1,4 +1,6 @@
-"""Token scores of the examples of a run as choices: options, blind companions and groups, with the checks of their numbers."""
+"""Token scores of the examples of a run as choices: options, blind companions and
+groups, with the checks of their numbers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class Layout:
     """Arrangement of the examples of a task."""
 
     across: int | None = None
-    """Number of consecutive examples, of one reference each, that make one choice; None: the references of one example do."""
+    """Number of consecutive examples, of one reference each, that make one choice;
+    None: the references of one example do.
+    """
     blind: bool = False
     """True where every example is followed by its companion without image."""
     group: int = 1
@@ -45,21 +49,29 @@ def choices_of(metric: str, scores: Sequence[Options], layout: Layout) -> Choice
     Raises
     ------
     InputError
-        For a number of examples that does not divide into choices, companions or groups; for a choice of fewer than two options, or of
-        another number than the layout needs; for a group whose options are not the same texts, where token scores have tokens.
+        For a number of examples that does not divide into choices, companions or
+        groups; for a choice of fewer than two options, or of another number than the
+        layout needs; for a group whose options are not the same texts, where token
+        scores have tokens.
     """
     step = 2 if layout.blind else 1
     unit = (layout.across or 1) * layout.group * step
     if len(scores) % unit:
         raise InputError(
-            f"{metric}: {len(scores)} examples do not divide into units of {unit} ({_describe_units(layout)}); expected a "
+            f"{metric}: {len(scores)} examples do not divide into units of {unit} "
+            f"({_describe_units(layout)}); expected a "
             f"multiple of {unit}"
         )
     seen = _join_options(metric, scores[::step], layout, step, 0)
-    blind = _join_options(metric, scores[1::step], layout, step, 1) if layout.blind else ()
+    blind = (
+        _join_options(metric, scores[1::step], layout, step, 1) if layout.blind else ()
+    )
     for number, (seen_options, blind_options) in enumerate(zip(seen, blind)):
         if len(seen_options) != len(blind_options):
-            raise InputError(f"{metric}: choice {number} has {len(seen_options)} options, and {len(blind_options)} without its image")
+            raise InputError(
+                f"{metric}: choice {number} has {len(seen_options)} options, "
+                f"and {len(blind_options)} without its image"
+            )
     if layout.group > 1:
         _check_texts(metric, seen, layout.group)
     return Choices(seen, blind)
@@ -69,21 +81,33 @@ def _describe_units(layout: Layout) -> str:
     """Return the factors of a unit."""
     factors = [f"{layout.across} examples per choice"] if layout.across else []
     factors += [f"groups of {layout.group} choices"] if layout.group > 1 else []
-    return ", ".join([*factors, *(["a companion without image for each example"] if layout.blind else [])])
+    return ", ".join(
+        [
+            *factors,
+            *(["a companion without image for each example"] if layout.blind else []),
+        ]
+    )
 
 
-def _join_options(metric: str, scores: Sequence[Options], layout: Layout, step: int, offset: int) -> tuple[Options, ...]:
-    """Return the options of each choice with their number checked; example k of ``scores`` is example k * step + offset of the run."""
+def _join_options(
+    metric: str, scores: Sequence[Options], layout: Layout, step: int, offset: int
+) -> tuple[Options, ...]:
+    """Return the options of each choice with their number checked; example k of
+    ``scores`` is example k * step + offset of the run.
+    """
     choices: list[Options] = []
     if layout.across:
         for number, options in enumerate(scores):
             if len(options) != 1:
                 raise InputError(
-                    f"{metric}: example {number * step + offset} has {len(options)} references; expected 1, because each of "
+                    f"{metric}: example {number * step + offset} has {len(options)} "
+                    "references; expected 1, because each of "
                     f"{layout.across} consecutive examples is an option"
                 )
         for first in range(0, len(scores), layout.across):
-            choices.append([options[0] for options in scores[first : first + layout.across]])
+            choices.append(
+                [options[0] for options in scores[first : first + layout.across]]
+            )
     else:
         choices.extend(scores)
     expected = layout.group if layout.group > 1 else layout.options
@@ -92,45 +116,62 @@ def _join_options(metric: str, scores: Sequence[Options], layout: Layout, step: 
             limit = f"exactly {expected}" if expected is not None else "at least 2"
             noun = "choice" if layout.across else "example"
             position = number if layout.across else number * step + offset
-            raise InputError(f"{metric}: {noun} {position} has {len(options)} options; expected {limit}")
+            raise InputError(
+                f"{metric}: {noun} {position} has {len(options)} options; "
+                f"expected {limit}"
+            )
     return tuple(choices)
 
 
 def _check_texts(metric: str, choices: Sequence[Options], size: int) -> None:
-    """Raise :class:`InputError` for a group whose choices do not list the captions of the group, own caption first."""
+    """Raise :class:`InputError` for a group whose choices do not list the captions of
+    the group, own caption first.
+    """
     for first in range(0, len(choices), size):
         captions = [choice[0].tokens for choice in choices[first : first + size]]
-        if len(set(captions)) == 1:  # no tokens, or the same answer to different questions
+        # no tokens, or the same answer to different questions
+        if len(set(captions)) == 1:
             continue
         for image, choice in enumerate(choices[first : first + size]):
             expected = [captions[k] for k in option_order(image, size)]
             if [option.tokens for option in choice] != expected:
                 raise InputError(
-                    f"{metric}: choice {first + image} does not list the captions of its group; expected its own caption, then those of "
+                    f"{metric}: choice {first + image} does not list the captions of "
+                    "its group; expected its own caption, then those of "
                     f"the other choices {first} to {first + size - 1} in their order"
                 )
 
 
 def totals(metric: str, choices: Sequence[Options], mean: bool) -> list[np.ndarray]:
-    """Return the log-likelihoods of the options of each choice in nats, C arrays (m,), per token where ``mean`` is True.
+    """Return the log-likelihoods of the options of each choice in nats, C arrays (m,),
+    per token where ``mean`` is True.
 
     Raises
     ------
     InputError
         For an option without tokens, or a log-probability that is NaN or above 0.
     """
-    return [np.array([_total(metric, number, option, mean) for option in row]) for number, row in enumerate(choices)]
+    return [
+        np.array([_total(metric, number, option, mean) for option in row])
+        for number, row in enumerate(choices)
+    ]
 
 
 def _total(metric: str, number: int, option: TokenScores, mean: bool) -> float:
     """Return the log-likelihood of one option."""
     values = np.asarray(option.log_probs, dtype=np.float64)
     if not len(values):
-        raise InputError(f"{metric}: an option of choice {number} has no tokens; expected at least END")
+        raise InputError(
+            f"{metric}: an option of choice {number} has no tokens; "
+            "expected at least END"
+        )
     bad = ~(values <= 1e-6)
     if bad.any():
         token = int(np.argmax(bad))
-        raise InputError(f"{metric}: choice {number}, token {token}: log-probability {values[token]:g}; expected a number of at most 0")
+        raise InputError(
+            f"{metric}: choice {number}, token {token}: "
+            f"log-probability {values[token]:g}; expected a number of at most 0"
+        )
     return float(values.mean() if mean else values.sum())
 
 

@@ -1,4 +1,6 @@
-"""Parts of a task by a field of its metadata, such as the kind of foil, for numbers of each part."""
+"""Parts of a task by a field of its metadata, such as the kind of foil,
+for numbers of each part.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ MOST_PARTS = 100
 
 
 class ByParts:
-    """Mixin of metrics with numbers of each part of a task (:class:`harness.contracts.ReadsMeta`)."""
+    """Mixin of metrics with numbers of each part of a task
+    (:class:`harness.contracts.ReadsMeta`).
+    """
 
     spec: MetricSpec
     by: str | None = None
@@ -25,7 +29,8 @@ class ByParts:
     _values: tuple[str, ...] | None = None
 
     def of_meta(self, meta: Iterable[Mapping[str, Any]]) -> Self:
-        """Return the metric for the parts of a run that ``by`` names; without ``by`` the metric itself.
+        """Return the metric for the parts of a run that ``by`` names;
+        without ``by`` the metric itself.
 
         Raises :class:`InputError` as :func:`values_of`.
         """
@@ -41,13 +46,22 @@ class ByParts:
 
 
 def check_key(metric: str, by: object) -> str | None:
-    """Return the name of a metadata field, or None; raise :class:`HarnessError` for anything else."""
+    """Return the name of a metadata field, or None;
+    raise :class:`HarnessError` for anything else.
+    """
     if by is None or (isinstance(by, str) and by):
         return by
-    raise HarnessError(f"{metric}: by is {by!r:.60}; expected the name of a metadata field, such as kind", parameter="by", value=by)
+    raise HarnessError(
+        f"{metric}: by is {by!r:.60}; expected the name of a metadata field, "
+        "such as kind",
+        parameter="by",
+        value=by,
+    )
 
 
-def values_of(metric: str, meta: Iterable[Mapping[str, Any]], by: str) -> tuple[str, ...]:
+def values_of(
+    metric: str, meta: Iterable[Mapping[str, Any]], by: str
+) -> tuple[str, ...]:
     """Return the value of a field for each example.
 
     Parameters
@@ -62,29 +76,48 @@ def values_of(metric: str, meta: Iterable[Mapping[str, Any]], by: str) -> tuple[
     Raises
     ------
     InputError
-        For an example without the field, a value that is no text, number or truth value, and more than :data:`MOST_PARTS` values.
+        For an example without the field, a value that is no text, number or truth
+        value, and more than :data:`MOST_PARTS` values.
     """
     values: list[str] = []
     for number, fields in enumerate(meta):
         value = fields.get(by)
         if value is None:
             names = sorted(map(str, fields))
-            listed = f"; its fields are {', '.join(names[:5])}" if names else "; it has no metadata"
+            listed = (
+                f"; its fields are {', '.join(names[:5])}"
+                if names
+                else "; it has no metadata"
+            )
             raise InputError(
-                f"{metric}: example {number} has no '{by}' in its metadata{did_you_mean(by, names) or listed}",
-                parameter="by", value=by,
-            )  # fmt: skip
+                f"{metric}: example {number} has no '{by}' in its "
+                f"metadata{did_you_mean(by, names) or listed}",
+                parameter="by",
+                value=by,
+            )
         if not isinstance(value, (str, int, float)):
-            raise InputError(f"{metric}: the '{by}' of example {number} is {value!r:.40}; expected a text", parameter="by", value=by)
+            raise InputError(
+                f"{metric}: the '{by}' of example {number} is {value!r:.40}; "
+                "expected a text",
+                parameter="by",
+                value=by,
+            )
         values.append(str(value))
     count = len(set(values))
     if count > MOST_PARTS:
-        raise InputError(f"{metric}: '{by}' has {count} values; expected at most {MOST_PARTS} parts", parameter="by", value=by)
+        raise InputError(
+            f"{metric}: '{by}' has {count} values; expected at most {MOST_PARTS} parts",
+            parameter="by",
+            value=by,
+        )
     return tuple(values)
 
 
-def units_of(metric: str, values: Sequence[str] | None, by: str, unit: int) -> dict[str, np.ndarray]:
-    """Return the independent units of each part, by its value in the order of first appearance: indices (u,) of U units.
+def units_of(
+    metric: str, values: Sequence[str] | None, by: str, unit: int
+) -> dict[str, np.ndarray]:
+    """Return the independent units of each part, by its value in the order of first
+    appearance: indices (u,) of U units.
 
     Parameters
     ----------
@@ -106,25 +139,37 @@ def units_of(metric: str, values: Sequence[str] | None, by: str, unit: int) -> d
 
     Examples
     --------
-    >>> {part: rows.tolist() for part, rows in units_of("choice", ["a", "a", "b", "b", "a", "a"], "kind", 2).items()}
+    >>> {
+    ...     part: rows.tolist()
+    ...     for part, rows in units_of(
+    ...         "choice", ["a", "a", "b", "b", "a", "a"], "kind", 2
+    ...     ).items()
+    ... }
     {'a': [0, 2], 'b': [1]}
     """
     if values is None:
-        raise HarnessError(f"{metric}: by: {by} reads the metadata of examples; it works in runs, not on token scores alone")
+        raise HarnessError(
+            f"{metric}: by: {by} reads the metadata of examples; it works in runs, "
+            "not on token scores alone"
+        )
     units: dict[str, list[int]] = {}
     for number in range(len(values) // unit):
         members = values[number * unit : (number + 1) * unit]
         if len(set(members)) > 1:
             raise InputError(
-                f"{metric}: examples {number * unit} to {(number + 1) * unit - 1} belong together and have '{by}' "
+                f"{metric}: examples {number * unit} to {(number + 1) * unit - 1} "
+                f"belong together and have '{by}' "
                 f"{' and '.join(dict.fromkeys(members))}; expected one value"
             )
         units.setdefault(members[0], []).append(number)
     return {part: np.array(rows) for part, rows in units.items()}
 
 
-def sizes(columns: Iterable[str], values: Sequence[str] | None, by: str | None) -> dict[str, int]:
-    """Return the number of examples behind each column of each part; none without parts.
+def sizes(
+    columns: Iterable[str], values: Sequence[str] | None, by: str | None
+) -> dict[str, int]:
+    """Return the number of examples behind each column of each part;
+    none without parts.
 
     >>> sizes(["accuracy"], ["a", "b", "a"], "kind")
     {'accuracy, kind=a': 2, 'accuracy, kind=b': 1}
@@ -132,7 +177,11 @@ def sizes(columns: Iterable[str], values: Sequence[str] | None, by: str | None) 
     if by is None or values is None:
         return {}
     names = tuple(columns)
-    return {column(name, by, part): count for part, count in Counter(values).items() for name in names}
+    return {
+        column(name, by, part): count
+        for part, count in Counter(values).items()
+        for name in names
+    }
 
 
 def column(name: str, by: str, subset: str) -> str:

@@ -1,1 +1,3 @@
-"""Metrics that are composed of others: SPIDEr, SPIDEr-max, FENSE, any distance as a metric."""
+"""Metrics that are composed of others: SPIDEr, SPIDEr-max, FENSE,
+any distance as a metric.
+"""

@@ -18,14 +18,16 @@ _LABELS = 1 << 10
 
 
 class Pairwise(DistanceMetric):
-    """Mean over candidates of the distance to the references of the example; lower is better.
+    """Mean over candidates of the distance to the references of the example;
+    lower is better.
 
     Range and unit are those of the distance.
 
     Parameters
     ----------
     distance : str, mapping or Distance
-        A registered distance: name, ``{name: {parameters}}`` or instance; the candidate is the hypothesis.
+        A registered distance: name, ``{name: {parameters}}`` or instance; the candidate
+        is the hypothesis.
     aggregate : {'mean', 'best'}
         Mean over the references, or the nearest one.
 
@@ -36,9 +38,21 @@ class Pairwise(DistanceMetric):
     """
 
     @check_arguments
-    def __init__(self, *, distance: DistanceSpec = "meteor", aggregate: Literal["mean", "best"] = "mean") -> None:
+    def __init__(
+        self,
+        *,
+        distance: DistanceSpec = "meteor",
+        aggregate: Literal["mean", "best"] = "mean",
+    ) -> None:
         self.aggregate = aggregate
-        super().__init__("pairwise", distance, False, *(["best"] if aggregate == "best" else []), level="item", bounds=(0.0, math.inf))
+        super().__init__(
+            "pairwise",
+            distance,
+            False,
+            *(["best"] if aggregate == "best" else []),
+            level="item",
+            bounds=(0.0, math.inf),
+        )
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score of each example, shape (B,)."""
@@ -46,7 +60,9 @@ class Pairwise(DistanceMetric):
         nearest = block.mean(axis=2) if self.aggregate == "mean" else block.min(axis=2)
         return nearest.mean(axis=1)
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the score of each example under labels (P, N), shape (B, P)."""
         distances = features.distances(self.distance, batch)
         if self.aggregate == "mean":
@@ -55,12 +71,15 @@ class Pairwise(DistanceMetric):
 
 
 def _prepare_nearest(distances: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return a function from labels (p, N) to the mean over candidates of the distance to the nearest reference, shape (p,)."""
+    """Return a function from labels (p, N) to the mean over candidates of the distance
+    to the nearest reference, shape (p,).
+    """
     order = np.argsort(distances, axis=1, kind="stable")
     ranked = np.take_along_axis(distances, order, axis=1)
 
     def nearest(labels: np.ndarray) -> np.ndarray:
-        first = (~labels)[:, order].argmax(axis=2)  # [p, candidate]: position of the nearest reference
+        # [p, candidate]: position of the nearest reference
+        first = (~labels)[:, order].argmax(axis=2)
         values = ranked[np.arange(len(ranked)), first] * labels
         return values.sum(axis=1) / labels.sum(axis=1)
 

@@ -1,4 +1,6 @@
-"""Metrics ``spider`` and ``spider-max``: the mean of CIDEr-D and SPICE, and the best candidate by it."""
+"""Metrics ``spider`` and ``spider-max``: the mean of CIDEr-D and SPICE,
+and the best candidate by it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, example_scores, merge_states
+from harness.contracts import (
+    Batch,
+    Features,
+    MeanMetric,
+    Metric,
+    MetricSpec,
+    example_scores,
+    merge_states,
+)
 from harness.errors import HarnessError
 from harness.registry import resolve
 from harness_metrics.bases.metrics import untestable_by
@@ -38,22 +48,46 @@ class Spider(MeanMetric):
 
     References
     ----------
-    Liu et al. 2017, *Improved Image Captioning via Policy Gradient Optimization of SPIDEr*, equation 1.
+    Liu et al. 2017, *Improved Image Captioning via Policy Gradient Optimization of
+    SPIDEr*, equation 1.
     """
 
-    def __init__(self, *, cider: MetricParam = "ciderd", spice: MetricParam = "spice") -> None:
-        self.parts: list[Metric] = [resolve("metrics", cider), resolve("metrics", spice)]
+    def __init__(
+        self, *, cider: MetricParam = "ciderd", spice: MetricParam = "spice"
+    ) -> None:
+        self.parts: list[Metric] = [
+            resolve("metrics", cider),
+            resolve("metrics", spice),
+        ]
         for metric in self.parts:
             if metric.spec.level != "item" or metric.spec.higher_is_better is not True:
-                raise HarnessError(f"spider: '{metric.spec.name}' is no score of captions for which higher is better")
+                raise HarnessError(
+                    f"spider: '{metric.spec.name}' is no score of captions for which "
+                    "higher is better"
+                )
         first, second = (metric.spec.bounds for metric in self.parts)
-        limits = ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2) if first and second else None
+        limits = (
+            ((first[0] + second[0]) / 2, (first[1] + second[1]) / 2)
+            if first and second
+            else None
+        )
         needs = frozenset[str]().union(*(metric.spec.needs for metric in self.parts))
-        untestable = next((reason for metric in self.parts if (reason := untestable_by(metric))), "")
-        held_fixed = next((metric.spec.held_fixed for metric in self.parts if metric.spec.held_fixed), "")
+        untestable = next(
+            (reason for metric in self.parts if (reason := untestable_by(metric))), ""
+        )
+        held_fixed = next(
+            (metric.spec.held_fixed for metric in self.parts if metric.spec.held_fixed),
+            "",
+        )
         testable_from = max(metric.spec.testable_from for metric in self.parts)
         self.spec = MetricSpec(
-            "spider", True, needs=needs, bounds=limits, untestable=untestable, held_fixed=held_fixed, testable_from=testable_from
+            "spider",
+            True,
+            needs=needs,
+            bounds=limits,
+            untestable=untestable,
+            held_fixed=held_fixed,
+            testable_from=testable_from,
         )
 
     def signature(self) -> str:
@@ -69,28 +103,41 @@ class Spider(MeanMetric):
         return [merge_states(*item) for item in zip(self.parts, first, second)]
 
     def stats(self, batch: Batch, features: Features, state: list[Any]) -> np.ndarray:
-        """Return the mean and both scores of each example, shape (B, 3); NaN in the first column where one is undefined."""
+        """Return the mean and both scores of each example, shape (B, 3); NaN in the
+        first column where one is undefined.
+        """
         inner_states = zip(self.parts, state)
-        columns = [example_scores(metric, metric.stats(batch, features, inner)) for metric, inner in inner_states]
+        columns = [
+            example_scores(metric, metric.stats(batch, features, inner))
+            for metric, inner in inner_states
+        ]
         return np.stack([0.5 * (columns[0] + columns[1]), *columns], axis=1)
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the means of both metrics from statistics (B, 3)."""
         names = [metric.spec.name for metric in self.parts]
-        return dict(zip(names, stats[:, 1:].mean(axis=0).tolist())) if len(stats) else {}
+        return (
+            dict(zip(names, stats[:, 1:].mean(axis=0).tolist())) if len(stats) else {}
+        )
 
 
 class SpiderMax(Best):
-    """SPIDEr of the best candidate of each example, mean over examples, in [0, 5.5]; higher is better.
+    """SPIDEr of the best candidate of each example, mean over examples, in [0,
+    5.5]; higher is better.
 
     Parameters are those of :class:`Spider`.
 
     References
     ----------
-    Labbe et al. 2022, *Is my automatic audio captioning system so bad? SPIDEr-max: a metric to consider several caption candidates*.
+    Labbe et al. 2022, *Is my automatic audio captioning system so bad? SPIDEr-max: a
+    metric to consider several caption candidates*.
     """
 
-    def __init__(self, *, cider: MetricParam = "ciderd", spice: MetricParam = "spice") -> None:
+    def __init__(
+        self, *, cider: MetricParam = "ciderd", spice: MetricParam = "spice"
+    ) -> None:
         super().__init__(metric=Spider(cider=cider, spice=spice))
         inner = self.inner.spec
-        self.spec = replace(self.spec, name="spider-max", needs=inner.needs, bounds=inner.bounds)
+        self.spec = replace(
+            self.spec, name="spider-max", needs=inner.needs, bounds=inner.bounds
+        )

@@ -1,1 +1,3 @@
-"""CR, NRR and CND: quality, diversity and divergence of a corpus from exact n-gram counts."""
+"""CR, NRR and CND: quality, diversity and divergence of a corpus from exact n-gram
+counts.
+"""

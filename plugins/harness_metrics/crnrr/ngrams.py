@@ -1,11 +1,13 @@
-"""CR, NRR and CND: quality, diversity and divergence of a corpus, in time linear in the corpus.
+"""CR, NRR and CND: quality, diversity and divergence of a corpus,
+in time linear in the corpus.
 
-With the relative frequencies Q (candidates) and P (references) of n-gram tokens, CR = sum Q P, NRR = -sum Q^2 and
-CND = sum (Q - P)^2. All sums are integers, and each result is one correctly rounded division of integers, so that CND is
-accurate to the last digit for corpora of any similarity.
+With the relative frequencies Q (candidates) and P (references) of n-gram tokens, CR =
+sum Q P, NRR = -sum Q^2 and CND = sum (Q - P)^2. All sums are integers, and each result
+is one correctly rounded division of integers, so that CND is accurate to the last digit
+for corpora of any similarity.
 
-Source: Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-(ICML 2020), sections 4 and 5.
+Source: Li et al., "On the Relation between Quality-Diversity Evaluation and
+Distribution-Fitting Goal in Text Generation" (ICML 2020), sections 4 and 5.
 """
 
 from __future__ import annotations
@@ -40,13 +42,19 @@ class CrNrr:
     n: int
     """Order."""
     cr: float | None = None
-    """Coverage rate, a quality in [0, 1]: higher is better; comparable for equal references only."""
+    """Coverage rate, a quality in [0, 1]: higher is better;
+    comparable for equal references only.
+    """
     nrr: float | None = None
     """Negative repetition rate, a diversity in [-1, 0): higher is more diverse."""
     cnd: float | None = None
-    """CR-NRR divergence, at least 0, and 0 only for equal n-gram distributions: lower is better."""
+    """CR-NRR divergence, at least 0, and 0 only for equal n-gram distributions:
+    lower is better.
+    """
     nrr_unbiased: float | None = None
-    """NRR under the assumption that n-gram tokens are independent draws: -sum c(c-1) / (T(T-1))."""
+    """NRR under the assumption that n-gram tokens are independent draws:
+    -sum c(c-1) / (T(T-1)).
+    """
     cnd_unbiased: float | None = None
     """CND under the same assumption; may be negative."""
     nrr_cross_sentence: float | None = None
@@ -60,12 +68,16 @@ class CrNrr:
 def from_sums(n: int, sums: Sums) -> CrNrr:
     """Return the results of one order from its integers."""
     tq, tp = sums.total_q, sums.total_p
-    empty = [side for side, total in (("candidates", tq), ("references", tp)) if total == 0]
+    empty = [
+        side for side, total in (("candidates", tq), ("references", tp)) if total == 0
+    ]
     if empty:
-        return CrNrr(n, sums=sums, note=f"the {' and the '.join(empty)} hold no {n}-gram")
+        return CrNrr(
+            n, sums=sums, note=f"the {' and the '.join(empty)} hold no {n}-gram"
+        )
     qq, pp, qp = sums.qq, sums.pp, sums.qp
-    # One division of integers per value: Q and P are never rounded to frequencies, whose difference would lose the
-    # digits of a CND of nearly equal corpora.
+    # One division of integers per value: Q and P are never rounded to frequencies,
+    # whose difference would lose the digits of a CND of nearly equal corpora.
     unbiased = _estimate_cnd(qq, tq, pp, tp, qp)
     pairs = tq * tq - sums.squares
     return CrNrr(
@@ -77,7 +89,9 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
         cnd_unbiased=unbiased,
         nrr_cross_sentence=_negative(qq - sums.within, pairs) if pairs else None,
         sums=sums,
-        note="" if unbiased is not None and pairs else "a single n-gram or a single sentence: some forms are undefined",
+        note=""
+        if unbiased is not None and pairs
+        else "a single n-gram or a single sentence: some forms are undefined",
     )
 
 
@@ -87,8 +101,12 @@ def _negative(numerator: int, denominator: int) -> float:
 
 
 def _estimate_cnd(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
-    """Return the unbiased CND over the common denominator; None for fewer than two n-gram tokens on a side."""
+    """Return the unbiased CND over the common denominator;
+    None for fewer than two n-gram tokens on a side.
+    """
     if tq < 2 or tp < 2:
         return None
     q, p = tq * (tq - 1), tp * (tp - 1)
-    return ((qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p) / (q * p * tq * tp)
+    return ((qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p) / (
+        q * p * tq * tp
+    )

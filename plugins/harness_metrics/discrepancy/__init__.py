@@ -1,1 +1,3 @@
-"""Quality against diversity of whole corpora: corpus BLEU, and discrepancies (QDisc) of pairs of measures."""
+"""Quality against diversity of whole corpora: corpus BLEU,
+and discrepancies (QDisc) of pairs of measures.
+"""

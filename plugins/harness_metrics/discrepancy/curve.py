@@ -1,7 +1,8 @@
 """QDisc of a corpus against the curve of noisy copies of its references.
 
-Copies of the references are mixed with noise. When such a mixture is as diverse as a corpus of real text and has higher
-quality, the pair of measures prefers it to real text. Source: Li et al. (ICML 2020), section 6.2, Figure 2 and Table 2.
+Copies of the references are mixed with noise. When such a mixture is as diverse as a
+corpus of real text and has higher quality, the pair of measures prefers it to real
+text. Source: Li et al. (ICML 2020), section 6.2, Figure 2 and Table 2.
 """
 
 from __future__ import annotations
@@ -15,14 +16,32 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, UnknownName
-from harness_metrics.crnrr.words import CaptionWords, Vocabulary, Words, grams_of, sentence_lengths, sides_of, words_object, words_of
+from harness_metrics.crnrr.words import (
+    CaptionWords,
+    Vocabulary,
+    Words,
+    grams_of,
+    sentence_lengths,
+    sides_of,
+    words_object,
+    words_of,
+)
 from harness_metrics.discrepancy.mixing import Length, draw
 from harness_metrics.discrepancy.qdisc import CurveDiscrepancy, curve_discrepancy, ratio
-from harness_metrics.diversity.corpus_bleu import corpus_bleu_of_words, self_bleu_of_words
-from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed, tokens_of
+from harness_metrics.diversity.corpus_bleu import (
+    corpus_bleu_of_words,
+    self_bleu_of_words,
+)
+from harness_metrics.tokenisers.tokens import (
+    TokenizerName,
+    check_tokenizer,
+    signed,
+    tokens_of,
+)
 
 # --------------------------------------------------------------------------- quality and diversity
-# Quality and diversity of a corpus against references, for the pairs CR-NRR and BLEU-NSBLEU.
+# Quality and diversity of a corpus against references, for the pairs CR-NRR and
+# BLEU-NSBLEU.
 
 
 PAIRS = ("CR-NRR", "BLEU-NSBLEU")
@@ -56,8 +75,13 @@ def point(pair: str, q: Words, p: Words, n: int) -> Point:
         NaN for CR-NRR when a side has no n-gram.
     """
     if pair == "BLEU-NSBLEU":
-        quality = corpus_bleu_of_words([q, p], [sentence_lengths(q), sentence_lengths(p)], n)[0][-1]
-        return Point(float(quality), -float(self_bleu_of_words(q, sentence_lengths(q), n)[:, -1].mean()))
+        quality = corpus_bleu_of_words(
+            [q, p], [sentence_lengths(q), sentence_lengths(p)], n
+        )[0][-1]
+        return Point(
+            float(quality),
+            -float(self_bleu_of_words(q, sentence_lengths(q), n)[:, -1].mean()),
+        )
     shares_q, shares_p = _shares(q, p, n)
     if not len(shares_q):
         return Point(np.nan, np.nan)
@@ -65,7 +89,8 @@ def point(pair: str, q: Words, p: Words, n: int) -> Point:
 
 
 def largest_quality(pair: str, p: Words, n: int) -> float:
-    """Return the largest quality of candidates, for DRate: 1 for BLEU, the CR of the best single reference for CR.
+    """Return the largest quality of candidates, for DRate: 1 for BLEU, the CR of the
+    best single reference for CR.
 
     NaN when the references have no n-gram.
     """
@@ -81,12 +106,16 @@ def largest_quality(pair: str, p: Words, n: int) -> float:
 
 
 def _shares(q: Words, p: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative frequencies ``(K,)`` of all n-grams in both corpora; empty when one has no n-gram."""
+    """Return the relative frequencies ``(K,)`` of all n-grams in both corpora;
+    empty when one has no n-gram.
+    """
     sides = [grams.gram for grams in grams_of([q, p], n)]
     if not all(map(len, sides)):
         return np.empty(0), np.empty(0)
     size = 1 + int(max(gram.max() for gram in sides))
-    shares_q, shares_p = (np.bincount(gram, minlength=size) / len(gram) for gram in sides)
+    shares_q, shares_p = (
+        np.bincount(gram, minlength=size) / len(gram) for gram in sides
+    )
     return shares_q, shares_p
 
 
@@ -111,11 +140,12 @@ class Curves:
 
 
 class QualityDiscrepancy(CaptionWords):
-    """Quality of a noisy copy of the references at the diversity of the candidates, minus that of the candidates.
+    """Quality of a noisy copy of the references at the diversity of the candidates,
+    minus that of the candidates.
 
-    For real text, a sound pair of measures gives values of at most 0. The value is undefined (NaN) when the diversity of the
-    candidates is outside the curve. A copy has as many sentences as the references; the candidates should too. Lower is
-    better.
+    For real text, a sound pair of measures gives values of at most 0. The value is
+    undefined (NaN) when the diversity of the candidates is outside the curve. A copy
+    has as many sentences as the references; the candidates should too. Lower is better.
 
     Parameters
     ----------
@@ -124,13 +154,14 @@ class QualityDiscrepancy(CaptionWords):
     n : int, default 2
         Order.
     show : {"qdisc", "drate", "self-ratio", "ref-ratio"}, default "qdisc"
-        Quantity: the discrepancy, or its ratio to the span of quality (1 for BLEU, the CR of the best single reference for
-        CR), to the quality of the candidates, or to the loss of quality from the first to the second share of noise.
+        Quantity: the discrepancy, or its ratio to the span of quality (1 for BLEU, the
+        CR of the best single reference for CR), to the quality of the candidates, or to
+        the loss of quality from the first to the second share of noise.
     epsilons : sequence of float, default (0, 0.2, 0.4, 0.6)
         Ascending shares of noise.
     length : int or "same", optional
-        Number of words of a noise sentence, or the lengths of the references; by default the larger discrepancy of 5 and
-        ``same``.
+        Number of words of a noise sentence, or the lengths of the references; by
+        default the larger discrepancy of 5 and ``same``.
     seed : int, default 0
         Seed of the noisy copies.
     tokenizer : str, default "ptb"
@@ -145,26 +176,48 @@ class QualityDiscrepancy(CaptionWords):
 
     References
     ----------
-    Li et al., "On the Relation between Quality-Diversity Evaluation and Distribution-Fitting Goal in Text Generation"
-    (ICML 2020), section 6.2, Figure 2 and Table 2.
+    Li et al., "On the Relation between Quality-Diversity Evaluation and
+    Distribution-Fitting Goal in Text Generation" (ICML 2020), section 6.2, Figure 2 and
+    Table 2.
     """
 
     expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("example-order", "reference-order"), "noisy copies of the references are drawn from a seed, in the order of the references"
+        ("example-order", "reference-order"),
+        "noisy copies of the references are drawn from a seed, "
+        "in the order of the references",
     )
 
     @check_arguments
     def __init__(
-        self, *, pair: str = "CR-NRR", n: Count = 2, show: str = "qdisc", epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
-        length: Count | Literal["same"] | None = None, seed: int = 0, tokenizer: TokenizerName = "ptb",
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        pair: str = "CR-NRR",
+        n: Count = 2,
+        show: str = "qdisc",
+        epsilons: Sequence[float] = (0.0, 0.2, 0.4, 0.6),
+        length: Count | Literal["same"] | None = None,
+        seed: int = 0,
+        tokenizer: TokenizerName = "ptb",
+    ) -> None:
         for name, value, options in (("pair", pair, PAIRS), ("show", show, QUANTITIES)):
             if value not in options:
-                raise UnknownName.of_name(f"qdisc: {name} is", value, options, "expected one of", parameter=name)
+                raise UnknownName.of_name(
+                    f"qdisc: {name} is",
+                    value,
+                    options,
+                    "expected one of",
+                    parameter=name,
+                )
         shares = [float(x) for x in epsilons]
-        if len(shares) < 2 or shares != sorted(set(shares)) or shares[0] < 0 or shares[-1] > 1:
+        if (
+            len(shares) < 2
+            or shares != sorted(set(shares))
+            or shares[0] < 0
+            or shares[-1] > 1
+        ):
             raise HarnessError(
-                f"qdisc: epsilons are {list(epsilons)}; expected two or more ascending shares from 0 to 1",
+                f"qdisc: epsilons are {list(epsilons)}; "
+                "expected two or more ascending shares from 0 to 1",
                 parameter="epsilons",
                 value=epsilons,
             )
@@ -173,7 +226,13 @@ class QualityDiscrepancy(CaptionWords):
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
         held_fixed = "curves of the references held fixed"
-        self.spec = MetricSpec(f"{show}({pair} {n})", False, level="corpus", resampled=False, held_fixed=held_fixed)
+        self.spec = MetricSpec(
+            f"{show}({pair} {n})",
+            False,
+            level="corpus",
+            resampled=False,
+            held_fixed=held_fixed,
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -182,14 +241,37 @@ class QualityDiscrepancy(CaptionWords):
         return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{signed(self.tokenizer)}"
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Curves:
-        """Return the curves for the references of the whole task; all quantities of a pair and order share them."""
-        key = ("qdisc-curves", self.pair, self.n, self.epsilons, self.lengths, self.seed, self.tokenizer)
-        return features.memo(key, lambda: self._curves(*self._copies(references, features)))
+        """Return the curves for the references of the whole task; all quantities of a
+        pair and order share them.
+        """
+        key = (
+            "qdisc-curves",
+            self.pair,
+            self.n,
+            self.epsilons,
+            self.lengths,
+            self.seed,
+            self.tokenizer,
+        )
+        return features.memo(
+            key, lambda: self._curves(*self._copies(references, features))
+        )
 
-    def collect(self, batch: Batch, features: Features, state: Curves) -> Sequence[object]:
-        """Return the words of the captions of each example, with the span and the curves, which :meth:`number` needs."""
-        curves = {"span": np.array([state.span]), "quality": state.quality, "diversity": state.diversity}
-        return [{**words_object(features, ids, batch.n, self.tokenizer), **curves} for ids in batch.text_ids]
+    def collect(
+        self, batch: Batch, features: Features, state: Curves
+    ) -> Sequence[object]:
+        """Return the words of the captions of each example, with the span and the
+        curves, which :meth:`number` needs.
+        """
+        curves = {
+            "span": np.array([state.span]),
+            "quality": state.quality,
+            "diversity": state.diversity,
+        }
+        return [
+            {**words_object(features, ids, batch.n, self.tokenizer), **curves}
+            for ids in batch.text_ids
+        ]
 
     def number(self, objects: Objects) -> float:
         """Return the quantity; NaN where it is undefined."""
@@ -199,40 +281,72 @@ class QualityDiscrepancy(CaptionWords):
         discrepancies: list[CurveDiscrepancy] = []
         for quality, diversity in zip(curves["quality"], curves["diversity"]):
             try:
-                discrepancies.append(curve_discrepancy(quality, diversity, corpus.quality, corpus.diversity))
-            except InputError:  # the corpus is outside this curve, which defines no discrepancy then
+                discrepancies.append(
+                    curve_discrepancy(
+                        quality, diversity, corpus.quality, corpus.diversity
+                    )
+                )
+            except InputError:
+                # the corpus is outside this curve, which defines no discrepancy then
                 continue
         if not discrepancies or np.isnan(corpus.quality):
             return float("nan")
         worst = max(discrepancies, key=lambda item: item.qdisc)
-        values = (worst.qdisc, ratio(worst.qdisc, float(curves["span"][0])), worst.self_ratio, worst.ref_ratio)
+        values = (
+            worst.qdisc,
+            ratio(worst.qdisc, float(curves["span"][0])),
+            worst.self_ratio,
+            worst.ref_ratio,
+        )
         return float(values[QUANTITIES.index(self.show)])
 
     # ------------------------------------------------------------------ the curve
-    def _copies(self, references: Sequence[Sequence[str]], features: Features) -> tuple[Words, list[list[Words]]]:
-        """Return the references and their noisy copies by length and share; all pairs and orders share them."""
+    def _copies(
+        self, references: Sequence[Sequence[str]], features: Features
+    ) -> tuple[Words, list[list[Words]]]:
+        """Return the references and their noisy copies by length and share;
+        all pairs and orders share them.
+        """
 
         def build() -> tuple[Words, list[list[Words]]]:
             ids = features.intern(text for texts in references for text in texts)
-            sentences = [text.split() for text in tokens_of(features, ids, self.tokenizer)]
+            sentences = [
+                text.split() for text in tokens_of(features, ids, self.tokenizer)
+            ]
             words = sorted({word for sentence in sentences for word in sentence})
             if not words:
                 raise InputError("qdisc: the references hold no words")
             vocabulary = Vocabulary()
             copies: list[list[Words]] = []
             for kind, length in enumerate(self.lengths):
-                # One generator per copy: adding a share of noise leaves the other copies as they are.
-                rngs = [np.random.default_rng([self.seed, kind, k]) for k in range(len(self.epsilons))]
-                copies.append([
-                    words_of([draw(sentences, words, e, length, rng) for _ in sentences], vocabulary)
-                    for e, rng in zip(self.epsilons, rngs)
-                ])  # fmt: skip
+                # One generator per copy: adding a share of noise leaves the other
+                # copies as they are.
+                rngs = [
+                    np.random.default_rng([self.seed, kind, k])
+                    for k in range(len(self.epsilons))
+                ]
+                copies.append(
+                    [
+                        words_of(
+                            [draw(sentences, words, e, length, rng) for _ in sentences],
+                            vocabulary,
+                        )
+                        for e, rng in zip(self.epsilons, rngs)
+                    ]
+                )
             return words_of(sentences, vocabulary), copies
 
-        return features.memo(("qdisc-copies", self.epsilons, self.lengths, self.seed, self.tokenizer), build)
+        return features.memo(
+            ("qdisc-copies", self.epsilons, self.lengths, self.seed, self.tokenizer),
+            build,
+        )
 
     def _curves(self, references: Words, copies: list[list[Words]]) -> Curves:
-        """Return quality and diversity of the copies for the pair and order of this metric."""
-        points = np.array([[point(self.pair, q, references, self.n) for q in row] for row in copies])
+        """Return quality and diversity of the copies for the pair and order of this
+        metric.
+        """
+        points = np.array(
+            [[point(self.pair, q, references, self.n) for q in row] for row in copies]
+        )
         span = largest_quality(self.pair, references, self.n)
         return Curves(points[:, :, 0], points[:, :, 1], span)

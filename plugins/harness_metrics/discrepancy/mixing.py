@@ -1,7 +1,9 @@
-"""Sentences of a corpus mixed with noise: Q = (1 - epsilon) corpus + epsilon uniform random words.
+"""Sentences of a corpus mixed with noise:
+Q = (1 - epsilon) corpus + epsilon uniform random words.
 
-The curve of these mixtures shows how much a pair of quality and diversity measures prefers copies of the references to other
-real text. Source: Li et al. (ICML 2020), section 6.
+The curve of these mixtures shows how much a pair of quality and diversity measures
+prefers copies of the references to other real text. Source: Li et al. (ICML 2020),
+section 6.
 """
 
 from __future__ import annotations
@@ -13,11 +15,17 @@ import numpy as np
 
 Word = TypeVar("Word")
 Length = int | Literal["same"]
-"""Number of words of a noise sentence, or the length of a random sentence of the corpus."""
+"""Number of words of a noise sentence, or the length of a random sentence of the
+corpus.
+"""
 
 
 def draw(
-    sentences: Sequence[Sequence[Word]], vocabulary: Sequence[Word], epsilon: float, length: Length, rng: np.random.Generator
+    sentences: Sequence[Sequence[Word]],
+    vocabulary: Sequence[Word],
+    epsilon: float,
+    length: Length,
+    rng: np.random.Generator,
 ) -> Sequence[Word]:
     """Return one sentence of the mixture.
 
@@ -30,13 +38,18 @@ def draw(
     epsilon : float
         Share of noise, in [0, 1].
     length : int or "same"
-        Number of words of a noise sentence; ``same`` takes the length of another random sentence.
+        Number of words of a noise sentence; ``same`` takes the length of another random
+        sentence.
     rng : numpy.random.Generator
         Source of the draws.
     """
     noisy = rng.random() < epsilon
     if not noisy:
         return sentences[int(rng.integers(len(sentences)))]
-    size = len(sentences[int(rng.integers(len(sentences)))]) if length == "same" else length
+    size = (
+        len(sentences[int(rng.integers(len(sentences)))])
+        if length == "same"
+        else length
+    )
     word_numbers: list[int] = rng.integers(len(vocabulary), size=size).tolist()
     return [vocabulary[number] for number in word_numbers]

@@ -1,6 +1,7 @@
 """Diversity metrics: Self-BLEU, pairwise BLEU, Distinct-n, vocabulary size, novelty.
 
-They use the candidates; novelty also uses the texts that they may be copied from. The corpus metrics collect the words of all captions
+They use the candidates; novelty also uses the texts that they may be copied from. The
+corpus metrics collect the words of all captions
 (:class:`~harness_metrics.crnrr.words.CaptionWords`).
 """
 
@@ -16,16 +17,42 @@ from typing import Any, ClassVar
 import numpy as np
 
 from caption_kernels import log
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam, weighted_means
+from harness.contracts import (
+    Batch,
+    Features,
+    Interval,
+    MeanMetric,
+    MetricSpec,
+    Objects,
+    PathParam,
+    weighted_means,
+)
 from harness.contracts.parameters import Count, Order, check_arguments
 from harness.files.records import existing, open_binary
 from harness.files.streams import lines_of
 from harness.stats import bootstrap
-from harness_metrics.crnrr.words import CaptionWords, Words, grams_of, sentence_lengths, sides_of, sparse_counts, words_object
+from harness_metrics.crnrr.words import (
+    CaptionWords,
+    Words,
+    grams_of,
+    sentence_lengths,
+    sides_of,
+    sparse_counts,
+    words_object,
+)
 from harness_metrics.diversity.corpus_bleu import self_bleu_of_words
-from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed, tokenize, tokens_of
+from harness_metrics.tokenisers.tokens import (
+    TokenizerName,
+    check_tokenizer,
+    signed,
+    tokenize,
+    tokens_of,
+)
 
-NO_NEW_NGRAMS = "a resample of examples has no new n-grams and repeats those of examples that it repeats"
+NO_NEW_NGRAMS = (
+    "a resample of examples has no new n-grams and repeats those of examples that it "
+    "repeats"
+)
 """Reason why values that depend on distinct n-grams have no interval."""
 
 
@@ -38,15 +65,24 @@ class CandidateWords(CaptionWords):
 
     def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
         """Return the words of the candidates of each example."""
-        return [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.candidate_ids]
+        return [
+            words_object(features, ids, batch.n, self.tokenizer)
+            for ids in batch.candidate_ids
+        ]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words of each sentence."""
-        raise NotImplementedError(f"{type(self).__name__} must define value(words, lengths)")
+        """Return the value of one corpus; ``lengths`` ``(S,)`` is the number of words
+        of each sentence.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} must define value(words, lengths)"
+        )
 
     def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values of the candidates of each example, ``(B,)``."""
-        return np.array([self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))])
+        return np.array(
+            [self.value(*candidates(stats[k : k + 1])) for k in range(len(stats))]
+        )
 
     def number(self, objects: Objects) -> float:
         """Return the value of all candidates pooled."""
@@ -58,13 +94,18 @@ class CandidateWords(CaptionWords):
 
 
 def candidates(objects: Objects) -> tuple[Words, np.ndarray]:
-    """Return the words of the candidates of B examples, and the number of words of each sentence ``(S,)``."""
+    """Return the words of the candidates of B examples,
+    and the number of words of each sentence ``(S,)``.
+    """
     words = sides_of(objects)[0]
     return words, sentence_lengths(words)
 
 
-def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of distinct items and of tokens of the units that have weight, both of shape ``(W,)``.
+def weighted_types(
+    item: np.ndarray, unit: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of distinct items and of tokens of the units that have weight,
+    both of shape ``(W,)``.
 
     Parameters
     ----------
@@ -76,7 +117,10 @@ def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> t
     ids = np.unique(item, return_inverse=True)[1]
     n_types = int(ids.max(initial=-1)) + 1
     counts = sparse_counts(ids, unit, (n_types, weights.shape[1]))
-    present, tokens = np.zeros(len(weights)), weights @ np.bincount(unit, minlength=weights.shape[1])
+    present, tokens = (
+        np.zeros(len(weights)),
+        weights @ np.bincount(unit, minlength=weights.shape[1]),
+    )
     step = max(1, _BLOCK // max(1, n_types))
     for start in range(0, len(weights), step):
         rows = weights[start : start + step]
@@ -85,14 +129,17 @@ def weighted_types(item: np.ndarray, unit: np.ndarray, weights: np.ndarray) -> t
 
 
 class SelfBleu(CandidateWords):
-    """Self-BLEU-n: mean BLEU of each candidate against all others, in [0, 1]. Lower is more diverse.
+    """Self-BLEU-n: mean BLEU of each candidate against all others, in [0, 1].
+
+    Lower is more diverse.
 
     Parameters
     ----------
     n : int, default 4
         Largest order.
     conditional : bool, default False
-        Compare the candidates of each example with each other and average, in place of all candidates of the run.
+        Compare the candidates of each example with each other and average, in place of
+        all candidates of the run.
     negative : bool, default False
         Return NSBLEU, minus Self-BLEU; higher is more diverse.
     tokenizer : str, default "ptb"
@@ -109,15 +156,31 @@ class SelfBleu(CandidateWords):
     """
 
     @check_arguments
-    def __init__(self, *, n: Count = 4, conditional: bool = False, negative: bool = False, tokenizer: TokenizerName = "ptb") -> None:
+    def __init__(
+        self,
+        *,
+        n: Count = 4,
+        conditional: bool = False,
+        negative: bool = False,
+        tokenizer: TokenizerName = "ptb",
+    ) -> None:
         self.n = n
         self.conditional, self.negative = bool(conditional), bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
-        name = ("nsbleu" if negative else "self-bleu") + str(n) + (" conditional" if conditional else "")
+        name = (
+            ("nsbleu" if negative else "self-bleu")
+            + str(n)
+            + (" conditional" if conditional else "")
+        )
         self.spec = MetricSpec(
-            name, self.negative, level="corpus", needs=frozenset(), min_candidates=2 if conditional else 1, resampled=self.conditional,
+            name,
+            self.negative,
+            level="corpus",
+            needs=frozenset(),
+            min_candidates=2 if conditional else 1,
+            resampled=self.conditional,
             bounds=(-1.0, 0.0) if negative else (0.0, 1.0),
-        )  # fmt: skip
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -125,7 +188,9 @@ class SelfBleu(CandidateWords):
         return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{signed(self.tokenizer)}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape (T,); NaN for fewer than two sentences."""
+        """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape
+        (T,); NaN for fewer than two sentences.
+        """
         if len(lengths) < 2:
             return float("nan")
         value = float(self_bleu_of_words(words, lengths, self.n)[:, -1].mean())
@@ -133,7 +198,11 @@ class SelfBleu(CandidateWords):
 
     def number(self, objects: Objects) -> float:
         """Return the value, pooled or the mean over examples."""
-        return float(self.per_example(objects).mean()) if self.conditional else super().number(objects)
+        return (
+            float(self.per_example(objects).mean())
+            if self.conditional
+            else super().number(objects)
+        )
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
         """Return the values ``(W,)`` for weights ``(W, B)``."""
@@ -142,16 +211,22 @@ class SelfBleu(CandidateWords):
         return weighted_means(weights, self.per_example(objects))
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
-        """Return the bootstrap interval of the mean over examples, or for the pooled value none, with the reason."""
+        """Return the bootstrap interval of the mean over examples, or for the pooled
+        value none, with the reason.
+        """
         if not self.conditional:
             return super().interval(stats, samples, seed)
         values = self.per_example(stats)
-        ends = bootstrap.confidence_interval(lambda w: weighted_means(w, values), len(values), samples, seed)
+        ends = bootstrap.confidence_interval(
+            lambda w: weighted_means(w, values), len(values), samples, seed
+        )
         return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
 
 
 class Distinct(CandidateWords):
-    """Distinct-n: distinct n-grams over n-gram tokens of the candidates, in [0, 1]. Higher is more diverse.
+    """Distinct-n: distinct n-grams over n-gram tokens of the candidates, in [0, 1].
+
+    Higher is more diverse.
 
     The value decreases with the size of the corpus.
 
@@ -169,34 +244,53 @@ class Distinct(CandidateWords):
 
     References
     ----------
-    Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models" (2016).
+    Li et al., "A Diversity-Promoting Objective Function for Neural Conversation Models"
+    (2016).
     """
 
     @check_arguments
     def __init__(self, *, n: Count = 2, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        # A resample of examples cannot have new n-grams: a bootstrap would be biased, hence there is none.
-        self.spec = MetricSpec(f"distinct{n}", True, "corpus", frozenset(), bounds=(0.0, 1.0), resampled=False)
+        # A resample of examples cannot have new n-grams: a bootstrap would be biased,
+        # hence there is none.
+        self.spec = MetricSpec(
+            f"distinct{n}",
+            True,
+            "corpus",
+            frozenset(),
+            bounds=(0.0, 1.0),
+            resampled=False,
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"distinct|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
-        """Return Distinct-n of all candidates pooled ``(W,)`` for integer weights ``(W, B)``; NaN without n-grams."""
+        """Return Distinct-n of all candidates pooled ``(W,)`` for integer weights
+        ``(W, B)``; NaN without n-grams.
+        """
         (grams,) = grams_of([candidates(objects)[0]], self.n)
         types, tokens = weighted_types(grams.gram, grams.unit, weights)
         with np.errstate(invalid="ignore"):
             return types / tokens
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return Distinct-n of a corpus of T sentences, ``lengths`` of shape (T,); NaN without n-grams."""
+        """Return Distinct-n of a corpus of T sentences, ``lengths`` of shape (T,);
+        NaN without n-grams.
+        """
         (grams,) = grams_of([words], self.n)
-        return len(np.unique(grams.gram)) / len(grams.gram) if len(grams.gram) else float("nan")
+        return (
+            len(np.unique(grams.gram)) / len(grams.gram)
+            if len(grams.gram)
+            else float("nan")
+        )
 
 
 class VocabularySize(CandidateWords):
-    """Number of distinct words of the candidates. Higher is more diverse; increases with the size of the corpus.
+    """Number of distinct words of the candidates.
+
+    Higher is more diverse; increases with the size of the corpus.
 
     Parameters
     ----------
@@ -206,27 +300,41 @@ class VocabularySize(CandidateWords):
 
     def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("vocabulary", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
+        self.spec = MetricSpec(
+            "vocabulary",
+            True,
+            "corpus",
+            frozenset(),
+            bounds=(0.0, math.inf),
+            resampled=False,
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"vocabulary|tok:{signed(self.tokenizer)}"
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
-        """Return the number of distinct words of all candidates ``(W,)`` for integer weights ``(W, B)``."""
+        """Return the number of distinct words of all candidates ``(W,)`` for integer
+        weights ``(W, B)``.
+        """
         words = candidates(objects)[0]
         return weighted_types(words.ids, words.unit[words.sentence], weights)[0]
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return the number of distinct words of a corpus of T sentences, ``lengths`` of shape (T,)."""
+        """Return the number of distinct words of a corpus of T sentences,
+        ``lengths`` of shape (T,).
+        """
         return float(len(np.unique(words.ids)))
 
 
 class PairwiseBleu(MeanMetric):
-    """Mean sentence BLEU-n over the ordered pairs of candidates of an example, in [0, 1]. Lower is more diverse.
+    """Mean sentence BLEU-n over the ordered pairs of candidates of an example,
+    in [0, 1].
 
-    The paper pools the counts of all pairs. Here each pair has a sentence BLEU with add-one smoothing above order 1, which is
-    defined for short captions.
+    Lower is more diverse.
+
+    The paper pools the counts of all pairs. Here each pair has a sentence BLEU with
+    add-one smoothing above order 1, which is defined for short captions.
 
     Parameters
     ----------
@@ -242,13 +350,21 @@ class PairwiseBleu(MeanMetric):
 
     References
     ----------
-    Shen et al., "Mixture Models for Diverse Machine Translation: Tricks of the Trade" (2019).
+    Shen et al., "Mixture Models for Diverse Machine Translation: Tricks of the Trade"
+    (2019).
     """
 
     @check_arguments
     def __init__(self, *, n: Order = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"pairwise-bleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
+        self.spec = MetricSpec(
+            f"pairwise-bleu{n}",
+            False,
+            "set",
+            frozenset(),
+            min_candidates=2,
+            bounds=(0.0, 1.0),
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -267,14 +383,17 @@ class PairwiseBleu(MeanMetric):
 
 
 class Novelty(MeanMetric):
-    """Share of candidates that differ from all texts of a corpus, in [0, 1]. Higher is more novel.
+    """Share of candidates that differ from all texts of a corpus, in [0, 1].
+
+    Higher is more novel.
 
     Texts are equal when their tokens are.
 
     Parameters
     ----------
     corpus : path, optional
-        File of training captions, one per line (plain or .gz); by default the references of the whole task.
+        File of training captions, one per line (plain or .gz); by default the
+        references of the whole task.
     tokenizer : str, default "ptb"
         As for :class:`~harness_metrics.ngram.bleu.Bleu`.
 
@@ -284,14 +403,27 @@ class Novelty(MeanMetric):
         When there is no such file.
     """
 
-    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "copies of the references are not novel"}
+    expected_check_failures: ClassVar[dict[str, str]] = {
+        "direction": "copies of the references are not novel"
+    }
 
-    def __init__(self, *, corpus: PathParam | None = None, tokenizer: TokenizerName = "ptb") -> None:
-        self.corpus = None if corpus is None else existing(corpus, "file of texts", parameter="corpus")
+    def __init__(
+        self, *, corpus: PathParam | None = None, tokenizer: TokenizerName = "ptb"
+    ) -> None:
+        self.corpus = (
+            None
+            if corpus is None
+            else existing(corpus, "file of texts", parameter="corpus")
+        )
         self.tokenizer = check_tokenizer(tokenizer)
-        fixed = "compares the candidates with a fixed corpus, not with the references of their example"
+        fixed = (
+            "compares the candidates with a fixed corpus, "
+            "not with the references of their example"
+        )
         held_fixed = "" if self.corpus else "texts of the references held fixed"
-        self.spec = MetricSpec("novelty", True, bounds=(0.0, 1.0), untestable=fixed, held_fixed=held_fixed)
+        self.spec = MetricSpec(
+            "novelty", True, bounds=(0.0, 1.0), untestable=fixed, held_fixed=held_fixed
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
@@ -300,11 +432,15 @@ class Novelty(MeanMetric):
         digest = hashlib.sha256(self.corpus.read_bytes()).hexdigest()[:12]
         return f"novelty|corpus:{digest}|tok:{signed(self.tokenizer)}"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> frozenset[str]:
+    def fit(
+        self, references: Sequence[Sequence[str]], features: Features
+    ) -> frozenset[str]:
         """Return the set of tokenised texts of the corpus."""
         if self.corpus is None:
             texts = dict.fromkeys(text for group in references for text in group)
-            return frozenset(tokens_of(features, features.intern(texts), self.tokenizer))
+            return frozenset(
+                tokens_of(features, features.intern(texts), self.tokenizer)
+            )
         return self._file_texts
 
     def merge(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
@@ -313,10 +449,16 @@ class Novelty(MeanMetric):
 
     @cached_property
     def _file_texts(self) -> frozenset[str]:
-        return frozenset(tokenize(_lines(self.corpus), self.tokenizer)) if self.corpus is not None else frozenset()
+        return (
+            frozenset(tokenize(_lines(self.corpus), self.tokenizer))
+            if self.corpus is not None
+            else frozenset()
+        )
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the share of novel candidates of each example, ``(B,)``; ``state`` is the set of :meth:`fit`."""
+        """Return the share of novel candidates of each example, ``(B,)``;
+        ``state`` is the set of :meth:`fit`.
+        """
         tokens = tokens_of(features, batch.candidate_ids.ravel(), self.tokenizer)
         new = np.array([text not in state for text in tokens], dtype=np.float64)
         return new.reshape(len(batch), batch.n).mean(axis=1)
@@ -334,7 +476,9 @@ def _lines(path: Path) -> list[str]:
 
 
 class Length(MeanMetric):
-    """Mean number of words of a candidate. No direction; the p-values test for longer candidates.
+    """Mean number of words of a candidate.
+
+    No direction; the p-values test for longer candidates.
 
     Parameters
     ----------
@@ -344,21 +488,30 @@ class Length(MeanMetric):
 
     def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
         self.tokenizer = check_tokenizer(tokenizer)
-        self.spec = MetricSpec("caption-length", None, "item", frozenset(), bounds=(0.0, math.inf))
+        self.spec = MetricSpec(
+            "caption-length", None, "item", frozenset(), bounds=(0.0, math.inf)
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"caption-length|tok:{signed(self.tokenizer)}"
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the mean number of words of the candidates of each example, shape (B,)."""
-        texts = tokens_of(features, batch.text_ids[:, : batch.n].ravel(), self.tokenizer)
+        """Return the mean number of words of the candidates of each example,
+        shape (B,).
+        """
+        texts = tokens_of(
+            features, batch.text_ids[:, : batch.n].ravel(), self.tokenizer
+        )
         counts = np.array([len(text.split()) for text in texts], dtype=np.float64)
         return counts.reshape(len(batch), batch.n).mean(axis=1)
 
 
 class Entropy(CandidateWords):
-    """Shannon entropy, in bits, of the distribution of n-grams over all candidates, at least 0. Higher is more diverse.
+    """Shannon entropy, in bits, of the distribution of n-grams over all candidates,
+    at least 0.
+
+    Higher is more diverse.
 
     The plug-in estimate; it increases with the size of the corpus.
 
@@ -373,14 +526,23 @@ class Entropy(CandidateWords):
     @check_arguments
     def __init__(self, *, n: Count = 1, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"entropy{self.n}", True, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
+        self.spec = MetricSpec(
+            f"entropy{self.n}",
+            True,
+            "corpus",
+            frozenset(),
+            bounds=(0.0, math.inf),
+            resampled=False,
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"entropy|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
-        """Return the entropy of the n-grams of a corpus of S sentences, ``lengths`` of shape (S,); NaN without an n-gram."""
+        """Return the entropy of the n-grams of a corpus of S sentences, ``lengths`` of
+        shape (S,); NaN without an n-gram.
+        """
         (grams,) = grams_of([words], self.n)
         if not len(grams.gram):
             return float("nan")

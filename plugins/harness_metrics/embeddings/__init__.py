@@ -1,1 +1,3 @@
-"""Text embeddings, one module per registered name: texts in, float32 vectors of shape (T, d) out."""
+"""Text embeddings, one module per registered name: texts in,
+float32 vectors of shape (T, d) out.
+"""

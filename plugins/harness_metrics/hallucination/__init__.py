@@ -1,1 +1,3 @@
-"""Hallucination and detail: objects and facts of captions against annotations or references, and polls by likelihood."""
+"""Hallucination and detail: objects and facts of captions against annotations or
+references, and polls by likelihood.
+"""

@@ -1,4 +1,6 @@
-"""Metrics ``chair-i``, ``chair-s`` and ``object-recall``: objects of captions against those of annotations or references."""
+"""Metrics ``chair-i``, ``chair-s`` and ``object-recall``: objects of captions against
+those of annotations or references.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam, SumMetric
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Features,
+    MeanMetric,
+    MetricSpec,
+    PathParam,
+    SumMetric,
+)
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
 from harness_metrics.bases.metrics import features_by_example
@@ -30,7 +40,8 @@ class Counts(NamedTuple):
 
 
 def counts(mentions: Sequence[str], truth: frozenset[str]) -> Counts:
-    """Return the counts of a caption that mentions objects, against the objects that are there.
+    """Return the counts of a caption that mentions objects,
+    against the objects that are there.
 
     >>> counts(["dog", "dog", "cat"], frozenset({"dog", "person"}))
     Counts(mentions=3, hallucinated=1, covered=1, objects=2)
@@ -40,21 +51,26 @@ def counts(mentions: Sequence[str], truth: frozenset[str]) -> Counts:
 
 
 class ObjectMetric(MeanMetric):
-    """Base class: the objects of each caption against the truth; a subclass defines ``name``, ``higher`` and ``of_example``.
+    """Base class: the objects of each caption against the truth; a subclass defines
+    ``name``, ``higher`` and ``of_example``.
 
     Parameters
     ----------
     truth : {"references", "annotations", "both"}
-        Objects that are there: those that a reference mentions, those of the example's meta, or both.
+        Objects that are there: those that a reference mentions, those of the example's
+        meta, or both.
     key : str, default "objects"
-        Key of the annotations in the meta of an example: a list of names that the table contains.
+        Key of the annotations in the meta of an example: a list of names that the table
+        contains.
     table : path, default "coco"
-        Table of synonyms: ``coco``, or a YAML or JSON file (:func:`harness_metrics.hallucination.objects.object_table`).
+        Table of synonyms: ``coco``, or a YAML or JSON file
+        (:func:`harness_metrics.hallucination.objects.object_table`).
 
     Raises
     ------
     InputError
-        For an invalid table; in ``stats`` for an example without annotations, or with an object that the table lacks.
+        For an invalid table; in ``stats`` for an example without annotations, or with
+        an object that the table lacks.
 
     References
     ----------
@@ -64,18 +80,40 @@ class ObjectMetric(MeanMetric):
     name = "unnamed"
     higher = False
     of_all_candidates = False
-    """True for a score of the objects of all candidates together, which depends on their number."""
+    """True for a score of the objects of all candidates together,
+    which depends on their number.
+    """
 
     @check_arguments
-    def __init__(self, *, truth: Truth = "references", key: str = "objects", table: PathParam = "coco") -> None:
+    def __init__(
+        self,
+        *,
+        truth: Truth = "references",
+        key: str = "objects",
+        table: PathParam = "coco",
+    ) -> None:
         self.truth = truth
         self.key, self.table = key, object_table(table)
-        needs = frozenset[str]() if truth == "annotations" else frozenset({"references"})
-        details = [*([truth] if truth != "references" else []), *([self.table.name] if table != "coco" else [])]
+        needs = (
+            frozenset[str]() if truth == "annotations" else frozenset({"references"})
+        )
+        details = [
+            *([truth] if truth != "references" else []),
+            *([self.table.name] if table != "coco" else []),
+        ]
         label = f"{self.name}({','.join(details)})" if details else self.name
         untestable = "reads annotations" if truth != "references" else ""
-        sizes = (needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]())
-        self.spec = MetricSpec(label, self.higher, needs=needs, bounds=(0.0, 1.0), untestable=untestable, depends_on=sizes)
+        sizes = (needs & {"references"}) | (
+            {"candidates"} if self.of_all_candidates else set[str]()
+        )
+        self.spec = MetricSpec(
+            label,
+            self.higher,
+            needs=needs,
+            bounds=(0.0, 1.0),
+            untestable=untestable,
+            depends_on=sizes,
+        )
 
     def signature(self) -> str:
         """Return a text such as ``chair-i|references|coco-1acdb52088df``."""
@@ -83,13 +121,19 @@ class ObjectMetric(MeanMetric):
         return f"{self.name}|{truth}|{self.table.signature()}"
 
     def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
-        """Return the statistics of an example from the counts of its captions, the first NaN where they are undefined."""
-        raise NotImplementedError(f"{type(self).__name__} must define of_example(captions)")
+        """Return the statistics of an example from the counts of its captions, the
+        first NaN where they are undefined.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} must define of_example(captions)"
+        )
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistics, shape (B, d)."""
         key = ("objects", self.table.signature())
-        mentions = features_by_example(features, batch, key, lambda texts: list(map(self.table.mentions, texts)))
+        mentions = features_by_example(
+            features, batch, key, lambda texts: list(map(self.table.mentions, texts))
+        )
         rows: list[tuple[float, ...]] = []
         for item, (candidates, references) in zip(batch.sets, mentions):
             truth = frozenset[str]()
@@ -106,7 +150,8 @@ class ObjectMetric(MeanMetric):
         if not is_text_list(labels):
             keys = ", ".join(sorted(item.meta)) or "no meta"
             raise InputError(
-                f"{self.name}: the example '{item.id}' has no list of objects under '{self.key}' (found {keys}); "
+                f"{self.name}: the example '{item.id}' has no list of objects under "
+                f"'{self.key}' (found {keys}); "
                 "truth: references takes the objects of the references"
             )
         location = f"{self.name}: example '{item.id}'"
@@ -114,10 +159,11 @@ class ObjectMetric(MeanMetric):
 
 
 class ChairI(ObjectMetric, SumMetric):
-    """Share of the mentioned objects that are not there, over all captions of the run, in [0, 1]; lower is better.
+    """Share of the mentioned objects that are not there, over all captions of the run,
+    in [0, 1]; lower is better.
 
-    The number is the ratio of sums over examples. An example whose captions mention no object is undefined. Parameters are those of
-    :class:`ObjectMetric`.
+    The number is the ratio of sums over examples. An example whose captions mention no
+    object is undefined. Parameters are those of :class:`ObjectMetric`.
     """
 
     name = "chair-i"
@@ -126,7 +172,12 @@ class ChairI(ObjectMetric, SumMetric):
     def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
         """Return the numbers of hallucinated and of all mentions."""
         mentions = sum(item.mentions for item in captions)
-        return (float(sum(item.hallucinated for item in captions)) if mentions else float("nan"), float(mentions))
+        return (
+            float(sum(item.hallucinated for item in captions))
+            if mentions
+            else float("nan"),
+            float(mentions),
+        )
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         """Return the share of each example, shape (B,)."""
@@ -143,7 +194,8 @@ class ChairI(ObjectMetric, SumMetric):
 
 
 class ChairS(ObjectMetric):
-    """Share of the captions that mention an object that is not there, in [0, 1]; lower is better.
+    """Share of the captions that mention an object that is not there, in [0, 1];
+    lower is better.
 
     Parameters are those of :class:`ObjectMetric`.
     """
@@ -156,9 +208,11 @@ class ChairS(ObjectMetric):
 
 
 class ObjectRecall(ObjectMetric):
-    """Mean share of the objects that are there that a caption mentions, in [0, 1]; higher is better.
+    """Mean share of the objects that are there that a caption mentions, in [0,
+    1]; higher is better.
 
-    An example without objects is undefined. AMBER calls the share cover. Parameters are those of :class:`ObjectMetric`.
+    An example without objects is undefined. AMBER calls the share cover. Parameters are
+    those of :class:`ObjectMetric`.
     """
 
     name, higher = "object-recall", True

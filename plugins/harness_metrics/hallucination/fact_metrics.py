@@ -1,4 +1,6 @@
-"""Metrics ``fact-precision``, ``fact-recall``, ``fact-f1``: facts of descriptions by the rule parser against those of references."""
+"""Metrics ``fact-precision``, ``fact-recall``, ``fact-f1``: facts of descriptions by
+the rule parser against those of references.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,26 @@ def union(facts: Sequence[Facts]) -> Facts:
 
 
 def shares(facts: Facts, others: Facts) -> np.ndarray:
-    """Return the share of each kind of facts that the others contain, shape (3,); NaN for a kind without facts.
+    """Return the share of each kind of facts that the others contain, shape (3,); NaN
+    for a kind without facts.
 
-    >>> one = Facts(frozenset({("dog",), ("cat",)}), frozenset({("dog", "wet")}), frozenset())
+    >>> one = Facts(
+    ...     frozenset({("dog",), ("cat",)}), frozenset({("dog", "wet")}), frozenset()
+    ... )
     >>> shares(one, Facts(frozenset({("dog",)}), frozenset(), frozenset())).tolist()
     [0.5, 0.0, nan]
     """
-    return np.array([len(members & candidates) / len(members) if members else np.nan for members, candidates in zip(facts, others)])
+    return np.array(
+        [
+            len(members & candidates) / len(members) if members else np.nan
+            for members, candidates in zip(facts, others)
+        ]
+    )
 
 
 def pool_kinds(values: np.ndarray, kind: str) -> float:
-    """Return the share of one kind, or the mean of the defined kinds by :data:`WEIGHTS`; NaN without facts.
+    """Return the share of one kind, or the mean of the defined kinds by
+    :data:`WEIGHTS`; NaN without facts.
 
     >>> pool_kinds(np.array([0.5, 1.0, np.nan]), "all")
     0.75
@@ -44,26 +55,33 @@ def pool_kinds(values: np.ndarray, kind: str) -> float:
         return float(values[KINDS.index(kind)])
     defined = ~np.isnan(values)
     weights = np.array(WEIGHTS)[defined]
-    return float((values[defined] * weights).sum() / weights.sum()) if defined.any() else float("nan")
+    return (
+        float((values[defined] * weights).sum() / weights.sum())
+        if defined.any()
+        else float("nan")
+    )
 
 
 class FactMetric(MeanMetric):
-    """Base class: facts of each candidate against those of all references together; a subclass defines ``name`` and ``score``.
+    """Base class: facts of each candidate against those of all references together; a
+    subclass defines ``name`` and ``score``.
 
-    Facts are compared by equality of their base forms and of the objects of the table. An example is undefined when the score of
-    none of its candidates is defined.
+    Facts are compared by equality of their base forms and of the objects of the table.
+    An example is undefined when the score of none of its candidates is defined.
 
     Parameters
     ----------
     kind : {"all", "objects", "attributes", "relations"}
-        Facts that count; ``all`` is the mean of the three shares with the weights 5, 5 and 2.
+        Facts that count; ``all`` is the mean of the three shares with the weights 5, 5
+        and 2.
     table : path or None, default "coco"
         Table of synonyms: ``coco``, a YAML or JSON file, or null for none.
 
     References
     ----------
-    Dong et al. 2024, *Benchmarking and Improving Detail Image Caption* (CAPTURE); Ye et al. 2025, *Painting with Words: Elevating
-    Detailed Image Captioning with Benchmark and Alignment Learning* (DCScore). Both extract facts with trained models.
+    Dong et al. 2024, *Benchmarking and Improving Detail Image Caption* (CAPTURE); Ye et
+    al. 2025, *Painting with Words: Elevating Detailed Image Captioning with Benchmark
+    and Alignment Learning* (DCScore). Both extract facts with trained models.
     """
 
     name = "unnamed"
@@ -71,8 +89,13 @@ class FactMetric(MeanMetric):
     @check_arguments
     def __init__(self, *, kind: Kind = "all", table: PathParam | None = "coco") -> None:
         self.kind = kind
-        self.table = ObjectTable({}, name="none") if table is None else object_table(table)
-        details = [*([kind] if kind != "all" else []), *([self.table.name] if table != "coco" else [])]
+        self.table = (
+            ObjectTable({}, name="none") if table is None else object_table(table)
+        )
+        details = [
+            *([kind] if kind != "all" else []),
+            *([self.table.name] if table != "coco" else []),
+        ]
         label = f"{self.name}({','.join(details)})" if details else self.name
         self.spec = MetricSpec(label, True, bounds=(0.0, 1.0))
 
@@ -82,18 +105,33 @@ class FactMetric(MeanMetric):
 
     def score(self, candidate: Facts, references: Facts) -> float:
         """Return the score of a candidate, NaN where it is undefined."""
-        raise NotImplementedError(f"{type(self).__name__} must define score(candidate, references)")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define score(candidate, references)"
+        )
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the mean over the defined scores of an example's candidates, shape (B,)."""
+        """Return the mean over the defined scores of an example's candidates,
+        shape (B,).
+        """
         key = ("facts", self.table.signature())
-        facts = features_by_example(features, batch, key, lambda texts: [parse(text, self.table) for text in texts])
+        facts = features_by_example(
+            features,
+            batch,
+            key,
+            lambda texts: [parse(text, self.table) for text in texts],
+        )
         unions = [(candidates, union(references)) for candidates, references in facts]
-        return np.array([mean_of_defined([self.score(c, references) for c in candidates]) for candidates, references in unions])
+        return np.array(
+            [
+                mean_of_defined([self.score(c, references) for c in candidates])
+                for candidates, references in unions
+            ]
+        )
 
 
 class FactPrecision(FactMetric):
-    """Share of the facts of a candidate that some reference states, in [0, 1]; higher is better.
+    """Share of the facts of a candidate that some reference states, in [0, 1];
+    higher is better.
 
     Parameters are those of :class:`FactMetric`. A candidate without facts is undefined.
     """
@@ -106,9 +144,11 @@ class FactPrecision(FactMetric):
 
 
 class FactRecall(FactMetric):
-    """Share of the facts of all references together that a candidate states, in [0, 1]; higher is better.
+    """Share of the facts of all references together that a candidate states, in [0,
+    1]; higher is better.
 
-    Parameters are those of :class:`FactMetric`. An example whose references state no fact is undefined.
+    Parameters are those of :class:`FactMetric`. An example whose references state no
+    fact is undefined.
     """
 
     name = "fact-recall"
@@ -119,14 +159,24 @@ class FactRecall(FactMetric):
 
 
 class FactF1(FactMetric):
-    """Harmonic mean of precision and recall of facts, per kind, in [0, 1]; higher is better.
+    """Harmonic mean of precision and recall of facts, per kind, in [0, 1];
+    higher is better.
 
-    Parameters are those of :class:`FactMetric`. A kind counts where candidate or references have facts of it.
+    Parameters are those of :class:`FactMetric`. A kind counts where candidate or
+    references have facts of it.
     """
 
     name = "fact-f1"
 
     def score(self, candidate: Facts, references: Facts) -> float:
         """Return F1: 2 common / (facts of the candidate + facts of the references)."""
-        sizes = [(len(stated & expected), len(stated) + len(expected)) for stated, expected in zip(candidate, references)]
-        return pool_kinds(np.array([2 * common / total if total else np.nan for common, total in sizes]), self.kind)
+        sizes = [
+            (len(stated & expected), len(stated) + len(expected))
+            for stated, expected in zip(candidate, references)
+        ]
+        return pool_kinds(
+            np.array(
+                [2 * common / total if total else np.nan for common, total in sizes]
+            ),
+            self.kind,
+        )

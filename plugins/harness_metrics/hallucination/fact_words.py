@@ -6,7 +6,10 @@ from harness_metrics.hallucination.nouns import word_list, word_table
 
 DETERMINERS = word_list("determiners")
 _NUMERALS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-NUMBERS = {**{word: word for word in (*_NUMERALS, "eleven", "twelve")}, **{str(k): word for k, word in enumerate(_NUMERALS, 2)}}
+NUMBERS = {
+    **{word: word for word in (*_NUMERALS, "eleven", "twelve")},
+    **{str(k): word for k, word in enumerate(_NUMERALS, 2)},
+}
 """Numeral -> its word."""
 PRONOUNS = word_list("pronouns")
 """Words that stand for the subject of the clause before."""
@@ -41,6 +44,9 @@ def _forms(verb: str) -> list[str]:
     return [verb, verb + plural, verb + "ing", verb + "ed"]
 
 
-VERBS = {**{form: verb for verb in sorted(_VERBS) for form in _forms(verb)}, **_IRREGULAR}
+VERBS = {
+    **{form: verb for verb in sorted(_VERBS) for form in _forms(verb)},
+    **_IRREGULAR,
+}
 """Form -> base form."""
 BASE_FORMS = frozenset(VERBS.values())

@@ -1,9 +1,13 @@
-"""Facts of a description by rules: objects, attributes and relations, without a tagger or a model.
+"""Facts of a description by rules: objects, attributes and relations,
+without a tagger or a model.
 
-Words are classed by closed lists. A noun phrase is a run of other words: its last word (or the longest phrase of the table of objects at
-its end) is the object, the words before it are attributes. Verbs and prepositions between two noun phrases are relations; an adjective
-after a copula, and a verb without an object, is an attribute of the subject. Pronouns stand for the subject of the clause before. This
-is a simple stand-in for the scene-graph parsers and language models of CAPTURE and DCScore, and reads plain present-tense captions best.
+Words are classed by closed lists. A noun phrase is a run of other words: its last word
+(or the longest phrase of the table of objects at its end) is the object, the words
+before it are attributes. Verbs and prepositions between two noun phrases are relations;
+an adjective after a copula, and a verb without an object, is an attribute of the
+subject. Pronouns stand for the subject of the clause before. This is a simple stand-in
+for the scene-graph parsers and language models of CAPTURE and DCScore, and reads plain
+present-tense captions best.
 """
 
 from __future__ import annotations
@@ -16,7 +20,11 @@ from harness_metrics.hallucination.nouns import singular
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.tokenisers.plain_words import plain_words
 
-_PHRASES = re.compile(r"(?<![\w-])(?:" + "|".join(sorted(map(re.escape, lists.PHRASES), key=len, reverse=True)) + r")(?![\w-])")
+_PHRASES = re.compile(
+    r"(?<![\w-])(?:"
+    + "|".join(sorted(map(re.escape, lists.PHRASES), key=len, reverse=True))
+    + r")(?![\w-])"
+)
 
 
 _KINDS = {
@@ -26,7 +34,9 @@ _KINDS = {
     "preposition": lists.PREPOSITIONS | lists.RELATORS,
 }
 """Closed classes whose words connect phrases."""
-_CLOSED_CLASSES = lists.DETERMINERS.union(lists.NUMBERS, lists.SKIPPED, lists.BREAKS, *_KINDS.values())
+_CLOSED_CLASSES = lists.DETERMINERS.union(
+    lists.NUMBERS, lists.SKIPPED, lists.BREAKS, *_KINDS.values()
+)
 
 
 class Facts(NamedTuple):
@@ -35,7 +45,9 @@ class Facts(NamedTuple):
     objects: frozenset[tuple[str, ...]]
     """``(object,)``."""
     attributes: frozenset[tuple[str, ...]]
-    """``(object, attribute)``: adjectives, numbers, modifying nouns, and verbs without an object."""
+    """``(object, attribute)``: adjectives, numbers, modifying nouns,
+    and verbs without an object.
+    """
     relations: frozenset[tuple[str, ...]]
     """``(object, relation, object)``."""
 
@@ -67,7 +79,11 @@ def parse(text: str, table: ObjectTable) -> Facts:
             sentence = []
         else:
             sentence.append(chunk)
-    return Facts(frozenset(reader.objects), frozenset(reader.attributes), frozenset(reader.relations))
+    return Facts(
+        frozenset(reader.objects),
+        frozenset(reader.attributes),
+        frozenset(reader.relations),
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -77,25 +93,47 @@ def _words(text: str) -> list[str]:
 
 
 def _is_verb(words: list[str], at: int, content: bool, determined: bool) -> bool:
-    """Return True for a word that is a verb where it stands; ``content`` and ``determined`` describe the noun phrase before it."""
+    """Return True for a word that is a verb where it stands; ``content`` and
+    ``determined`` describe the noun phrase before it.
+    """
     word = words[at]
     following = words[at + 1] if at + 1 < len(words) else "."
-    participle = word.endswith(("ing", "ed")) or lists.VERBS.get(word, word) not in (word, word[:-1], word[:-2])
-    if word not in lists.VERBS and not (word.endswith("ing") and len(word) > 5 and (content or words[at - 1] in lists.COPULAS)):
+    participle = word.endswith(("ing", "ed")) or lists.VERBS.get(word, word) not in (
+        word,
+        word[:-1],
+        word[:-2],
+    )
+    if word not in lists.VERBS and not (
+        word.endswith("ing")
+        and len(word) > 5
+        and (content or words[at - 1] in lists.COPULAS)
+    ):
         return False
     if word in lists.ADJECTIVES or word in lists.FRAMES:
         return False
-    # Between a determiner and its noun a word is an adjective or a noun, whatever else it may be.
+    # Between a determiner and its noun a word is an adjective or a noun, whatever else
+    # it may be.
     if determined and not content:
         return False  # the smiling woman, the park
     if participle:
-        return content or not _is_content(following) or words[at - 1] in lists.COPULAS if at else not _is_content(following)
-    return content or (at > 0 and (words[at - 1] in lists.CONJUNCTIONS or words[at - 1] in lists.PRONOUNS))
+        return (
+            content or not _is_content(following) or words[at - 1] in lists.COPULAS
+            if at
+            else not _is_content(following)
+        )
+    return content or (
+        at > 0
+        and (words[at - 1] in lists.CONJUNCTIONS or words[at - 1] in lists.PRONOUNS)
+    )
 
 
 def _is_content(word: str) -> bool:
     """Return True for a word of no closed class."""
-    return word not in _CLOSED_CLASSES and word[0].isalnum() and not (word.endswith("ly") and len(word) > 4)
+    return (
+        word not in _CLOSED_CLASSES
+        and word[0].isalnum()
+        and not (word.endswith("ly") and len(word) > 4)
+    )
 
 
 def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
@@ -107,13 +145,23 @@ def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
     def close() -> None:
         nonlocal determined
         if run:
-            out.append(_noun_phrase(run, determined, bool(out) and out[-1].kind == "copula", table))
+            out.append(
+                _noun_phrase(
+                    run, determined, bool(out) and out[-1].kind == "copula", table
+                )
+            )
         run.clear()
         determined = False
 
     for at, word in enumerate(words):
         content = not _adjectives(run)
-        if word in lists.CONJUNCTIONS and run and _adjectives(run) and at + 1 < len(words) and _continues(words[at + 1]):
+        if (
+            word in lists.CONJUNCTIONS
+            and run
+            and _adjectives(run)
+            and at + 1 < len(words)
+            and _continues(words[at + 1])
+        ):
             continue
         if _is_verb(words, at, content, determined):
             close()
@@ -128,7 +176,14 @@ def chunks(words: list[str], table: ObjectTable) -> list[Chunk]:
         elif not (word in lists.SKIPPED or (word.endswith("ly") and len(word) > 4)):
             close()
             kind = _closed_kind(word)
-            out.append(Chunk(kind, lists.SAME_RELATION.get(word, word) if kind == "preposition" else word))
+            out.append(
+                Chunk(
+                    kind,
+                    lists.SAME_RELATION.get(word, word)
+                    if kind == "preposition"
+                    else word,
+                )
+            )
     close()
     return out
 
@@ -148,15 +203,34 @@ def _closed_kind(word: str) -> str:
     return next((kind for kind, members in _KINDS.items() if word in members), "break")
 
 
-def _noun_phrase(run: list[str], determined: bool, predicate: bool, table: ObjectTable) -> Chunk:
+def _noun_phrase(
+    run: list[str], determined: bool, predicate: bool, table: ObjectTable
+) -> Chunk:
     """Return the chunk of a run of content words; adjectives alone are a predicate."""
     if _adjectives(run) and (predicate or not determined):
         return Chunk("adjective", attributes=tuple(run))
-    if predicate and not determined and singular(run[-1]) == run[-1] and not table.contains(run[-1]):
+    if (
+        predicate
+        and not determined
+        and singular(run[-1]) == run[-1]
+        and not table.contains(run[-1])
+    ):
         return Chunk("adjective", attributes=tuple(run))  # is scared, is ready
-    # The head is the last word, unless the end of the run is a phrase of the table ('tennis racket').
-    size = next((n for n in range(min(4, len(run)), 0, -1) if table.contains(" ".join(run[-n:]))), 1)
-    return Chunk("noun", table.canonical(" ".join(run[-size:])), tuple(map(_modifier, run[:-size])))
+    # The head is the last word, unless the end of the run is a phrase of the table
+    # ('tennis racket').
+    size = next(
+        (
+            n
+            for n in range(min(4, len(run)), 0, -1)
+            if table.contains(" ".join(run[-n:]))
+        ),
+        1,
+    )
+    return Chunk(
+        "noun",
+        table.canonical(" ".join(run[-size:])),
+        tuple(map(_modifier, run[:-size])),
+    )
 
 
 def _modifier(word: str) -> str:
@@ -175,26 +249,32 @@ class _Reader:
 
     def clause(self, clause_chunks: list[Chunk]) -> None:
         """Add the facts of one clause, given as chunks."""
-        nouns: list[str] = []  # the group of coordinated noun phrases that was read last
+        # the group of coordinated noun phrases that was read last
+        nouns: list[str] = []
         pending: list[str] = []  # verb and preposition that wait for an object
         sources: list[str] = []  # subjects of the pending relation
-        last: tuple[list[str], str] | None = None  # relation of the last noun phrase, for coordination
+        # relation of the last noun phrase, for coordination
+        last: tuple[list[str], str] | None = None
         joined = predicated = False
         for at, chunk in enumerate(clause_chunks):
-            following = clause_chunks[at + 1].kind if at + 1 < len(clause_chunks) else "end"
+            following = (
+                clause_chunks[at + 1].kind if at + 1 < len(clause_chunks) else "end"
+            )
             if chunk.kind == "noun":
                 self._noun(chunk)
                 if pending:
-                    # The noun phrase completes a verb, a preposition or both ('sit on').
+                    # The noun phrase completes a verb, a preposition or both ('sit
+                    # on').
                     last = (sources, " ".join(pending))
                     self._relate(*last, chunk.head)
                     nouns, pending = [chunk.head], []
-                # 'a dog on a couch and a chair': the conjunction repeats the relation, unless the second noun is the
-                # subject of a verb of its own.
+                # 'a dog on a couch and a chair': the conjunction repeats the relation,
+                # unless the second noun is the subject of a verb of its own.
                 elif joined and last and following not in ("verb", "copula"):
                     self._relate(*last, chunk.head)
                     nouns = [*nouns, chunk.head]
-                # 'a cat and a dog ...': coordinated subjects, as long as no verb has been read.
+                # 'a cat and a dog ...': coordinated subjects, as long as no verb has
+                # been read.
                 elif joined and not last and not predicated:
                     nouns = [*nouns, chunk.head]
                 else:
@@ -205,7 +285,12 @@ class _Reader:
                 self._close(sources, pending)
                 # 'and' between verbs keeps the subject ('a man sits and reads').
                 subjects = nouns if nouns and not joined else self.subjects
-                if last and not joined and last[1] not in ("with", "of") and not lists.FRAMES.issuperset(last[0]):
+                if (
+                    last
+                    and not joined
+                    and last[1] not in ("with", "of")
+                    and not lists.FRAMES.issuperset(last[0])
+                ):
                     subjects = last[0]  # a man in a coat riding a horse
                 sources, pending = list(subjects), [chunk.head]
                 if not last or not joined:
@@ -243,11 +328,17 @@ class _Reader:
             self.attributes.update((head, value) for value in values)
 
     def _relate(self, sources: list[str], relation: str, target: str) -> None:
-        """Add a relation of each source to a target; the target of a frame (the image shows a dog) becomes the subject."""
+        """Add a relation of each source to a target; the target of a frame (the image
+        shows a dog) becomes the subject.
+        """
         if lists.FRAMES.issuperset(sources):
             self.subjects = [target]
         if target not in lists.FRAMES:
-            self.relations.update((source, relation, target) for source in sources if source not in lists.FRAMES)
+            self.relations.update(
+                (source, relation, target)
+                for source in sources
+                if source not in lists.FRAMES
+            )
 
     def _close(self, sources: list[str], pending: list[str]) -> None:
         """Add a verb without an object as an attribute of its subjects."""

@@ -1,4 +1,6 @@
-"""Word lists of English in ``english_words.json``, and singular forms of nouns by rules and a list of irregular ones."""
+"""Word lists of English in ``english_words.json``, and singular forms of nouns by rules
+and a list of irregular ones.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-_WORDS: dict[str, Any] = json.loads(Path(__file__).with_name("english_words.json").read_text(encoding="utf-8"))
+_WORDS: dict[str, Any] = json.loads(
+    Path(__file__).with_name("english_words.json").read_text(encoding="utf-8")
+)
 
 
 def word_list(name: str) -> frozenset[str]:
@@ -26,14 +30,32 @@ _ONE_FORM = word_list("nouns of one form")
 
 @lru_cache(maxsize=1 << 14)
 def singular(word: str) -> str:
-    """Return the singular of a lower-case noun; other words are returned unchanged or without a final s.
+    """Return the singular of a lower-case noun;
+    other words are returned unchanged or without a final s.
 
-    >>> [singular(word) for word in ("dogs", "puppies", "children", "buses", "dishes", "grass", "tomatoes", "boxes")]
+    >>> [
+    ...     singular(word)
+    ...     for word in (
+    ...         "dogs",
+    ...         "puppies",
+    ...         "children",
+    ...         "buses",
+    ...         "dishes",
+    ...         "grass",
+    ...         "tomatoes",
+    ...         "boxes",
+    ...     )
+    ... ]
     ['dog', 'puppy', 'child', 'bus', 'dish', 'grass', 'tomato', 'box']
     """
     if word in _IRREGULAR:
         return _IRREGULAR[word]
-    if word in _ONE_FORM or len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+    if (
+        word in _ONE_FORM
+        or len(word) < 4
+        or not word.endswith("s")
+        or word.endswith(("ss", "us", "is"))
+    ):
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"

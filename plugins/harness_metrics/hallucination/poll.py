@@ -1,4 +1,6 @@
-"""The metric ``poll``, of level ``model``: yes-or-no questions about an image, answered by likelihood, as in POPE and AMBER."""
+"""The metric ``poll``, of level ``model``: yes-or-no questions about an image, answered
+by likelihood, as in POPE and AMBER.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ MARKS = "Ġ▁ \t\n"
 
 
 def answer_is(tokens: Sequence[str], word: str) -> bool:
-    """Return True for an answer that begins with a word, whatever its pieces and its case.
+    """Return True for an answer that begins with a word,
+    whatever its pieces and its case.
 
     >>> answer_is(("▁Y", "es", "</s>"), "yes"), answer_is(("no",), "yes")
     (True, False)
@@ -32,7 +35,8 @@ def answer_is(tokens: Sequence[str], word: str) -> bool:
 
 
 def counts(truth: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return true positives, false positives, false negatives and true negatives of each question, shape (Q, 4).
+    """Return true positives, false positives, false negatives and true negatives of
+    each question, shape (Q, 4).
 
     Parameters
     ----------
@@ -41,35 +45,47 @@ def counts(truth: np.ndarray, right: np.ndarray) -> np.ndarray:
     right : ndarray of bool
         True for questions that the model answers correctly, shape (Q,).
     """
-    return np.stack([truth & right, ~truth & ~right, truth & ~right, ~truth & right], axis=1).astype(np.float64)
+    return np.stack(
+        [truth & right, ~truth & ~right, truth & ~right, ~truth & right], axis=1
+    ).astype(np.float64)
 
 
 def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Return accuracy, precision, recall, F1 and the share of positive answers from sums of :func:`counts`.
+    """Return accuracy, precision, recall,
+    F1 and the share of positive answers from sums of :func:`counts`.
 
     Parameters
     ----------
     sums : ndarray
-        Sums (..., 4), or (..., 6) with the answers that cannot be read: to questions whose correct answer is the positive one, which are
-        false negatives too, and to others, which are none of the four.
+        Sums (..., 4), or (..., 6) with the answers that cannot be read: to questions
+        whose correct answer is the positive one, which are false negatives too, and to
+        others, which are none of the four.
 
     Returns
     -------
     dict of str to ndarray
-        Rates (...), each in [0, 1]; NaN where the denominator is 0. With six sums also ``unparsed``.
+        Rates (...), each in [0, 1]; NaN where the denominator is 0. With six sums also
+        ``unparsed``.
 
     Examples
     --------
-    >>> {name: round(float(value), 3) for name, value in rates(np.array([3.0, 1.0, 1.0, 5.0])).items()}
+    >>> {
+    ...     name: round(float(value), 3)
+    ...     for name, value in rates(np.array([3.0, 1.0, 1.0, 5.0])).items()
+    ... }
     {'accuracy': 0.8, 'precision': 0.75, 'recall': 0.75, 'f1': 0.75, 'yes': 0.4}
     """
     tp, fp, fn, tn, *unparsed = np.moveaxis(np.asarray(sums, dtype=np.float64), -1, 0)
     total = tp + fp + fn + tn + sum(unparsed[1:])
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
-            "accuracy": (tp + tn) / total, "precision": tp / (tp + fp), "recall": tp / (tp + fn), "f1": 2 * tp / (2 * tp + fp + fn),
-            "yes": (tp + fp) / total, **({"unparsed": sum(unparsed) / total} if unparsed else {}),
-        }  # fmt: skip
+            "accuracy": (tp + tn) / total,
+            "precision": tp / (tp + fp),
+            "recall": tp / (tp + fn),
+            "f1": 2 * tp / (2 * tp + fp + fn),
+            "yes": (tp + fp) / total,
+            **({"unparsed": sum(unparsed) / total} if unparsed else {}),
+        }
 
 
 COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")
@@ -77,24 +93,30 @@ COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")
 
 
 class Poll(parts.ByParts, Parameterised):
-    """Accuracy, precision, recall and F1 of answers by likelihood to yes-or-no questions, in [0, 1]; higher is better.
+    """Accuracy, precision, recall and F1 of answers by likelihood to yes-or-no
+    questions, in [0, 1]; higher is better.
 
-    The references of an example are the two answers, the mark_correct one first; its source is the question. The model gives the answer
-    with the higher likelihood; a tie is a wrong answer. Which answer is the positive one is read from the tokens of the token scores.
-    The column ``yes`` is the share of positive answers and has no direction: a model that says yes to everything has 1. Answers that cannot
-    be read (adapter ``generated-answers``) are wrong and not positive; the column ``unparsed`` is their share, where there are any.
+    The references of an example are the two answers, the mark_correct one first; its
+    source is the question. The model gives the answer with the higher likelihood; a tie
+    is a wrong answer. Which answer is the positive one is read from the tokens of the
+    token scores. The column ``yes`` is the share of positive answers and has no
+    direction: a model that says yes to everything has 1. Answers that cannot be read
+    (adapter ``generated-answers``) are wrong and not positive; the column ``unparsed``
+    is their share, where there are any.
 
     Parameters
     ----------
     yes, no : str, default "yes" and "no"
         First words of the two answers, in any case.
     positive : {"yes", "no"}
-        Answer that counts as positive: ``yes`` as in POPE (an object is there), ``no`` as in AMBER (a hallucination is rejected).
+        Answer that counts as positive: ``yes`` as in POPE (an object is there), ``no``
+        as in AMBER (a hallucination is rejected).
     score : {"sum", "mean"}
         Log-likelihood of an answer, or its mean per token.
     by : str, optional
-        Field of the metadata, such as the type of question (AMBER). Every column then occurs for each value too, as
-        ``accuracy, type=relation``. Works in runs, which have the metadata.
+        Field of the metadata, such as the type of question (AMBER). Every column then
+        occurs for each value too, as ``accuracy, type=relation``. Works in runs, which
+        have the metadata.
 
     Raises
     ------
@@ -103,30 +125,46 @@ class Poll(parts.ByParts, Parameterised):
 
     References
     ----------
-    Li et al. 2023, *Evaluating Object Hallucination in Large Vision-Language Models* (POPE); Wang et al. 2023, *AMBER: An LLM-free
-    Multi-dimensional Benchmark for MLLMs Hallucination Evaluation*. Both read the answers from generated text.
+    Li et al. 2023, *Evaluating Object Hallucination in Large Vision-Language Models*
+    (POPE); Wang et al. 2023, *AMBER: An LLM-free Multi-dimensional Benchmark for MLLMs
+    Hallucination Evaluation*. Both read the answers from generated text.
     """
 
     expected_check_failures: ClassVar[dict[str, str]] = dict.fromkeys(
-        ("columns", "token-scores-unchanged"), "needs two answers, yes and no; the check has three random texts"
+        ("columns", "token-scores-unchanged"),
+        "needs two answers, yes and no; the check has three random texts",
     )
 
     @check_arguments
     def __init__(
-        self, *, yes: str = "yes", no: str = "no", positive: Literal["yes", "no"] = "yes",
-        score: Literal["sum", "mean"] = "sum", by: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        yes: str = "yes",
+        no: str = "no",
+        positive: Literal["yes", "no"] = "yes",
+        score: Literal["sum", "mean"] = "sum",
+        by: str | None = None,
+    ) -> None:
         if not yes or not no or answer_is([yes], no) or answer_is([no], yes):
             raise HarnessError(
-                f"poll: the answers are {yes!r} and {no!r}; expected two words of which none begins with the other",
-                parameter="yes", value=yes,
-            )  # fmt: skip
+                f"poll: the answers are {yes!r} and {no!r}; "
+                "expected two words of which none begins with the other",
+                parameter="yes",
+                value=yes,
+            )
         self.words = (yes, no)
         self.positive = positive
         self.mean = score == "mean"
         self.by = parts.check_key("poll", by)
         needs = frozenset({"references", "logprobs"})
-        self.spec = MetricSpec("poll", True, level="model", needs=needs, column_names=COLUMNS, undirected=("yes", "unparsed"))
+        self.spec = MetricSpec(
+            "poll",
+            True,
+            level="model",
+            needs=needs,
+            column_names=COLUMNS,
+            undirected=("yes", "unparsed"),
+        )
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
@@ -139,7 +177,8 @@ class Poll(parts.ByParts, Parameterised):
         Raises
         ------
         InputError
-            For an example without exactly two answers, invalid scores, scores without tokens, or answers that are not yes and no.
+            For an example without exactly two answers, invalid scores, scores without
+            tokens, or answers that are not yes and no.
         """
         rows = self._counts(scores)
         return {
@@ -154,7 +193,9 @@ class Poll(parts.ByParts, Parameterised):
         return {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1]}
 
     def intervals(self, scores: Scores, samples: int, seed: int) -> dict[str, Interval]:
-        """Return column -> interval: Wilson's for shares of questions, a bootstrap over questions for the others."""
+        """Return column -> interval: Wilson's for shares of questions, a bootstrap over
+        questions for the others.
+        """
         rows, out = self._counts(scores), dict[str, Interval]()
         for subset, members in self._parts(len(rows)).items():
             for name, interval in _intervals(rows[members], samples, seed).items():
@@ -162,20 +203,38 @@ class Poll(parts.ByParts, Parameterised):
         return out
 
     def _parts(self, count: int) -> dict[str | None, np.ndarray]:
-        """Return the questions of the whole task (None) and of its parts: indices (q,) of ``count`` questions."""
+        """Return the questions of the whole task (None) and of its parts:
+        indices (q,) of ``count`` questions.
+        """
         questions: dict[str | None, np.ndarray] = {None: np.arange(count)}
-        return questions if self.by is None else {**questions, **parts.units_of("poll", self._values, self.by, 1)}
+        return (
+            questions
+            if self.by is None
+            else {**questions, **parts.units_of("poll", self._values, self.by, 1)}
+        )
 
     def _column(self, name: str, subset: str | None) -> str:
         """Return the name of a column of the whole task (None) or of a part."""
-        return name if subset is None or self.by is None else parts.column(name, self.by, subset)
+        return (
+            name
+            if subset is None or self.by is None
+            else parts.column(name, self.by, subset)
+        )
 
     def _counts(self, scores: Scores) -> np.ndarray:
-        """Return the counts of each question, shape (Q, 4), or (Q, 6) where answers cannot be read."""
+        """Return the counts of each question, shape (Q, 4), or (Q, 6) where answers
+        cannot be read.
+        """
         questions = choices_of("poll", scores, PAIR).seen
         values = totals("poll", questions, self.mean)
-        right, unparsed = mark_correct(values).astype(bool), mark_unparsed(values).astype(bool)
-        says_yes = np.array([self._first_is_yes(number, pair) for number, pair in enumerate(questions)], dtype=bool)
+        right, unparsed = (
+            mark_correct(values).astype(bool),
+            mark_unparsed(values).astype(bool),
+        )
+        says_yes = np.array(
+            [self._first_is_yes(number, pair) for number, pair in enumerate(questions)],
+            dtype=bool,
+        )
         truth = says_yes == (self.positive == "yes")
         rows = counts(truth, right)
         if not unparsed.any():
@@ -187,7 +246,8 @@ class Poll(parts.ByParts, Parameterised):
         """Return True when the mark_correct answer of a question is yes."""
         if not all(item.tokens for item in pair):
             raise InputError(
-                f"poll: the token scores of example {number} have no tokens; expected them, to tell yes from no "
+                f"poll: the token scores of example {number} have no tokens; "
+                "expected them, to tell yes from no "
                 "(accuracy without them: the metric choice)"
             )
         yes, no = self.words
@@ -196,15 +256,29 @@ class Poll(parts.ByParts, Parameterised):
         if answer_is(pair[0].tokens, no) and answer_is(pair[1].tokens, yes):
             return False
         texts = " and ".join(repr("".join(item.tokens)[:40]) for item in pair)
-        raise InputError(f"poll: example {number} has the answers {texts}; expected one that begins with {yes!r} and one with {no!r}")
+        raise InputError(
+            f"poll: example {number} has the answers {texts}; "
+            f"expected one that begins with {yes!r} and one with {no!r}"
+        )
 
 
 def _intervals(rows: np.ndarray, samples: int, seed: int) -> dict[str, Interval]:
-    """Return column -> interval from the counts of questions, shape (Q, 4) or (Q, 6)."""
-    shares = {"accuracy": rows[:, 0] + rows[:, 3], "yes": rows[:, 0] + rows[:, 1], "unparsed": rows[:, 4:].sum(axis=1)}
+    """Return column -> interval from the counts of questions, shape (Q, 4) or (Q,
+    6).
+    """
+    shares = {
+        "accuracy": rows[:, 0] + rows[:, 3],
+        "yes": rows[:, 0] + rows[:, 1],
+        "unparsed": rows[:, 4:].sum(axis=1),
+    }
     return {
         name: intervals.of_share(shares[name], samples, seed)
         if name in shares
-        else intervals.of_ratio(lambda weights, name=name: rates(weights @ rows)[name], len(rows), samples, seed)
+        else intervals.of_ratio(
+            lambda weights, name=name: rates(weights @ rows)[name],
+            len(rows),
+            samples,
+            seed,
+        )
         for name in rates(rows.sum(axis=0))
     }

@@ -1,1 +1,3 @@
-"""Judges: captions and a language model in, scores, preferences and a ranking of systems out."""
+"""Judges: captions and a language model in, scores,
+preferences and a ranking of systems out.
+"""

@@ -2,8 +2,9 @@
 
   harness arena A.json B.json C.json --references R.json --judge judge.yaml
 
-Each file holds the captions of one system, in any format that ``harness score`` reads; its first caption of an example takes
-part. The judge file holds the parameters of a judge, such as ``base_url: http://localhost:8000/v1`` and ``model: NAME``.
+Each file holds the captions of one system, in any format that ``harness score`` reads;
+its first caption of an example takes part. The judge file holds the parameters of a
+judge, such as ``base_url: http://localhost:8000/v1`` and ``model: NAME``.
 """
 
 from __future__ import annotations
@@ -21,15 +22,41 @@ from harness.errors import HarnessError, InputError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness arena`` to a parser."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help="captions of one system each")
-    parser.add_argument("--references", required=True, metavar="FILE", help="references of the examples")
-    parser.add_argument("--judge", required=True, metavar="FILE", help="YAML or JSON file with the judge's parameters")
-    parser.add_argument("--label", action="append", metavar="NAME", help="name of a system, one per file in their order")
-    parser.add_argument("--blind", action="store_true", help="do not show the references to the judge")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="captions of one system each"
+    )
+    parser.add_argument(
+        "--references", required=True, metavar="FILE", help="references of the examples"
+    )
+    parser.add_argument(
+        "--judge",
+        required=True,
+        metavar="FILE",
+        help="YAML or JSON file with the judge's parameters",
+    )
+    parser.add_argument(
+        "--label",
+        action="append",
+        metavar="NAME",
+        help="name of a system, one per file in their order",
+    )
+    parser.add_argument(
+        "--blind", action="store_true", help="do not show the references to the judge"
+    )
     parser.add_argument("--criterion", metavar="TEXT", help="meaning of 'better'")
-    parser.add_argument("--limit", type=int, metavar="N", help="compare the first N examples only")
-    parser.add_argument("--samples", type=int, default=1000, metavar="N", help="bootstrap samples (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the bootstrap (default 0)")
+    parser.add_argument(
+        "--limit", type=int, metavar="N", help="compare the first N examples only"
+    )
+    parser.add_argument(
+        "--samples",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="bootstrap samples (default 1000)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the bootstrap (default 0)"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--allow-secret",
@@ -51,20 +78,37 @@ def run(args: argparse.Namespace) -> int:
 
     labels = args.label or [Path(file).name.split(".")[0] for file in args.files]
     if len(labels) != len(args.files) or len(set(labels)) < len(labels):
-        raise InputError(f"arena: the systems are called {', '.join(labels)}; expected one different --label per file")
+        raise InputError(
+            f"arena: the systems are called {', '.join(labels)}; "
+            "expected one different --label per file"
+        )
     settings = yaml_source.load(Path(args.judge))
     check_permissions(settings)
     judge = resolve_judge(settings.data, "arena")
     examples = list(current().create("readers", "auto", {"path": args.references}))
     examples = examples[: args.limit] if args.limit else examples
-    systems = {label: first_captions(file, examples, bool(args.limit)) for label, file in zip(labels, args.files)}
+    systems = {
+        label: first_captions(file, examples, bool(args.limit))
+        for label, file in zip(labels, args.files)
+    }
     ranking = arena(
-        judge, systems, None if args.blind else [example.references for example in examples],
-        sources=[example.source for example in examples], media=[example.media for example in examples],
-        criterion=args.criterion or CRITERION, samples=args.samples, seed=args.seed,
-    )  # fmt: skip
+        judge,
+        systems,
+        None if args.blind else [example.references for example in examples],
+        sources=[example.source for example in examples],
+        media=[example.media for example in examples],
+        criterion=args.criterion or CRITERION,
+        samples=args.samples,
+        seed=args.seed,
+    )
     if args.json:
-        print(json.dumps({**asdict(ranking), "wins": ranking.wins.tolist()}, ensure_ascii=False, indent=2))
+        print(
+            json.dumps(
+                {**asdict(ranking), "wins": ranking.wins.tolist()},
+                ensure_ascii=False,
+                indent=2,
+            )
+        )
     else:
         print("\n".join(lines(ranking)))
     return 0
@@ -74,10 +118,14 @@ def first_captions(file: str, examples: Sequence[Example], partial: bool) -> lis
     """Return the first caption of each example in a file of captions."""
     from harness.registry import current
 
-    adapter = current().create("adapters", "predictions", {"path": file, "allow_unknown": partial})
+    adapter = current().create(
+        "adapters", "predictions", {"path": file, "allow_unknown": partial}
+    )
     adapter.prepare(TaskView(examples, Decoding(), partial))
     out: list[str] = []
-    for example, item in zip(examples, adapter.generate(examples, Decoding(), [0] * len(examples))):
+    for example, item in zip(
+        examples, adapter.generate(examples, Decoding(), [0] * len(examples))
+    ):
         if isinstance(item, Failure):
             raise HarnessError(f"example '{example.id}': {item.reason}", file)
         candidates = item.candidates if isinstance(item, Generation) else item
@@ -88,20 +136,36 @@ def first_captions(file: str, examples: Sequence[Example], partial: bool) -> lis
 
 
 def lines(ranking: Any) -> list[str]:
-    """Return the lines of the table of a :class:`~harness_metrics.judges.tournament.Ranking`."""
+    """Return the lines of the table of a
+    :class:`~harness_metrics.judges.tournament.Ranking`.
+    """
     width = max(6, *(len(standing.system) for standing in ranking.standings))
-    out = [f"{'rank':<10}{'system':<{width}}{'strength':>10}{'95 % interval':>20}{'points':>9}"]
+    out = [
+        f"{'rank':<10}{'system':<{width}}{'strength':>10}{'95 % interval':>20}{'points':>9}"
+    ]
     for row in ranking.standings:
         rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
-        ends = f"{row.interval[0]:.3f} to {row.interval[1]:.3f}" if row.interval else "none"
-        out.append(f"{rank:<10}{row.system:<{width}}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}")
+        ends = (
+            f"{row.interval[0]:.3f} to {row.interval[1]:.3f}"
+            if row.interval
+            else "none"
+        )
+        out.append(
+            f"{rank:<10}{row.system:<{width}}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}"
+        )
     counts = ranking.counts
-    answers = ", ".join(f"{count} {status}" for status, count in counts["answers"].items() if count)
+    answers = ", ".join(
+        f"{count} {status}" for status, count in counts["answers"].items() if count
+    )
     cost = f", cost {counts['cost']:.4f}" if "cost" in counts else ""
     tokens = counts["tokens"]
     return [
-        *out, "",
-        f"{ranking.duels} duels in both orders, {ranking.unanswered} without an answer; {ranking.contradictions:.1%} contradict "
-        f"themselves; {ranking.first_place:.1%} of decisions for the caption in the first place",
-        f"answers: {answers}; {counts['requests']} requests, {tokens['input']} + {tokens['output']} tokens{cost}",
-    ]  # fmt: skip
+        *out,
+        "",
+        f"{ranking.duels} duels in both orders, {ranking.unanswered} without an "
+        f"answer; {ranking.contradictions:.1%} contradict "
+        f"themselves; {ranking.first_place:.1%} of decisions for the caption in the "
+        "first place",
+        f"answers: {answers}; {counts['requests']} requests, "
+        f"{tokens['input']} + {tokens['output']} tokens{cost}",
+    ]

@@ -1,4 +1,6 @@
-"""Metric ``clair``: a language model says whether two sets of captions describe the same image."""
+"""Metric ``clair``: a language model says whether two sets of captions describe the
+same image.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,11 @@ _READ = read_number("score", 0.0, HIGHEST)
 
 
 class Clair(JudgeMetric):
-    """Likelihood that candidates and references describe one image, by a judge model, in [0, 1]; higher is better.
+    """Likelihood that candidates and references describe one image, by a judge model,
+    in [0, 1]; higher is better.
 
-    One request per example, with all its candidates and references, each list sorted. The judge answers a JSON object with a
-    score from 0 to 100.
+    One request per example, with all its candidates and references, each list sorted.
+    The judge answers a JSON object with a score from 0 to 100.
 
     Parameters
     ----------
@@ -38,25 +41,59 @@ class Clair(JudgeMetric):
 
     References
     ----------
-    Chan et al. 2023, *CLAIR: Evaluating Image Captions with Large Language Models*, section 3.
+    Chan et al. 2023, *CLAIR: Evaluating Image Captions with Large Language Models*,
+    section 3.
     """
 
     of_all_candidates = True
 
-    def __init__(self, *, judge: JudgeSpec, prompt: str | None = None, unanswered: Unanswered = "undefined") -> None:
-        self.prompt = prompts.check_template(prompt or prompts.CLAIR, ("candidates", "references"), "clair")
-        super().__init__("clair", judge, unanswered, frozenset({"references"}), prompts.prompt_key(self.prompt))
+    def __init__(
+        self,
+        *,
+        judge: JudgeSpec,
+        prompt: str | None = None,
+        unanswered: Unanswered = "undefined",
+    ) -> None:
+        self.prompt = prompts.check_template(
+            prompt or prompts.CLAIR, ("candidates", "references"), "clair"
+        )
+        super().__init__(
+            "clair",
+            judge,
+            unanswered,
+            frozenset({"references"}),
+            prompts.prompt_key(self.prompt),
+        )
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
         texts = [
-            prompts.fill(self.prompt, {"candidates": prompts.listing(item.candidates), "references": prompts.listing(item.references)})
+            prompts.fill(
+                self.prompt,
+                {
+                    "candidates": prompts.listing(item.candidates),
+                    "references": prompts.listing(item.references),
+                },
+            )
             for item in batch.sets
         ]
         verdicts = self.judge.ask(texts, lambda reply: verdict_of(reply, _READ))
-        scores = [self.default if verdict.value is None else verdict.value / HIGHEST for verdict in verdicts]
-        return np.stack([np.concatenate([[score], count_answers([v])]) for score, v in zip(scores, verdicts)])
+        scores = [
+            self.default if verdict.value is None else verdict.value / HIGHEST
+            for verdict in verdicts
+        ]
+        return np.stack(
+            [
+                np.concatenate([[score], count_answers([v])])
+                for score, v in zip(scores, verdicts)
+            ]
+        )
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the counts of the answers, and whether they seem to be on another scale, from statistics (B, 10)."""
-        return {**super().details(stats), **self.scale_note(stats[:, :1], stats[:, 1:], 0.0, HIGHEST)}
+        """Return the counts of the answers, and whether they seem to be on another
+        scale, from statistics (B, 10).
+        """
+        return {
+            **super().details(stats),
+            **self.scale_note(stats[:, :1], stats[:, 1:], 0.0, HIGHEST),
+        }

@@ -10,7 +10,10 @@ from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, read_choice, verdict_of
 from harness_metrics.judges.judge import Judge
 
-CRITERION = "it describes the image more correctly, says more of what matters in it, and reads better"
+CRITERION = (
+    "it describes the image more correctly, says more of what matters in it, "
+    "and reads better"
+)
 """Default meaning of *better*."""
 _READ = read_choice("better", ("A", "B", "tie"))
 _POINTS = {"A": 1.0, "tie": 0.5, "B": 0.0}
@@ -38,14 +41,18 @@ class Outcome:
 
     @property
     def points(self) -> float:
-        """Points of the first caption: the mean of both orders (0.5 where they contradict each other); NaN if one has no answer."""
+        """Points of the first caption: the mean of both orders (0.5 where they
+        contradict each other); NaN if one has no answer.
+        """
         if self.forward.value is None or self.backward.value is None:
             return float("nan")
         return (_POINTS[self.forward.value] + 1.0 - _POINTS[self.backward.value]) / 2.0
 
     @property
     def for_first_place(self) -> float:
-        """Share of decisions for the caption in the first place (A), ties one half; 0.5 without bias of position, NaN as ``points``."""
+        """Share of decisions for the caption in the first place (A), ties one half; 0.5
+        without bias of position, NaN as ``points``.
+        """
         if self.forward.value is None or self.backward.value is None:
             return float("nan")
         return (_POINTS[self.forward.value] + _POINTS[self.backward.value]) / 2.0
@@ -56,15 +63,33 @@ class Outcome:
         return {self.forward.value, self.backward.value} in ({"A"}, {"B"})
 
 
-def fight(judge: Judge, duels: Sequence[Duel], criterion: str, template: str) -> list[Outcome]:
+def fight(
+    judge: Judge, duels: Sequence[Duel], criterion: str, template: str
+) -> list[Outcome]:
     """Return the outcomes of duels; equal captions tie without a request."""
     contests = [duel for duel in duels if duel.first != duel.second]
-    orders = [(*captions, duel) for duel in contests for captions in ((duel.first, duel.second), (duel.second, duel.first))]
+    orders = [
+        (*captions, duel)
+        for duel in contests
+        for captions in ((duel.first, duel.second), (duel.second, duel.first))
+    ]
     texts = [_prompt(*order, criterion, template) for order in orders]
-    # Models prefer a position: both orders are asked, and a preference that follows the position is a tie.
-    verdicts = iter(judge.ask(texts, lambda reply: verdict_of(reply, _READ), [duel.media for *_, duel in orders]))
+    # Models prefer a position: both orders are asked, and a preference that follows the
+    # position is a tie.
+    verdicts = iter(
+        judge.ask(
+            texts,
+            lambda reply: verdict_of(reply, _READ),
+            [duel.media for *_, duel in orders],
+        )
+    )
     tie: Verdict[str] = Verdict("valid", "tie", 0)
-    return [Outcome(tie, tie) if duel.first == duel.second else Outcome(next(verdicts), next(verdicts)) for duel in duels]
+    return [
+        Outcome(tie, tie)
+        if duel.first == duel.second
+        else Outcome(next(verdicts), next(verdicts))
+        for duel in duels
+    ]
 
 
 def _prompt(first: str, second: str, duel: Duel, criterion: str, template: str) -> str:

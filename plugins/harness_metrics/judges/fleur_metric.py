@@ -1,4 +1,6 @@
-"""Metric ``fleur``: a grade by a model that sees the image, smoothed by the probabilities of its digits."""
+"""Metric ``fleur``: a grade by a model that sees the image, smoothed by the
+probabilities of its digits.
+"""
 
 from __future__ import annotations
 
@@ -26,61 +28,103 @@ DECIMALS = 2
 
 
 class Fleur(JudgeMetric):
-    """Grade of each candidate by a judge that sees the image, in [0, 1]; higher is better.
+    """Grade of each candidate by a judge that sees the image, in [0, 1];
+    higher is better.
 
-    One request per candidate. The grade is not the printed number, but the expectation of its digits under the probabilities that the
-    server reports (``logprobs``), so that grades tie less. The score of an example is the mean over its candidates.
+    One request per candidate. The grade is not the printed number, but the expectation
+    of its digits under the probabilities that the server reports (``logprobs``), so
+    that grades tie less. The score of an example is the mean over its candidates.
 
     Parameters
     ----------
     judge : mapping, Backend or Judge
-        Server that is sent the image (``image: true``); see :func:`~harness_metrics.judges.judge.resolve_judge`.
+        Server that is sent the image (``image: true``); see
+        :func:`~harness_metrics.judges.judge.resolve_judge`.
     references : bool, default False
         If true, the judge sees the references too (RefFLEUR).
     prompt : str, optional
         Template with ``{candidate}`` and, optionally, ``{context}``.
     unanswered : {'undefined', 'lowest'}
-        Score of a candidate without a grade between 0 and 1, or without the probabilities of its digits: none, or 0.
+        Score of a candidate without a grade between 0 and 1, or without the
+        probabilities of its digits: none, or 0.
 
     Raises
     ------
     HarnessError
-        For a judge that cannot be created or sees no image, and a prompt without its place.
+        For a judge that cannot be created or sees no image, and a prompt without its
+        place.
 
     References
     ----------
-    Lee, Park and Kang 2024, *FLEUR: An Explainable Reference-Free Evaluation Metric for Image Captioning Using a Large Multimodal
-    Model*, section 3.2.
+    Lee, Park and Kang 2024, *FLEUR: An Explainable Reference-Free Evaluation Metric for
+    Image Captioning Using a Large Multimodal Model*, section 3.2.
     """
 
     def __init__(
-        self, *, judge: JudgeSpec, references: bool = False, prompt: str | None = None, unanswered: Unanswered = "undefined"
+        self,
+        *,
+        judge: JudgeSpec,
+        references: bool = False,
+        prompt: str | None = None,
+        unanswered: Unanswered = "undefined",
     ) -> None:
         judge = copy.copy(resolve_judge(judge, "fleur"))
         if not judge.image:
-            raise HarnessError("fleur: the judge sees the image; expected judge: {image: true, ...}", parameter="judge")
+            raise HarnessError(
+                "fleur: the judge sees the image; expected judge: {image: true, ...}",
+                parameter="judge",
+            )
         judge.repeats = 0  # the reminder of a repetition speaks of JSON
         if isinstance(judge.backend, Server):
             judge.backend = copy.copy(judge.backend)
-            judge.backend.extra = {"logprobs": True, "top_logprobs": 20, **judge.backend.extra}
+            judge.backend.extra = {
+                "logprobs": True,
+                "top_logprobs": 20,
+                **judge.backend.extra,
+            }
         self.references = references
-        self.prompt = prompts.check_template(prompt or prompts.FLEUR, ("candidate",), "fleur")
+        self.prompt = prompts.check_template(
+            prompt or prompts.FLEUR, ("candidate",), "fleur"
+        )
         needs = frozenset({"references"} if references else ())
-        super().__init__("fleur", judge, unanswered, needs, *(["references"] * references), prompts.prompt_key(self.prompt))
+        super().__init__(
+            "fleur",
+            judge,
+            unanswered,
+            needs,
+            *(["references"] * references),
+            prompts.prompt_key(self.prompt),
+        )
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the score and the counts of each example, shape (B, 10)."""
         of_examples = self.ask_each(batch, self._prompt, read_grade)
-        grades = [sorted(self.default if verdict.value is None else verdict.value for verdict in verdicts) for verdicts in of_examples]
-        return np.array([[mean_of_defined(values), *count_answers(verdicts)] for values, verdicts in zip(grades, of_examples)])
+        grades = [
+            sorted(
+                self.default if verdict.value is None else verdict.value
+                for verdict in verdicts
+            )
+            for verdicts in of_examples
+        ]
+        return np.array(
+            [
+                [mean_of_defined(values), *count_answers(verdicts)]
+                for values, verdicts in zip(grades, of_examples)
+            ]
+        )
 
     def _prompt(self, item: CaptionSet, caption: str) -> str:
         context = prompts.context(item.references if self.references else (), None)
-        return prompts.fill(self.prompt, {"candidate": prompts.quote_caption(caption), "context": context})
+        return prompts.fill(
+            self.prompt,
+            {"candidate": prompts.quote_caption(caption), "context": context},
+        )
 
 
 def read_grade(reply: Reply) -> Verdict[float]:
-    """Return the verdict on a reply with the grade of its digits; ``invalid`` without a grade or the probabilities of its digits."""
+    """Return the verdict on a reply with the grade of its digits; ``invalid`` without a
+    grade or the probabilities of its digits.
+    """
     text = verdict_of_text(reply)
     grade = None if text.value is None else smooth_grade(reply.tokens)
     status = "invalid" if text.value is not None and grade is None else text.status
@@ -88,9 +132,11 @@ def read_grade(reply: Reply) -> Verdict[float]:
 
 
 def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
-    """Return the expected value of the first number in [0, 1] that tokens spell; None without one.
+    """Return the expected value of the first number in [0, 1] that tokens spell;
+    None without one.
 
-    Each digit behind the point is replaced by its expectation. For 1 it is 0.9 P(0) + P(1), since 0 would begin a grade below 1.
+    Each digit behind the point is replaced by its expectation. For 1 it is 0.9 P(0) +
+    P(1), since 0 would begin a grade below 1.
 
     Parameters
     ----------
@@ -105,14 +151,23 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
     0.8
     """
     texts = [next(iter(token)) for token in tokens]
-    starts = [start + len(text) - len(text.lstrip()) for start, text in zip(accumulate(map(len, texts), initial=0), texts)]
+    starts = [
+        start + len(text) - len(text.lstrip())
+        for start, text in zip(accumulate(map(len, texts), initial=0), texts)
+    ]
     token_at = dict(zip(starts, tokens))
     number = re.search(r"\d*\.\d+|\d+", "".join(texts))
     if number is None or float(number[0]) > 1:
         return None
     if float(number[0]) == 1:
         values = {"0": 0.9, "1": 1.0}
-        return sum(exp(value) * values.get(text.strip(), 0.0) for text, value in token_at.get(number.start(), {}).items()) or None
+        return (
+            sum(
+                exp(value) * values.get(text.strip(), 0.0)
+                for text, value in token_at.get(number.start(), {}).items()
+            )
+            or None
+        )
     decimals = number[0].partition(".")[2]
     grade, place = 0.0, 0
     while place < min(len(decimals), DECIMALS):
@@ -120,7 +175,14 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
         answer = next(iter(token)).strip()
         if not answer.isdigit():
             return None
-        digits = [(text.strip()[: DECIMALS - place], exp(value)) for text, value in token.items() if text.strip().isdigit()]
-        grade += sum(probability * float(f"0.{'0' * place}{text}") for text, probability in digits)
+        digits = [
+            (text.strip()[: DECIMALS - place], exp(value))
+            for text, value in token.items()
+            if text.strip().isdigit()
+        ]
+        grade += sum(
+            probability * float(f"0.{'0' * place}{text}")
+            for text, probability in digits
+        )
         place += len(answer)
     return grade

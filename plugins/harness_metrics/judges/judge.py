@@ -1,4 +1,6 @@
-"""A judge: a language model, the cache of its answers, and repetitions of requests whose answer has no value."""
+"""A judge: a language model, the cache of its answers, and repetitions of requests
+whose answer has no value.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,16 @@ class ReplyCache:
         self.store = ReplyStore("judges", _hash(signature), folder, required=True)
 
     def key(self, conversation: Conversation) -> str:
-        """Return the key of the reply to a conversation: a hash of it, by the content of an image, and of the signature."""
-        messages = [{name: text for name, text in message.items() if name != "image"} for message in conversation]
-        return _hash(json.dumps([self.signature, messages], ensure_ascii=False, sort_keys=True))
+        """Return the key of the reply to a conversation: a hash of it, by the content
+        of an image, and of the signature.
+        """
+        messages = [
+            {name: text for name, text in message.items() if name != "image"}
+            for message in conversation
+        ]
+        return _hash(
+            json.dumps([self.signature, messages], ensure_ascii=False, sort_keys=True)
+        )
 
     def read(self, keys: Sequence[str]) -> dict[str, Reply]:
         """Return the replies of the keys that are present and undamaged."""
@@ -69,7 +78,8 @@ _Question = tuple[str, str | None]
 """Prompt and image."""
 _log = logging.getLogger(__name__)
 REMINDER = (
-    "That answer cannot be read. Answer again, in English, with nothing but one complete JSON object of the form "
+    "That answer cannot be read. Answer again, in English, "
+    "with nothing but one complete JSON object of the form "
     "that was requested. Keep it short."
 )
 """Message after an answer that is empty, truncated or invalid."""
@@ -84,10 +94,12 @@ class Judge:
     backend : Backend
         The model.
     cache : bool or str
-        True: answers are kept in ``$HARNESS_CACHE/judges``; a folder: there; False: nowhere.
+        True: answers are kept in ``$HARNESS_CACHE/judges``; a folder: there; False:
+        nowhere.
     repeats : int, default 1
-        Number of times that a request is repeated, with its answer and a reminder of the form, where the answer is empty,
-        truncated or invalid. Refusals are not repeated.
+        Number of times that a request is repeated, with its answer and a reminder of
+        the form, where the answer is empty, truncated or invalid. Refusals are not
+        repeated.
     prices : mapping, optional
         ``input`` and ``output``: price of a million tokens, in any currency.
     image : bool, default False
@@ -103,11 +115,21 @@ class Judge:
 
     @check_arguments
     def __init__(
-        self, backend: Backend, *, cache: bool | str = True, repeats: Index = 1, prices: Prices | None = None, image: bool = False,
+        self,
+        backend: Backend,
+        *,
+        cache: bool | str = True,
+        repeats: Index = 1,
+        prices: Prices | None = None,
+        image: bool = False,
         images: PathParam | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if image and isinstance(backend, LocalModel):
-            raise HarnessError("judge: a local model sees no image; image: true needs a server (base_url)", parameter="image")
+            raise HarnessError(
+                "judge: a local model sees no image; image: "
+                "true needs a server (base_url)",
+                parameter="image",
+            )
         self.backend, self.image = backend, image
         self.images = user_path(images) if images else None
         self.caches = bool(cache)
@@ -120,13 +142,21 @@ class Judge:
         return f"judge[{self.backend.signature()}|repeats:{self.repeats}{'|image' * self.image}]"
 
     def default_prompt(self, template: str) -> str:
-        """Return a template as it is for a judge of texts, and as it is for a judge that sees the image."""
+        """Return a template as it is for a judge of texts,
+        and as it is for a judge that sees the image.
+        """
         return with_image(template) if self.image else template
 
-    def ask(self, prompts: Sequence[str], read: Callable[[Reply], Verdict[T]], media: Sequence[str | None] = ()) -> list[Verdict[T]]:
+    def ask(
+        self,
+        prompts: Sequence[str],
+        read: Callable[[Reply], Verdict[T]],
+        media: Sequence[str | None] = (),
+    ) -> list[Verdict[T]]:
         """Return one verdict per prompt.
 
-        Requests, tokens and statuses do not depend on the cache: a stored answer counts what it cost when it was requested.
+        Requests, tokens and statuses do not depend on the cache: a stored answer counts
+        what it cost when it was requested.
 
         Parameters
         ----------
@@ -135,50 +165,87 @@ class Judge:
         read : callable
             Maps a reply to its verdict.
         media : sequence of str or None
-            Image of the example of each prompt, length T; used by a judge that sees images.
+            Image of the example of each prompt, length T; used by a judge that sees
+            images.
 
         Raises
         ------
         HarnessError
-            If a request fails, all answers until then being in the cache, and for an example without an image that can be read.
+            If a request fails, all answers until then being in the cache, and for an
+            example without an image that can be read.
         """
-        questions = list(zip(prompts, media)) if self.image else [(prompt, None) for prompt in prompts]
-        pictures = {name: self._picture(name) if self.image else Message() for name in {name: 0 for _, name in questions}}
+        questions = (
+            list(zip(prompts, media))
+            if self.image
+            else [(prompt, None) for prompt in prompts]
+        )
+        pictures = {
+            name: self._picture(name) if self.image else Message()
+            for name in {name: 0 for _, name in questions}
+        }
         talks: dict[_Question, Conversation] = {
-            question: ({"role": "user", "content": question[0], **pictures[question[1]]},) for question in dict.fromkeys(questions)
+            question: (
+                {"role": "user", "content": question[0], **pictures[question[1]]},
+            )
+            for question in dict.fromkeys(questions)
         }
         verdicts: dict[_Question, Verdict[T]] = {}
         for _ in range(self.repeats + 1):
             replies = self._replies(list(talks.values()))
             open_talks: dict[_Question, Conversation] = {}
             for (question, talk), reply in zip(talks.items(), replies):
-                verdicts[question] = verdict = _join_verdicts(verdicts.get(question), read(reply))
+                verdicts[question] = verdict = _join_verdicts(
+                    verdicts.get(question), read(reply)
+                )
                 if verdict.status in ("empty", "truncated", "invalid"):
-                    answer = {"role": "assistant", "content": reply.text.strip() or "(no answer)"}
-                    open_talks[question] = (*talk, answer, {"role": "user", "content": REMINDER})
+                    answer = {
+                        "role": "assistant",
+                        "content": reply.text.strip() or "(no answer)",
+                    }
+                    open_talks[question] = (
+                        *talk,
+                        answer,
+                        {"role": "user", "content": REMINDER},
+                    )
             talks = open_talks
         _warn(verdicts.values())
         return [verdicts[question] for question in questions]
 
     def _picture(self, media: str | None) -> Message:
-        """Return the fields of a message with an image; raise :class:`InputError` for an image that is not there."""
+        """Return the fields of a message with an image; raise :class:`InputError` for
+        an image that is not there.
+        """
         if not media:
-            raise InputError("the judge has image: true, and an example has no image", parameter="image")
+            raise InputError(
+                "the judge has image: true, and an example has no image",
+                parameter="image",
+            )
         file = media_file(media, self.images)
         try:
-            return {"image": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+            return {
+                "image": str(file),
+                "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            }
         except OSError as error:
-            raise InputError(f"no image to read ({error.strerror}); judge: {{images: FOLDER}} names its folder", str(file)) from error
+            raise InputError(
+                f"no image to read ({error.strerror}); judge: {{images: "
+                f"FOLDER}} names its folder",
+                str(file),
+            ) from error
 
     def _replies(self, talks: Sequence[Conversation]) -> list[Reply]:
         """Return the replies from the cache and the model."""
-        cache = ReplyCache(self.backend.signature(), self.folder) if self.caches else None
+        cache = (
+            ReplyCache(self.backend.signature(), self.folder) if self.caches else None
+        )
         replies: dict[int, Reply] = {}
         keys: list[str] = []
         if cache is not None:
             keys = [cache.key(talk) for talk in talks]
             stored = cache.read(keys)
-            replies = {index: stored[key] for index, key in enumerate(keys) if key in stored}
+            replies = {
+                index: stored[key] for index, key in enumerate(keys) if key in stored
+            }
         absent = [index for index in range(len(talks)) if index not in replies]
 
         def keep(position: int, reply: Reply) -> None:
@@ -193,10 +260,16 @@ class Judge:
         finally:
             if cache is not None:
                 cache.store.close()
-        _log.info("judge: %d answers, %d of them from the cache", len(talks), len(talks) - len(absent))
+        _log.info(
+            "judge: %d answers, %d of them from the cache",
+            len(talks),
+            len(talks) - len(absent),
+        )
         if len(replies) < len(talks):
             missing = len(talks) - len(replies)
-            raise HarnessError(f"the judge has no answer to {missing} of {len(talks)} requests")
+            raise HarnessError(
+                f"the judge has no answer to {missing} of {len(talks)} requests"
+            )
         return [replies[index] for index in range(len(talks))]
 
 
@@ -205,21 +278,32 @@ def _join_verdicts(first: Verdict[T] | None, last: Verdict[T]) -> Verdict[T]:
     if first is None:
         return last
     return replace(
-        last, requests=first.requests + last.requests, prompt_tokens=first.prompt_tokens + last.prompt_tokens,
+        last,
+        requests=first.requests + last.requests,
+        prompt_tokens=first.prompt_tokens + last.prompt_tokens,
         completion_tokens=first.completion_tokens + last.completion_tokens,
-    )  # fmt: skip
+    )
 
 
 def _warn(verdicts: Any) -> None:
     counts = Counter(verdict.status for verdict in verdicts)
     total, valid = counts.total(), counts.pop("valid", 0)
     if valid < total:
-        reasons = ", ".join(f"{count} {status}" for status, count in counts.most_common())
-        _log.warning("judge: %d of %d prompts have no valid answer (%s)", total - valid, total, reasons)
+        reasons = ", ".join(
+            f"{count} {status}" for status, count in counts.most_common()
+        )
+        _log.warning(
+            "judge: %d of %d prompts have no valid answer (%s)",
+            total - valid,
+            total,
+            reasons,
+        )
 
 
 JudgeSpec = Mapping[str, Any] | Backend | Judge
-"""Parameters of :class:`Server` or :class:`LocalModel` with those of :class:`Judge`, or an instance."""
+"""Parameters of :class:`Server` or :class:`LocalModel` with those of :class:`Judge`,
+or an instance.
+"""
 
 
 def resolve_judge(spec: object, metric: str) -> Judge:
@@ -228,8 +312,9 @@ def resolve_judge(spec: object, metric: str) -> Judge:
     Parameters
     ----------
     spec : mapping, Backend or Judge
-        A mapping with ``base_url`` is a :class:`~harness_metrics.judges.server.Server`, one with ``path`` a
-        :class:`~harness_metrics.judges.local.LocalModel`; ``cache``, ``repeats`` and ``prices`` are those of :class:`Judge`.
+        A mapping with ``base_url`` is a :class:`~harness_metrics.judges.server.Server`,
+        one with ``path`` a :class:`~harness_metrics.judges.local.LocalModel`;
+        ``cache``, ``repeats`` and ``prices`` are those of :class:`Judge`.
     metric : str
         Name of the metric, for messages.
 
@@ -242,15 +327,21 @@ def resolve_judge(spec: object, metric: str) -> Judge:
         return spec
     if isinstance(spec, Mapping) and ("base_url" in spec) != ("path" in spec):
         parameters = cast("Parameters", spec)
-        settings = {name: value for name, value in parameters.items() if name in _SETTINGS}
-        values = {name: value for name, value in parameters.items() if name not in _SETTINGS}
+        settings = {
+            name: value for name, value in parameters.items() if name in _SETTINGS
+        }
+        values = {
+            name: value for name, value in parameters.items() if name not in _SETTINGS
+        }
         factory = Server if "base_url" in values else LocalModel
         check_parameters(f"judge of '{metric}'", factory, values)
         return Judge(factory(**values), **settings)
     if not isinstance(spec, Mapping) and isinstance(spec, Backend):
         return Judge(spec)
     raise HarnessError(
-        f"{metric}: judge is {spec!r:.80}; expected {{base_url: ..., model: ...}} for a server, {{path: FOLDER}} for a local model, "
+        f"{metric}: judge is {spec!r:.80}; expected {{base_url: ..., model: "
+        f"...}} for a server, {{path: FOLDER}} for a local model, "
         "or an object with signature() and complete()",
-        parameter="judge", value=cast("object", spec),
-    )  # fmt: skip
+        parameter="judge",
+        value=cast("object", spec),
+    )

@@ -17,13 +17,16 @@ from harness_metrics.judges.replies import Reply
 T = TypeVar("T")
 Unanswered = Literal["undefined", "lowest"]
 LARGE_SCALE = 10
-"""Highest grade from which on answers between 0 and 1 with fractions are probably on another scale."""
+"""Highest grade from which on answers between 0 and 1 with fractions are probably on
+another scale.
+"""
 WHOLE = 1e-6
 """Distance from a whole number that rounding may make."""
 
 
 class JudgeMetric(MeanMetric):
-    """Base of a metric with scores in [0, 1] by a judge; a subclass defines ``stats`` with the counts in its last columns.
+    """Base of a metric with scores in [0, 1] by a judge; a subclass defines ``stats``
+    with the counts in its last columns.
 
     Parameters
     ----------
@@ -41,35 +44,66 @@ class JudgeMetric(MeanMetric):
     Attributes
     ----------
     of_all_candidates : bool
-        True for a metric whose judge reads all candidates of an example together, so that the score depends on their number.
+        True for a metric whose judge reads all candidates of an example together, so
+        that the score depends on their number.
     """
 
     of_all_candidates = False
 
     @check_arguments
     def __init__(
-        self, name: str, judge: JudgeSpec, unanswered: Unanswered, needs: frozenset[str], *settings: str,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        judge: JudgeSpec,
+        unanswered: Unanswered,
+        needs: frozenset[str],
+        *settings: str,
+    ) -> None:
         self.judge: Judge = resolve_judge(judge, name)
         if self.judge.image and self.of_all_candidates:
-            raise HarnessError(f"{name}: compares texts; image: true is for the judges of rubric, win-rate and fleur", parameter="judge")
+            raise HarnessError(
+                f"{name}: compares texts; image: true is for the judges of rubric, "
+                "win-rate and fleur",
+                parameter="judge",
+            )
         needs |= {"images"} if self.judge.image else set[str]()
         self.unanswered = unanswered
         self.settings = settings
         references = int("references" in needs)
         self.spec = MetricSpec(
-            name, True, needs=needs, bounds=(0.0, 1.0), min_references=references,
-            min_texts=1 + references, untestable="asks a judge model", details_of_undefined=True,
-            depends_on=(needs & {"references"}) | ({"candidates"} if self.of_all_candidates else set[str]()),
-        )  # fmt: skip
+            name,
+            True,
+            needs=needs,
+            bounds=(0.0, 1.0),
+            min_references=references,
+            min_texts=1 + references,
+            untestable="asks a judge model",
+            details_of_undefined=True,
+            depends_on=(needs & {"references"})
+            | ({"candidates"} if self.of_all_candidates else set[str]()),
+        )
 
     def ask_each(
-        self, batch: Batch, prompt_of: Callable[[CaptionSet, str], str], read: Callable[[Reply], Verdict[T]]
+        self,
+        batch: Batch,
+        prompt_of: Callable[[CaptionSet, str], str],
+        read: Callable[[Reply], Verdict[T]],
     ) -> list[list[Verdict[T]]]:
-        """Return the verdicts on the candidates of each example; ``prompt_of`` maps an example and a candidate to the prompt."""
-        questions = [(prompt_of(item, caption), item.media) for item in batch.sets for caption in item.candidates]
-        verdicts = self.judge.ask([prompt for prompt, _ in questions], read, [media for _, media in questions])
-        return [verdicts[start : start + batch.n] for start in range(0, len(verdicts), batch.n)]
+        """Return the verdicts on the candidates of each example; ``prompt_of`` maps an
+        example and a candidate to the prompt.
+        """
+        questions = [
+            (prompt_of(item, caption), item.media)
+            for item in batch.sets
+            for caption in item.candidates
+        ]
+        verdicts = self.judge.ask(
+            [prompt for prompt, _ in questions], read, [media for _, media in questions]
+        )
+        return [
+            verdicts[start : start + batch.n]
+            for start in range(0, len(verdicts), batch.n)
+        ]
 
     @property
     def default(self) -> float:
@@ -78,18 +112,30 @@ class JudgeMetric(MeanMetric):
 
     def signature(self) -> str:
         """Return the name, the settings and the signature of the judge."""
-        settings = [*self.settings, *([] if self.unanswered == "undefined" else [f"unanswered:{self.unanswered}"])]
+        settings = [
+            *self.settings,
+            *(
+                []
+                if self.unanswered == "undefined"
+                else [f"unanswered:{self.unanswered}"]
+            ),
+        ]
         return "|".join([self.spec.name, *settings, self.judge.signature()])
 
-    def scale_note(self, grades: np.ndarray, counts: np.ndarray, low: float, high: float) -> dict[str, object]:
-        """Return ``scale_note`` where all answers lie from 0 to 1, with fractions, although the judge was asked for 0 to ``high``.
+    def scale_note(
+        self, grades: np.ndarray, counts: np.ndarray, low: float, high: float
+    ) -> dict[str, object]:
+        """Return ``scale_note`` where all answers lie from 0 to 1, with fractions,
+        although the judge was asked for 0 to ``high``.
 
         Parameters
         ----------
         grades : ndarray
-            Means of the grades of each example, one column per criterion, scaled to [0, 1], shape (B, k); NaN where there are none.
+            Means of the grades of each example, one column per criterion, scaled to [0,
+            1], shape (B, k); NaN where there are none.
         counts : ndarray
-            Counts of the answers (:func:`~harness_metrics.judges.answers.count_answers`), shape (B, 9).
+            Counts of the answers
+            (:func:`~harness_metrics.judges.answers.count_answers`), shape (B, 9).
         low, high : float
             Lowest and highest grade.
         """
@@ -97,17 +143,25 @@ class JudgeMetric(MeanMetric):
         if low != 0 or high < LARGE_SCALE or not is_graded.any():
             return {}
         means = (grades * high)[is_graded]
-        n_answers = counts[is_graded, : len(STATUSES)].sum(axis=1) if self.unanswered == "lowest" else counts[is_graded, 0]
+        n_answers = (
+            counts[is_graded, : len(STATUSES)].sum(axis=1)
+            if self.unanswered == "lowest"
+            else counts[is_graded, 0]
+        )
         # A sum of whole grades is whole, whatever their mean is.
         sums: np.ndarray = means * n_answers[:, None]
         has_fractions = bool((np.abs(sums - np.round(sums)) > WHOLE).any())
         if (means > 1 + WHOLE).any() or not has_fractions:
             return {}
         return {
-            "scale_note": f"all answers lie from 0 to 1, with fractions, on a scale of 0 to {high:g}: "
-            f"if the judge answers on a scale of 0 to 1, its scores are {high:g} times too low"
+            "scale_note": "all answers lie from 0 to 1, with fractions, "
+            f"on a scale of 0 to {high:g}: "
+            "if the judge answers on a scale of 0 to 1, "
+            f"its scores are {high:g} times too low"
         }
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return counts of the answers by status, requests, tokens and cost, from statistics (B, d) of all judged examples."""
+        """Return counts of the answers by status, requests, tokens and cost, from
+        statistics (B, d) of all judged examples.
+        """
         return describe_counts(stats[:, -len(COLUMNS) :], self.judge.prices)

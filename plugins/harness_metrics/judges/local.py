@@ -9,7 +9,11 @@ from typing import Any
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
-from harness_metrics.embeddings.local_model import LoadsModel, load_transformer, weights_fingerprint
+from harness_metrics.embeddings.local_model import (
+    LoadsModel,
+    load_transformer,
+    weights_fingerprint,
+)
 from harness_metrics.judges.replies import Conversation, Reply
 
 
@@ -19,11 +23,13 @@ class LocalModel(LoadsModel):
     Parameters
     ----------
     path : str
-        Folder with model and tokenizer. A chat template formats the conversation; without one, its messages are joined by lines.
+        Folder with model and tokenizer. A chat template formats the conversation;
+        without one, its messages are joined by lines.
     max_tokens : int, default 512
         Maximum number of tokens of an answer.
     batch_size : int, default 8
-        Conversations per batch, sorted by length. Padding may change an answer in the last digits of its logits.
+        Conversations per batch, sorted by length. Padding may change an answer in the
+        last digits of its logits.
     device : str, default "cpu"
         Device of the model.
     dtype : str, default "float32"
@@ -32,17 +38,30 @@ class LocalModel(LoadsModel):
     Raises
     ------
     InputError
-        If the folder has no config.json; at first use, if transformers cannot load the model.
+        If the folder has no config.json; at first use, if transformers cannot load the
+        model.
     """
 
     @check_arguments
-    def __init__(self, *, path: str, max_tokens: Count = 512, batch_size: Count = 8, device: str = "cpu", dtype: str = "float32") -> None:
+    def __init__(
+        self,
+        *,
+        path: str,
+        max_tokens: Count = 512,
+        batch_size: Count = 8,
+        device: str = "cpu",
+        dtype: str = "float32",
+    ) -> None:
         self.path = user_path(path)
         self.max_tokens = max_tokens
         self.batch_size = batch_size
         self.device, self.dtype = device, dtype
         if not (self.path / "config.json").is_file():
-            raise InputError("the judge's folder has no config.json; expected a model of transformers", str(self.path))
+            raise InputError(
+                "the judge's folder has no config.json; "
+                "expected a model of transformers",
+                str(self.path),
+            )
 
     def signature(self) -> str:
         """Return the hash of the model and the settings that change answers."""
@@ -50,7 +69,10 @@ class LocalModel(LoadsModel):
 
     @cached_property
     def _fingerprint(self) -> str:
-        shards = [weights_fingerprint(shard) for shard in sorted(self.path.glob("*-of-*.safetensors"))]
+        shards = [
+            weights_fingerprint(shard)
+            for shard in sorted(self.path.glob("*-of-*.safetensors"))
+        ]
         return "+".join([weights_fingerprint(self.path), *shards])
 
     @cached_property
@@ -58,50 +80,77 @@ class LocalModel(LoadsModel):
         """Tokenizer and model."""
         torch: Any = require("torch", extra="models", needed_by="a local judge")
         if not isinstance(dtype := getattr(torch, self.dtype, None), torch.dtype):
-            raise HarnessError(f"judge: dtype is {self.dtype!r}; expected the name of a torch dtype, such as bfloat16")
+            raise HarnessError(
+                f"judge: dtype is {self.dtype!r}; expected the name of a torch "
+                "dtype, such as bfloat16"
+            )
         try:
-            tokenizer, model = load_transformer(self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype)
+            tokenizer, model = load_transformer(
+                self.path, "AutoModelForCausalLM", "judge", "a local judge", dtype=dtype
+            )
         except (OSError, ValueError, KeyError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise InputError(f"the judge cannot be loaded: {reason}", str(self.path)) from error
+            raise InputError(
+                f"the judge cannot be loaded: {reason}", str(self.path)
+            ) from error
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
         return tokenizer, model.to(self.device)
 
-    def complete(self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]) -> None:
-        """Answer all conversations; see :meth:`~harness_metrics.judges.replies.Backend.complete`."""
+    def complete(
+        self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
+    ) -> None:
+        """Answer all conversations; see
+        :meth:`~harness_metrics.judges.replies.Backend.complete`.
+        """
         texts = [self._text(conversation) for conversation in conversations]
         order = sorted(range(len(texts)), key=lambda index: (len(texts[index]), index))
         for start in range(0, len(order), self.batch_size):
             rows = order[start : start + self.batch_size]
-            for index, reply in zip(rows, self._batch([texts[index] for index in rows])):
+            for index, reply in zip(
+                rows, self._batch([texts[index] for index in rows])
+            ):
                 store(index, reply)
 
     def _text(self, conversation: Conversation) -> str:
         tokenizer, _ = self._loaded_model
         if tokenizer.chat_template:
-            return tokenizer.apply_chat_template(list(conversation), tokenize=False, add_generation_prompt=True)
+            return tokenizer.apply_chat_template(
+                list(conversation), tokenize=False, add_generation_prompt=True
+            )
         return "\n".join(message["content"] for message in conversation) + "\n"
 
     def _batch(self, texts: list[str]) -> list[Reply]:
         import torch
 
         tokenizer, model = self._loaded_model
-        special = not tokenizer.chat_template  # a chat template writes the special tokens itself
-        inputs = tokenizer(texts, padding=True, return_tensors="pt", add_special_tokens=special).to(self.device)
+        # a chat template writes the special tokens itself
+        special = not tokenizer.chat_template
+        inputs = tokenizer(
+            texts, padding=True, return_tensors="pt", add_special_tokens=special
+        ).to(self.device)
         with torch.inference_mode():
             out = model.generate(
-                input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], do_sample=False, num_beams=1,
-                max_new_tokens=self.max_tokens, pad_token_id=tokenizer.pad_token_id,
-            )  # fmt: skip
+                input_ids=inputs["input_ids"],
+                attention_mask=inputs["attention_mask"],
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=self.max_tokens,
+                pad_token_id=tokenizer.pad_token_id,
+            )
         stops: int | list[int] | None = model.generation_config.eos_token_id
         ends = set[int | None](stops if isinstance(stops, list) else [stops])
         answers = out[:, inputs["input_ids"].shape[1] :].tolist()
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
-        return [self._reply(tokens, ends, length) for tokens, length in zip(answers, lengths)]
+        return [
+            self._reply(tokens, ends, length)
+            for tokens, length in zip(answers, lengths)
+        ]
 
-    def _reply(self, tokens: list[int], ends: set[int | None], prompt_tokens: int) -> Reply:
+    def _reply(
+        self, tokens: list[int], ends: set[int | None], prompt_tokens: int
+    ) -> Reply:
         stop = next((k for k, token in enumerate(tokens) if token in ends), None)
         content = tokens if stop is None else tokens[:stop]
         text = self._loaded_model[0].decode(content, skip_special_tokens=True).strip()

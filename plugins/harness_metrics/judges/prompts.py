@@ -1,6 +1,7 @@
 """Prompts of judges: templates with places for captions.
 
-Captions enter a prompt as JSON texts, so that quotation marks, line breaks and braces in a caption stay inside it.
+Captions enter a prompt as JSON texts, so that quotation marks, line breaks and braces
+in a caption stay inside it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from harness.errors import HarnessError
 
 _TEMPLATES = Path(__file__).parent / "templates"
 CLAIR, RUBRIC, ARENA, SUMMARY, FLEUR = (
-    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n") for name in ("clair", "rubric", "arena", "summary", "fleur")
+    (_TEMPLATES / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n")
+    for name in ("clair", "rubric", "arena", "summary", "fleur")
 )
 
 
@@ -25,18 +27,23 @@ def with_image(template: str) -> str:
     >>> with_image("Grade one caption of an image that you cannot see. Ignore it.")
     'Grade one caption of the image above. Ignore it.'
     """
-    text = template.replace("an image that you cannot see", "the image above").replace("You cannot see the image. ", "")
+    text = template.replace("an image that you cannot see", "the image above").replace(
+        "You cannot see the image. ", ""
+    )
     return text.replace("of the same image follow", "of the image above follow")
 
 
 def listing(captions: Sequence[str]) -> str:
-    """Return captions as JSON texts, one per line, sorted: a judge sees no order of the captions.
+    """Return captions as JSON texts, one per line, sorted:
+    a judge sees no order of the captions.
 
     >>> print(listing(["a dog", 'a "dog"']))
     - "a \\"dog\\""
     - "a dog"
     """
-    return "\n".join(f"- {json.dumps(caption, ensure_ascii=False)}" for caption in sorted(captions))
+    return "\n".join(
+        f"- {json.dumps(caption, ensure_ascii=False)}" for caption in sorted(captions)
+    )
 
 
 def quote_caption(caption: str) -> str:
@@ -46,28 +53,45 @@ def quote_caption(caption: str) -> str:
 
 def context(references: Sequence[str], source: str | None) -> str:
     """Return the paragraphs with references and source text, empty without both."""
-    paragraphs = [f"\nText that the caption is based on:\n{quote_caption(source)}"] if source is not None else []
-    paragraphs += [f"\nCaptions by people of the same image:\n{listing(references)}"] if references else []
+    paragraphs = (
+        [f"\nText that the caption is based on:\n{quote_caption(source)}"]
+        if source is not None
+        else []
+    )
+    paragraphs += (
+        [f"\nCaptions by people of the same image:\n{listing(references)}"]
+        if references
+        else []
+    )
     return "\n".join(paragraph + "\n" for paragraph in paragraphs)
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with ``{name}`` replaced for each name of ``values``; all other braces stay.
+    """Return a template with ``{name}`` replaced for each name of ``values``;
+    all other braces stay.
 
     >>> fill('{a} {"a": {b}}', {"a": "{b}", "b": "2"})
     '{b} {"a": 2}'
     """
-    return re.sub(r"\{(" + "|".join(map(re.escape, values)) + r")\}", lambda match: values[match[1]], template)
+    return re.sub(
+        r"\{(" + "|".join(map(re.escape, values)) + r")\}",
+        lambda match: values[match[1]],
+        template,
+    )
 
 
 def check_template(template: str, names: Sequence[str], metric: str) -> str:
-    """Return a template; raise :class:`HarnessError` where the place for one of the names is missing."""
+    """Return a template; raise :class:`HarnessError` where the place for one of the
+    names is missing.
+    """
     missing = [name for name in names if f"{{{name}}}" not in template]
     if missing:
         raise HarnessError(
-            f"{metric}: prompt has no {{{missing[0]}}}; expected a text with {' and '.join(f'{{{n}}}' for n in names)}",
-            parameter="prompt", value=template,
-        )  # fmt: skip
+            f"{metric}: prompt has no {{{missing[0]}}}; "
+            f"expected a text with {' and '.join(f'{{{n}}}' for n in names)}",
+            parameter="prompt",
+            value=template,
+        )
     return template
 
 

@@ -11,7 +11,12 @@ import numpy as np
 from harness.contracts import Batch, CaptionSet, Features
 from harness.errors import HarnessError
 from harness_metrics.judges import prompts
-from harness_metrics.judges.answers import Verdict, count_answers, read_numbers, verdict_of
+from harness_metrics.judges.answers import (
+    Verdict,
+    count_answers,
+    read_numbers,
+    verdict_of,
+)
 from harness_metrics.judges.judge import JudgeSpec, resolve_judge
 from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
@@ -24,10 +29,12 @@ CRITERIA = {
 
 
 class Rubric(JudgeMetric):
-    """Mean grade of the candidates over all criteria, scaled to [0, 1]; higher is better.
+    """Mean grade of the candidates over all criteria, scaled to [0, 1];
+    higher is better.
 
-    One request per candidate. ``details`` adds the mean of each criterion. A candidate without a valid answer is left out of the
-    mean of its example (``unanswered: undefined``) or graded lowest.
+    One request per candidate. ``details`` adds the mean of each criterion. A candidate
+    without a valid answer is left out of the mean of its example
+    (``unanswered: undefined``) or graded lowest.
 
     Parameters
     ----------
@@ -42,46 +49,87 @@ class Rubric(JudgeMetric):
     source : bool, default True
         If true, the judge sees the source text of an example that has one.
     prompt : str, optional
-        Template with ``{candidate}``, ``{criteria}`` and, optionally, ``{context}``, ``{low}``, ``{high}``, ``{form}``.
+        Template with ``{candidate}``, ``{criteria}`` and, optionally, ``{context}``,
+        ``{low}``, ``{high}``, ``{form}``.
     unanswered : {'undefined', 'lowest'}
         Score of a candidate without a valid answer: none, or 0.
 
     Raises
     ------
     HarnessError
-        For a judge that cannot be created, no criteria, a scale that is not ascending, and a prompt without its places.
+        For a judge that cannot be created, no criteria, a scale that is not ascending,
+        and a prompt without its places.
 
     References
     ----------
-    Liu et al. 2023, *G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment*, for grades by form filling.
+    Liu et al. 2023, *G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment*,
+    for grades by form filling.
     """
 
     def __init__(
-        self, *, judge: JudgeSpec, criteria: Mapping[str, str] | None = None, scale: Sequence[float] = (1, 5),
-        references: bool = True, source: bool = True, prompt: str | None = None, unanswered: Unanswered = "undefined",
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        judge: JudgeSpec,
+        criteria: Mapping[str, str] | None = None,
+        scale: Sequence[float] = (1, 5),
+        references: bool = True,
+        source: bool = True,
+        prompt: str | None = None,
+        unanswered: Unanswered = "undefined",
+    ) -> None:
         self.criteria = _criteria(CRITERIA if criteria is None else criteria)
         self.low, self.high = _scale(scale)
         self.references, self.source = references, source
         judge = resolve_judge(judge, "rubric")
-        self.prompt = prompts.check_template(prompt or judge.default_prompt(prompts.RUBRIC), ("candidate", "criteria"), "rubric")
+        self.prompt = prompts.check_template(
+            prompt or judge.default_prompt(prompts.RUBRIC),
+            ("candidate", "criteria"),
+            "rubric",
+        )
         needs = frozenset({"references"} if references else ())
-        settings = [f"scale:{self.low:g}-{self.high:g}", f"criteria:{json.dumps(self.criteria, sort_keys=True)}"]
+        settings = [
+            f"scale:{self.low:g}-{self.high:g}",
+            f"criteria:{json.dumps(self.criteria, sort_keys=True)}",
+        ]
         settings += [] if source else ["no-source"]
         settings += [] if references else ["no-references"]
-        super().__init__("rubric", judge, unanswered, needs, *settings, prompts.prompt_key(self.prompt))
+        super().__init__(
+            "rubric",
+            judge,
+            unanswered,
+            needs,
+            *settings,
+            prompts.prompt_key(self.prompt),
+        )
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return score, mean of each of k criteria, and counts of each example, shape (B, 1 + k + 9)."""
+        """Return score, mean of each of k criteria, and counts of each example,
+        shape (B, 1 + k + 9).
+        """
         read = read_numbers(list(self.criteria), self.low, self.high)
-        of_examples = self.ask_each(batch, self._prompt, lambda reply: verdict_of(reply, read))
-        return np.stack([np.concatenate([self._scores(verdicts), count_answers(verdicts)]) for verdicts in of_examples])
+        of_examples = self.ask_each(
+            batch, self._prompt, lambda reply: verdict_of(reply, read)
+        )
+        return np.stack(
+            [
+                np.concatenate([self._scores(verdicts), count_answers(verdicts)])
+                for verdicts in of_examples
+            ]
+        )
 
     def _scores(self, verdicts: Sequence[Verdict[tuple[float, ...]]]) -> np.ndarray:
-        """Return the mean over criteria and the mean of each criterion, shape (1 + k,), on [0, 1]."""
+        """Return the mean over criteria and the mean of each criterion,
+        shape (1 + k,), on [0, 1].
+        """
         lowest = (self.low,) * len(self.criteria)
-        values: list[tuple[float, ...]] = [verdict.value for verdict in verdicts if verdict.value is not None]
-        values += [lowest] * (len(verdicts) - len(values)) if self.unanswered == "lowest" else []
+        values: list[tuple[float, ...]] = [
+            verdict.value for verdict in verdicts if verdict.value is not None
+        ]
+        values += (
+            [lowest] * (len(verdicts) - len(values))
+            if self.unanswered == "lowest"
+            else []
+        )
         if not values:
             return np.full(1 + len(self.criteria), np.nan)
         grades: np.ndarray = np.asarray(sorted(values)).mean(axis=0)
@@ -89,43 +137,79 @@ class Rubric(JudgeMetric):
         return np.concatenate([[means.mean()], means])
 
     def _prompt(self, item: CaptionSet, caption: str) -> str:
-        references, source = item.references if self.references else (), item.source if self.source else None
+        references, source = (
+            item.references if self.references else (),
+            item.source if self.source else None,
+        )
         names = list(self.criteria)
         return prompts.fill(
             self.prompt,
             {
                 "candidate": prompts.quote_caption(caption),
                 "context": prompts.context(references, source),
-                "criteria": "\n".join(f"- {name}: {text}" for name, text in self.criteria.items()),
+                "criteria": "\n".join(
+                    f"- {name}: {text}" for name, text in self.criteria.items()
+                ),
                 "low": f"{self.low:g}",
                 "high": f"{self.high:g}",
-                "form": "{" + ", ".join(f"{json.dumps(name, ensure_ascii=False)}: ..." for name in names) + "}",
+                "form": "{"
+                + ", ".join(
+                    f"{json.dumps(name, ensure_ascii=False)}: ..." for name in names
+                )
+                + "}",
             },
         )
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the mean of each criterion on [0, 1], and the counts, from statistics (B, d) of the defined examples."""
+        """Return the mean of each criterion on [0, 1], and the counts, from statistics
+        (B, d) of the defined examples.
+        """
         grades = stats[~np.isnan(stats[:, 0]), 1 : 1 + len(self.criteria)]
         means: list[float] = grades.mean(axis=0).tolist() if len(grades) else []
         columns = stats[:, 1 : 1 + len(self.criteria)]
-        note = self.scale_note(columns, stats[:, 1 + len(self.criteria) :], self.low, self.high)
-        return {"criteria": dict(zip(self.criteria, means)), **super().details(stats), **note}
+        note = self.scale_note(
+            columns, stats[:, 1 + len(self.criteria) :], self.low, self.high
+        )
+        return {
+            "criteria": dict(zip(self.criteria, means)),
+            **super().details(stats),
+            **note,
+        }
 
 
 def _criteria(criteria: object) -> dict[str, str]:
-    texts = cast("Mapping[str, str]", criteria) if isinstance(criteria, Mapping) else dict[str, str]()
+    texts = (
+        cast("Mapping[str, str]", criteria)
+        if isinstance(criteria, Mapping)
+        else dict[str, str]()
+    )
     names = {str(name).strip().casefold() for name in texts}
     if not names or "" in names or len(names) < len(texts):
         raise HarnessError(
-            f"rubric: criteria is {criteria!r:.80}; expected a mapping of different names to descriptions",
-            parameter="criteria", value=texts,
-        )  # fmt: skip
+            f"rubric: criteria is {criteria!r:.80}; expected a mapping of different "
+            "names to descriptions",
+            parameter="criteria",
+            value=texts,
+        )
     return {str(name).strip(): str(text) for name, text in texts.items()}
 
 
 def _scale(scale: object) -> tuple[float, float]:
-    values = list(cast("Sequence[object]", scale)) if isinstance(scale, (list, tuple)) else []
-    numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    values = (
+        list(cast("Sequence[object]", scale))
+        if isinstance(scale, (list, tuple))
+        else []
+    )
+    numbers = [
+        float(v)
+        for v in values
+        if isinstance(v, (int, float)) and not isinstance(v, bool)
+    ]
     if len(numbers) != 2 or len(values) != 2 or not numbers[0] < numbers[1]:
-        raise HarnessError(f"rubric: scale is {scale!r}; expected two ascending numbers, such as [1, 5]", parameter="scale", value=values)
+        raise HarnessError(
+            f"rubric: scale is {scale!r}; expected two ascending numbers, "
+            "such as [1, 5]",
+            parameter="scale",
+            value=values,
+        )
     return numbers[0], numbers[1]

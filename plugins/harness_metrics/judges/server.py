@@ -16,7 +16,9 @@ from harness.llm.client import ChatClient, RequestFailed, Session, read_key
 from harness_metrics.judges.replies import Conversation, Message, Reply
 
 _REJECTED = frozenset({400, 413, 422})
-"""HTTP status codes of a server that accepts no such request: too long, or refused by a filter."""
+"""HTTP status codes of a server that accepts no such request: too long,
+or refused by a filter.
+"""
 
 
 class Server:
@@ -29,9 +31,11 @@ class Server:
     model : str
         Name of the model on the server.
     api_key_env : str, optional
-        Name of the environment variable that holds the API key; it is read at the first request.
+        Name of the environment variable that holds the API key; it is read at the first
+        request.
     concurrency : int, default 16
-        Maximum number of simultaneous requests. A request that waits before its repetition does not count.
+        Maximum number of simultaneous requests. A request that waits before its
+        repetition does not count.
     temperature : float, default 0
         Temperature of sampling.
     max_tokens : int, default 512
@@ -48,37 +52,70 @@ class Server:
     Raises
     ------
     HarnessError
-        For a parameter out of range, and an address without ``http://`` or ``https://``.
+        For a parameter out of range, and an address without ``http://`` or
+        ``https://``.
     """
 
     @check_arguments
     def __init__(
-        self, *, base_url: str, model: str, api_key_env: KeyVariable | None = None, concurrency: int = 16,
-        temperature: NonNegative = 0.0, max_tokens: Count = 512, seed: int | None = None, extra: Mapping[str, Any] | None = None,
-        timeout: float = 120.0, retries: int = 5, first_wait: float = 0.25, parameters: Mapping[str, str | None] | None = None,
+        self,
+        *,
+        base_url: str,
+        model: str,
+        api_key_env: KeyVariable | None = None,
+        concurrency: int = 16,
+        temperature: NonNegative = 0.0,
+        max_tokens: Count = 512,
+        seed: int | None = None,
+        extra: Mapping[str, Any] | None = None,
+        timeout: float = 120.0,
+        retries: int = 5,
+        first_wait: float = 0.25,
+        parameters: Mapping[str, str | None] | None = None,
         max_side: Count | None = None,
-    ) -> None:  # fmt: skip
-        self.api_key_env, self.extra, self.max_side = api_key_env, dict(extra or {}), max_side
+    ) -> None:
+        self.api_key_env, self.extra, self.max_side = (
+            api_key_env,
+            dict(extra or {}),
+            max_side,
+        )
         self.client = ChatClient(
-            owner="judge", base_url=base_url, concurrency=concurrency, timeout=timeout, retries=retries,
-            first_wait=first_wait, parameters=parameters or {},
-        )  # fmt: skip
-        self.fields = {"model": model, "temperature": temperature, "max_tokens": max_tokens, **({} if seed is None else {"seed": seed})}
+            owner="judge",
+            base_url=base_url,
+            concurrency=concurrency,
+            timeout=timeout,
+            retries=retries,
+            first_wait=first_wait,
+            parameters=parameters or {},
+        )
+        self.fields = {
+            "model": model,
+            "temperature": temperature,
+            "max_tokens": max_tokens,
+            **({} if seed is None else {"seed": seed}),
+        }
 
     def signature(self) -> str:
-        """Return the address and the fields of the requests. The weights that the server uses are not known to the client."""
+        """Return the address and the fields of the requests.
+
+        The weights that the server uses are not known to the client.
+        """
         body = {**self.client.rename_fields(self.fields), **self.extra}
         size = "" if self.max_side is None else f"|max_side:{self.max_side}"
         return f"server:{self.client.base_url.rstrip('/')}|{json.dumps(body, sort_keys=True)}{size}"
 
-    def complete(self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]) -> None:
-        """Request all answers; see :meth:`~harness_metrics.judges.replies.Backend.complete`.
+    def complete(
+        self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]
+    ) -> None:
+        """Request all answers; see
+        :meth:`~harness_metrics.judges.replies.Backend.complete`.
 
         Raises
         ------
         HarnessError
-            As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses or is down; if single requests fail after all
-            repetitions; and if the server rejects all of several requests.
+            As :meth:`~harness.llm.client.ChatClient.ask_all`: for a server that refuses
+            or is down; if single requests fail after all repetitions; and if the server
+            rejects all of several requests.
         """
         body = {**self.client.rename_fields(self.fields), **self.extra}
         failures: list[str] = []
@@ -86,9 +123,14 @@ class Server:
 
         async def ask(session: Session, request: tuple[int, Conversation]) -> None:
             index, conversation = request
-            messages = [await asyncio.to_thread(self._encode, message) for message in conversation]
+            messages = [
+                await asyncio.to_thread(self._encode, message)
+                for message in conversation
+            ]
             try:
-                reply = await session.post("chat/completions", {**body, "messages": messages}, read_reply)
+                reply = await session.post(
+                    "chat/completions", {**body, "messages": messages}, read_reply
+                )
             except RequestFailed as error:
                 if error.status not in _REJECTED:
                     failures.append(str(error))
@@ -103,26 +145,38 @@ class Server:
         problems = failures or (rejections if len(rejections) == total > 1 else [])
         if problems:
             raise HarnessError(
-                f"{len(problems)} of {total} requests to the judge failed; the first: {problems[0]}. "
+                f"{len(problems)} of {total} requests to the judge failed; "
+                f"the first: {problems[0]}. "
                 f"The other answers stay in the cache: run it again",
                 self.client.base_url,
             )
 
     def _encode(self, message: Message) -> Values:
-        """Return a message as the interface has it, with the image in front of the text."""
+        """Return a message as the interface has it,
+        with the image in front of the text.
+        """
         content: object = message["content"]
         if "image" in message:
-            from harness_models.openai.messages import image_file_part  # needs Pillow, and judges of texts do not
+            # needs Pillow, and judges of texts do not
+            from harness_models.openai.messages import image_file_part
 
-            image = image_file_part(Path(message["image"]).read_bytes(), message["image"], self.max_side)
+            image = image_file_part(
+                Path(message["image"]).read_bytes(), message["image"], self.max_side
+            )
             content = [image, {"type": "text", "text": content}]
         return {"role": message["role"], "content": content}
 
 
 def read_reply(value: object) -> Reply:
-    """Return the first choice of a decoded reply; raise ``ValueError`` for a reply without choices or message."""
+    """Return the first choice of a decoded reply; raise ``ValueError`` for a reply
+    without choices or message.
+    """
     choices = _field(value, "choices")
-    choice = next(iter(cast("list[object]", choices)), None) if isinstance(choices, list) else None
+    choice = (
+        next(iter(cast("list[object]", choices)), None)
+        if isinstance(choices, list)
+        else None
+    )
     if not _is_object(choice):
         raise ValueError(f"no choices in {str(value)[:80]!r}")
     message, finish = _field(choice, "message"), _field(choice, "finish_reason")
@@ -142,16 +196,26 @@ def read_reply(value: object) -> Reply:
 
 
 def _read_tokens(log_probs: object) -> list[dict[str, float]]:
-    """Return the log-probabilities of the likeliest texts of each token, the chosen one first; empty where the server gives none."""
+    """Return the log-probabilities of the likeliest texts of each token, the chosen one
+    first; empty where the server gives none.
+    """
     entries = cast("list[Values]", _field(log_probs, "content") or [])
     try:
-        return [{str(item["token"]): float(item["logprob"]) for item in (entry, *entry["top_logprobs"])} for entry in entries]
+        return [
+            {
+                str(item["token"]): float(item["logprob"])
+                for item in (entry, *entry["top_logprobs"])
+            }
+            for entry in entries
+        ]
     except (KeyError, TypeError, ValueError):
         return []
 
 
 def _field(value: object, name: str) -> object:
-    """Return a member of a JSON object; None for another value, or without that member."""
+    """Return a member of a JSON object; None for another value,
+    or without that member.
+    """
     return cast("Values", value).get(name) if _is_object(value) else None
 
 
@@ -161,4 +225,8 @@ def _is_object(value: object) -> bool:
 
 def _tokens(usage: object, name: str) -> int:
     count = _field(usage, name)
-    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0
+    return (
+        count
+        if isinstance(count, int) and not isinstance(count, bool) and count >= 0
+        else 0
+    )

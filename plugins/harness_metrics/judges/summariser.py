@@ -16,7 +16,8 @@ class Summariser:
     Parameters
     ----------
     judge : mapping, Backend or Judge
-        See :func:`~harness_metrics.judges.judge.resolve_judge`; requests are not repeated.
+        See :func:`~harness_metrics.judges.judge.resolve_judge`; requests are not
+        repeated.
     prompt : str, optional
         Template with ``{candidates}``.
 
@@ -33,15 +34,22 @@ class Summariser:
     def __init__(self, judge: JudgeSpec, prompt: str | None = None) -> None:
         self.judge: Judge = copy.copy(resolve_judge(judge, "consensus"))
         self.judge.repeats = 0  # the reminder of a repetition speaks of JSON
-        self.prompt = prompts.check_template(prompt or prompts.SUMMARY, ("candidates",), "consensus")
+        self.prompt = prompts.check_template(
+            prompt or prompts.SUMMARY, ("candidates",), "consensus"
+        )
 
     def signature(self) -> str:
         """Return the prompt and the signature of the judge."""
         return f"{prompts.prompt_key(self.prompt)}|{self.judge.signature()}"
 
     def summaries(self, sets: Sequence[Sequence[str]]) -> list[Verdict[str]]:
-        """Return one caption per set of captions, as verdicts; lines are joined and enclosing quotation marks removed."""
-        texts = [prompts.fill(self.prompt, {"candidates": prompts.listing(captions)}) for captions in sets]
+        """Return one caption per set of captions, as verdicts; lines are joined and
+        enclosing quotation marks removed.
+        """
+        texts = [
+            prompts.fill(self.prompt, {"candidates": prompts.listing(captions)})
+            for captions in sets
+        ]
         return self.judge.ask(texts, lambda reply: verdict_of_text(reply))
 
 
@@ -52,4 +60,8 @@ def plain(text: str) -> str:
     'A dog runs.'
     """
     line = " ".join(text.split())
-    return line[1:-1].strip() if len(line) > 2 and line[0] in "\"“'" and line[-1] in "\"”'" else line
+    return (
+        line[1:-1].strip()
+        if len(line) > 2 and line[0] in "\"“'" and line[-1] in "\"”'"
+        else line
+    )

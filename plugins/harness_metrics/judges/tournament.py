@@ -1,4 +1,6 @@
-"""Arena: all systems against one another before a judge, and their ranking with bootstrap intervals."""
+"""Arena: all systems against one another before a judge,
+and their ranking with bootstrap intervals.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ class Standing:
     strength: float
     """Bradley-Terry log-strength; the mean over systems is 0."""
     interval: tuple[float, float] | None
-    """95 % percentile interval of the strength under a bootstrap over examples; None where
-    the judge decides no duel in both orders, so that all resamples are equal."""
+    """95 % percentile interval of the strength under a bootstrap over examples; None
+    where the judge decides no duel in both orders, so that all resamples are equal.
+    """
     points: float
     """Mean points over the system's duels, ties one half."""
 
@@ -46,7 +49,9 @@ class Ranking:
     unanswered: int
     """Duels without one; they do not count."""
     first_place: float
-    """Share of decisions for the caption in the first place; 0.5 without bias of position."""
+    """Share of decisions for the caption in the first place;
+    0.5 without bias of position.
+    """
     contradictions: float
     """Share of duels whose two orders contradict each other; they count as ties."""
     wins: np.ndarray
@@ -56,11 +61,19 @@ class Ranking:
 
 
 def arena(
-    judge: Judge, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]] | None = None, *,
-    sources: Sequence[str | None] | None = None, media: Sequence[str | None] | None = None, criterion: str = CRITERION,
-    samples: int = 1000, seed: int = 0, prior: float = 1.0,
-) -> Ranking:  # fmt: skip
-    """Compare all pairs of systems on all examples, in both orders, and rank the systems.
+    judge: Judge,
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]] | None = None,
+    *,
+    sources: Sequence[str | None] | None = None,
+    media: Sequence[str | None] | None = None,
+    criterion: str = CRITERION,
+    samples: int = 1000,
+    seed: int = 0,
+    prior: float = 1.0,
+) -> Ranking:
+    """Compare all pairs of systems on all examples, in both orders,
+    and rank the systems.
 
     Parameters
     ----------
@@ -86,46 +99,69 @@ def arena(
     Raises
     ------
     HarnessError
-        For fewer than two systems, lists of unequal length, and when no duel has a valid answer.
+        For fewer than two systems, lists of unequal length, and when no duel has a
+        valid answer.
     """
     names, size = list(systems), _size(systems, references, sources)
     pairs = list(combinations(range(len(names)), 2))
     duels = [
         Duel(
-            systems[names[i]][k], systems[names[j]][k], tuple(references[k]) if references else (),
-            sources[k] if sources else None, media[k] if media else None,
+            systems[names[i]][k],
+            systems[names[j]][k],
+            tuple(references[k]) if references else (),
+            sources[k] if sources else None,
+            media[k] if media else None,
         )
-        for k in range(size) for i, j in pairs
-    ]  # fmt: skip
+        for k in range(size)
+        for i, j in pairs
+    ]
     outcomes = fight(judge, duels, criterion, judge.default_prompt(prompts.ARENA))
     defined = [outcome for outcome in outcomes if not np.isnan(outcome.points)]
     if not defined:
-        raise HarnessError(f"arena: none of {len(duels)} duels has a valid answer in both orders")
+        raise HarnessError(
+            f"arena: none of {len(duels)} duels has a valid answer in both orders"
+        )
     wins = _wins(outcomes, pairs, size, len(names))
-    verdicts = [v for outcome in outcomes for v in (outcome.forward, outcome.backward) if v.requests]
+    verdicts = [
+        v
+        for outcome in outcomes
+        for v in (outcome.forward, outcome.backward)
+        if v.requests
+    ]
     standings, order = _standings(names, wins, samples, seed, prior)
     return Ranking(
-        standings, len(defined), len(outcomes) - len(defined),
+        standings,
+        len(defined),
+        len(outcomes) - len(defined),
         float(np.mean([outcome.for_first_place for outcome in defined])),
         float(np.mean([outcome.contradicts for outcome in defined])),
         wins.sum(axis=0)[np.ix_(order, order)],
         describe_counts(count_answers(verdicts)[None], judge.prices),
-    )  # fmt: skip
+    )
 
 
 def _size(systems: Mapping[str, Sequence[str]], *others: Sequence[Any] | None) -> int:
     if len(systems) < 2:
         raise HarnessError(f"arena: found {len(systems)} systems; expected at least 2")
     sizes = {len(captions) for captions in systems.values()} | {
-        len(captions_beside) for captions_beside in others if captions_beside is not None
+        len(captions_beside)
+        for captions_beside in others
+        if captions_beside is not None
     }
     if len(sizes) > 1 or not next(iter(sizes)):
-        lengths = ", ".join(f"{name}: {len(captions)}" for name, captions in systems.items())
-        raise HarnessError(f"arena: expected as many captions of every system as examples, at least 1; found {lengths}")
+        lengths = ", ".join(
+            f"{name}: {len(captions)}" for name, captions in systems.items()
+        )
+        raise HarnessError(
+            "arena: expected as many captions of every system as examples, "
+            f"at least 1; found {lengths}"
+        )
     return next(iter(sizes))
 
 
-def _wins(outcomes: Sequence[Outcome], pairs: Sequence[tuple[int, int]], size: int, n: int) -> np.ndarray:
+def _wins(
+    outcomes: Sequence[Outcome], pairs: Sequence[tuple[int, int]], size: int, n: int
+) -> np.ndarray:
     """Return the points of row over column for each example, shape (B, S, S)."""
     wins = np.zeros((size, n, n))
     points = iter(outcomes)
@@ -137,13 +173,20 @@ def _wins(outcomes: Sequence[Outcome], pairs: Sequence[tuple[int, int]], size: i
     return wins
 
 
-def _standings(names: Sequence[str], wins: np.ndarray, samples: int, seed: int, prior: float) -> tuple[tuple[Standing, ...], list[int]]:
-    """Return the standings, the strongest first, and the positions of their systems in ``names``."""
+def _standings(
+    names: Sequence[str], wins: np.ndarray, samples: int, seed: int, prior: float
+) -> tuple[tuple[Standing, ...], list[int]]:
+    """Return the standings, the strongest first,
+    and the positions of their systems in ``names``.
+    """
     size, n = len(wins), len(names)
     flat = wins.reshape(size, n * n)
     values = strengths(wins.sum(axis=0), prior)
     # Examples are resampled, not duels: the duels of one image are not independent.
-    draws = [strengths((w @ flat).reshape(-1, n, n), prior) for w in bootstrap.weights(size, samples, seed)]
+    draws = [
+        strengths((w @ flat).reshape(-1, n, n), prior)
+        for w in bootstrap.weights(size, samples, seed)
+    ]
     resampled = np.concatenate(draws) if draws else values[None]
     system_ranks, resampled_places = ranks(values), ranks(resampled)
     duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
@@ -152,11 +195,15 @@ def _standings(names: Sequence[str], wins: np.ndarray, samples: int, seed: int, 
     decisive = bool((wins != wins.transpose(0, 2, 1)).any())
     return tuple(
         Standing(
-            names[k], int(system_ranks[k]), _whole(bootstrap.interval(resampled_places[:, k])) if decisive else (1, n), float(values[k]),
-            bootstrap.interval(resampled[:, k]) if decisive else None, float(points[k]),
+            names[k],
+            int(system_ranks[k]),
+            _whole(bootstrap.interval(resampled_places[:, k])) if decisive else (1, n),
+            float(values[k]),
+            bootstrap.interval(resampled[:, k]) if decisive else None,
+            float(points[k]),
         )
         for k in order
-    ), order  # fmt: skip
+    ), order
 
 
 def _whole(ends: tuple[float, float]) -> tuple[int, int]:

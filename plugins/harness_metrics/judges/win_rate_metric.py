@@ -17,10 +17,12 @@ from harness_metrics.judges.judge_metric import JudgeMetric, Unanswered
 
 
 class WinRate(JudgeMetric):
-    """Share of duels with references that a candidate wins before a judge, ties one half, in [0, 1]; higher is better.
+    """Share of duels with references that a candidate wins before a judge, ties one
+    half, in [0, 1]; higher is better.
 
-    Each candidate meets ``opponents`` references, in both orders; an order-dependent decision counts as a tie. The judge sees
-    the other references. 0.5 is the level of people. ``details`` adds the share of decisions for the caption in the first place,
+    Each candidate meets ``opponents`` references, in both orders; an order-dependent
+    decision counts as a tie. The judge sees the other references. 0.5 is the level of
+    people. ``details`` adds the share of decisions for the caption in the first place,
     and the share of duels whose two orders contradict each other.
 
     Parameters
@@ -32,47 +34,85 @@ class WinRate(JudgeMetric):
     criterion : str, optional
         Meaning of *better* in the prompt.
     prompt : str, optional
-        Template with ``{first}``, ``{second}`` and, optionally, ``{context}``, ``{criterion}``.
+        Template with ``{first}``, ``{second}`` and, optionally, ``{context}``,
+        ``{criterion}``.
     unanswered : {'undefined', 'lowest'}
         Points of a duel without a valid answer in one order: none, or 0.
     rival : bool, default False
-        In tasks of judged pairs: the two captions of a pair are compared with each other, and the judge sees no references.
+        In tasks of judged pairs: the two captions of a pair are compared with each
+        other, and the judge sees no references.
 
     Raises
     ------
     HarnessError
-        For a judge that cannot be created, a count below 1, and a prompt without its places.
+        For a judge that cannot be created, a count below 1, and a prompt without its
+        places.
 
     References
     ----------
-    Zheng et al. 2023, *Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena*, section 3.4, for the swap of positions.
+    Zheng et al. 2023, *Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena*, section
+    3.4, for the swap of positions.
     """
 
     @check_arguments
     def __init__(
-        self, *, judge: JudgeSpec, opponents: Count = 1, criterion: str | None = None, prompt: str | None = None,
-        unanswered: Unanswered = "undefined", rival: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        judge: JudgeSpec,
+        opponents: Count = 1,
+        criterion: str | None = None,
+        prompt: str | None = None,
+        unanswered: Unanswered = "undefined",
+        rival: bool = False,
+    ) -> None:
         self.opponents = opponents
         self.criterion = criterion or CRITERION
         judge = resolve_judge(judge, "win-rate")
-        self.prompt = prompts.check_template(prompt or judge.default_prompt(prompts.ARENA), ("first", "second"), "win-rate")
+        self.prompt = prompts.check_template(
+            prompt or judge.default_prompt(prompts.ARENA),
+            ("first", "second"),
+            "win-rate",
+        )
         key = prompts.prompt_key(f"{self.prompt}\n{self.criterion}")
-        needs, settings = (set[str](), "rival") if rival else ({"references"}, f"opponents:{opponents}")
+        needs, settings = (
+            (set[str](), "rival")
+            if rival
+            else ({"references"}, f"opponents:{opponents}")
+        )
         super().__init__("win-rate", judge, unanswered, frozenset(needs), settings, key)
         self.spec = replace(self.spec, rival=rival)
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return points, first places, contradictions, duels, and counts of each example, shape (B, 4 + 9)."""
+        """Return points, first places, contradictions, duels, and counts of each
+        example, shape (B, 4 + 9).
+        """
         duels = [self._duels(item) for item in batch.sets]
-        outcomes = iter(fight(self.judge, [duel for example_duels in duels for duel in example_duels], self.criterion, self.prompt))
-        return np.stack([self._row([next(outcomes) for _ in example_duels]) for example_duels in duels])
+        outcomes = iter(
+            fight(
+                self.judge,
+                [duel for example_duels in duels for duel in example_duels],
+                self.criterion,
+                self.prompt,
+            )
+        )
+        return np.stack(
+            [
+                self._row([next(outcomes) for _ in example_duels])
+                for example_duels in duels
+            ]
+        )
 
     def _duels(self, item: CaptionSet) -> list[Duel]:
         references = sorted(item.references)
         positions = range(min(self.opponents, len(references)))
         return [
-            Duel(caption, references[k], tuple(references[:k] + references[k + 1 :]), item.source, item.media)
+            Duel(
+                caption,
+                references[k],
+                tuple(references[:k] + references[k + 1 :]),
+                item.source,
+                item.media,
+            )
             for caption in sorted(item.candidates)
             for k in positions
         ]
@@ -84,11 +124,30 @@ class WinRate(JudgeMetric):
             score = sum(outcome.points for outcome in defined) / len(outcomes)
         first_places = sum(outcome.for_first_place for outcome in defined)
         contradictions = sum(outcome.contradicts for outcome in defined)
-        verdicts = [verdict for outcome in outcomes for verdict in (outcome.forward, outcome.backward) if verdict.requests]
-        return np.concatenate([[score, first_places, contradictions, len(defined)], count_answers(verdicts)])
+        verdicts = [
+            verdict
+            for outcome in outcomes
+            for verdict in (outcome.forward, outcome.backward)
+            if verdict.requests
+        ]
+        return np.concatenate(
+            [
+                [score, first_places, contradictions, len(defined)],
+                count_answers(verdicts),
+            ]
+        )
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return bias of position, contradictions, and counts, from statistics (B, 13) of the defined examples."""
+        """Return bias of position, contradictions, and counts, from statistics (B, 13)
+        of the defined examples.
+        """
         first_places, contradictions, duels = stats[:, 1:4].sum(axis=0).tolist()
-        shares = {"first place": first_places / duels, "contradictions": contradictions / duels} if duels else {}
+        shares = (
+            {
+                "first place": first_places / duels,
+                "contradictions": contradictions / duels,
+            }
+            if duels
+            else {}
+        )
         return {**shares, **super().details(stats)}

@@ -1,1 +1,3 @@
-"""Distribution metrics on text embeddings (MMD, Frechet, energy, sliced Wasserstein); vectors in, divergences and p-values out."""
+"""Distribution metrics on text embeddings (MMD, Frechet, energy, sliced Wasserstein);
+vectors in, divergences and p-values out.
+"""

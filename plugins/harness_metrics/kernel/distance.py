@@ -13,7 +13,8 @@ from harness_metrics.kernel import geometry
 
 
 class CosineDistance:
-    """1 - cosine of the embeddings of two texts, in [0, 2]; symmetric; exactly 0 for identical texts.
+    """1 - cosine of the embeddings of two texts, in [0, 2]; symmetric;
+    exactly 0 for identical texts.
 
     Registered as ``bert``. A zero vector has distance 1 from all other texts.
 
@@ -24,14 +25,21 @@ class CosineDistance:
 
     References
     ----------
-    Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language Generation*, A.4.
+    Chan et al. 2022, *Distribution Aware Metrics for Conditional Natural Language
+    Generation*, A.4.
     """
 
     needs = frozenset({"embeddings"})
 
-    def __init__(self, *, embedding: str | Mapping[str, Any] | Embedding = "minilm") -> None:
+    def __init__(
+        self, *, embedding: str | Mapping[str, Any] | Embedding = "minilm"
+    ) -> None:
         self.embedding: Embedding = registry.resolve("embeddings", embedding)
-        self.name = "bert" if self.embedding.name == "minilm" else f"cosine-{self.embedding.name}"
+        self.name = (
+            "bert"
+            if self.embedding.name == "minilm"
+            else f"cosine-{self.embedding.name}"
+        )
         vars(self).update(fitted_fields(self.embedding))
 
     def signature(self) -> str:
@@ -39,8 +47,14 @@ class CosineDistance:
         return f"cosine|{self.embedding.signature()}"
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs, float64, shape (B, N, N); values below 0 by rounding are set to 0."""
-        distances = np.maximum(1.0 - geometry.cosines(features.set_vectors(self.embedding, batch.text_ids)), 0.0)
+        """Return the distances of all pairs, float64, shape (B, N, N); values below 0
+        by rounding are set to 0.
+        """
+        distances = np.maximum(
+            1.0
+            - geometry.cosines(features.set_vectors(self.embedding, batch.text_ids)),
+            0.0,
+        )
         upper = np.triu(distances, 1)
         distances = upper + upper.transpose(0, 2, 1)  # exactly symmetric
         distances[batch.text_ids[:, :, None] == batch.text_ids[:, None, :]] = 0.0

@@ -1,8 +1,11 @@
-"""Gram matrices, distances and two-sample statistics of the vectors of an example, shared by the embedding metrics.
+"""Gram matrices, distances and two-sample statistics of the vectors of an example,
+shared by the embedding metrics.
 
-A matrix product of BLAS adds in an order that depends on the processor and on the number of threads. Vectors of whole numbers, such
-as counts of words, have exact inner products in any order: what is computed from them by single operations of arithmetic, square
-roots and the sums of numpy has equal bits everywhere. Inner products of other vectors are equal up to rounding.
+A matrix product of BLAS adds in an order that depends on the processor and on the
+number of threads. Vectors of whole numbers, such as counts of words, have exact inner
+products in any order: what is computed from them by single operations of arithmetic,
+square roots and the sums of numpy has equal bits everywhere. Inner products of other
+vectors are equal up to rounding.
 """
 
 from __future__ import annotations
@@ -14,24 +17,33 @@ import numpy as np
 from harness.stats import ties
 
 _ROUNDING = 1e-13
-"""Squared distances below this fraction of the squared norms are rounding errors; the vectors are taken as equal."""
+"""Squared distances below this fraction of the squared norms are rounding errors; the
+vectors are taken as equal.
+"""
 _EPSILONS = 16
-"""Vectors that differ by at most this many machine epsilons of their type, relative to their length, are taken as equal."""
+"""Vectors that differ by at most this many machine epsilons of their type, relative to
+their length, are taken as equal.
+"""
 CACHE_BYTES = 8 << 20
 """Bytes of vectors that are multiplied at once."""
 _LARGEST_WHOLE = 2.0**26
-"""Largest squared length of vectors whose products, also those of two squared lengths, are exact."""
+"""Largest squared length of vectors whose products,
+also those of two squared lengths, are exact.
+"""
 
 
 def unit_vectors(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (..., d) scaled to unit length, float64; zero vectors stay zero."""
+    """Return vectors (..., d) scaled to unit length, float64;
+    zero vectors stay zero.
+    """
     vectors = vectors.astype(np.float64)
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1.0)
 
 
 def whole_products(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inner products of vectors of whole numbers, and which examples have such vectors.
+    """Return the inner products of vectors of whole numbers,
+    and which examples have such vectors.
 
     Parameters
     ----------
@@ -43,11 +55,14 @@ def whole_products(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     products : ndarray, shape (B, N, N)
         Inner products, float64, exact; not set for examples with other vectors.
     exact : ndarray, shape (B,)
-        True for examples whose vectors hold whole numbers, with squared lengths of at most 2^26.
+        True for examples whose vectors hold whole numbers, with squared lengths of at
+        most 2^26.
 
     Examples
     --------
-    >>> products, exact = whole_products(np.array([[[1.0, 2.0], [0.0, 3.0]], [[0.5, 1.0], [1.0, 0.0]]]))
+    >>> products, exact = whole_products(
+    ...     np.array([[[1.0, 2.0], [0.0, 3.0]], [[0.5, 1.0], [1.0, 0.0]]])
+    ... )
     >>> exact.tolist(), products[0].tolist()
     ([True, False], [[5.0, 6.0], [6.0, 9.0]])
     """
@@ -61,21 +76,28 @@ def whole_products(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         exact[rows] = False
         whole = vectors[chosen].astype(np.float64)
         products[chosen] = np.matmul(whole, whole.transpose(0, 2, 1))
-        exact[chosen] = np.diagonal(products[chosen], axis1=1, axis2=2).max(axis=1) <= _LARGEST_WHOLE
+        exact[chosen] = (
+            np.diagonal(products[chosen], axis1=1, axis2=2).max(axis=1)
+            <= _LARGEST_WHOLE
+        )
     return products, exact
 
 
 def are_whole(vectors: np.ndarray) -> np.ndarray:
-    """Return whether the vectors of each example hold whole numbers alone, shape (B,), for vectors (B, N, d)."""
+    """Return whether the vectors of each example hold whole numbers alone,
+    shape (B,), for vectors (B, N, d).
+    """
     return (np.rint(vectors) == vectors).all(axis=(1, 2))
 
 
 def gram(vectors: np.ndarray) -> np.ndarray:
-    """Return the inner products of vectors (B, N, d) about a common point of each example, float64, shape (B, N, N).
+    """Return the inner products of vectors (B, N, d) about a common point of each
+    example, float64, shape (B, N, N).
 
-    The point is the mean over N. For vectors of whole numbers it is 0 (see :func:`whole_products`), and the inner products and squared
-    distances are exact. Inner products of other vectors are exactly 0 for an example whose vectors differ by rounding alone, see
-    :func:`rounding`.
+    The point is the mean over N. For vectors of whole numbers it is 0 (see
+    :func:`whole_products`), and the inner products and squared distances are exact.
+    Inner products of other vectors are exactly 0 for an example whose vectors differ by
+    rounding alone, see :func:`rounding`.
     """
     _, size, width = vectors.shape
     out, exact = whole_products(vectors)
@@ -83,32 +105,40 @@ def gram(vectors: np.ndarray) -> np.ndarray:
     for part in _parts(len(others), 8 * size * width):
         rows = others[part]
         centred = vectors[rows].astype(np.float64)
-        # Distances do not change when the mean is subtracted, but the Gram matrix loses the large common term whose
-        # cancellation would cost digits.
+        # Distances do not change when the mean is subtracted, but the Gram matrix loses
+        # the large common term whose cancellation would cost digits.
         centred -= centred.mean(axis=1, keepdims=True)
         inner = np.matmul(centred, centred.transpose(0, 2, 1))
-        inner[np.sqrt(np.einsum("bii->bi", inner).max(axis=1)) <= rounding(vectors[rows])] = 0.0
+        inner[
+            np.sqrt(np.einsum("bii->bi", inner).max(axis=1)) <= rounding(vectors[rows])
+        ] = 0.0
         out[rows] = inner
     return out
 
 
 def centre(inner: np.ndarray) -> np.ndarray:
-    """Return Gram matrices (B, N, N) about the mean of the vectors of each example, for those about any common point."""
+    """Return Gram matrices (B, N, N) about the mean of the vectors of each example, for
+    those about any common point.
+    """
     means = inner.mean(axis=2, keepdims=True)
     return inner - means - means.transpose(0, 2, 1) + means.mean(axis=1, keepdims=True)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Return the cosines of vectors (B, N, d), float64, shape (B, N, N); those of a zero vector are 0.
+    """Return the cosines of vectors (B, N, d), float64, shape (B, N, N);
+    those of a zero vector are 0.
 
     Equal cosines of vectors of whole numbers have equal bits.
     """
     products, exact = whole_products(vectors)
     lengths = np.diagonal(products[exact], axis1=1, axis2=2)
     scale = lengths[:, :, None] * lengths[:, None, :]
-    # The square of the cosine is a fraction of exact whole numbers, which a division rounds once: equal fractions have
-    # equal bits, where a product with 1 / |x| would round each of them in another way.
-    products[exact] = np.sign(products[exact]) * np.sqrt(products[exact] ** 2 / np.where(scale > 0, scale, 1.0))
+    # The square of the cosine is a fraction of exact whole numbers, which a division
+    # rounds once: equal fractions have equal bits, where a product with 1 / |x| would
+    # round each of them in another way.
+    products[exact] = np.sign(products[exact]) * np.sqrt(
+        products[exact] ** 2 / np.where(scale > 0, scale, 1.0)
+    )
     if not exact.all():
         unit = unit_vectors(vectors[~exact])
         products[~exact] = np.matmul(unit, unit.transpose(0, 2, 1))
@@ -116,9 +146,11 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def project_whole(vectors: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    """Return the inner products of vectors of whole numbers (T, d) with axes (d, L), float64, shape (T, L).
+    """Return the inner products of vectors of whole numbers (T, d) with axes (d,
+    L), float64, shape (T, L).
 
-    Numbers other than 0 are few: their products are added one after the other, in an order that depends on the vector alone.
+    Numbers other than 0 are few: their products are added one after the other, in an
+    order that depends on the vector alone.
     """
     out = np.empty((len(vectors), axes.shape[1]))
     for row, vector in enumerate(vectors):
@@ -128,11 +160,14 @@ def project_whole(vectors: np.ndarray, axes: np.ndarray) -> np.ndarray:
 
 
 def rounding(vectors: np.ndarray) -> np.ndarray:
-    """Return the length (B,) of differences within examples of vectors (B, N, d) that count as rounding errors.
+    """Return the length (B,) of differences within examples of vectors (B, N, d) that
+    count as rounding errors.
 
-    It is a few machine epsilons of the type of the vectors (float32 for most embeddings) times the length of the first vector. A
-    model gives nearly, but not exactly, equal vectors to texts that it does not distinguish. If all texts of an example are such,
-    statistics without a unit (the kernel of MMD) and p-values would be functions of the rounding errors.
+    It is a few machine epsilons of the type of the vectors (float32 for most
+    embeddings) times the length of the first vector. A model gives nearly, but not
+    exactly, equal vectors to texts that it does not distinguish. If all texts of an
+    example are such, statistics without a unit (the kernel of MMD) and p-values would
+    be functions of the rounding errors.
     """
     first = vectors[:, 0].astype(np.float64)
     epsilon = np.finfo(np.result_type(vectors, np.float32)).eps
@@ -140,7 +175,9 @@ def rounding(vectors: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(inner: np.ndarray) -> np.ndarray:
-    """Return squared Euclidean distances (B, N, N) for Gram matrices (B, N, N); exactly 0 for equal vectors."""
+    """Return squared Euclidean distances (B, N, N) for Gram matrices (B, N, N);
+    exactly 0 for equal vectors.
+    """
     norms = np.einsum("bii->bi", inner)
     scale = norms[:, :, None] + norms[:, None, :]
     squared = scale - 2.0 * inner
@@ -151,10 +188,12 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
 
 
 def merge_close(distances: np.ndarray, precision: float = ties.FLOAT32) -> np.ndarray:
-    """Return distances (B, ...) in which those of an example that differ by rounding errors are equal.
+    """Return distances (B, ...) in which those of an example that differ by rounding
+    errors are equal.
 
-    In ascending order, a distance takes the value of the one before it if both differ by at most ``precision`` times the largest finite
-    distance of the example (see :mod:`harness.stats.ties`).
+    In ascending order, a distance takes the value of the one before it if both differ
+    by at most ``precision`` times the largest finite distance of the example (see
+    :mod:`harness.stats.ties`).
 
     >>> merge_close(np.array([[1.0, 2.0, 1.0000001, 0.0]])).tolist()
     [[1.0, 2.0, 1.0, 0.0]]
@@ -164,7 +203,8 @@ def merge_close(distances: np.ndarray, precision: float = ties.FLOAT32) -> np.nd
     order = np.argsort(flat, axis=1, kind="stable")
     ranked = np.take_along_axis(flat, order, axis=1)
     starts = np.ones(flat.shape, dtype=bool)
-    with np.errstate(invalid="ignore"):  # inf - inf: infinite distances are equal as they are
+    # inf - inf: infinite distances are equal as they are
+    with np.errstate(invalid="ignore"):
         starts[:, 1:] = ~(np.diff(ranked, axis=1) <= tolerance[:, None])
     first = np.maximum.accumulate(np.where(starts, np.arange(flat.shape[1]), 0), axis=1)
     out = np.empty_like(flat)
@@ -173,19 +213,24 @@ def merge_close(distances: np.ndarray, precision: float = ties.FLOAT32) -> np.nd
 
 
 def without_each(matrices: np.ndarray, n: int) -> np.ndarray:
-    """Return matrices (B, N, N) without row and column i, for each of the first n texts i; shape (B, n, N - 1, N - 1)."""
+    """Return matrices (B, N, N) without row and column i, for each of the first n texts
+    i; shape (B, n, N - 1, N - 1).
+    """
     smaller = [np.delete(np.delete(matrices, i, axis=1), i, axis=2) for i in range(n)]
     return np.stack(smaller, axis=1)
 
 
 def upper(matrices: np.ndarray) -> np.ndarray:
-    """Return the entries above the diagonal of matrices (B, N, N), shape (B, N(N-1)/2)."""
+    """Return the entries above the diagonal of matrices (B, N, N),
+    shape (B, N(N-1)/2).
+    """
     rows, columns = np.triu_indices(matrices.shape[-1], 1)
     return matrices[:, rows, columns]
 
 
 def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
-    """Return mean k(C, C) + mean k(R, R) - 2 mean k(C, R), shape (B,), for kernels (B, N, N) with the n candidates first.
+    """Return mean k(C, C) + mean k(R, R) - 2 mean k(C, R), shape (B,), for kernels (B,
+    N, N) with the n candidates first.
 
     See :func:`two_sample_form` for the estimators.
     """
@@ -195,12 +240,21 @@ def two_sample(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     sums = [block.sum(axis=(1, 2)) for block in (kernel[:, :n, :n], kernel[:, n:, n:])]
     if estimator == "unbiased":
         diagonal = np.einsum("bii->bi", kernel)
-        sums = [sums[0] - diagonal[:, :n].sum(axis=1), sums[1] - diagonal[:, n:].sum(axis=1)]
-    return sums[0] / within_c + sums[1] / within_r - 2.0 * kernel[:, :n, n:].mean(axis=(1, 2))
+        sums = [
+            sums[0] - diagonal[:, :n].sum(axis=1),
+            sums[1] - diagonal[:, n:].sum(axis=1),
+        ]
+    return (
+        sums[0] / within_c
+        + sums[1] / within_r
+        - 2.0 * kernel[:, :n, n:].mean(axis=(1, 2))
+    )
 
 
 def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
-    """Return the numbers of ordered pairs within the candidates and within the references that the estimator averages."""
+    """Return the numbers of ordered pairs within the candidates and within the
+    references that the estimator averages.
+    """
     m = size - n
     if estimator == "biased":
         return n * n, m * m
@@ -208,10 +262,12 @@ def _pairs(size: int, n: int, estimator: str) -> tuple[int, int]:
 
 
 def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
-    """Return forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R, R) - 2 mean k(C, R).
+    """Return forms (see :mod:`harness.stats.forms`) of mean k(C, C) + mean k(R,
+    R) - 2 mean k(C, R).
 
-    Uses s'Ks = sum of the row sums of the candidates - sum over pairs with different labels. The statistic does not change when a
-    constant is added to the kernel. The forms are those of K - max K, which are exactly 0 for a constant kernel.
+    Uses s'Ks = sum of the row sums of the candidates - sum over pairs with different
+    labels. The statistic does not change when a constant is added to the kernel. The
+    forms are those of K - max K, which are exactly 0 for a constant kernel.
 
     Parameters
     ----------
@@ -220,7 +276,8 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     n : int
         Number of candidates.
     estimator : {'biased', 'unbiased'}
-        ``biased`` includes the diagonals (V-statistic); ``unbiased`` excludes them and divides by n(n-1) and m(m-1).
+        ``biased`` includes the diagonals (V-statistic); ``unbiased`` excludes them and
+        divides by n(n-1) and m(m-1).
 
     Returns
     -------
@@ -236,16 +293,17 @@ def two_sample_form(kernel: np.ndarray, n: int, estimator: str) -> np.ndarray:
     within_c, within_r = _pairs(n + m, n, estimator)
     if not within_c or not within_r:
         return np.full(kernel.shape, np.nan)
-    # The statistic does not change with a constant. After the shift a constant kernel is exactly 0, so that texts
-    # that are not told apart have the statistic 0 under every label, and not rounding errors that would make
-    # p-values.
+    # The statistic does not change with a constant. After the shift a constant kernel
+    # is exactly 0, so that texts that are not told apart have the statistic 0 under
+    # every label, and not rounding errors that would make p-values.
     kernel = kernel - kernel.max(axis=(1, 2), keepdims=True)
     sums = kernel.sum(axis=2)
     if estimator == "unbiased":
         sums = sums - np.einsum("bii->bi", kernel)
-    # With s the labels: s'Ks = sum_p s_p K_p - sum of K over pairs with s_p = 1 and s_q = 0, where K_p is a row sum,
-    # and likewise for 1 - s. All three means are then sums over pairs with different labels, which is what a form
-    # evaluates. The row sums enter once for each of the m (or n) texts of the other sample.
+    # With s the labels: s'Ks = sum_p s_p K_p - sum of K over pairs with s_p = 1 and s_q
+    # = 0, where K_p is a row sum, and likewise for 1 - s. All three means are then sums
+    # over pairs with different labels, which is what a form evaluates. The row sums
+    # enter once for each of the m (or n) texts of the other sample.
     form = kernel * -(1 / within_c + 1 / within_r + 2 / (n * m))
     form += (sums / (within_c * m))[:, :, None]
     form += (sums / (within_r * n))[:, None, :]

@@ -10,9 +10,11 @@ from harness.stats import permutation
 
 
 def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
-    """Yield the relabelings of n + m texts on which a symmetric statistic has to be evaluated for an exact test.
+    """Yield the relabelings of n + m texts on which a symmetric statistic has to be
+    evaluated for an exact test.
 
-    For n = m these are the relabelings with text 0 among the candidates, one of each pair s, 1 - s; otherwise all of them.
+    For n = m these are the relabelings with text 0 among the candidates, one of each
+    pair s, 1 - s; otherwise all of them.
 
     Parameters
     ----------
@@ -28,7 +30,10 @@ def chunks(n: int, m: int, size: int) -> Iterator[np.ndarray]:
 
     Examples
     --------
-    >>> [chunk.astype(int).tolist() for chunk in chunks(1, 1, 10)], sum(map(len, chunks(2, 3, 4)))
+    >>> (
+    ...     [chunk.astype(int).tolist() for chunk in chunks(1, 1, 10)],
+    ...     sum(map(len, chunks(2, 3, 4))),
+    ... )
     ([[[1, 0]]], 10)
     """
     remaining = permutation.count(n, m) // (2 if n == m else 1)

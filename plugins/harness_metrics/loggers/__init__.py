@@ -1,1 +1,3 @@
-"""A run that requests loggers says how to install them; they are a plugin of their own, ``examples/loggers``."""
+"""A run that requests loggers says how to install them;
+they are a plugin of their own, ``examples/loggers``.
+"""

@@ -1,4 +1,6 @@
-"""The variable ``HARNESS_LOGGERS`` belongs to a plugin of its own (``examples/loggers``); a run without it says how to install it."""
+"""The variable ``HARNESS_LOGGERS`` belongs to a plugin of its own
+(``examples/loggers``); a run without it says how to install it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,8 @@ VARIABLE = "HARNESS_LOGGERS"
 
 @hookimpl
 def harness_run_started(manifest: Values) -> None:
-    """Raise :class:`MissingExtra` where loggers are requested and the plugin that has them is not installed."""
+    """Raise :class:`MissingExtra` where loggers are requested and the plugin that has
+    them is not installed.
+    """
     if os.environ.get(VARIABLE) and importlib.util.find_spec("caption_loggers") is None:
         raise MissingExtra(f"{VARIABLE} needs the plugin {example_needed('loggers')}")

@@ -1,1 +1,3 @@
-"""MAUVE: embedding vectors of candidates and references in, the area under their divergence frontier out."""
+"""MAUVE: embedding vectors of candidates and references in,
+the area under their divergence frontier out.
+"""

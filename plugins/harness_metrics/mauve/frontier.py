@@ -1,8 +1,9 @@
 """MAUVE of two histograms: the area under the divergence frontier.
 
-Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using Divergence Frontiers*, section 2. With the
-mixture r = w p + (1 - w) q, the frontier is the curve of (exp(-c KL(q | r)), exp(-c KL(p | r))) for w in (0, 1), closed by
-(1, 0) and (0, 1). Equal histograms have area 1.
+Pillutla et al. 2021, *MAUVE: Measuring the Gap Between Neural Text and Human Text using
+Divergence Frontiers*, section 2. With the mixture r = w p + (1 - w) q, the frontier is
+the curve of (exp(-c KL(q | r)), exp(-c KL(p | r))) for w in (0, 1), closed by (1, 0)
+and (0, 1). Equal histograms have area 1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ SCALING = 5.0
 _CHUNK = 1 << 20
 
 
-def area(p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = POINTS) -> np.ndarray:
+def area(
+    p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = POINTS
+) -> np.ndarray:
     """Return the area under the divergence frontier of histograms.
 
     Parameters
@@ -41,36 +44,49 @@ def area(p: np.ndarray, q: np.ndarray, scaling: float = SCALING, points: int = P
 
     Examples
     --------
-    >>> area(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])).round(4).tolist()
+    >>> area(
+    ...     np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([[0.5, 0.5], [0.0, 1.0]])
+    ... ).round(4).tolist()
     [1.0, 0.0041]
     """
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     shape = p.shape[:-1]
     p, q = p.reshape(-1, p.shape[-1]), q.reshape(-1, q.shape[-1])
     step = max(1, _CHUNK // (points * p.shape[-1]))
-    areas = [_area(p[i : i + step], q[i : i + step], scaling, points) for i in range(0, len(p), step)]
+    areas = [
+        _area(p[i : i + step], q[i : i + step], scaling, points)
+        for i in range(0, len(p), step)
+    ]
     return np.concatenate(areas).reshape(shape) if areas else np.empty(shape)
 
 
 def _area(p: np.ndarray, q: np.ndarray, scaling: float, points: int) -> np.ndarray:
     """Return areas (H,) of histograms (H, k)."""
     weights = mixtures(points)[:, None]
-    # The weights stop short of 0 and 1, where one divergence would be infinite; the curve is closed by its known ends
-    # instead.
-    mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]  # [histogram, point, bucket]
-    x, y = (exp(-scaling * _divergence(histogram[:, None, :], mixture)) for histogram in (q, p))
+    # The weights stop short of 0 and 1, where one divergence would be infinite; the
+    # curve is closed by its known ends instead. [histogram, point, bucket]
+    mixture = weights * p[:, None, :] + (1 - weights) * q[:, None, :]
+    x, y = (
+        exp(-scaling * _divergence(histogram[:, None, :], mixture))
+        for histogram in (q, p)
+    )
     return area_of_curve(x, y)
 
 
 def mixtures(points: int = POINTS) -> np.ndarray:
-    """Return the weights of the first histogram in the mixtures of the frontier, shape (points,)."""
+    """Return the weights of the first histogram in the mixtures of the frontier,
+    shape (points,).
+    """
     return np.linspace(1e-6, 1 - 1e-6, points)
 
 
 def area_of_curve(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the area under curves (H, points) that are closed by (1, 0) and (0, 1), shape (H,)."""
+    """Return the area under curves (H, points) that are closed by (1, 0) and (0, 1),
+    shape (H,).
+    """
     ends = np.ones((len(x), 1))
-    x = np.concatenate([ends, x, 0 * ends], axis=1)  # along the curve x falls and y rises
+    # along the curve x falls and y rises
+    x = np.concatenate([ends, x, 0 * ends], axis=1)
     y = np.concatenate([0 * ends, y, ends], axis=1)
     # Trapezoids: their sum is the area below the chords, from (1, 0) to (0, 1).
     return 0.5 * ((x[:, :-1] - x[:, 1:]) * (y[:, :-1] + y[:, 1:])).sum(axis=1)

@@ -1,4 +1,6 @@
-"""METEOR's lexicon of the installed pycocoevalcap, with the errors and messages of the harness."""
+"""METEOR's lexicon of the installed pycocoevalcap,
+with the errors and messages of the harness.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +32,20 @@ def lexicon() -> Lexicon:
 
 
 def start_loading() -> None:
-    """Load the lexicon in a thread; what goes wrong there goes wrong again, with a message, where the lexicon is needed.
+    """Load the lexicon in a thread; what goes wrong there goes wrong again, with a
+    message, where the lexicon is needed.
 
-    The process ends when the thread has: the interpreter stops a daemon thread that returns from compiled code while it shuts down,
-    and the C++ library aborts the process then.
+    The process ends when the thread has: the interpreter stops a daemon thread that
+    returns from compiled code while it shuts down, and the C++ library aborts the
+    process then.
     """
     Thread(target=_load_quietly).start()
 
 
 def find_sources() -> source.Sources:
-    """Return the paths of METEOR's data; raises :class:`MissingExtra` without pycocoevalcap."""
+    """Return the paths of METEOR's data; raises :class:`MissingExtra` without
+    pycocoevalcap.
+    """
     with _harness_errors():
         return source.find_sources()
 
@@ -49,7 +55,8 @@ def _load_quietly() -> None:
         with suppress(HarnessError):
             lexicon()
     except Exception:
-        # While a process ends no executor takes work any more: the next process builds the lexicon.
+        # While a process ends no executor takes work any more: the next process builds
+        # the lexicon.
         if main_thread().is_alive():
             raise
 

@@ -1,9 +1,11 @@
-"""The original METEOR: pycocoevalcap's jar as a child process, the reference implementation of ``engine: java``.
+"""The original METEOR: pycocoevalcap's jar as a child process, the reference
+implementation of ``engine: java``.
 
-The jar answers each line with one line (``-stdio``), so a line break within a text would shift all later answers, and ``|||`` ends a field.
-Line breaks are therefore replaced by blanks and bars are surrounded by blanks; neither changes the words of the text. Unpaired surrogates
-are replaced by U+FFFD. A thread writes the requests while the answers are read, another reads standard error, and the process ends with
-its owner.
+The jar answers each line with one line (``-stdio``), so a line break within a text
+would shift all later answers, and ``|||`` ends a field. Line breaks are therefore
+replaced by blanks and bars are surrounded by blanks; neither changes the words of the
+text. Unpaired surrogates are replaced by U+FFFD. A thread writes the requests while the
+answers are read, another reads standard error, and the process ends with its owner.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ _SEGMENTS_PER_REQUEST = 500
 
 
 class JavaMeteor:
-    """A running jar; a context manager. The start takes about 10 s and 1.4 GB of memory.
+    """A running jar; a context manager.
+
+    The start takes about 10 s and 1.4 GB of memory.
 
     Parameters
     ----------
@@ -48,21 +52,44 @@ class JavaMeteor:
     """
 
     def __init__(self, memory: str = "2G") -> None:
-        sources = find_sources()  # the jar reads the paraphrases from data/ in its own folder
-        command = [*java_command(needed_by="METEOR (engine: java)", memory=memory), "-Dfile.encoding=UTF-8"]
+        # the jar reads the paraphrases from data/ in its own folder
+        sources = find_sources()
+        command = [
+            *java_command(needed_by="METEOR (engine: java)", memory=memory),
+            "-Dfile.encoding=UTF-8",
+        ]
         self._process = subprocess.Popen(
-            [*command, "-jar", str(sources.jar), "-", "-", "-stdio", "-l", "en", "-norm"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [
+                *command,
+                "-jar",
+                str(sources.jar),
+                "-",
+                "-",
+                "-stdio",
+                "-l",
+                "en",
+                "-norm",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self._errors: deque[str] = deque(maxlen=20)  # last lines of standard error
-        threading.Thread(target=drain, args=(self._process.stderr, self._errors), daemon=True).start()
+        threading.Thread(
+            target=drain, args=(self._process.stderr, self._errors), daemon=True
+        ).start()
         self._lock = threading.Lock()
         self._end = weakref.finalize(self, end, self._process)
 
     def __enter__(self) -> JavaMeteor:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -70,9 +97,11 @@ class JavaMeteor:
         self._end()
 
     def statistics(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return statistics of shape (n, 23), float64, as :func:`harness_metrics.meteor.engine.statistics`.
+        """Return statistics of shape (n, 23), float64, as
+        :func:`harness_metrics.meteor.engine.statistics`.
 
-        Raises :class:`InputError` for a hypothesis without references, :class:`HarnessError` if the jar ends or answers something else.
+        Raises :class:`InputError` for a hypothesis without references,
+        :class:`HarnessError` if the jar ends or answers something else.
         """
         lines = [_request(number, *pair) for number, pair in enumerate(pairs, start=1)]
         answers = [self._numbers(line) for line in self._ask(lines, len(lines))]
@@ -83,21 +112,32 @@ class JavaMeteor:
         return self.evaluate(self.statistics(pairs))[0]
 
     def evaluate(self, statistics: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the jar's segment scores of shape (n,) of statistics (n, 23), and their corpus score."""
-        rows = [" ".join(f"{value:.1f}" for value in row) for row in statistics.tolist()]
+        """Return the jar's segment scores of shape (n,) of statistics (n, 23),
+        and their corpus score.
+        """
+        rows = [
+            " ".join(f"{value:.1f}" for value in row) for row in statistics.tolist()
+        ]
         segments: list[float] = []
         for first in range(0, len(rows), _SEGMENTS_PER_REQUEST):
             block = rows[first : first + _SEGMENTS_PER_REQUEST]
-            segments += [float(line) for line in self._ask([" ||| ".join(["EVAL", *block])], len(block) + 1)][:-1]
+            segments += [
+                float(line)
+                for line in self._ask([" ||| ".join(["EVAL", *block])], len(block) + 1)
+            ][:-1]
         if not rows:
             return np.zeros(0), 0.0
         answers = self._ask([" ||| ".join(["EVAL", *rows])], len(rows) + 1)
         return np.array(segments), float(list(answers)[-1])
 
     def _ask(self, lines: Sequence[str], n_answers: int) -> Iterator[str]:
-        """Send all lines and yield ``n_answers`` answers; a second thread writes, so that neither pipe fills up."""
+        """Send all lines and yield ``n_answers`` answers; a second thread writes, so
+        that neither pipe fills up.
+        """
         with self._lock:
-            writer = threading.Thread(target=_write, args=(self._process.stdin, lines), daemon=True)
+            writer = threading.Thread(
+                target=_write, args=(self._process.stdin, lines), daemon=True
+            )
             writer.start()
             for _ in range(n_answers):
                 answer = self._process.stdout.readline()  # type: ignore[union-attr]
@@ -112,23 +152,32 @@ class JavaMeteor:
         except ValueError:
             numbers = []
         if len(numbers) != N_STATISTICS:
-            raise HarnessError(f"METEOR (engine: java) answered {line!r}; expected {N_STATISTICS} numbers")
+            raise HarnessError(
+                f"METEOR (engine: java) answered {line!r}; "
+                f"expected {N_STATISTICS} numbers"
+            )
         return numbers
 
     def _end_message(self) -> str:
         code = self._process.poll()
         reason = "; ".join(self._errors) or "no message on standard error"
-        return f"METEOR (engine: java) ended before its last answer (exit code {code}): {reason}"
+        return (
+            f"METEOR (engine: java) ended before its last answer (exit code {code}): "
+            f"{reason}"
+        )
 
 
 def _request(number: int, hypothesis: str, references: Sequence[str]) -> str:
     if not references:
         raise InputError("a hypothesis needs at least one reference", f"pair {number}")
-    return " ||| ".join(["SCORE", *(_field(text) for text in (*references, hypothesis))])
+    return " ||| ".join(
+        ["SCORE", *(_field(text) for text in (*references, hypothesis))]
+    )
 
 
 def _field(text: str) -> str:
-    """Return the text as one field of a request, at least a blank because the jar drops an empty last field.
+    """Return the text as one field of a request,
+    at least a blank because the jar drops an empty last field.
 
     >>> _field("a|||b\\nc")
     'a |  |  | b c'
@@ -146,12 +195,16 @@ def _write(stream: IO[bytes], lines: Sequence[str]) -> None:
 
 @cache
 def shared_jar() -> JavaMeteor:
-    """Return the jar that all callers in this process share; it ends with the process."""
+    """Return the jar that all callers in this process share;
+    it ends with the process.
+    """
     return JavaMeteor()
 
 
 class JavaTexts:
-    """Table of the texts of a run, aligned by the jar; the interface of :class:`harness_metrics.meteor.engine.PreparedTexts`."""
+    """Table of the texts of a run, aligned by the jar; the interface of
+    :class:`harness_metrics.meteor.engine.PreparedTexts`.
+    """
 
     def __init__(self) -> None:
         self._jar = shared_jar()
@@ -160,25 +213,42 @@ class JavaTexts:
     def intern(self, texts: Iterable[str]) -> np.ndarray:
         """Return the ids (T,) of the texts, int64; new texts are added."""
         ids = self._ids
-        return np.fromiter((ids.setdefault(text, len(ids)) for text in texts), dtype=np.int64)
+        return np.fromiter(
+            (ids.setdefault(text, len(ids)) for text in texts), dtype=np.int64
+        )
 
-    def align_pairs(self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool) -> Aligned:
-        """Align the pairs ``pairs`` (N, N) of the texts ``text_ids`` (B, N), each distinct pair once.
+    def align_pairs(
+        self, text_ids: np.ndarray, pairs: np.ndarray, *, with_statistics: bool
+    ) -> Aligned:
+        """Align the pairs ``pairs`` (N, N) of the texts ``text_ids`` (B, N),
+        each distinct pair once.
 
         See :func:`harness_metrics.meteor.engine.align_pairs`.
         """
         texts = list(self._ids)
         hyps, refs = np.nonzero(pairs)
-        id_pairs = np.stack([text_ids[:, hyps].ravel(), text_ids[:, refs].ravel()], axis=1)
+        id_pairs = np.stack(
+            [text_ids[:, hyps].ravel(), text_ids[:, refs].ravel()], axis=1
+        )
         distinct, inverse = np.unique(id_pairs, axis=0, return_inverse=True)
         rows: list[list[int]] = distinct.tolist()
-        statistics = self._jar.statistics((texts[hyp], [texts[ref]]) for hyp, ref in rows)
-        scores = self._jar.evaluate(statistics)[0][inverse].reshape(len(text_ids), len(hyps))
-        answers = statistics[inverse].reshape(len(text_ids), len(hyps), N_STATISTICS).astype(np.int32)
+        statistics = self._jar.statistics(
+            (texts[hyp], [texts[ref]]) for hyp, ref in rows
+        )
+        scores = self._jar.evaluate(statistics)[0][inverse].reshape(
+            len(text_ids), len(hyps)
+        )
+        answers = (
+            statistics[inverse]
+            .reshape(len(text_ids), len(hyps), N_STATISTICS)
+            .astype(np.int32)
+        )
         return Aligned(scores, answers if with_statistics else answers[:, :0])
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
-        """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal for texts with the same words."""
+        """Return numbers of the same shape as ``ids``, (B, N), int64, that are equal
+        for texts with the same words.
+        """
         texts = list(self._ids)
         numbers: dict[tuple[str, ...], int] = {}
         distinct, inverse = np.unique(ids, return_inverse=True)

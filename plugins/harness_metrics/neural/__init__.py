@@ -1,1 +1,3 @@
-"""Metrics on neural vectors: BERTScore, CLIPScore and word mover's distance; captions (and images) in, scores out."""
+"""Metrics on neural vectors: BERTScore, CLIPScore and word mover's distance; captions
+(and images) in, scores out.
+"""

@@ -1,7 +1,10 @@
-"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al. 2023) through open_clip with local weights.
+"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al. 2023)
+through open_clip with local weights.
 
-CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before the caption. RefCLIPScore is the harmonic mean
-of CLIPScore and max(max over references of cos(caption, reference), 0). PAC-S is the same with the factor 2 and weights of its own.
+CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before
+the caption. RefCLIPScore is the harmonic mean of CLIPScore and max(max over references
+of cos(caption, reference), 0). PAC-S is the same with the factor 2 and weights of its
+own.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ PREFIX = "A photo depicts "
 
 
 class PrefixedClip:
-    """Embedding of captions with the prefix of the paper by the text tower of a CLIP model."""
+    """Embedding of captions with the prefix of the paper by the text tower of a CLIP
+    model.
+    """
 
     def __init__(self, clip: Clip) -> None:
         self.clip = clip
@@ -45,7 +50,8 @@ class PrefixedClip:
 
 
 class ClipScore(MeanMetric):
-    """CLIPScore of the candidates with the image of the example, mean over candidates; higher is better, in [0, 2.5].
+    """CLIPScore of the candidates with the image of the example, mean over candidates;
+    higher is better, in [0, 2.5].
 
     Parameters
     ----------
@@ -54,7 +60,8 @@ class ClipScore(MeanMetric):
     model : str
         Name of the architecture in open_clip.
     images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes them as paths.
+        Folder in which the media names of the examples are looked up. The default takes
+        them as paths.
     batch_size : int
         Texts or images per forward pass.
 
@@ -65,54 +72,87 @@ class ClipScore(MeanMetric):
 
     References
     ----------
-    Hessel et al. 2021, *CLIPScore: A Reference-free Evaluation Metric for Image Captioning*, section 3.
+    Hessel et al. 2021, *CLIPScore: A Reference-free Evaluation Metric for Image
+    Captioning*, section 3.
     """
 
     label = "clipscore"
     needs = frozenset({"images", "embeddings"})
     factor = WEIGHT
-    example = "the open_clip_pytorch_model.bin of the hub model laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
+    example = (
+        "the open_clip_pytorch_model.bin of the hub model "
+        "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
+    )
     """Weights that the error message for missing weights names."""
 
     def __init__(
-        self, *, weights: PathParam | None = None, model: str = "ViT-B-32", images: PathParam | None = None, batch_size: int = 64
+        self,
+        *,
+        weights: PathParam | None = None,
+        model: str = "ViT-B-32",
+        images: PathParam | None = None,
+        batch_size: int = 64,
     ) -> None:
         if weights is None:
             raise HarnessError(
-                f"metric '{self.label}' needs weights: a local file of open_clip weights for {model} (for example {self.example})"
+                f"metric '{self.label}' needs weights: "
+                f"a local file of open_clip weights for {model} (for example "
+                f"{self.example})"
             )
         self.clip = Clip(weights=weights, model=model, batch_size=batch_size)
         self.images = user_path(images) if images else None
         self.batch_size = batch_size
-        largest = 2 * self.factor / (self.factor + 1) if "references" in self.needs else self.factor
-        self.spec = MetricSpec(self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, largest))
+        largest = (
+            2 * self.factor / (self.factor + 1)
+            if "references" in self.needs
+            else self.factor
+        )
+        self.spec = MetricSpec(
+            self.label, higher_is_better=True, needs=self.needs, bounds=(0.0, largest)
+        )
 
     def signature(self) -> str:
-        """Return ``clipscore|w:2.5|`` (``refclipscore|...``) and the signature of the model."""
+        """Return ``clipscore|w:2.5|`` (``refclipscore|...``) and the signature of the
+        model.
+        """
         return f"{self.label}|w:{self.factor}|{self.clip.signature()}"
 
     def image_vectors(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return unit vectors of the images of the examples, float32, shape (B, d). Each file is encoded once per run.
+        """Return unit vectors of the images of the examples, float32, shape (B, d).
 
-        Raises :class:`InputError` with the example or file if an image is not listed, missing or not decodable.
+        Each file is encoded once per run.
+
+        Raises :class:`InputError` with the example or file if an image is not listed,
+        missing or not decodable.
         """
         vectors = features.memo((self.signature(), "images"), dict[str, np.ndarray])
         files = [self._file(item.id, item.media) for item in batch.sets]
         missing = [file for file in dict.fromkeys(files) if file not in vectors]
         for start in range(0, len(missing), self.batch_size):
             names = missing[start : start + self.batch_size]
-            vectors.update(zip(names, self._encode([self._open(name) for name in names])))
+            vectors.update(
+                zip(names, self._encode([self._open(name) for name in names]))
+            )
         return np.stack([vectors[file] for file in files])
 
     def _file(self, example: str, media: str | None) -> str:
-        """Return the name of the image of an example, with its folder; raise :class:`InputError` for a file that is not there."""
+        """Return the name of the image of an example, with its folder; raise
+        :class:`InputError` for a file that is not there.
+        """
         if not media:
-            raise InputError(f"metric '{self.label}' needs images, and the example '{example}' has none")
+            raise InputError(
+                f"metric '{self.label}' needs images, and the example '{example}' "
+                "has none"
+            )
         if MediaCell.parse(media) is not None:
             return media
         file = media_file(media, self.images)
         if not file.is_file():
-            raise InputError(f"no such image (example '{example}'); set the parameter images of '{self.label}' to its folder", str(file))
+            raise InputError(
+                f"no such image (example '{example}'); "
+                f"set the parameter images of '{self.label}' to its folder",
+                str(file),
+            )
         return str(file)
 
     @staticmethod
@@ -122,8 +162,16 @@ class ClipScore(MeanMetric):
         try:
             with open_media(name) as file, Image.open(file) as image:
                 return image.convert("RGB")
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
-            raise InputError(f"the image cannot be decoded: {error}", media_label(name)) from error
+        except (
+            UnidentifiedImageError,
+            Image.DecompressionBombError,
+            OSError,
+            ValueError,
+            SyntaxError,
+        ) as error:
+            raise InputError(
+                f"the image cannot be decoded: {error}", media_label(name)
+            ) from error
 
     def _encode(self, images: Sequence[Image]) -> np.ndarray:
         """Return unit vectors of images, float32, shape (len(images), d)."""
@@ -136,7 +184,9 @@ class ClipScore(MeanMetric):
 
     def caption_scores(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the CLIPScore of each candidate, float64, shape (B, n)."""
-        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids).astype(np.float64)
+        texts = features.vectors(PrefixedClip(self.clip), batch.candidate_ids).astype(
+            np.float64
+        )
         images = self.image_vectors(batch, features).astype(np.float64)
         return self.factor * np.maximum(np.einsum("bnd,bd->bn", texts, images), 0.0)
 
@@ -146,9 +196,11 @@ class ClipScore(MeanMetric):
 
 
 class RefClipScore(ClipScore):
-    """Harmonic mean of CLIPScore and the cosine with the best reference, mean over candidates; higher is better.
+    """Harmonic mean of CLIPScore and the cosine with the best reference, mean over
+    candidates; higher is better.
 
-    In [0, 10/7]: the harmonic mean of 2.5 and 1. Parameters are those of :class:`ClipScore`.
+    In [0, 10/7]: the harmonic mean of 2.5 and 1. Parameters are those of
+    :class:`ClipScore`.
 
     References
     ----------
@@ -159,32 +211,42 @@ class RefClipScore(ClipScore):
     needs = frozenset({"images", "references", "embeddings"})
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the mean over candidates, shape (B,); 0 for a candidate with both parts 0."""
+        """Return the mean over candidates, shape (B,);
+        0 for a candidate with both parts 0.
+        """
         clip = self.caption_scores(batch, features)
         embedding = PrefixedClip(self.clip)
         candidates = features.vectors(embedding, batch.candidate_ids).astype(np.float64)
         references = features.vectors(embedding, batch.reference_ids).astype(np.float64)
-        best = np.maximum(np.einsum("bnd,bmd->bnm", candidates, references).max(axis=2), 0.0)
+        best = np.maximum(
+            np.einsum("bnd,bmd->bnm", candidates, references).max(axis=2), 0.0
+        )
         total = clip + best
-        return np.where(total > 0, 2 * clip * best / np.where(total > 0, total, 1.0), 0.0).mean(axis=1)
+        return np.where(
+            total > 0, 2 * clip * best / np.where(total > 0, total, 1.0), 0.0
+        ).mean(axis=1)
 
 
 PAC_WEIGHTS = "clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
 
 
 class PacScore(ClipScore):
-    """PAC-S of the candidates with the image of the example, mean over candidates; higher is better, in [0, 2].
+    """PAC-S of the candidates with the image of the example, mean over candidates;
+    higher is better, in [0, 2].
 
-    CLIPScore with the factor 2 and a CLIP model that is fine-tuned on generated images and captions.
+    CLIPScore with the factor 2 and a CLIP model that is fine-tuned on generated images
+    and captions.
 
     Parameters
     ----------
     weights : str
         Local file of the authors' weights, or any other CLIP weights.
     model : str
-        Name of the architecture in open_clip; the authors' weights have the activation of OpenAI's models.
+        Name of the architecture in open_clip; the authors' weights have the activation
+        of OpenAI's models.
     images : str, optional
-        Folder in which the media names of the examples are looked up. The default takes them as paths.
+        Folder in which the media names of the examples are looked up. The default takes
+        them as paths.
     batch_size : int
         Texts or images per forward pass.
 
@@ -195,20 +257,28 @@ class PacScore(ClipScore):
 
     References
     ----------
-    Sarto et al. 2023, *Positive-Augmented Contrastive Learning for Image and Video Captioning Evaluation*, section 3.
+    Sarto et al. 2023, *Positive-Augmented Contrastive Learning for Image and Video
+    Captioning Evaluation*, section 3.
     """
 
     label, factor, example = "pac-score", 2.0, PAC_WEIGHTS
 
     def __init__(
-        self, *, weights: PathParam | None = None, model: str = "ViT-B-32-quickgelu", images: PathParam | None = None,
+        self,
+        *,
+        weights: PathParam | None = None,
+        model: str = "ViT-B-32-quickgelu",
+        images: PathParam | None = None,
         batch_size: int = 64,
-    ) -> None:  # fmt: skip
-        super().__init__(weights=weights, model=model, images=images, batch_size=batch_size)
+    ) -> None:
+        super().__init__(
+            weights=weights, model=model, images=images, batch_size=batch_size
+        )
 
 
 class RefPacScore(PacScore, RefClipScore):
-    """Harmonic mean of PAC-S and the cosine with the best reference, mean over candidates; higher is better, in [0, 4/3].
+    """Harmonic mean of PAC-S and the cosine with the best reference, mean over
+    candidates; higher is better, in [0, 4/3].
 
     Parameters are those of :class:`PacScore`.
 

@@ -1,4 +1,6 @@
-"""BLEU-1 to BLEU-4 as the COCO caption toolkit computes them, sentence BLEU of all pairs, and a distance from it."""
+"""BLEU-1 to BLEU-4 as the COCO caption toolkit computes them, sentence BLEU of all
+pairs, and a distance from it.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,24 @@ from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
-from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
+from harness_metrics.tokenisers.tokens import (
+    TextRows,
+    TokenizerName,
+    check_tokenizer,
+    signed,
+    text_rows_of,
+)
 
 Smoothing = Literal["toolkit", "add-one"]
 
 
-def pair_scores(index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORDERS, smoothing: Smoothing = "toolkit") -> np.ndarray:
+def pair_scores(
+    index: TextIndex,
+    hyp: np.ndarray,
+    ref: np.ndarray,
+    n: int = ORDERS,
+    smoothing: Smoothing = "toolkit",
+) -> np.ndarray:
     """Return sentence BLEU-n of all pairs of hypotheses and single references.
 
     Parameters
@@ -37,8 +51,12 @@ def pair_scores(index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORD
         Shape (B, n, m), in [0, 1].
     """
     matches = ngram.clip_at_each(index, hyp, ref)
-    lengths = np.broadcast_to(ngram.row_lengths(index, hyp)[:, :, None], matches.shape[:3])
-    others = np.broadcast_to(ngram.row_lengths(index, ref)[:, None, :], matches.shape[:3])
+    lengths = np.broadcast_to(
+        ngram.row_lengths(index, hyp)[:, :, None], matches.shape[:3]
+    )
+    others = np.broadcast_to(
+        ngram.row_lengths(index, ref)[:, None, :], matches.shape[:3]
+    )
     if smoothing == "toolkit":
         return ngram.bleu(matches, ngram.count_guesses(lengths), lengths, others, n)
     return ngram.add_one_bleu(matches, lengths, others, n)
@@ -47,29 +65,35 @@ def pair_scores(index: TextIndex, hyp: np.ndarray, ref: np.ndarray, n: int = ORD
 class Bleu(SumMetric):
     """BLEU-n in [0, 1]; higher is better.
 
-    The score of an example is the mean over its candidates of the toolkit's sentence BLEU. The score of a corpus is not the
-    mean of the examples: counts and lengths are summed over all candidates of all examples, then BLEU is computed once.
+    The score of an example is the mean over its candidates of the toolkit's sentence
+    BLEU. The score of a corpus is not the mean of the examples: counts and lengths are
+    summed over all candidates of all examples, then BLEU is computed once.
 
     Parameters
     ----------
     n : int
         Highest n-gram order, 1 to 4; default 4.
     tokenizer : str
-        ``ptb`` (default), the words of the COCO toolkit; ``java-ptb``, the same through its jar; ``none``, texts are tokenised already.
-        For texts without blanks: ``zh``, each Chinese character and the words of other scripts (sacrebleu's ``zh``); ``characters``,
-        each character (sacrebleu's ``char``); ``ja``, Japanese words by MeCab (sacrebleu's ``ja-mecab``; extra ``mecab``);
-        ``zh-words``, Chinese words by jieba (extra ``jieba``). These four keep case and punctuation.
+        ``ptb`` (default), the words of the COCO toolkit; ``java-ptb``, the same through
+        its jar; ``none``, texts are tokenised already. For texts without blanks:
+        ``zh``, each Chinese character and the words of other scripts (sacrebleu's
+        ``zh``); ``characters``, each character (sacrebleu's ``char``); ``ja``, Japanese
+        words by MeCab (sacrebleu's ``ja-mecab``; extra ``mecab``); ``zh-words``,
+        Chinese words by jieba (extra ``jieba``). These four keep case and punctuation.
 
     References
     ----------
-    Papineni, Roukos, Ward & Zhu (2002), "BLEU: a Method for Automatic Evaluation of Machine Translation"; smoothing
-    constants of the COCO caption toolkit (``pycocoevalcap``).
+    Papineni, Roukos, Ward & Zhu (2002), "BLEU: a Method for Automatic Evaluation of
+    Machine Translation"; smoothing constants of the COCO caption toolkit
+    (``pycocoevalcap``).
     """
 
     @check_arguments
     def __init__(self, *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0))
+        self.spec = MetricSpec(
+            name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0)
+        )
 
     def signature(self) -> str:
         """Return the highest order and the tokeniser as one string."""
@@ -78,31 +102,53 @@ class Bleu(SumMetric):
     def stats(self, batch: Batch, features: Features, state: object) -> np.ndarray:
         """Return the statistics of each example, shape (B, 11), float64.
 
-        Columns: mean sentence BLEU; then, summed over candidates, 4 matches, 4 numbers of n-grams, the length and the
-        closest reference length.
+        Columns: mean sentence BLEU; then, summed over candidates, 4 matches, 4 numbers
+        of n-grams, the length and the closest reference length.
         """
         counts = self._counts(batch, features)
-        correct, lengths, closest = counts[..., :ORDERS], counts[..., -2], counts[..., -1]
+        correct, lengths, closest = (
+            counts[..., :ORDERS],
+            counts[..., -2],
+            counts[..., -1],
+        )
         guess = ngram.count_guesses(lengths)
         items = ngram.bleu(correct, guess, lengths, closest, self.n).mean(axis=1)
-        columns = [items, *correct.sum(axis=1).T, *guess.sum(axis=1).T, lengths.sum(axis=1), closest.sum(axis=1)]
+        columns = [
+            items,
+            *correct.sum(axis=1).T,
+            *guess.sum(axis=1).T,
+            lengths.sum(axis=1),
+            closest.sum(axis=1),
+        ]
         return np.stack(columns, axis=1).astype(np.float64)
 
     def _counts(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return matches per order, length and closest reference length of each candidate, shape (B, n, 6), int64.
+        """Return matches per order, length and closest reference length of each
+        candidate, shape (B, n, 6), int64.
 
-        BLEU-1 to BLEU-4 share them. Nested sets have counts of their own: matches with fewer references cannot be cut from others.
+        BLEU-1 to BLEU-4 share them. Nested sets have counts of their own: matches with
+        fewer references cannot be cut from others.
         """
 
         def count(full_batch: Batch) -> np.ndarray:
             texts = text_rows_of(features, self.tokenizer)
             rows = texts.gram_rows(features, full_batch.text_ids)
             lengths = ngram.row_lengths(texts.index, rows)
-            matches = ngram.clip_at_all(texts.index, rows[:, : full_batch.n], rows[:, full_batch.n :])
-            closest = ngram.closest_lengths(lengths[:, : full_batch.n], lengths[:, full_batch.n :])
-            return np.concatenate([matches, lengths[:, : full_batch.n, None], closest[..., None]], axis=2)
+            matches = ngram.clip_at_all(
+                texts.index, rows[:, : full_batch.n], rows[:, full_batch.n :]
+            )
+            closest = ngram.closest_lengths(
+                lengths[:, : full_batch.n], lengths[:, full_batch.n :]
+            )
+            return np.concatenate(
+                [matches, lengths[:, : full_batch.n, None], closest[..., None]], axis=2
+            )
 
-        return count(batch) if batch.parent else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
+        return (
+            count(batch)
+            if batch.parent
+            else features.per_batch(("bleu-counts", self.tokenizer), batch, count)
+        )
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
@@ -110,36 +156,55 @@ class Bleu(SumMetric):
         return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
     def own_share(self, stats: np.ndarray) -> np.ndarray:
-        """Return the share of the orders 1 to n that have a match, shape (B,); NaN for an undefined example.
+        """Return the share of the orders 1 to n that have a match, shape (B,);
+        NaN for an undefined example.
 
-        The geometric mean of the precisions is 0 by its definition where one of them is (Papineni et al. 2002, section 2.3). With the
-        constants an order without a match has the precision 1e-15 / guesses, or 1e-6 in a text that is too short for it.
+        The geometric mean of the precisions is 0 by its definition where one of them is
+        (Papineni et al. 2002, section 2.3). With the constants an order without a match
+        has the precision 1e-15 / guesses, or 1e-6 in a text that is too short for it.
         """
         matches = stats[:, 1 : 1 + self.n]
         return np.where(np.isnan(stats[:, 0]), np.nan, (matches > 0).mean(axis=1))
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return precisions of the orders 1 to n, brevity penalty and numbers of words of candidates and of closest references.
+        """Return precisions of the orders 1 to n, brevity penalty and numbers of words
+        of candidates and of closest references.
 
-        Without a match of some order the number is made of the toolkit's smoothing constants and of counts, which grow with the sets.
+        Without a match of some order the number is made of the toolkit's smoothing
+        constants and of counts, which grow with the sets.
         """
         sums = stats[:, 1:].sum(axis=0)
-        matches, guesses, (length, closest) = sums[: self.n], sums[ORDERS : ORDERS + self.n], sums[-2:].tolist()
+        matches, guesses, (length, closest) = (
+            sums[: self.n],
+            sums[ORDERS : ORDERS + self.n],
+            sums[-2:].tolist(),
+        )
         return {
             "precisions": (matches / np.maximum(guesses, 1.0)).tolist(),
-            "brevity_penalty": exp(min(0.0, 1.0 - closest / length)) if length else float(not closest),
+            "brevity_penalty": exp(min(0.0, 1.0 - closest / length))
+            if length
+            else float(not closest),
             "candidate_length": int(length),
             "reference_length": int(closest),
-            **({"depends_on": ["candidates", "references"]} if not matches.all() else {}),
+            **(
+                {"depends_on": ["candidates", "references"]}
+                if not matches.all()
+                else {}
+            ),
         }
 
-    def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
-        """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P, N), True = candidate.
+    def null(
+        self, batch: Batch, features: Features, state: object, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return mean sentence BLEU (B, P) under the relabelings ``labels`` (P,
+        N), True = candidate.
 
         Counts are clipped at the references of each relabeling.
         """
         texts = text_rows_of(features, self.tokenizer)
-        return ngram.relabel_bleu(texts.index, texts.gram_rows(features, batch.text_ids), labels, self.n)
+        return ngram.relabel_bleu(
+            texts.index, texts.gram_rows(features, batch.text_ids), labels, self.n
+        )
 
 
 class Bleu1(Bleu):
@@ -171,11 +236,13 @@ class Bleu4(Bleu):
 
 
 class BleuDistance:
-    """1 - sentence BLEU-n against one reference, in [0, 1]; exactly 0 for equal token sequences of any length.
+    """1 - sentence BLEU-n against one reference, in [0, 1];
+    exactly 0 for equal token sequences of any length.
 
-    One is added to matches and guesses above order 1, so that the distance is graded. Under the toolkit's smoothing one
-    order without a match makes the product vanish: most pairs of captions would be at distance 1, and a text of fewer than
-    four words would be far from itself. Not symmetric.
+    One is added to matches and guesses above order 1, so that the distance is graded.
+    Under the toolkit's smoothing one order without a match makes the product vanish:
+    most pairs of captions would be at distance 1, and a text of fewer than four words
+    would be far from itself. Not symmetric.
 
     Parameters
     ----------
@@ -184,7 +251,8 @@ class BleuDistance:
 
     References
     ----------
-    Lin & Och (2004), "ORANGE: a Method for Evaluating Automatic Evaluation Metrics for Machine Translation" (BLEU+1).
+    Lin & Och (2004), "ORANGE: a Method for Evaluating Automatic Evaluation Metrics for
+    Machine Translation" (BLEU+1).
     """
 
     name = "bleu"
@@ -205,7 +273,13 @@ class BleuDistance:
 
 
 @check_arguments
-def matrix(texts: Sequence[str], *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb", smoothing: Smoothing = "toolkit") -> np.ndarray:
+def matrix(
+    texts: Sequence[str],
+    *,
+    n: Order = ORDERS,
+    tokenizer: TokenizerName = "ptb",
+    smoothing: Smoothing = "toolkit",
+) -> np.ndarray:
     """Return sentence BLEU-n of all pairs of texts.
 
     Parameters

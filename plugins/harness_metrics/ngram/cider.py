@@ -1,6 +1,8 @@
-"""CIDEr and CIDEr-D: tf-idf weighted n-gram agreement of a candidate with its references, and a distance from it.
+"""CIDEr and CIDEr-D: tf-idf weighted n-gram agreement of a candidate with its
+references, and a distance from it.
 
-The COCO caption toolkit prints the CIDEr-D formula under the name *CIDEr*; ``cider`` and ``ciderd`` are both that number.
+The COCO caption toolkit prints the CIDEr-D formula under the name *CIDEr*; ``cider``
+and ``ciderd`` are both that number.
 """
 
 from __future__ import annotations
@@ -17,14 +19,34 @@ import numpy as np
 from caption_kernels import cider_idf
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import SCALE
-from harness.contracts import Batch, Features, Interval, MeanMetric, MetricSpec, Objects, PathParam, Statistics
+from harness.contracts import (
+    Batch,
+    Features,
+    Interval,
+    MeanMetric,
+    MetricSpec,
+    Objects,
+    PathParam,
+    Statistics,
+)
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
 from harness_metrics.crnrr.words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM, Refit
-from harness_metrics.ngram.document_frequency import Documents, Frequencies, Source, merge_frequencies
-from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
+from harness_metrics.ngram.document_frequency import (
+    Documents,
+    Frequencies,
+    Source,
+    merge_frequencies,
+)
+from harness_metrics.tokenisers.tokens import (
+    TextRows,
+    TokenizerName,
+    check_tokenizer,
+    signed,
+    text_rows_of,
+)
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]
@@ -32,7 +54,8 @@ _log = logging.getLogger(__name__)
 
 
 class CiderScores:
-    """Scores of pairs of texts under one set of document frequencies; texts are gram rows of an index.
+    """Scores of pairs of texts under one set of document frequencies;
+    texts are gram rows of an index.
 
     Parameters
     ----------
@@ -44,7 +67,9 @@ class CiderScores:
         Use the original CIDEr, without clipping and length penalty, instead of CIDEr-D.
     """
 
-    def __init__(self, texts: TextRows, frequencies: Frequencies, plain: bool = False) -> None:
+    def __init__(
+        self, texts: TextRows, frequencies: Frequencies, plain: bool = False
+    ) -> None:
         self.key = uuid.uuid4().hex
         """Identifies these scores in caches."""
         self.texts = texts
@@ -70,21 +95,35 @@ class CiderScores:
 
     @cached_property
     def idf(self) -> np.ndarray:
-        """Weight of each n-gram of the index; computed on first use, because the scores of a shard are merged unused."""
-        return cider_idf(self.frequencies.counts.astype(np.int64), float(self.frequencies.documents))
+        """Weight of each n-gram of the index; computed on first use, because the scores
+        of a shard are merged unused.
+        """
+        return cider_idf(
+            self.frequencies.counts.astype(np.int64), float(self.frequencies.documents)
+        )
 
     def merge(self, second: CiderScores) -> Self:
         """Return the scores under the document frequencies of both."""
-        return type(self)(self.texts, merge_frequencies(self.frequencies, second.frequencies), self.plain)
+        return type(self)(
+            self.texts,
+            merge_frequencies(self.frequencies, second.frequencies),
+            self.plain,
+        )
 
     def forget_texts(self) -> None:
-        """Drop all texts; the document frequencies of n-grams in several documents stay: those of one weigh as much as unseen ones."""
+        """Drop all texts; the document frequencies of n-grams in several documents
+        stay: those of one weigh as much as unseen ones.
+        """
         self.stage = "complete" if self.stage == "growing" else self.stage
         self.texts.forget_texts()
 
     def pairs(self, hyp: np.ndarray, ref: np.ndarray) -> np.ndarray:
-        """Return the scores (B, n, m), in [0, 10], of rows ``hyp`` (B, n) against single references ``ref`` (B, m)."""
-        return ngram.cider(self.texts.index, self.idf, self.unseen, hyp, ref, clip=not self.plain)
+        """Return the scores (B, n, m), in [0, 10], of rows ``hyp`` (B, n) against
+        single references ``ref`` (B, m).
+        """
+        return ngram.cider(
+            self.texts.index, self.idf, self.unseen, hyp, ref, clip=not self.plain
+        )
 
     def rows(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the gram rows (B, N) of the texts of a batch."""
@@ -93,7 +132,8 @@ class CiderScores:
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the scores (B, N, N) of all pairs of a batch, rows the hypothesis.
 
-        The array is computed once per batch: metric, distance and p-value read the same one.
+        The array is computed once per batch: metric, distance and p-value read the same
+        one.
         """
 
         def build(full_batch: Batch) -> np.ndarray:
@@ -105,7 +145,8 @@ class CiderScores:
     def block(self, batch: Batch, features: Features) -> np.ndarray:
         """Return the scores (B, n, m) of the candidates against single references.
 
-        The block is read from :meth:`matrices` where these exist; otherwise it alone is computed.
+        The block is read from :meth:`matrices` where these exist; otherwise it alone is
+        computed.
         """
         matrices = features.peek(("cider", self.key), batch)
         if matrices is not None:
@@ -114,48 +155,71 @@ class CiderScores:
         return self.pairs(rows[:, : batch.n], rows[:, batch.n :])
 
 
-def _task_scores(source: Source, tokenizer: str, plain: bool, features: Features) -> CiderScores:
-    """Return the scores under the references of the whole task, or under a table or lists of texts.
+def _task_scores(
+    source: Source, tokenizer: str, plain: bool, features: Features
+) -> CiderScores:
+    """Return the scores under the references of the whole task,
+    or under a table or lists of texts.
 
-    Metrics and distances of one source, tokeniser and variant share them in a run: the key is that of the state of the metric.
+    Metrics and distances of one source, tokeniser and variant share them in a run: the
+    key is that of the state of the metric.
     """
 
     def build() -> CiderScores:
         texts = text_rows_of(features, tokenizer)
         return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    return features.memo(("state", f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{signed(tokenizer)}"), build)
+    return features.memo(
+        (
+            "state",
+            f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{signed(tokenizer)}",
+        ),
+        build,
+    )
 
 
 class Cider(MeanMetric):
-    """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0, 10]; higher is better.
+    """CIDEr as the COCO caption toolkit prints it: mean over candidates, in [0,
+    10]; higher is better.
 
-    With one document (N = 1) all idf weights are log 1 = 0, and the scores are undefined: NaN, with one line in the log.
+    With one document (N = 1) all idf weights are log 1 = 0, and the scores are
+    undefined: NaN, with one line in the log.
 
     Parameters
     ----------
     df : str, path or list of lists of str
-        Source of the document frequencies (:mod:`harness_metrics.ngram.document_frequency`): ``references``, ``given``,
-        a table's path, or lists of texts. ``resampled``: the references of the examples that are reduced, which is the
-        number of ``references`` when every example has a score; resampling refits the frequencies. Scores per example
-        and p-values are those of ``references``.
+        Source of the document frequencies
+        (:mod:`harness_metrics.ngram.document_frequency`): ``references``, ``given``, a
+        table's path, or lists of texts. ``resampled``: the references of the examples
+        that are reduced, which is the number of ``references`` when every example has a
+        score; resampling refits the frequencies. Scores per example and p-values are
+        those of ``references``.
     tokenizer : str
         As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     variant : str
-        ``d`` (default), the CIDEr-D formula with clipped counts and length penalty, or ``plain``, the original CIDEr
-        without both, on the same scale.
+        ``d`` (default), the CIDEr-D formula with clipped counts and length penalty, or
+        ``plain``, the original CIDEr without both, on the same scale.
 
     References
     ----------
-    Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description Evaluation", sections 4.1 and 4.2.
+    Vedantam, Zitnick & Parikh (2015), "CIDEr: Consensus-based Image Description
+    Evaluation", sections 4.1 and 4.2.
     """
 
     name = "cider"
     counts_end = True
-    """Rewards may count the end of a sentence as a word, as self-critical training does."""
+    """Rewards may count the end of a sentence as a word,
+    as self-critical training does.
+    """
 
     @check_arguments
-    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb", variant: Variant = "d") -> None:
+    def __init__(
+        self,
+        *,
+        df: Df = "references",
+        tokenizer: TokenizerName = "ptb",
+        variant: Variant = "d",
+    ) -> None:
         self.variant: Variant = variant
         self.resampled = isinstance(df, str) and df == "resampled"
         self.source = Source("references" if self.resampled else df)
@@ -163,97 +227,175 @@ class Cider(MeanMetric):
         label = self.name if variant == "d" else f"{self.name}(plain)"
         held_fixed = "" if self.resampled else _interval_note(self.source)
         testable_from = _testable_from(self.source)
-        self.spec = MetricSpec(name=label, higher_is_better=True, bounds=(0.0, SCALE), held_fixed=held_fixed, testable_from=testable_from)
+        self.spec = MetricSpec(
+            name=label,
+            higher_is_better=True,
+            bounds=(0.0, SCALE),
+            held_fixed=held_fixed,
+            testable_from=testable_from,
+        )
 
     def signature(self) -> str:
-        """Return the variant, the source of the document frequencies and the tokeniser as one string."""
+        """Return the variant, the source of the document frequencies and the tokeniser
+        as one string.
+        """
         source = "resampled" if self.resampled else self.source.name
         return f"cider-{self.variant}|df:{source}|tok:{signed(self.tokenizer)}"
 
-    def fit(self, references: Sequence[Sequence[str]], features: Features) -> CiderScores:
+    def fit(
+        self, references: Sequence[Sequence[str]], features: Features
+    ) -> CiderScores:
         """Return the pair scores under the document frequencies that ``df`` selects."""
         plain = self.variant == "plain"
-        if not self.source.fits_references or (self.source.name == "task" and references is features.references):
+        if not self.source.fits_references or (
+            self.source.name == "task" and references is features.references
+        ):
             return _task_scores(self.source, self.tokenizer, plain, features)
         texts = text_rows_of(features, self.tokenizer)
-        return CiderScores(texts, self.source.frequencies(texts, fitted=references), plain)
+        return CiderScores(
+            texts, self.source.frequencies(texts, fitted=references), plain
+        )
 
     def merge(self, first: CiderScores, second: CiderScores) -> CiderScores:
-        """Return the pair scores under the document frequencies of two shards together."""
+        """Return the pair scores under the document frequencies of two shards
+        together.
+        """
         return first.merge(second) if self.source.fits_references else first
 
-    def scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the mean score over candidates and references of each example, shape (B,), in [0, 10]; NaN with one document."""
+    def scores(
+        self, batch: Batch, features: Features, state: CiderScores
+    ) -> np.ndarray:
+        """Return the mean score over candidates and references of each example, shape
+        (B,), in [0, 10]; NaN with one document.
+        """
         return self.candidate_scores(batch, features, state).mean(axis=1)
 
-    def candidate_scores(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the mean score over references of each candidate, shape (B, n), in [0, 10]; NaN with one document."""
+    def candidate_scores(
+        self, batch: Batch, features: Features, state: CiderScores
+    ) -> np.ndarray:
+        """Return the mean score over references of each candidate, shape (B, n), in [0,
+        10]; NaN with one document.
+        """
         if state.frequencies.documents == 1:
-            _log.warning("%s: one document: all idf weights are 0; use df=TABLE", self.spec.name)
+            _log.warning(
+                "%s: one document: all idf weights are 0; use df=TABLE", self.spec.name
+            )
             return np.full((len(batch), batch.n), np.nan)
         return state.block(batch, features).mean(axis=2)
 
     def stats(self, batch: Batch, features: Features, state: CiderScores) -> Any:
-        """Return the scores, shape (B, 1); for ``resampled`` objects of the score and the words of the captions."""
+        """Return the scores, shape (B, 1); for ``resampled`` objects of the score and
+        the words of the captions.
+        """
         scores = super().stats(batch, features, state)
         if not self.resampled:
             return scores
-        words = [words_object(features, ids, batch.n, self.tokenizer) for ids in batch.text_ids]
-        rows = [None if np.isnan(score[0]) else {**item, "score": score} for item, score in zip(words, scores)]
+        words = [
+            words_object(features, ids, batch.n, self.tokenizer)
+            for ids in batch.text_ids
+        ]
+        rows = [
+            None if np.isnan(score[0]) else {**item, "score": score}
+            for item, score in zip(words, scores)
+        ]
         return Objects.of(rows, self.name)
 
     def per_example(self, stats: Statistics) -> np.ndarray:
         """Return the scores, shape (B,)."""
-        return stats.values("score") if isinstance(stats, Objects) else super().per_example(stats)
+        return (
+            stats.values("score")
+            if isinstance(stats, Objects)
+            else super().per_example(stats)
+        )
 
     def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
-        """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits the frequencies to each weight vector."""
+        """Return the mean score, or means (W,) for weights (W, B); ``resampled`` refits
+        the frequencies to each weight vector.
+        """
         if not self.resampled:
-            return super().reduce(stats) if weights is None else super().reduce(stats, weights)
+            return (
+                super().reduce(stats)
+                if weights is None
+                else super().reduce(stats, weights)
+            )
         if not len(stats):
             return float("nan")
         refit = self._refit(stats)
         if weights is None:
             return refit.value(np.ones(len(stats)))
-        return np.array([refit.value(row) for row in np.asarray(weights, dtype=np.float64)])
+        return np.array(
+            [refit.value(row) for row in np.asarray(weights, dtype=np.float64)]
+        )
 
     def _refit(self, stats: Statistics) -> Refit:
         if not isinstance(stats, Objects):
-            raise HarnessError(f"{self.name}: the statistics are those of an earlier version; run the spec again")
+            raise HarnessError(
+                f"{self.name}: the statistics are those of an earlier version; "
+                "run the spec again"
+            )
         return Refit(stats, self.variant == "plain")
 
     def interval(self, stats: Any, samples: int, seed: int) -> Interval:
-        """Return the interval of the mean under fixed document frequencies, or for ``resampled`` under refitted ones."""
+        """Return the interval of the mean under fixed document frequencies, or for
+        ``resampled`` under refitted ones.
+        """
         if self.resampled:
             return self._refit(stats).interval(seed)
         if len(stats) >= bootstrap.LARGE:
-            _, ends = bootstrap.large_interval(self, stats, float(self.reduce(stats)), samples, seed)
+            _, ends = bootstrap.large_interval(
+                self, stats, float(self.reduce(stats)), samples, seed
+            )
         else:
-            ends = bootstrap.confidence_interval(lambda w: self.reduce(stats, w), len(stats), samples, seed)
+            ends = bootstrap.confidence_interval(
+                lambda w: self.reduce(stats, w), len(stats), samples, seed
+            )
         if ends is None:
             return Interval(None, bootstrap.NO_SPREAD)
-        return Interval(ends, f"{note}; df: resampled refits them" if (note := self.spec.held_fixed) else "")
+        return Interval(
+            ends,
+            f"{note}; df: resampled refits them"
+            if (note := self.spec.held_fixed)
+            else "",
+        )
 
-    def _forms(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the forms (B, N, N) whose values are the mean over pairs (candidate, reference)."""
+    def _forms(
+        self, batch: Batch, features: Features, state: CiderScores
+    ) -> np.ndarray:
+        """Return the forms (B, N, N) whose values are the mean over pairs (candidate,
+        reference).
+        """
         return state.matrices(batch, features) / (batch.n * batch.m)
 
-    def null(self, batch: Batch, features: Features, state: CiderScores, labels: np.ndarray) -> np.ndarray:
-        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
+    def null(
+        self, batch: Batch, features: Features, state: CiderScores, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N),
+        True = candidate.
+        """
         return forms.evaluate(self._forms(batch, features, state), labels)
 
-    def exact_p_values(self, batch: Batch, features: Features, state: CiderScores) -> np.ndarray:
-        """Return the permutation p-values (B,) over all relabelings; lower scores are more extreme."""
-        return forms.exact_p_values(self._forms(batch, features, state), batch.n, "lower")
+    def exact_p_values(
+        self, batch: Batch, features: Features, state: CiderScores
+    ) -> np.ndarray:
+        """Return the permutation p-values (B,) over all relabelings;
+        lower scores are more extreme.
+        """
+        return forms.exact_p_values(
+            self._forms(batch, features, state), batch.n, "lower"
+        )
 
 
 def _interval_note(source: Source) -> str:
-    """Return the note of intervals under document frequencies of the references; empty for a table."""
+    """Return the note of intervals under document frequencies of the references;
+    empty for a table.
+    """
     return HELD_FIXED if source.name in ("task", "given") else ""
 
 
 def _testable_from(source: Source) -> int:
-    """Return the number of examples from which on there are p-values: any, unless the references of the task are the documents."""
+    """Return the number of examples from which on there are p-values: any, unless the
+    references of the task are the documents.
+    """
     return TESTABLE_FROM if source.fits_references else 0
 
 
@@ -268,16 +410,20 @@ class CiderD(Cider):
 
     name = "ciderd"
 
-    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
+    def __init__(
+        self, *, df: Df = "references", tokenizer: TokenizerName = "ptb"
+    ) -> None:
         super().__init__(df=df, tokenizer=tokenizer)
 
 
 class CiderDistance:
-    """10 - CIDEr-D of a hypothesis against one reference, in [0, 10]; exactly 0 for equal token sequences.
+    """10 - CIDEr-D of a hypothesis against one reference, in [0, 10];
+    exactly 0 for equal token sequences.
 
-    Equal sequences are set to 0, because a text of fewer than four words, or whose n-grams occur in all documents, scores
-    below 10 against itself. By the Cauchy-Schwarz inequality no score exceeds 10; negative distances from rounding, a few
-    units in the last place, are set to 0. Not symmetric.
+    Equal sequences are set to 0, because a text of fewer than four words, or whose
+    n-grams occur in all documents, scores below 10 against itself. By the
+    Cauchy-Schwarz inequality no score exceeds 10; negative distances from rounding, a
+    few units in the last place, are set to 0. Not symmetric.
 
     Parameters
     ----------
@@ -287,17 +433,23 @@ class CiderDistance:
 
     name = "cider"
 
-    def __init__(self, *, df: Df = "references", tokenizer: TokenizerName = "ptb") -> None:
+    def __init__(
+        self, *, df: Df = "references", tokenizer: TokenizerName = "ptb"
+    ) -> None:
         self.source = Source(df)
         self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
-        """Return the source of the document frequencies and the tokeniser as one string."""
+        """Return the source of the document frequencies and the tokeniser as one
+        string.
+        """
         return f"cider|df:{self.source.name}|tok:{signed(self.tokenizer)}"
 
     @property
     def held_fixed(self) -> str:
-        """Note of intervals of metrics of this distance: document frequencies of the references; empty for a table."""
+        """Note of intervals of metrics of this distance: document frequencies of the
+        references; empty for a table.
+        """
         return _interval_note(self.source)
 
     @property
@@ -315,7 +467,13 @@ class CiderDistance:
 
 
 @check_arguments
-def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: TokenizerName = "ptb", variant: Variant = "d") -> np.ndarray:
+def matrix(
+    texts: Sequence[str],
+    *,
+    df: Df | None = None,
+    tokenizer: TokenizerName = "ptb",
+    variant: Variant = "d",
+) -> np.ndarray:
     """Return the scores of all pairs of texts.
 
     Parameters
@@ -323,8 +481,8 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: TokenizerNa
     texts : sequence of str
         T texts.
     df : path or list of lists of str, optional
-        A table's path or lists of texts. By default each text is a document of its own (N = T), so that a pair's score
-        depends on the other texts.
+        A table's path or lists of texts. By default each text is a document of its own
+        (N = T), so that a pair's score depends on the other texts.
     tokenizer, variant
         As in :class:`Cider`.
 
@@ -344,7 +502,10 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: TokenizerNa
     [[7.5, 1.99, 0.0], [1.99, 5.0, 0.0], [0.0, 0.0, 5.0]]
     """
     if isinstance(df, str) and df in ("references", "task", "given"):
-        raise HarnessError(f"cider.matrix has no task, so df is not {df!r}; expected a table's path or lists of texts")
+        raise HarnessError(
+            f"cider.matrix has no task, so df is not {df!r}; "
+            "expected a table's path or lists of texts"
+        )
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.index.gram_rows(own.add(list(texts)))
     if df is None:
@@ -354,4 +515,6 @@ def matrix(texts: Sequence[str], *, df: Df | None = None, tokenizer: TokenizerNa
         frequencies = Source(df).frequencies(own)
     scores = CiderScores(own, frequencies, variant == "plain")
     # One reference per item: threads share the columns.
-    return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[:, :, 0].T.copy()
+    return scores.pairs(np.broadcast_to(rows, (len(rows), len(rows))), rows[:, None])[
+        :, :, 0
+    ].T.copy()

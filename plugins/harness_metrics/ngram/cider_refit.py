@@ -1,4 +1,6 @@
-"""CIDEr with document frequencies of the examples that are reduced, so that an interval counts their uncertainty too."""
+"""CIDEr with document frequencies of the examples that are reduced, so that an interval
+counts their uncertainty too.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,18 @@ GROUPS = 100
 HELD_FIXED = "document frequencies of all references held fixed"
 """Note of intervals under the document frequencies of the task."""
 TESTABLE_FROM = 50
-"""Examples from which on permutation p-values have their size under the document frequencies of the task.
+"""Examples from which on permutation p-values have their size under the document
+frequencies of the task.
 
-Words of an example's own references count one document more than words of its candidates alone. Captions of people on both sides have p of
-.05 or less in .047 to .055 of 50 examples and .066 of 2; random words up to .06 and .12 (``benchmarks.promises``, permutation).
+Words of an example's own references count one document more than words of its
+candidates alone. Captions of people on both sides have p of .05 or less in .047 to .055
+of 50 examples and .066 of 2; random words up to .06 and .12 (``benchmarks.promises``,
+permutation).
 """
-NOTE = "jackknife with document frequencies refitted; for the expected value of this number of examples"
+NOTE = (
+    "jackknife with document frequencies refitted; "
+    "for the expected value of this number of examples"
+)
 """Note of intervals under refitted document frequencies."""
 
 
@@ -40,12 +48,14 @@ class _Shape:
 
 
 class Refit:
-    """Texts of the examples, scored under the document frequencies of weighted examples.
+    """Texts of the examples, scored under the document frequencies of weighted
+    examples.
 
     Parameters
     ----------
     objects : Objects
-        Words of the captions of B examples (:class:`~harness_metrics.crnrr.words.CaptionWords`).
+        Words of the captions of B examples
+        (:class:`~harness_metrics.crnrr.words.CaptionWords`).
     plain : bool
         Use the original CIDEr instead of CIDEr-D.
     """
@@ -57,55 +67,95 @@ class Refit:
         ids = np.unique(objects.values("words"), return_inverse=True)[1]
         texts = _texts(ids, objects.values("lengths"))
         text_rows = self.index.gram_rows(self.index.add(texts))
-        # Examples of one shape are one array for the kernels; the rows of an example are consecutive, candidates
-        # first.
+        # Examples of one shape are one array for the kernels; the rows of an example
+        # are consecutive, candidates first.
         per_example, starts = objects.counts["lengths"], objects.starts("lengths")
         n_candidates = objects.values("candidates")
         self.shapes: list[_Shape] = []
-        for n, total in np.unique(np.stack([n_candidates, per_example], axis=1), axis=0).tolist():
+        for n, total in np.unique(
+            np.stack([n_candidates, per_example], axis=1), axis=0
+        ).tolist():
             examples = np.flatnonzero((n_candidates == n) & (per_example == total))
             block = text_rows[starts[examples][:, None] + np.arange(total)]
-            self.shapes.append(_Shape(examples, np.ascontiguousarray(block[:, :n]), np.ascontiguousarray(block[:, n:])))
+            self.shapes.append(
+                _Shape(
+                    examples,
+                    np.ascontiguousarray(block[:, :n]),
+                    np.ascontiguousarray(block[:, n:]),
+                )
+            )
         self._documents = self._document_matrix()
 
     def _document_matrix(self) -> Any:
-        """Return the sparse matrix (B, n_grams) with 1 where a reference of an example contains an n-gram."""
+        """Return the sparse matrix (B, n_grams) with 1 where a reference of an example
+        contains an n-gram.
+        """
         index = self.index
         examples, grams = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for shape in self.shapes:
             for example, rows in zip(shape.examples.tolist(), shape.ref):
-                ids = np.unique(np.concatenate([ids for r in rows.tolist() for ids, _ in index.entries(r)]))
+                ids = np.unique(
+                    np.concatenate(
+                        [ids for r in rows.tolist() for ids, _ in index.entries(r)]
+                    )
+                )
                 examples.append(np.full(len(ids), example))
                 grams.append(ids)
-        return sparse_counts(np.concatenate(examples), np.concatenate(grams), (self.n_examples, index.n_grams))
+        return sparse_counts(
+            np.concatenate(examples),
+            np.concatenate(grams),
+            (self.n_examples, index.n_grams),
+        )
 
     def value(self, weights: np.ndarray) -> float:
-        """Return CIDEr of the examples with weights (B,): documents and scores count as often as they weigh."""
-        # An n-gram that only examples without weight contain counts as unseen, as does one in no document.
-        idf = ngram.unseen_idf(weights.sum()) - log(np.maximum(weights @ self._documents, 1.0))
+        """Return CIDEr of the examples with weights (B,):
+        documents and scores count as often as they weigh.
+        """
+        # An n-gram that only examples without weight contain counts as unseen, as does
+        # one in no document.
+        idf = ngram.unseen_idf(weights.sum()) - log(
+            np.maximum(weights @ self._documents, 1.0)
+        )
         scores = np.zeros(self.n_examples)
         for shape in self.shapes:
             present = np.flatnonzero(weights[shape.examples] > 0)
-            pairs = ngram.cider(self.index, idf, 0.0, shape.hyp[present], shape.ref[present], clip=not self.plain)
+            pairs = ngram.cider(
+                self.index,
+                idf,
+                0.0,
+                shape.hyp[present],
+                shape.ref[present],
+                clip=not self.plain,
+            )
             scores[shape.examples[present]] = pairs.mean(axis=2).mean(axis=1)
         return float((weights * scores).sum() / weights.sum())
 
     def interval(self, seed: int) -> Interval:
-        """Return the interval of the value of all examples, from the values without each of up to :data:`GROUPS` groups."""
+        """Return the interval of the value of all examples, from the values without
+        each of up to :data:`GROUPS` groups.
+        """
         groups = min(GROUPS, self.n_examples)
-        # Groups, not single examples: each refit is a pass over the corpus, and up to 100 values are enough for a
-        # standard error.
-        order = np.random.default_rng([seed, self.n_examples]).permutation(self.n_examples)
+        # Groups, not single examples: each refit is a pass over the corpus, and up to
+        # 100 values are enough for a standard error.
+        order = np.random.default_rng([seed, self.n_examples]).permutation(
+            self.n_examples
+        )
         values: list[float] = []
         for group in np.array_split(order, groups):
             weights = np.ones(self.n_examples)
             weights[group] = 0.0
             values.append(self.value(weights))
-        ends = jackknife.interval(self.value(np.ones(self.n_examples)), np.array(values))
-        return Interval(ends, NOTE if ends else "the results without some examples do not differ")
+        ends = jackknife.interval(
+            self.value(np.ones(self.n_examples)), np.array(values)
+        )
+        return Interval(
+            ends, NOTE if ends else "the results without some examples do not differ"
+        )
 
 
 def _texts(ids: np.ndarray, lengths: np.ndarray) -> list[str]:
-    """Return one text per sentence, its words as numbers, for word ids (T,) and the numbers of words of the sentences (S,)."""
+    """Return one text per sentence, its words as numbers, for word ids (T,) and the
+    numbers of words of the sentences (S,).
+    """
     words, ends = ids.astype(str), np.cumsum(lengths)
     return [" ".join(words[start:stop]) for start, stop in zip(ends - lengths, ends)]

@@ -1,13 +1,16 @@
-"""Command ``harness df``: write the document frequencies of a file of references, for CIDEr's parameter ``df``.
+"""Command ``harness df``: write the document frequencies of a file of references, for
+CIDEr's parameter ``df``.
 
   harness df --references captions_val2014.json --output coco-val.npz
   harness score ... -m cider:df=coco-val.npz
 
-References in several files are counted one by one, on several machines if there are many; the tables are joined.
+References in several files are counted one by one, on several machines if there are
+many; the tables are joined.
 
   harness df --join part-1.npz part-2.npz --output all.npz
 
-Each example is one document, all its references together, as in the COCO caption toolkit.
+Each example is one document, all its references together, as in the COCO caption
+toolkit.
 """
 
 from __future__ import annotations
@@ -19,13 +22,41 @@ from pathlib import Path
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``harness df`` to a parser."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--references", metavar="FILE", help="references, in any format that 'harness score' reads")
-    source.add_argument("--join", nargs="+", type=Path, metavar="TABLE", help="tables of parts of the references")
-    parser.add_argument("--output", required=True, metavar="FILE", help="table to write; ends in .npz, .parquet, .json or .json.gz")
-    parser.add_argument("--tokenizer", default="ptb", help="tokeniser of the metric, such as zh; default: ptb")
-    parser.add_argument("--minimum", type=int, default=1, metavar="N", help="omit n-grams that occur in fewer than N documents")
+    source.add_argument(
+        "--references",
+        metavar="FILE",
+        help="references, in any format that 'harness score' reads",
+    )
+    source.add_argument(
+        "--join",
+        nargs="+",
+        type=Path,
+        metavar="TABLE",
+        help="tables of parts of the references",
+    )
     parser.add_argument(
-        "--overwrite", action="store_true", help="replace a file that the harness did not write, or that people have changed"
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="table to write; ends in .npz, .parquet, .json or .json.gz",
+    )
+    parser.add_argument(
+        "--tokenizer",
+        default="ptb",
+        help="tokeniser of the metric, such as zh; default: ptb",
+    )
+    parser.add_argument(
+        "--minimum",
+        type=int,
+        default=1,
+        metavar="N",
+        help="omit n-grams that occur in fewer than N documents",
+    )
+    parser.add_argument(
+        "--overwrite",
+        action="store_true",
+        help="replace a file that the harness did not write, "
+        "or that people have changed",
     )
 
 
@@ -37,12 +68,22 @@ def run(args: argparse.Namespace) -> int:
     from harness_metrics.ngram.document_frequency import build_df_table, join_df_tables
 
     check_output(Path(args.output), overwrite=args.overwrite)
-    options = {"tokenizer": args.tokenizer, "minimum": args.minimum, "overwrite": args.overwrite}
+    options = {
+        "tokenizer": args.tokenizer,
+        "minimum": args.minimum,
+        "overwrite": args.overwrite,
+    }
     if args.join:
         count, documents = join_df_tables(args.join, Path(args.output), **options)
     else:
         examples = list(current().create("readers", "auto", {"path": args.references}))
-        count = build_df_table([list(example.references) for example in examples], Path(args.output), **options)
+        count = build_df_table(
+            [list(example.references) for example in examples],
+            Path(args.output),
+            **options,
+        )
         documents = len(examples)
-    print(f"{args.output}: {counted(count, 'n-gram')} of {counted(documents, 'document')}")
+    print(
+        f"{args.output}: {counted(count, 'n-gram')} of {counted(documents, 'document')}"
+    )
     return 0

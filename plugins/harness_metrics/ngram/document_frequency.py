@@ -1,11 +1,14 @@
-"""Document frequencies: the number of documents that contain an n-gram, where a document is all references of an example.
+"""Document frequencies: the number of documents that contain an n-gram, where a
+document is all references of an example.
 
-The source is the parameter ``df`` of every metric that uses document frequencies, and part of its signature:
+The source is the parameter ``df`` of every metric that uses document frequencies, and
+part of its signature:
 
 ``references``
     The references of the task, one document per example (``df:task``).
 ``given``
-    As ``references``, under a name of its own for a metric that is fitted on other texts, such as a stratum (``df:given``).
+    As ``references``, under a name of its own for a metric that is fitted on other
+    texts, such as a stratum (``df:given``).
 a path
     A table on disk, written by :func:`build_df_table` (``df:table:<sha8>``).
 lists of texts
@@ -27,7 +30,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from caption_kernels.scorers.df_table import ENDINGS, FORMAT, Table, checked_table, decode, whole_numbers
+from caption_kernels.scorers.df_table import (
+    ENDINGS,
+    FORMAT,
+    Table,
+    checked_table,
+    decode,
+    whole_numbers,
+)
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
 from harness.files.outputs import write_output
@@ -36,14 +46,17 @@ from harness.files.streams import DAMAGED
 from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer
 
 # --------------------------------------------------------------------------- tables
-# Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's ending selects the format.
+# Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's
+# ending selects the format.
 #
-# Every format contains ``format`` ("harness-df"), ``version`` (1), ``documents`` (N), ``tokenizer``, and for each n-gram of one to
-# four words (joined by one blank) the number of documents that contain it.
+# Every format contains ``format`` ("harness-df"), ``version`` (1), ``documents`` (N),
+# ``tokenizer``, and for each n-gram of one to four words (joined by one blank) the
+# number of documents that contain it.
 #
 # - JSON: an object with these keys and ``df``, a mapping from n-gram to frequency.
 # - Parquet: columns ``gram`` and ``df``; the header, as JSON, in the schema's metadata.
-# - npz: ``grams`` (UTF-8 bytes, one n-gram per line), ``df``, and ``header`` (JSON bytes).
+# - npz: ``grams`` (UTF-8 bytes, one n-gram per line), ``df``, and ``header`` (JSON
+#   bytes).
 #
 # Pickled tables of other tools are not read, because unpickling runs code.
 
@@ -61,20 +74,26 @@ def content_hash(path: Path, hint: str = "") -> str:
         data = path.read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "), str(path)) from error
+        raise InputError(
+            f"cannot read the document-frequency table ({reason}); {hint}".rstrip("; "),
+            str(path),
+        ) from error
     return hashlib.sha256(data).hexdigest()[:8]
 
 
 def write(path: Path, table: Table, *, overwrite: bool = False) -> None:
     """Write a table atomically, in the format of the file's ending.
 
-    Raises :class:`InputError` for an unknown ending, for an n-gram that UTF-8 cannot encode, and for a file that people wrote or changed
-    (:mod:`harness.files.outputs`), unless ``overwrite``.
+    Raises :class:`InputError` for an unknown ending, for an n-gram that UTF-8 cannot
+    encode, and for a file that people wrote or changed (:mod:`harness.files.outputs`),
+    unless ``overwrite``.
     """
     try:
         content = _encode(_ending(path), table)
     except UnicodeEncodeError as error:
-        raise InputError(f"n-gram that UTF-8 cannot encode: {error.object!r:.60}", str(path)) from error
+        raise InputError(
+            f"n-gram that UTF-8 cannot encode: {error.object!r:.60}", str(path)
+        ) from error
     write_output(path, content, overwrite=overwrite)
 
 
@@ -82,46 +101,80 @@ def _encode(ending: str, table: Table) -> bytes:
     """Return the content of a file with this ending."""
     buffer = io.BytesIO()
     if ending == ".parquet":
-        columns = require("pyarrow", needed_by=_NEEDED_BY).table({"gram": table.grams, "df": table.counts})
+        columns = require("pyarrow", needed_by=_NEEDED_BY).table(
+            {"gram": table.grams, "df": table.counts}
+        )
         require_memory(2 * columns.nbytes)
         require("pyarrow.parquet", needed_by=_NEEDED_BY).write_table(
-            columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}), buffer
+            columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}),
+            buffer,
         )
     elif ending == ".npz":
-        grams, header = "\n".join(table.grams).encode(), json.dumps(table.header()).encode()
-        np.savez_compressed(buffer, grams=np.frombuffer(grams, np.uint8), header=np.frombuffer(header, np.uint8), df=table.counts)
+        grams, header = (
+            "\n".join(table.grams).encode(),
+            json.dumps(table.header()).encode(),
+        )
+        np.savez_compressed(
+            buffer,
+            grams=np.frombuffer(grams, np.uint8),
+            header=np.frombuffer(header, np.uint8),
+            df=table.counts,
+        )
     else:
-        text = json.dumps({**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))}, ensure_ascii=False)
-        buffer.write(gzip.compress(text.encode(), mtime=0) if ending == ".json.gz" else text.encode())
+        text = json.dumps(
+            {**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))},
+            ensure_ascii=False,
+        )
+        buffer.write(
+            gzip.compress(text.encode(), mtime=0)
+            if ending == ".json.gz"
+            else text.encode()
+        )
     return buffer.getvalue()
 
 
 def read(path: Path, tokenizer: str) -> Table:
     """Return the table in a file.
 
-    Raises :class:`InputError` when the file is not a table of this version, its content is inconsistent, or its tokeniser is
-    not ``tokenizer``.
+    Raises :class:`InputError` when the file is not a table of this version, its content
+    is inconsistent, or its tokeniser is not ``tokenizer``.
     """
     ending, location = _ending(path), str(path)
     try:
-        header, grams, counts = _read_parquet(path) if ending == ".parquet" else decode(path.read_bytes(), ending)
+        header, grams, counts = (
+            _read_parquet(path)
+            if ending == ".parquet"
+            else decode(path.read_bytes(), ending)
+        )
     except (*DAMAGED, MemoryError, RecursionError) as error:
-        raise InputError(f"not a document-frequency table ({type(error).__name__}: {error})", location) from error
+        raise InputError(
+            f"not a document-frequency table ({type(error).__name__}: {error})",
+            location,
+        ) from error
     try:
         table = checked_table(header, grams, counts)
     except ValueError as error:
         raise InputError(str(error), location) from error
     if table.tokenizer != tokenizer:
-        raise InputError(f"the table's tokenizer is '{table.tokenizer}', but the metric's is '{tokenizer}': their n-grams differ", location)
+        raise InputError(
+            f"the table's tokenizer is '{table.tokenizer}', "
+            f"but the metric's is '{tokenizer}': their n-grams differ",
+            location,
+        )
     return table
 
 
 def _ending(path: Path) -> str:
-    """Return the ending of a table's file name; raise :class:`InputError` for an unknown one."""
+    """Return the ending of a table's file name;
+    raise :class:`InputError` for an unknown one.
+    """
     for ending in sorted(_ENDINGS, key=len, reverse=True):
         if path.name.endswith(ending):
             return ending
-    raise InputError(f"unknown ending of a document-frequency table; expected {', '.join(_ENDINGS)}", str(path))
+    raise InputError(
+        f"unknown ending of a document-frequency table; expected {', '.join(_ENDINGS)}",
+        str(path),
+    )
 
 
 def _read_parquet(path: Path) -> tuple[dict[str, Any], list[str], np.ndarray]:
@@ -144,10 +197,14 @@ Documents = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """Document frequencies of the n-grams of an index; n-grams that are added to it later have frequency 0."""
+    """Document frequencies of the n-grams of an index;
+    n-grams that are added to it later have frequency 0.
+    """
 
     counts: np.ndarray
-    """Number of documents that contain each n-gram, shape (n_grams,), int32: the tables of large corpora are the memory of a run."""
+    """Number of documents that contain each n-gram, shape (n_grams,), int32: the tables
+    of large corpora are the memory of a run.
+    """
     documents: int
     """Number of documents N; log N is the largest idf."""
 
@@ -163,7 +220,8 @@ class Source:
     Raises
     ------
     InputError
-        For a table that cannot be read, and for documents that are empty or not lists of texts.
+        For a table that cannot be read, and for documents that are empty or not lists
+        of texts.
     """
 
     def __init__(self, df: str | os.PathLike[str] | Documents) -> None:
@@ -180,10 +238,14 @@ class Source:
 
     @property
     def fits_references(self) -> bool:
-        """True when the frequencies are those of the references of the task or of a fit."""
+        """True when the frequencies are those of the references of the task or of a
+        fit.
+        """
         return self.path is None and self.documents is None
 
-    def frequencies(self, texts: TextRows, features: Features | None = None, fitted: Documents = ()) -> Frequencies:
+    def frequencies(
+        self, texts: TextRows, features: Features | None = None, fitted: Documents = ()
+    ) -> Frequencies:
         """Return the frequencies of the n-grams of an index.
 
         Parameters
@@ -203,20 +265,30 @@ class Source:
         if self.path is not None:
             table = read(self.path, texts.tokenizer)
             ids = texts.index.intern_grams(table.grams)
-            # N-grams of the run that the table lacks keep 0 and count as unseen, as in the toolkit.
+            # N-grams of the run that the table lacks keep 0 and count as unseen, as in
+            # the toolkit.
             counts = np.zeros(texts.index.n_grams, dtype=np.int32)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
         documents = self.documents
         if documents is None:
-            task = features.references if features is not None and self.name == "task" else ()
+            task = (
+                features.references
+                if features is not None and self.name == "task"
+                else ()
+            )
             documents = task if len(task) else fitted
         if not len(documents):
-            raise HarnessError("document frequencies need references, and the task has none: set df to a table or to lists of texts")
+            raise HarnessError(
+                "document frequencies need references, and the task has none: "
+                "set df to a table or to lists of texts"
+            )
         return from_documents(texts, documents, features)
 
 
-def from_documents(texts: TextRows, documents: Documents, features: Features | None = None) -> Frequencies:
+def from_documents(
+    texts: TextRows, documents: Documents, features: Features | None = None
+) -> Frequencies:
     """Return the document frequencies of lists of texts, one list per document.
 
     Parameters
@@ -226,8 +298,9 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
     documents : sequence of sequence of str
         Texts of each document.
     features : Features, optional
-        Feature cache through which texts are indexed; without it, and for more than :data:`BLOCK_DOCUMENTS` documents, they are
-        indexed here, block by block, and no text is kept.
+        Feature cache through which texts are indexed; without it, and for more than
+        :data:`BLOCK_DOCUMENTS` documents, they are indexed here, block by block, and no
+        text is kept.
     """
     if len(documents) > BLOCK_DOCUMENTS:
         counts = Frequencies(np.zeros(0, dtype=np.int32), 0)
@@ -237,8 +310,8 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
         return counts
     starts = np.cumsum([0, *(len(document) for document in documents)])
     flat = [text for document in documents for text in document]
-    # Counting needs the n-grams of the documents, not their texts: without a cache that shares them, the texts are
-    # rolled back and only the n-grams stay.
+    # Counting needs the n-grams of the documents, not their texts: without a cache that
+    # shares them, the texts are rolled back and only the n-grams stay.
     mark = texts.index.mark()
     if features is None:
         rows = texts.index.gram_rows(texts.add(flat))
@@ -251,8 +324,11 @@ def from_documents(texts: TextRows, documents: Documents, features: Features | N
 
 
 def merge_frequencies(first: Frequencies, second: Frequencies) -> Frequencies:
-    """Return the frequencies of two groups of documents together; both count the n-grams of one index."""
-    # The index grows while blocks are counted: the later array is the longer one, and its further n-grams are new.
+    """Return the frequencies of two groups of documents together;
+    both count the n-grams of one index.
+    """
+    # The index grows while blocks are counted: the later array is the longer one, and
+    # its further n-grams are new.
     shorter, longer = sorted((first.counts, second.counts), key=len)
     counts = longer.copy()
     counts[: len(shorter)] += shorter
@@ -260,21 +336,28 @@ def merge_frequencies(first: Frequencies, second: Frequencies) -> Frequencies:
 
 
 def build_df_table(
-    corpus: Documents, path: str | os.PathLike[str], *, tokenizer: TokenizerName = "ptb", minimum: int = 1, overwrite: bool = False
+    corpus: Documents,
+    path: str | os.PathLike[str],
+    *,
+    tokenizer: TokenizerName = "ptb",
+    minimum: int = 1,
+    overwrite: bool = False,
 ) -> int:
-    """Write the document frequencies of a corpus to a table and return its number of n-grams.
+    """Write the document frequencies of a corpus to a table and return its number of
+    n-grams.
 
     Parameters
     ----------
     corpus : sequence of sequence of str
         Texts of each document.
     path : path
-        File to write, atomically; ends in ``.json``, ``.json.gz``, ``.parquet`` or ``.npz``.
+        File to write, atomically; ends in ``.json``, ``.json.gz``, ``.parquet`` or
+        ``.npz``.
     tokenizer : str
         As for :class:`~harness_metrics.ngram.bleu.Bleu`.
     minimum : int
-        n-grams in fewer documents are omitted and then count as unseen. Frequencies 0 and 1 have the same idf, so 2 changes no
-        score.
+        n-grams in fewer documents are omitted and then count as unseen. Frequencies 0
+        and 1 have the same idf, so 2 changes no score.
     overwrite : bool
         Replace a file that people wrote or changed.
 
@@ -286,34 +369,48 @@ def build_df_table(
     Raises
     ------
     InputError
-        For a corpus that is empty or not lists of texts, for an unknown file ending, and for a file that people wrote or changed.
+        For a corpus that is empty or not lists of texts, for an unknown file ending,
+        and for a file that people wrote or changed.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> folder = tempfile.TemporaryDirectory()
-    >>> build_df_table([["a dog"], ["a cat", "the cat"]], pathlib.Path(folder.name, "df.json"), tokenizer="none")
+    >>> build_df_table(
+    ...     [["a dog"], ["a cat", "the cat"]],
+    ...     pathlib.Path(folder.name, "df.json"),
+    ...     tokenizer="none",
+    ... )
     7
     """
     documents = _checked_documents(corpus)
     texts = TextRows(check_tokenizer(tokenizer))
     frequencies = from_documents(texts, documents)
-    table = Table(texts.index.gram_texts(), frequencies.counts, frequencies.documents, tokenizer)
+    table = Table(
+        texts.index.gram_texts(), frequencies.counts, frequencies.documents, tokenizer
+    )
     return _write_frequent(Path(path), table, minimum, overwrite)
 
 
 def join_df_tables(
-    tables: Sequence[Path], path: Path, *, tokenizer: TokenizerName = "ptb", minimum: int = 1, overwrite: bool = False
+    tables: Sequence[Path],
+    path: Path,
+    *,
+    tokenizer: TokenizerName = "ptb",
+    minimum: int = 1,
+    overwrite: bool = False,
 ) -> tuple[int, int]:
-    """Write the table of several corpora together and return its numbers of n-grams and of documents.
+    """Write the table of several corpora together and return its numbers of n-grams and
+    of documents.
 
-    Tables of parts are built with ``minimum`` 1, since an n-gram that is rare in each part may be frequent in all.
+    Tables of parts are built with ``minimum`` 1, since an n-gram that is rare in each
+    part may be frequent in all.
 
     Raises
     ------
     InputError
-        For a table that cannot be read or has another tokeniser, for an unknown file ending, and for a file that people wrote or
-        changed, unless ``overwrite``.
+        For a table that cannot be read or has another tokeniser, for an unknown file
+        ending, and for a file that people wrote or changed, unless ``overwrite``.
     """
     counts: dict[str, int] = {}
     documents = 0
@@ -322,39 +419,63 @@ def join_df_tables(
         documents += table.documents
         for gram, count in zip(table.grams, table.counts.tolist()):
             counts[gram] = counts.get(gram, 0) + count
-    joined = Table(list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer)
+    joined = Table(
+        list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer
+    )
     return _write_frequent(path, joined, minimum, overwrite), documents
 
 
 def _write_frequent(path: Path, table: Table, minimum: int, overwrite: bool) -> int:
     """Write the n-grams of at least ``minimum`` documents and return their number."""
     keep = np.flatnonzero(table.counts >= max(1, minimum))
-    write(path, Table([table.grams[i] for i in keep], table.counts[keep], table.documents, table.tokenizer), overwrite=overwrite)
+    write(
+        path,
+        Table(
+            [table.grams[i] for i in keep],
+            table.counts[keep],
+            table.documents,
+            table.tokenizer,
+        ),
+        overwrite=overwrite,
+    )
     return len(keep)
 
 
 def _hint(df: str | os.PathLike[str]) -> str:
     """Return the accepted values of ``df``, and the name nearest to this one."""
-    return f"expected 'references', 'given', lists of texts, or a table's path{did_you_mean(str(df), _NAMES)}"
+    return (
+        "expected 'references', 'given', lists of texts, "
+        f"or a table's path{did_you_mean(str(df), _NAMES)}"
+    )
 
 
 def _checked_documents(corpus: object) -> Documents:
-    """Return a corpus; raise :class:`InputError` when it is empty or not lists of texts."""
+    """Return a corpus; raise :class:`InputError` when it is empty or not lists of
+    texts.
+    """
     if not isinstance(corpus, Sequence) or isinstance(corpus, (str, bytes)):
-        raise InputError(f"{type(corpus).__name__}; expected one list of texts per document", "df")
+        raise InputError(
+            f"{type(corpus).__name__}; expected one list of texts per document", "df"
+        )
     if not corpus:
         raise InputError("no documents; expected one list of texts per document", "df")
     for number, texts in enumerate(cast("Sequence[object]", corpus)):
         if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
-            raise InputError(f"{texts!r:.60}; expected a list of texts", f"df: document {number}")
+            raise InputError(
+                f"{texts!r:.60}; expected a list of texts", f"df: document {number}"
+            )
         for text in cast("Sequence[object]", texts):
             if not isinstance(text, str):
-                raise InputError(f"{text!r:.60}; expected a text", f"df: document {number}")
+                raise InputError(
+                    f"{text!r:.60}; expected a text", f"df: document {number}"
+                )
     return cast("Documents", corpus)
 
 
 def _hash_documents(documents: Documents) -> str:
-    """Return the first eight hex digits of a SHA-256 over texts and document boundaries."""
+    """Return the first eight hex digits of a SHA-256 over texts and document
+    boundaries.
+    """
     digest = hashlib.sha256()
     for texts in documents:
         for text in texts:

@@ -1,4 +1,6 @@
-"""ROUGE-L as the COCO caption toolkit computes it, ROUGE-L of all pairs, and a distance from it."""
+"""ROUGE-L as the COCO caption toolkit computes it, ROUGE-L of all pairs,
+and a distance from it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import numpy as np
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer, signed, text_rows_of
+from harness_metrics.tokenisers.tokens import (
+    TextRows,
+    TokenizerName,
+    check_tokenizer,
+    signed,
+    text_rows_of,
+)
 
 
 class Rouge(MeanMetric):
@@ -24,8 +32,8 @@ class Rouge(MeanMetric):
 
     References
     ----------
-    Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries", section 3; maxima over references as in the COCO
-    caption toolkit (``pycocoevalcap``).
+    Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries", section 3;
+    maxima over references as in the COCO caption toolkit (``pycocoevalcap``).
     """
 
     def __init__(self, *, tokenizer: TokenizerName = "ptb") -> None:
@@ -37,19 +45,32 @@ class Rouge(MeanMetric):
         return f"rouge-l|beta:{BETA}|tok:{signed(self.tokenizer)}"
 
     def scores(self, batch: Batch, features: Features, state: object) -> np.ndarray:
-        """Return the mean ROUGE-L over the candidates of each example, shape (B,), in [0, 1]."""
+        """Return the mean ROUGE-L over the candidates of each example, shape (B,),
+        in [0, 1].
+        """
         texts = text_rows_of(features, self.tokenizer)
         rows = texts.rows(features, batch.text_ids)
-        return ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :]).mean(axis=1)
+        return ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :]).mean(
+            axis=1
+        )
 
-    def null(self, batch: Batch, features: Features, state: object, labels: np.ndarray) -> np.ndarray:
-        """Return the scores (B, P) under the relabelings ``labels`` (P, N), True = candidate."""
+    def null(
+        self, batch: Batch, features: Features, state: object, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return the scores (B, P) under the relabelings ``labels`` (P, N),
+        True = candidate.
+        """
         texts = text_rows_of(features, self.tokenizer)
-        return ngram.relabel_rouge(texts.index, texts.rows(features, batch.text_ids), labels)
+        return ngram.relabel_rouge(
+            texts.index, texts.rows(features, batch.text_ids), labels
+        )
 
 
 class RougeDistance:
-    """1 - ROUGE-L of a hypothesis against one reference, in [0, 1]; exactly 0 for equal token sequences. Not symmetric.
+    """1 - ROUGE-L of a hypothesis against one reference, in [0, 1];
+    exactly 0 for equal token sequences.
+
+    Not symmetric.
 
     Parameters
     ----------
@@ -71,7 +92,8 @@ class RougeDistance:
         texts = text_rows_of(features, self.tokenizer)
         rows = texts.rows(features, batch.text_ids)
         scores = ngram.rouge_l_pairs(texts.index, rows, rows)
-        distances = np.maximum(1.0 - scores, 0.0)  # F may round to 1 + 2e-16 where P = R = 1
+        # F may round to 1 + 2e-16 where P = R = 1
+        distances = np.maximum(1.0 - scores, 0.0)
         distances[rows[:, :, None] == rows[:, None, :]] = 0.0
         return distances
 
@@ -98,4 +120,6 @@ def matrix(texts: Sequence[str], *, tokenizer: TokenizerName = "ptb") -> np.ndar
     """
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.add(list(texts))
-    return ngram.rouge_l_pairs(own.index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows))))[:, 0, :]
+    return ngram.rouge_l_pairs(
+        own.index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows)))
+    )[:, 0, :]

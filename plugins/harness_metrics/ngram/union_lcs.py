@@ -1,8 +1,11 @@
-"""Words of a summary that its sentences share with those of another: the union of longest common subsequences, for ROUGE-Lsum.
+"""Words of a summary that its sentences share with those of another: the union of
+longest common subsequences, for ROUGE-Lsum.
 
-The bit-parallel recurrence of Hyyrö (2004), "Bit-Parallel LCS-length Computation Revisited", fills a row of the table of lengths in a few
-operations of whole numbers: bit j of a row is 0 where the length grows at word j. Which of several longest subsequences is read out of the
-table matters to the number; it is the one that rouge_score reads.
+The bit-parallel recurrence of Hyyrö (2004), "Bit-Parallel LCS-length Computation
+Revisited", fills a row of the table of lengths in a few operations of whole numbers:
+bit j of a row is 0 where the length grows at word j. Which of several longest
+subsequences is read out of the table matters to the number; it is the one that
+rouge_score reads.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ Sentence = Sequence[str]
 
 @dataclass(frozen=True)
 class Summary:
-    """Sentences as words, and as bits: one bit a word, and an empty bit after each sentence, which stops the carry of a sum."""
+    """Sentences as words, and as bits: one bit a word, and an empty bit after each
+    sentence, which stops the carry of a sum.
+    """
 
     sentences: tuple[Sentence, ...]
 
@@ -58,14 +63,19 @@ class Summary:
 
 
 def union_hits(reference: Summary, candidate: Summary) -> int:
-    """Return the number of words of a reference that are in the union of its common subsequences with the candidate's sentences.
+    """Return the number of words of a reference that are in the union of its common
+    subsequences with the candidate's sentences.
 
     A word counts at most as often as the candidate has it.
 
-    Source: Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.2, with the counts clipped as in ROUGE-1.5.5.
+    Source: Lin (2004), "ROUGE: A Package for Automatic Evaluation of Summaries",
+    section 3.2, with the counts clipped as in ROUGE-1.5.5.
 
     >>> reference = Summary((("w1", "w2", "w3", "w4", "w5"),))
-    >>> union_hits(reference, Summary((("w1", "w2", "w6", "w7", "w8"), ("w1", "w3", "w8", "w9", "w5"))))
+    >>> union_hits(
+    ...     reference,
+    ...     Summary((("w1", "w2", "w6", "w7", "w8"), ("w1", "w3", "w8", "w9", "w5"))),
+    ... )
     4
     """
     left = candidate.counts.copy()
@@ -80,10 +90,13 @@ def union_hits(reference: Summary, candidate: Summary) -> int:
 
 
 def _union(sentence: Sentence, candidate: Summary) -> set[int]:
-    """Return the places in a sentence of its common subsequences with each sentence of the candidate."""
+    """Return the places in a sentence of its common subsequences with each sentence of
+    the candidate.
+    """
     matches = [candidate.places.get(word, 0) for word in sentence]
     row = candidate.bits
-    grown = [0]  # per number of words of the sentence: the bits at which the length grows
+    # per number of words of the sentence: the bits at which the length grows
+    grown = [0]
     for match in matches:
         both = row & match
         row = (row + both | row - both) & candidate.bits
@@ -95,8 +108,12 @@ def _union(sentence: Sentence, candidate: Summary) -> set[int]:
     return places
 
 
-def _read_out(matches: Sequence[int], grown: Sequence[int], start: int, length: int) -> list[int]:
-    """Return the places of the subsequence that a walk from the last cell finds; ``start`` and ``length`` are a sentence's bits."""
+def _read_out(
+    matches: Sequence[int], grown: Sequence[int], start: int, length: int
+) -> list[int]:
+    """Return the places of the subsequence that a walk from the last cell finds;
+    ``start`` and ``length`` are a sentence's bits.
+    """
     places: list[int] = []
     row, column = len(matches), length
     while row and column:
@@ -105,7 +122,8 @@ def _read_out(matches: Sequence[int], grown: Sequence[int], start: int, length: 
             row -= 1
             column -= 1
             continue
-        # At words that differ, the length in the column before is above that in the row before where this row adds to that one.
+        # At words that differ, the length in the column before is above that in the row
+        # before where this row adds to that one.
         before = (1 << column) - 1
         here = (grown[row] >> start & before).bit_count()
         above = (grown[row - 1] >> start & before).bit_count()

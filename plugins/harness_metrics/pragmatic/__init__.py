@@ -1,1 +1,3 @@
-"""Pragmatic scores of captions in reference games on A3DS: discriminativity, efficiency, relevance, false features."""
+"""Pragmatic scores of captions in reference games on A3DS: discriminativity,
+efficiency, relevance, false features.
+"""

@@ -1,8 +1,9 @@
 """The authors' evaluation script: case-sensitive substrings, with its side effects.
 
-Results differ from the script only for input on which it fails: its relevance divides by zero for six different features
-(here: NaN), and its parser fails for an empty caption (here: no feature is mentioned). The script tags words with spaCy to count
-false ones; :mod:`harness_metrics.pragmatic.tagging` replaces it.
+Results differ from the script only for input on which it fails: its relevance divides
+by zero for six different features (here: NaN), and its parser fails for an empty
+caption (here: no feature is mentioned). The script tags words with spaCy to count false
+ones; :mod:`harness_metrics.pragmatic.tagging` replaces it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,22 @@ from harness_tasks.a3ds.scene import FACTORS, PHRASES, indices
 _COLOURS = ("red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink")
 _SIZES = ("tiny", "small", "medium", "middle sized", "big", "large", "huge", "giant")
 _PLACES = ("middle", "corner", "left", "right")
-_NEVER_FALSE = frozenset(("picture", "front", "wall", "floor", "unk", "pad", "standing", "a", "on", "in", "the", "of"))
+_NEVER_FALSE = frozenset(
+    (
+        "picture",
+        "front",
+        "wall",
+        "floor",
+        "unk",
+        "pad",
+        "standing",
+        "a",
+        "on",
+        "in",
+        "the",
+        "of",
+    )
+)
 
 
 class Target(NamedTuple):
@@ -41,8 +57,9 @@ class Target(NamedTuple):
 def expressions_of(scene: int) -> Target:
     """Return the six expressions of a scene.
 
-    A hue of a single part is searched for alone, other hues with their noun. Places are searched for without ``in the`` and ``on
-    the``, except for the straight view when exactly one part is red: the script compares the angle 0 with the hue 0.
+    A hue of a single part is searched for alone, other hues with their noun. Places are
+    searched for without ``in the`` and ``on the``, except for the straight view when
+    exactly one part is red: the script compares the angle 0 with the hue 0.
     """
     values: tuple[int, ...] = tuple(indices([scene])[0].tolist())
     hues, shape = values[:3], PHRASES[4][values[4]]
@@ -53,16 +70,23 @@ def expressions_of(scene: int) -> Target:
         if factor < 3:
             alone = hues.count(index) == 1
         else:  # 0.0 is the label of the red hue, the block and the straight view
-            alone = ((factor == 4 and index == 0) or (factor == 5 and index == 7)) and hues.count(0) == 1
+            alone = (
+                (factor == 4 and index == 0) or (factor == 5 and index == 7)
+            ) and hues.count(0) == 1
         expression = f"{phrase} {noun}".strip()
-        expressions.append(phrase if alone else expression.replace("in the ", "").replace("on the ", ""))
+        expressions.append(
+            phrase
+            if alone
+            else expression.replace("in the ", "").replace("on the ", "")
+        )
     return Target(values, tuple(expressions), " ".join(expressions), shape)
 
 
 def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, Any]:
     """Return the columns of the script as arrays ``(N,)``.
 
-    The additional column ``num_false_true_of_dist`` counts false words that are true of the distractor.
+    The additional column ``num_false_true_of_dist`` counts false words that are true of
+    the distractor.
 
     Parameters
     ----------
@@ -77,20 +101,34 @@ def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, A
         For several distractors per row, which the script does not support.
     """
     if rows.distractors.shape[1] != 1:
-        raise InputError("the mode authors-script needs one distractor per row", parameter="mode")
+        raise InputError(
+            "the mode authors-script needs one distractor per row", parameter="mode"
+        )
     columns: dict[str, list[Any]] = defaultdict(list)
     flag, games = 0, zip(rows.targets.tolist(), rows.distractors[:, 0].tolist())
-    for text, words, game in zip(rows.predictions, nouns_and_adjectives(rows.predictions), games):
+    for text, words, game in zip(
+        rows.predictions, nouns_and_adjectives(rows.predictions), games
+    ):
         target, distractor = map(expressions_of, game)
-        row, flag = _row(text, words, target, distractor, flag if order_dependent else 0)
+        row, flag = _row(
+            text, words, target, distractor, flag if order_dependent else 0
+        )
         for name, value in row.items():
             columns[name].append(value)
-    out = {"target_id": rows.targets, "distractor_id": rows.distractors[:, 0], "prediction": rows.predictions}
+    out = {
+        "target_id": rows.targets,
+        "distractor_id": rows.distractors[:, 0],
+        "prediction": rows.predictions,
+    }
     return out | {name: np.array(values) for name, values in columns.items()}
 
 
-def _row(text: str, words: list[str], target: Target, distractor: Target, flag: int) -> tuple[dict[str, Any], int]:
-    """Return the columns of one row and the object-hue flag after it; ``words`` are its nouns and adjectives."""
+def _row(
+    text: str, words: list[str], target: Target, distractor: Target, flag: int
+) -> tuple[dict[str, Any], int]:
+    """Return the columns of one row and the object-hue flag after it;
+    ``words`` are its nouns and adjectives.
+    """
     different = [k for k in range(6) if target.values[k] != distractor.values[k]]
     present = [expression in text for expression in target.expressions]
     contrastive = [k for k in different if present[k]]
@@ -117,8 +155,12 @@ def _row(text: str, words: list[str], target: Target, distractor: Target, flag: 
     return row, mentions[2]
 
 
-def _mentions(text: str, target: Target, distractor: Target, flag: int) -> tuple[int, ...]:
-    """Return the six mention flags of the script; ``flag`` is the current value of its object-hue flag."""
+def _mentions(
+    text: str, target: Target, distractor: Target, flag: int
+) -> tuple[int, ...]:
+    """Return the six mention flags of the script;
+    ``flag`` is the current value of its object-hue flag.
+    """
     if not flag:
         flag = int(target.expressions[2].split(" ")[0] in text)
         if target.values[2] == distractor.values[2]:

@@ -1,6 +1,8 @@
-"""Words for the six A3DS features: those of the grammar and common synonyms, with the values that each word fits.
+"""Words for the six A3DS features: those of the grammar and common synonyms, with the
+values that each word fits.
 
-A set of values is a bit mask over value indices. Bit 15 is a value that no scene has, such as a dark green wall.
+A set of values is a bit mask over value indices. Bit 15 is a value that no scene has,
+such as a dark green wall.
 """
 
 from __future__ import annotations
@@ -22,27 +24,62 @@ def mask(*indices: int) -> int:
 
 
 _HUE_SYNONYMS = {
-    "crimson": 0, "scarlet": 0, "amber": 1, "golden": 2, "gold": 2, "bright green": 4, "pale green": 4, "mint": 4,
-    "mint green": 4, "sea green": 4, "turquoise": 5, "aqua": 5, "teal": 5, "light blue": 5, "sky blue": 5, "royal blue": 6,
-    "navy": 7, "navy blue": 7, "deep blue": 7, "indigo": 7, "violet": 8, "lilac": 8, "magenta": 9, "rose": 9, "fuchsia": 9,
-}  # fmt: skip
+    "crimson": 0,
+    "scarlet": 0,
+    "amber": 1,
+    "golden": 2,
+    "gold": 2,
+    "bright green": 4,
+    "pale green": 4,
+    "mint": 4,
+    "mint green": 4,
+    "sea green": 4,
+    "turquoise": 5,
+    "aqua": 5,
+    "teal": 5,
+    "light blue": 5,
+    "sky blue": 5,
+    "royal blue": 6,
+    "navy": 7,
+    "navy blue": 7,
+    "deep blue": 7,
+    "indigo": 7,
+    "violet": 8,
+    "lilac": 8,
+    "magenta": 9,
+    "rose": 9,
+    "fuchsia": 9,
+}
 HUES = {
     **{phrase: mask(index) for index, phrase in enumerate(PHRASES[FLOOR])},
     **{word: mask(index) for word, index in _HUE_SYNONYMS.items()},
     "blue": mask(6, 7),
 }
-"""Colour phrase -> values; ``blue`` alone fits both blues, ``green`` alone is the value green."""
+"""Colour phrase -> values; ``blue`` alone fits both blues,
+``green`` alone is the value green.
+"""
 
-COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {"black", "white", "grey", "gray", "brown"}
+COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
+    "black",
+    "white",
+    "grey",
+    "gray",
+    "brown",
+}
 SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
 """Words before a colour; most pairs are the hue of no scene, such as dark green."""
 
 SCALES = {
-    **{phrase.replace("-", " "): mask(index) for index, phrase in enumerate(PHRASES[SCALE])},
+    **{
+        phrase.replace("-", " "): mask(index)
+        for index, phrase in enumerate(PHRASES[SCALE])
+    },
     **dict.fromkeys(("minuscule", "teeny", "miniature"), mask(0)),
     "little": mask(1),
     **dict.fromkeys(("medium", "medium size"), mask(2)),
-    **dict.fromkeys(("mid sized", "mid size", "average sized", "average size"), mask(2, 3)),
+    **dict.fromkeys(
+        ("mid sized", "mid size", "average sized", "average size"), mask(2, 3)
+    ),
     "middle size": mask(3),
     **dict.fromkeys(("enormous", "massive"), mask(6)),
     **dict.fromkeys(("gigantic", "colossal"), mask(7)),
@@ -61,10 +98,15 @@ NOUNS = {
 }
 """Noun -> factor of a colour of that noun."""
 
-_PLACES = "in on at to of the a an near nearly close almost next left right middle center centre corner side"
+_PLACES = (
+    "in on at to of the a an near nearly close almost next left right middle center "
+    "centre corner side"
+)
 _FILLERS = (
-    "a an the this that there is are be it its of in on at to by with and or front before behind against beside standing stands"
-    " stand sitting sits placed located lying picture image photo shows showing shown depicts see we you can has have which"
+    "a an the this that there is are be it its of in on at to by with and or front "
+    "before behind against beside standing stands"
+    " stand sitting sits placed located lying picture image photo shows showing "
+    "shown depicts see we you can has have which"
     " colored coloured color colour sized size near close next side room pad very"
 )
 PLACE_WORDS = frozenset(_PLACES.split())
@@ -73,13 +115,19 @@ FILLERS = frozenset(_FILLERS.split())
 
 
 def place(words: list[str]) -> int:
-    """Return the orientations that the words of a place such as ``close to the left side`` fit; 0 for no place."""
+    """Return the orientations that the words of a place such as
+    ``close to the left side`` fit; 0 for no place.
+    """
     present = set(words)
     middle = any(
-        word in ("middle", "center", "centre") and following not in ("sized", "size") for word, following in zip(words, (*words[1:], ""))
+        word in ("middle", "center", "centre") and following not in ("sized", "size")
+        for word, following in zip(words, (*words[1:], ""))
     )
     left, right = "left" in present, "right" in present
-    near, nearly = bool(present & {"near", "close", "next"}), bool(present & {"nearly", "almost"})
+    near, nearly = (
+        bool(present & {"near", "close", "next"}),
+        bool(present & {"nearly", "almost"}),
+    )
     if middle:
         if near:
             return mask(4, 10)

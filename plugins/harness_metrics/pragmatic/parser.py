@@ -1,10 +1,13 @@
-"""Parser of the six A3DS features in free captions, with synonyms, any word order, and a report of unknown words.
+"""Parser of the six A3DS features in free captions, with synonyms, any word order, and
+a report of unknown words.
 
-A caption is split before its prepositions, copulas and commas into chunks (``in front of a red wall``). The reading of each
-distinct chunk is cached, so that a caption takes a few dictionary look-ups. A colour belongs to the noun after it; after a copula,
-to the first noun of the clause; without a noun, to the wall in a chunk that begins with ``in front of`` and to the floor after
-``on``. Any other colour is *bare*: it counts for a feature when exactly one part of the target has it (Tsvilodub & Franke 2023,
-section 4).
+A caption is split before its prepositions, copulas and commas into chunks
+(``in front of a red wall``). The reading of each distinct chunk is cached, so that a
+caption takes a few dictionary look-ups. A colour belongs to the noun after it; after a
+copula, to the first noun of the clause; without a noun, to the wall in a chunk that
+begins with ``in front of`` and to the floor after ``on``. Any other colour is *bare*:
+it counts for a feature when exactly one part of the target has it (Tsvilodub & Franke
+2023, section 4).
 """
 
 from __future__ import annotations
@@ -18,18 +21,46 @@ from typing import NamedTuple
 import numpy as np
 
 from harness_metrics.pragmatic import lexicon
-from harness_metrics.pragmatic.lexicon import FLOOR, OBJECT, ORIENTATION, OTHER, SCALE, SHAPE, WALL
+from harness_metrics.pragmatic.lexicon import (
+    FLOOR,
+    OBJECT,
+    ORIENTATION,
+    OTHER,
+    SCALE,
+    SHAPE,
+    WALL,
+)
 
-_CUTS = [f" {word} " for word in ["in", "on", "is", "close", "near", "nearly", "and", "with", "at", "almost", "next", "against", "are"]]
+_CUTS = [
+    f" {word} "
+    for word in [
+        "in",
+        "on",
+        "is",
+        "close",
+        "near",
+        "nearly",
+        "and",
+        "with",
+        "at",
+        "almost",
+        "next",
+        "against",
+        "are",
+    ]
+]
 _WORD = re.compile(r"[^\W_]+")
 _HEADS = {"front": WALL, "against": WALL, "before": WALL, "on": FLOOR}
 
 
 class Chunk(NamedTuple):
-    """Reading of one chunk; masks are sets of values (:mod:`harness_metrics.pragmatic.lexicon`)."""
+    """Reading of one chunk; masks are sets of values
+    (:mod:`harness_metrics.pragmatic.lexicon`).
+    """
 
     features: int
-    """Six 16-bit fields, one mask per feature; 0 for features that are not mentioned."""
+    """Six 16-bit fields, one mask per feature; 0 for features that are not mentioned.
+    """
     mentioned: int
     """Bit f is set when feature f is mentioned."""
     predicate: int
@@ -51,17 +82,23 @@ class Readings:
     """Readings of N captions."""
 
     masks: np.ndarray
-    """``(N, 6)`` uint16 masks of the values of each feature; 0 for features that are not mentioned or contradicted."""
+    """``(N, 6)`` uint16 masks of the values of each feature; 0 for features that are
+    not mentioned or contradicted.
+    """
     bare: np.ndarray
     """``(N,)`` uint16 mask of a colour without a noun; 0 for none."""
     contradictions: np.ndarray
     """``(N,)`` uint8; bit f is set when the words for feature f fit no common value."""
-    unread: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    unread: dict[int, tuple[str, ...]] = field(
+        default_factory=dict[int, tuple[str, ...]]
+    )
     """Caption number -> unknown words; captions without such words are absent."""
 
 
 def read(texts: Sequence[str]) -> Readings:
-    """Return the readings of N captions; about 5 microseconds per caption whose chunks are cached."""
+    """Return the readings of N captions; about 5 microseconds per caption whose chunks
+    are cached.
+    """
     packed, bare = bytearray(), np.zeros(len(texts), dtype=np.uint16)
     contradictions = np.zeros(len(texts), dtype=np.uint8)
     unread: dict[int, tuple[str, ...]] = {}
@@ -71,18 +108,21 @@ def read(texts: Sequence[str]) -> Readings:
         words: tuple[str, ...] = ()
         for chunk_text in _split_chunks(text):
             chunk = read_chunk(chunk_text)
-            # The noun of the first chunk is the subject until a new clause begins ('..., and the wall is blue').
+            # The noun of the first chunk is the subject until a new clause begins
+            # ('..., and the wall is blue').
             if subject < 0 or chunk.clause:
                 subject = chunk.noun
             new, bits = chunk.features, chunk.mentioned
             if chunk.predicate:
-                # 'the floor is green': a predicate colour belongs to the subject; without one, captions speak of the
-                # object.
+                # 'the floor is green': a predicate colour belongs to the subject;
+                # without one, captions speak of the object.
                 noun = subject if subject >= 0 else OBJECT
-                new, bits, clash = _join(new, bits, chunk.predicate << (16 * noun), 1 << noun)
+                new, bits, clash = _join(
+                    new, bits, chunk.predicate << (16 * noun), 1 << noun
+                )
                 wrong |= clash
-            # Features are packed into one integer of six 16-bit fields: captions that mention a feature once, nearly
-            # all, are joined by a single OR.
+            # Features are packed into one integer of six 16-bit fields: captions that
+            # mention a feature once, nearly all, are joined by a single OR.
             if mentioned & bits:
                 features, mentioned, clash = _join(features, mentioned, new, bits)
                 wrong |= clash
@@ -110,9 +150,12 @@ def read(texts: Sequence[str]) -> Readings:
 def _split_chunks(text: str) -> list[str]:
     """Return the chunks of a caption, in lower case without hyphens."""
     text = text.lower().replace("-", " ")
-    # Cheap tests of substrings first: 'nearly in the middle' is one place, and must not be cut before 'in'.
+    # Cheap tests of substrings first: 'nearly in the middle' is one place, and must not
+    # be cut before 'in'.
     if "ly in" in text or "ost in" in text:
-        text = text.replace(" nearly in ", "|nearly_in ").replace(" almost in ", "|almost_in ")
+        text = text.replace(" nearly in ", "|nearly_in ").replace(
+            " almost in ", "|almost_in "
+        )
     for cut in _CUTS:
         if cut in text:
             text = text.replace(cut, f"|{cut[1:]}")
@@ -122,7 +165,9 @@ def _split_chunks(text: str) -> list[str]:
 
 
 def _join(features: int, mentioned: int, new: int, bits: int) -> tuple[int, int, int]:
-    """Return features, mentioned bits and contradicted bits of two readings together: the values that fit both."""
+    """Return features, mentioned bits and contradicted bits of two readings together:
+    the values that fit both.
+    """
     clash = 0
     for factor in range(6):
         bit, shift = 1 << factor, 16 * factor
@@ -147,7 +192,16 @@ def read_chunk(text: str) -> Chunk:
     reader = _Reader(words)
     reader.run()
     clause = text[:1] in ",." or words[:1] in (["and"], ["with"])
-    return Chunk(reader.features, reader.mentioned, reader.predicate, reader.bare, reader.noun, clause, reader.clash, tuple(reader.unread))
+    return Chunk(
+        reader.features,
+        reader.mentioned,
+        reader.predicate,
+        reader.bare,
+        reader.noun,
+        clause,
+        reader.clash,
+        tuple(reader.unread),
+    )
 
 
 class _Reader:
@@ -178,22 +232,27 @@ class _Reader:
         pair = f"{word} {self.words[at + 1]}" if at + 1 < len(self.words) else ""
         for table in (lexicon.HUES, lexicon.SCALES):
             for phrase, length in ((pair, 2), (word, 1)):
-                # Two words before one ('light blue', not 'blue'), and a shade alone is no colour where it begins such
-                # a pair.
-                if phrase in table and not (length == 1 and word in lexicon.SHADES and pair in lexicon.HUES):
+                # Two words before one ('light blue', not 'blue'), and a shade alone is
+                # no colour where it begins such a pair.
+                if phrase in table and not (
+                    length == 1 and word in lexicon.SHADES and pair in lexicon.HUES
+                ):
                     if table is lexicon.HUES:
                         self.hues.append(table[phrase])
                     else:
                         self._add(SCALE, table[phrase])
                     return length
-        if word in lexicon.SHADES and self._colour_follows(at):  # a hue that no scene has: dark green
+        # a hue that no scene has: dark green
+        if word in lexicon.SHADES and self._colour_follows(at):
             self.hues.append(OTHER)
             return 2
         if word in lexicon.NOUNS:
             self._noun(word)
         elif word in lexicon.COLOUR_WORDS:
             self.hues.append(OTHER)
-        elif not (word in lexicon.FILLERS or (is_place and word in lexicon.PLACE_WORDS)):
+        elif not (
+            word in lexicon.FILLERS or (is_place and word in lexicon.PLACE_WORDS)
+        ):
             self.unread.append(word)
         return 1
 
@@ -212,13 +271,21 @@ class _Reader:
         self.hues.clear()
 
     def _colour_without_noun(self) -> None:
-        """Assign colours after the last noun to the subject of the clause, to wall or floor, or to no part."""
-        head = next((factor for word, factor in _HEADS.items() if word in self.words[:2]), None)
+        """Assign colours after the last noun to the subject of the clause,
+        to wall or floor, or to no part.
+        """
+        head = next(
+            (factor for word, factor in _HEADS.items() if word in self.words[:2]), None
+        )
         values = self.hues[0]
         for hue in self.hues[1:]:
             values |= hue
         # After a copula the colour waits for the subject, which another chunk holds.
-        if self.words[0] in ("is", "are") or "colored" in self.words or "coloured" in self.words:
+        if (
+            self.words[0] in ("is", "are")
+            or "colored" in self.words
+            or "coloured" in self.words
+        ):
             self.predicate = values
         elif head is not None:
             self._add(head, values)
@@ -227,5 +294,7 @@ class _Reader:
 
     def _add(self, factor: int, values: int) -> None:
         """Add a feature to the reading."""
-        self.features, self.mentioned, clash = _join(self.features, self.mentioned, values << (16 * factor), 1 << factor)
+        self.features, self.mentioned, clash = _join(
+            self.features, self.mentioned, values << (16 * factor), 1 << factor
+        )
         self.clash |= clash

@@ -22,7 +22,8 @@ class Rows:
     targets: np.ndarray
     """``(N,)`` scene ids."""
     distractors: np.ndarray
-    """``(N, D)`` scene ids; a game with fewer than D distractors repeats its first one."""
+    """``(N, D)`` scene ids; a game with fewer than D distractors repeats its first one.
+    """
 
     def __len__(self) -> int:
         return len(self.predictions)
@@ -44,8 +45,9 @@ def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
     Parameters
     ----------
     rows : iterable of mappings
-        Each with ``prediction`` (text), ``target_id``, and ``distractor_id`` or ``distractor_ids`` (a scene id or a list of
-        them). Ids may be text of digits, as in CSV files.
+        Each with ``prediction`` (text), ``target_id``, and ``distractor_id`` or
+        ``distractor_ids`` (a scene id or a list of them). Ids may be text of digits, as
+        in CSV files.
 
     Raises
     ------
@@ -57,9 +59,19 @@ def check_rows(rows: Iterable[Mapping[str, Any]]) -> Rows:
         predictions = [row["prediction"] for row in rows]
         targets = np.array([row["target_id"] for row in rows])
         single = np.array([row["distractor_id"] for row in rows])
-        plain = targets.dtype.kind == single.dtype.kind == "i" and single.ndim == targets.ndim == 1
-        if plain and set(map(type, predictions)) <= {str} and _inside(targets) and _inside(single):
-            return Rows(predictions, targets.astype(np.int64), single.astype(np.int64)[:, None])
+        plain = (
+            targets.dtype.kind == single.dtype.kind == "i"
+            and single.ndim == targets.ndim == 1
+        )
+        if (
+            plain
+            and set(map(type, predictions)) <= {str}
+            and _inside(targets)
+            and _inside(single)
+        ):
+            return Rows(
+                predictions, targets.astype(np.int64), single.astype(np.int64)[:, None]
+            )
     except (KeyError, TypeError, ValueError):
         pass
     games = [_row(number, row) for number, row in enumerate(rows)]
@@ -81,22 +93,34 @@ def _row(number: int, row: object) -> tuple[str, int, list[int]]:
     """Return prediction, target and distractors of one row."""
     location = f"row {number}"
     if not isinstance(row, Mapping):
-        raise InputError(f"found {row!r}; expected a mapping with prediction, target_id and distractor_id", location)
+        raise InputError(
+            f"found {row!r}; expected a mapping with prediction, "
+            "target_id and distractor_id",
+            location,
+        )
     fields = cast("Parameters", row)
     text = fields.get("prediction")
     if not isinstance(text, str):
         raise InputError(f"'prediction' is {text!r}; expected text", location)
     value: object = fields.get("distractor_ids", fields.get("distractor_id"))
     single = isinstance(value, str) or not isinstance(value, (Sequence, np.ndarray))
-    distractors: list[object] = [value] if single else list(cast("Sequence[object]", value))
+    distractors: list[object] = (
+        [value] if single else list(cast("Sequence[object]", value))
+    )
     if not distractors:
         raise InputError("the list of distractors is empty", location)
     try:
-        return text, _scene(fields.get("target_id")), [_scene(scene) for scene in distractors]
+        return (
+            text,
+            _scene(fields.get("target_id")),
+            [_scene(scene) for scene in distractors],
+        )
     except HarnessError as error:
         raise InputError(str(error), location) from None
 
 
 def _scene(value: Any) -> int:
     """Return a scene id, also from text of digits."""
-    return check_id(int(value) if isinstance(value, str) and value.isdecimal() else value)
+    return check_id(
+        int(value) if isinstance(value, str) and value.isdecimal() else value
+    )

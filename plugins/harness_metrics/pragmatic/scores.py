@@ -1,12 +1,17 @@
-"""Pragmatic scores of captions in reference games, by the formulas of the paper or the authors' script.
+"""Pragmatic scores of captions in reference games,
+by the formulas of the paper or the authors' script.
 
-Mode ``paper``: :mod:`harness_metrics.pragmatic.parser` reads the features of a caption (word boundaries, synonyms). A feature is
-mentioned when its words are true of the target, and contrastive when target and distractor differ in it. Vague words (``blue``
-fits two hues) that are also true of the distractor are not contrastive. Some different labels have the same words (three of the
-fifteen angles are "in the middle"); they are different by ``differences="labels"``, as in the annotation of the paper, and equal
-by ``differences="words"``. Undefined scores are NaN; means exclude them and report their number.
+Mode ``paper``: :mod:`harness_metrics.pragmatic.parser` reads the features of a caption
+(word boundaries, synonyms). A feature is mentioned when its words are true of the
+target, and contrastive when target and distractor differ in it. Vague words (``blue``
+fits two hues) that are also true of the distractor are not contrastive. Some different
+labels have the same words (three of the fifteen angles are "in the middle"); they are
+different by ``differences="labels"``, as in the annotation of the paper, and equal by
+``differences="words"``. Undefined scores are NaN; means exclude them and report their
+number.
 
-Mode ``authors-script``: the authors' script with its substrings and side effects (:mod:`harness_metrics.pragmatic.authors`).
+Mode ``authors-script``: the authors' script with its substrings and side effects
+(:mod:`harness_metrics.pragmatic.authors`).
 """
 
 from __future__ import annotations
@@ -25,18 +30,21 @@ from harness_metrics.pragmatic.rows import Rows, check_rows
 from harness_tasks.a3ds.scene import FACTORS, PHRASES
 
 # --------------------------------------------------------------------------- formulas
-# The pragmatic scores of the paper as arithmetic on counts (Tsvilodub & Franke 2023, section 4).
+# The pragmatic scores of the paper as arithmetic on counts (Tsvilodub & Franke 2023,
+# section 4).
 #
-# A caption describes a target among one or several distractors. ``k`` is the number of features that it mentions and that are
-# true of the target, ``c`` the number of those that are contrastive, that is, false of some distractor, and ``z`` the number of
-# features in which the target differs from some distractor. All functions accept and return arrays of shape ``(N,)``; NaN means
-# undefined.
+# A caption describes a target among one or several distractors. ``k`` is the number of
+# features that it mentions and that are true of the target, ``c`` the number of those
+# that are contrastive, that is, false of some distractor, and ``z`` the number of
+# features in which the target differs from some distractor. All functions accept and
+# return arrays of shape ``(N,)``; NaN means undefined.
 
 
 def discriminativity(c: np.ndarray) -> np.ndarray:
     """Return 1 for a caption that mentions a contrastive feature, else 0, ``(N,)``.
 
-    For several distractors, ``c`` must be positive only when the caption excludes all of them.
+    For several distractors, ``c`` must be positive only when the caption excludes all
+    of them.
 
     >>> discriminativity(np.array([0, 2])).tolist()
     [0.0, 1.0]
@@ -44,15 +52,19 @@ def discriminativity(c: np.ndarray) -> np.ndarray:
     return (np.asarray(c) > 0).astype(np.float64)
 
 
-def contrastive_efficiency(c: np.ndarray, k: np.ndarray, needed: np.ndarray | int = 1) -> np.ndarray:
+def contrastive_efficiency(
+    c: np.ndarray, k: np.ndarray, needed: np.ndarray | int = 1
+) -> np.ndarray:
     """Return 1 - (c - 1) / (k - 1), or 1 for k = c = 1, ``(N,)`` in [0, 1]; NaN for c = 0.
 
     Parameters
     ----------
     c, k : ndarray
-        Counts ``(N,)``; for several distractors, c must be 0 unless the caption excludes all of them.
+        Counts ``(N,)``; for several distractors, c must be 0 unless the caption
+        excludes all of them.
     needed : ndarray or int, default 1
-        Smallest number of features that excludes all distractors, in place of 1; one distractor needs at most 1.
+        Smallest number of features that excludes all distractors, in place of 1; one
+        distractor needs at most 1.
 
     Examples
     --------
@@ -66,7 +78,8 @@ def contrastive_efficiency(c: np.ndarray, k: np.ndarray, needed: np.ndarray | in
 
 
 def relevance(c: np.ndarray | int, k: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """Return 1 - (k - c) / (6 - z), one minus the share of common features that are mentioned, ``(N,)``; NaN for z = 6.
+    """Return 1 - (k - c) / (6 - z), one minus the share of common features that are
+    mentioned, ``(N,)``; NaN for z = 6.
 
     >>> relevance(np.array([1, 1]), np.array([3, 1]), np.array([2, 6])).tolist()
     [0.5, nan]
@@ -77,7 +90,9 @@ def relevance(c: np.ndarray | int, k: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def optimal_discriminativity(c: np.ndarray, needed: np.ndarray | int = 1) -> np.ndarray:
-    """Return 1 for a caption with exactly the needed number of contrastive features, else 0, ``(N,)``."""
+    """Return 1 for a caption with exactly the needed number of contrastive features,
+    else 0, ``(N,)``.
+    """
     c, needed = np.broadcast_arrays(np.asarray(c), np.asarray(needed))
     return ((c == needed) & (needed > 0)).astype(np.float64)
 
@@ -90,16 +105,22 @@ def _subsets() -> np.ndarray:
 
 
 def features_needed(differs: np.ndarray) -> np.ndarray:
-    """Return the size of the smallest set of features that excludes every distractor, ``(N,)``; 0 when no set does.
+    """Return the size of the smallest set of features that excludes every distractor,
+    ``(N,)``; 0 when no set does.
 
-    ``differs`` ``(N, D, 6)`` is True for features in which a distractor differs from the target.
+    ``differs`` ``(N, D, 6)`` is True for features in which a distractor differs from
+    the target.
     """
     if differs.shape[1] == 1:
         return (differs.sum(axis=(1, 2)) > 0).astype(np.int64)
-    # Sixty-four subsets are few enough to try all, in order of size; the first that excludes every distractor is a
-    # smallest one.
-    ruled_out: np.ndarray = np.all(np.any(differs[:, :, None, :] & _subsets(), axis=-1), axis=1)  # (N, 64)
-    return np.where(np.any(ruled_out, axis=1), _subsets().sum(1)[ruled_out.argmax(1)], 0)
+    # Sixty-four subsets are few enough to try all, in order of size; the first that
+    # excludes every distractor is a smallest one. (N, 64)
+    ruled_out: np.ndarray = np.all(
+        np.any(differs[:, :, None, :] & _subsets(), axis=-1), axis=1
+    )
+    return np.where(
+        np.any(ruled_out, axis=1), _subsets().sum(1)[ruled_out.argmax(1)], 0
+    )
 
 
 # --------------------------------------------------------------------------- scores
@@ -119,10 +140,16 @@ class Scores(Sequence[dict[str, Any]]):
         Row -> words that the parser could not read.
     """
 
-    def __init__(self, columns: Mapping[str, Any], unread: Mapping[int, tuple[str, ...]] | None = None) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Any],
+        unread: Mapping[int, tuple[str, ...]] | None = None,
+    ) -> None:
         self.columns = dict(columns)
         self.unread = dict(unread or {})
-        """Row -> words that the parser could not read; rows without such words are absent."""
+        """Row -> words that the parser could not read;
+        rows without such words are absent.
+        """
 
     def __len__(self) -> int:
         return len(self.columns["prediction"])
@@ -131,38 +158,61 @@ class Scores(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = {name: _plain(column[index]) for name, column in self.columns.items()}
-        return row | ({"unread": list(self.unread.get(index % len(self), ()))} if "features" in self.columns else {})
+        return row | (
+            {"unread": list(self.unread.get(index % len(self), ()))}
+            if "features" in self.columns
+            else {}
+        )
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Return score -> mean over the defined rows (``mean``), their number (``n``) and that of the others (``undefined``)."""
+        """Return score -> mean over the defined rows (``mean``), their number (``n``)
+        and that of the others (``undefined``).
+        """
         out: dict[str, dict[str, float]] = {}
         for name, column in self.columns.items():
             values = np.asarray(column)
-            if values.dtype.kind in "iufb" and values.ndim == 1 and not name.endswith("_id"):
+            if (
+                values.dtype.kind in "iufb"
+                and values.ndim == 1
+                and not name.endswith("_id")
+            ):
                 defined = ~np.isnan(values.astype(np.float64))
                 mean = float(values[defined].mean()) if defined.any() else float("nan")
-                out[name] = {"mean": mean, "n": int(defined.sum()), "undefined": int((~defined).sum())}
+                out[name] = {
+                    "mean": mean,
+                    "n": int(defined.sum()),
+                    "undefined": int((~defined).sum()),
+                }
         return out
 
 
 def _plain(value: object) -> object:
     """Return numpy values as Python values."""
-    return cast("np.ndarray", value).tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return (
+        cast("np.ndarray", value).tolist()
+        if isinstance(value, (np.ndarray, np.generic))
+        else value
+    )
 
 
 @check_arguments
 def evaluate(
-    rows: Iterable[Mapping[str, Any]], mode: Mode = "paper", *, differences: Differences = "labels", order_dependent: bool = False
+    rows: Iterable[Mapping[str, Any]],
+    mode: Mode = "paper",
+    *,
+    differences: Differences = "labels",
+    order_dependent: bool = False,
 ) -> Scores:
     """Return the scores of captions.
 
     Parameters
     ----------
     rows : iterable of mappings
-        Each with ``prediction``, ``target_id`` and ``distractor_id`` (one id or, in mode ``paper``, a list).
+        Each with ``prediction``, ``target_id`` and ``distractor_id`` (one id or, in
+        mode ``paper``, a list).
     mode : {"paper", "authors-script"}, default "paper"
         Formulas of the paper, or columns of the authors' script.
     differences : {"labels", "words"}, default "labels"
@@ -173,8 +223,9 @@ def evaluate(
     Returns
     -------
     Scores
-        In mode ``paper``: discriminativity, contrastive_efficiency, relevance and optimal_discriminativity
-        (:mod:`harness_metrics.pragmatic.scores`), mentioned_features, false_features, and the counts that they derive from.
+        In mode ``paper``: discriminativity, contrastive_efficiency, relevance and
+        optimal_discriminativity (:mod:`harness_metrics.pragmatic.scores`),
+        mentioned_features, false_features, and the counts that they derive from.
 
     Raises
     ------
@@ -185,7 +236,8 @@ def evaluate(
 
     References
     ----------
-    Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS" (ACL 2023), section 4.
+    Tsvilodub & Franke, "Evaluating pragmatic abilities of image captioners on A3DS"
+    (ACL 2023), section 4.
 
     Examples
     --------
@@ -197,60 +249,96 @@ def evaluate(
     if mode == "authors-script":
         return Scores(evaluate_script(checked, order_dependent=order_dependent))
     if order_dependent:
-        raise HarnessError("order_dependent needs the mode authors-script", parameter="order_dependent", value=True)
+        raise HarnessError(
+            "order_dependent needs the mode authors-script",
+            parameter="order_dependent",
+            value=True,
+        )
     return score_readings(checked, read(checked.predictions), differences)
 
 
-def score_readings(rows: Rows, readings: Readings, differences: Differences = "labels") -> Scores:
+def score_readings(
+    rows: Rows, readings: Readings, differences: Differences = "labels"
+) -> Scores:
     """Return the scores of N rows from the readings of their captions."""
     target, distractors = rows.target_values, rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
-    mentioned = (masks > 0) | (readings.contradictions[:, None] >> np.arange(6) & 1).astype(bool)  # the six lowest bits, (N, 6)
+    # the six lowest bits, (N, 6)
+    mentioned = (masks > 0) | (
+        readings.contradictions[:, None] >> np.arange(6) & 1
+    ).astype(bool)
     true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
-    true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(bool)  # (N, D, 6)
+    # (N, D, 6)
+    true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(
+        bool
+    )
     same_words = _by_words(target)[:, None, :] == _by_words(distractors)
-    differs = target[:, None, :] != distractors if differences == "labels" else ~same_words
-    # A feature rules a distractor out when the caption states it truly, the two scenes differ in it, and its words
-    # are false of the distractor. Labels with equal words differ by annotation though no words can tell them apart.
+    differs = (
+        target[:, None, :] != distractors if differences == "labels" else ~same_words
+    )
+    # A feature rules a distractor out when the caption states it truly, the two scenes
+    # differ in it, and its words are false of the distractor. Labels with equal words
+    # differ by annotation though no words can tell them apart.
     rules_out = true[:, None, :] & differs & (~true_of_other | same_words)
     contrastive, shared = rules_out.any(1), ~differs.any(1)
     c, k, z = contrastive.sum(1), true.sum(1), differs.any(1).sum(1)
     excluded = rules_out.any(2).all(1)
     needed = features_needed(differs)
-    # The paper has one distractor. For several, contrastive features count only when together they exclude every one.
+    # The paper has one distractor. For several, contrastive features count only when
+    # together they exclude every one.
     decisive = np.where(excluded, c, 0)
     false = (mentioned & ~true).sum(1) + loose_false
     columns: dict[str, Any] = {
-        "target_id": rows.targets, "distractor_id": rows.distractors[:, 0] if rows.distractors.shape[1] == 1 else rows.distractors,
-        "prediction": rows.predictions, "discriminativity": excluded.astype(np.float64),
-        "contrastive_efficiency": contrastive_efficiency(decisive, k, needed), "relevance": relevance(0, (true & shared).sum(1), z),
-        "optimal_discriminativity": optimal_discriminativity(decisive, needed), "mentioned_features": k + false, "false_features": false,
-        "num_true": k, "num_discriminative": c, "num_nondiscriminative": k - c, "num_different": z, "features": masks,
-    }  # fmt: skip
+        "target_id": rows.targets,
+        "distractor_id": rows.distractors[:, 0]
+        if rows.distractors.shape[1] == 1
+        else rows.distractors,
+        "prediction": rows.predictions,
+        "discriminativity": excluded.astype(np.float64),
+        "contrastive_efficiency": contrastive_efficiency(decisive, k, needed),
+        "relevance": relevance(0, (true & shared).sum(1), z),
+        "optimal_discriminativity": optimal_discriminativity(decisive, needed),
+        "mentioned_features": k + false,
+        "false_features": false,
+        "num_true": k,
+        "num_discriminative": c,
+        "num_nondiscriminative": k - c,
+        "num_different": z,
+        "features": masks,
+    }
     for number, name in enumerate(FACTORS):
         columns[f"is_{name}"] = true[:, number].astype(np.int64)
         columns[f"is_{name}_disc"] = contrastive[:, number].astype(np.int64)
-        columns[f"redundant_{name}"] = np.where(shared[:, number], true[:, number], np.nan)
+        columns[f"redundant_{name}"] = np.where(
+            shared[:, number], true[:, number], np.nan
+        )
     return Scores(columns, readings.unread)
 
 
 def _by_words(values: np.ndarray) -> np.ndarray:
-    """Return factor indices ``(..., 6)`` with every index replaced by the first one that has the same phrase."""
+    """Return factor indices ``(..., 6)`` with every index replaced by the first one
+    that has the same phrase.
+    """
     firsts = np.array([PHRASES[5].index(phrase) for phrase in PHRASES[5]])
     return np.concatenate([values[..., :5], firsts[values[..., 5:]]], axis=-1)
 
 
-def _credit_bare(readings: Readings, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks ``(N, 6)`` with bare colours assigned, and the number of false bare colours ``(N,)``.
+def _credit_bare(
+    readings: Readings, target: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return masks ``(N, 6)`` with bare colours assigned,
+    and the number of false bare colours ``(N,)``.
 
-    A bare colour is assigned to the part of the target that it fits when there is exactly one; it is false when it fits none.
+    A bare colour is assigned to the part of the target that it fits when there is
+    exactly one; it is false when it fits none.
     """
     rows = np.flatnonzero(readings.bare)
     false = np.zeros(len(readings.bare), dtype=np.int64)
     if not len(rows):
         return readings.masks, false
     masks = readings.masks.copy()
-    # Only the three hues can be meant by a bare colour; it is credited when exactly one part of the target has it.
+    # Only the three hues can be meant by a bare colour; it is credited when exactly one
+    # part of the target has it.
     fits = readings.bare[rows, None] >> target[rows, :3].astype(np.uint16) & 1
     count = fits.sum(1)
     single_rows, factor = rows[count == 1], fits[count == 1].argmax(1)

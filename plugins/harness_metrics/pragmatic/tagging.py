@@ -1,9 +1,11 @@
-"""Singular nouns and adjectives of captions, by the tagger of spaCy's small English model.
+"""Singular nouns and adjectives of captions,
+by the tagger of spaCy's small English model.
 
-The authors' script counts false words among those that spaCy tags NN or JJ. ``tagger.npz`` holds the tagger of
-``en_core_web_sm`` 3.8.0 (Explosion, MIT licence): four convolution layers, the output layer, and word vectors of 301 forms, among
-them the words of A3DS. The tags of these words equal those of spaCy. Another word has the vector of ``unk``; its tag depends on its
-neighbours alone and may differ from spaCy's.
+The authors' script counts false words among those that spaCy tags NN or JJ.
+``tagger.npz`` holds the tagger of ``en_core_web_sm`` 3.8.0 (Explosion, MIT licence):
+four convolution layers, the output layer, and word vectors of 301 forms, among them the
+words of A3DS. The tags of these words equal those of spaCy. Another word has the vector
+of ``unk``; its tag depends on its neighbours alone and may differ from spaCy's.
 """
 
 from __future__ import annotations
@@ -44,18 +46,32 @@ class _Tagger(NamedTuple):
 def _tagger() -> _Tagger:
     """Return the weights of ``tagger.npz``."""
     with np.load(Path(__file__).with_name("tagger.npz"), allow_pickle=False) as file:
-        weights = {name: file[name].astype(np.float32) for name in file.files if name != "words"}
+        weights = {
+            name: file[name].astype(np.float32)
+            for name in file.files
+            if name != "words"
+        }
         words = file["words"].tolist()
     layers = [
         (w.reshape(-1, w.shape[-1]).T.copy(), b.ravel(), gain, shift)
-        for w, b, gain, shift in zip(weights["weights"], weights["biases"], weights["gains"], weights["shifts"])
+        for w, b, gain, shift in zip(
+            weights["weights"], weights["biases"], weights["gains"], weights["shifts"]
+        )
     ]
     rows = {word: row for row, word in enumerate(words)}
-    return _Tagger(rows, weights["vectors"], layers, weights["output"].T.copy(), weights["bias"], weights["wanted"] > 0)
+    return _Tagger(
+        rows,
+        weights["vectors"],
+        layers,
+        weights["output"].T.copy(),
+        weights["bias"],
+        weights["wanted"] > 0,
+    )
 
 
 def nouns_and_adjectives(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of each caption that are tagged NN or JJ, in order and in their original spelling.
+    """Return the words of each caption that are tagged NN or JJ,
+    in order and in their original spelling.
 
     >>> nouns_and_adjectives(["a red ball on blue floor"])
     [['red', 'ball', 'blue', 'floor']]
@@ -69,22 +85,38 @@ def nouns_and_adjectives(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _tag(texts: Sequence[str]) -> list[list[str]]:
-    """Return the tagged words of a block of captions, which are separated by gaps of ``_REACH`` zero vectors."""
+    """Return the tagged words of a block of captions,
+    which are separated by gaps of ``_REACH`` zero vectors.
+    """
     tagger = _tagger()
-    tokens = [[(m.group(), m.end() < len(text) and text[m.end()].isspace()) for m in _TOKEN.finditer(text)] for text in texts]
-    # Four layers of windows of three tokens reach four tokens to each side: gaps of four zero vectors keep captions
-    # apart, and a block is one convolution.
+    tokens = [
+        [
+            (m.group(), m.end() < len(text) and text[m.end()].isspace())
+            for m in _TOKEN.finditer(text)
+        ]
+        for text in texts
+    ]
+    # Four layers of windows of three tokens reach four tokens to each side: gaps of
+    # four zero vectors keep captions apart, and a block is one convolution.
     gap = np.zeros((_REACH, tagger.vectors.shape[-1]), dtype=np.float32)
     blocks: list[np.ndarray] = [gap]
     for row in tokens:
         if row:
             index = [_row(tagger.rows, word) for word, _ in row]
-            blocks.append(tagger.vectors[index, [0 if blank else 1 for _, blank in row]])
+            blocks.append(
+                tagger.vectors[index, [0 if blank else 1 for _, blank in row]]
+            )
         blocks.append(gap)
-    selected = tagger.selected[(_convolve(np.concatenate(blocks), tagger) @ tagger.output + tagger.bias).argmax(1)]
+    selected = tagger.selected[
+        (
+            _convolve(np.concatenate(blocks), tagger) @ tagger.output + tagger.bias
+        ).argmax(1)
+    ]
     out, at = list[list[str]](), _REACH
     for row in tokens:
-        out.append([word for (word, _), keep in zip(row, selected[at : at + len(row)]) if keep])
+        out.append(
+            [word for (word, _), keep in zip(row, selected[at : at + len(row)]) if keep]
+        )
         at += len(row) + _REACH
     return out
 
@@ -97,12 +129,19 @@ def _row(rows: dict[str, int], word: str) -> int:
 def _convolve(x: np.ndarray, tagger: _Tagger) -> np.ndarray:
     """Return the output of the convolution layers for x ``(T, 96)``, of the same shape.
 
-    A layer takes windows of three tokens, the maximum of three maps and layer normalisation, and adds its input.
+    A layer takes windows of three tokens, the maximum of three maps and layer
+    normalisation, and adds its input.
     """
     edge = np.zeros((1, x.shape[1]), dtype=np.float32)
     for weight, bias, gain, shift in tagger.layers:
-        window = np.concatenate([np.concatenate([edge, x[:-1]]), x, np.concatenate([x[1:], edge])], axis=1)
+        window = np.concatenate(
+            [np.concatenate([edge, x[:-1]]), x, np.concatenate([x[1:], edge])], axis=1
+        )
         y = (window @ weight + bias).reshape(len(x), -1, 3).max(2)
         centred = y - y.mean(1, keepdims=True)
-        x = x + centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-8) * gain + shift
+        x = (
+            x
+            + centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-8) * gain
+            + shift
+        )
     return x

@@ -1,1 +1,3 @@
-"""Pre-gen metrics: scores of a model from its probabilities for the reference captions, before it generates."""
+"""Pre-gen metrics: scores of a model from its probabilities for the reference captions,
+before it generates.
+"""

@@ -1,11 +1,14 @@
-"""The 504 pre-gen metrics of a captioner, from its probabilities for the reference captions.
+"""The 504 pre-gen metrics of a captioner,
+from its probabilities for the reference captions.
 
-A name is ``tier4_tier3_tier2_tier1``, applied from right to left: select tokens of a caption (tier 1), score the caption (tier 2),
-aggregate the captions of an image (tier 3), aggregate the images (tier 4). The first two tiers give twelve numbers per caption
+A name is ``tier4_tier3_tier2_tier1``, applied from right to left: select tokens of a
+caption (tier 1), score the caption (tier 2), aggregate the captions of an image (tier
+3), aggregate the images (tier 4). The first two tiers give twelve numbers per caption
 in one pass over flat arrays of tokens; the other tiers aggregate those.
 
-Source: Tanti, Gatt & Muscat, "Pre-gen metrics: Predicting caption quality metrics without generating captions" (2018),
-section 3. Where paper and published program differ (``filter0``), the definition is that of the program.
+Source: Tanti, Gatt & Muscat, "Pre-gen metrics: Predicting caption quality metrics
+without generating captions" (2018), section 3. Where paper and published program differ
+(``filter0``), the definition is that of the program.
 """
 
 from __future__ import annotations
@@ -20,21 +23,37 @@ from harness.errors import InputError, UnknownName
 from harness_metrics.pregen.tokens import FlatTokens, flatten
 
 Dataset = Iterable[Any] | FlatTokens
-"""Images -> captions -> tokens -> (probability, rank), as nested sequences or flat arrays."""
+"""Images -> captions -> tokens -> (probability, rank),
+as nested sequences or flat arrays.
+"""
 
 TIER4 = ("sum", "mean", "median", "geomean", "max", "min")
 """Aggregations of images."""
 TIER3 = (*TIER4, "join")
-"""Aggregations of the captions of an image; ``join`` leaves the captions of all images to tier 4."""
+"""Aggregations of the captions of an image; ``join`` leaves the captions of all images
+to tier 4.
+"""
 TIER2 = ("prob", "pplx", "count", "normcount")
-"""Caption scores: product of probabilities, perplexity, number and share of the selected tokens."""
+"""Caption scores: product of probabilities, perplexity,
+number and share of the selected tokens.
+"""
 TIER1 = ("none", "filter0", "prefix0")
-"""Selected tokens: all, those not of rank 0, those before the first one that is not of rank 0."""
+"""Selected tokens: all, those not of rank 0,
+those before the first one that is not of rank 0.
+"""
 
-NAMES: tuple[str, ...] = tuple("_".join(parts) for parts in product(TIER4, TIER3, TIER2, TIER1))
-"""All 504 names in the order of the published table; the leftmost tier varies the slowest."""
-KEPT_NAMES: tuple[str, ...] = tuple("_".join(parts) for parts in product(TIER4, TIER3, TIER2, ("filter0_kept",)))
-"""168 more names: ``filter0`` by the words of the paper, which selects the tokens of rank 0."""
+NAMES: tuple[str, ...] = tuple(
+    "_".join(parts) for parts in product(TIER4, TIER3, TIER2, TIER1)
+)
+"""All 504 names in the order of the published table;
+the leftmost tier varies the slowest.
+"""
+KEPT_NAMES: tuple[str, ...] = tuple(
+    "_".join(parts) for parts in product(TIER4, TIER3, TIER2, ("filter0_kept",))
+)
+"""168 more names: ``filter0`` by the words of the paper,
+which selects the tokens of rank 0.
+"""
 _PARTS = {name: tuple(name.split("_", 3)) for name in (*NAMES, *KEPT_NAMES)}
 
 
@@ -44,14 +63,16 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
     Parameters
     ----------
     dataset : iterable or FlatTokens
-        Images -> captions -> tokens -> ``(probability, rank)``, with END and without START.
+        Images -> captions -> tokens -> ``(probability, rank)``, with END and without
+        START.
     names : sequence of str, optional
         Metrics; all 504 in the order of :data:`NAMES` by default.
 
     Returns
     -------
     ndarray
-        ``(len(names),)`` float64. Infinities are ordinary results (a caption of perplexity inf); NaN does not occur.
+        ``(len(names),)`` float64. Infinities are ordinary results (a caption of
+        perplexity inf); NaN does not occur.
 
     Raises
     ------
@@ -62,7 +83,10 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
 
     Examples
     --------
-    >>> evaluate([[[(0.5, 0), (0.25, 1)]]], ["mean_max_normcount_prefix0", "mean_mean_pplx_none"]).round(3).tolist()
+    >>> evaluate(
+    ...     [[[(0.5, 0), (0.25, 1)]]],
+    ...     ["mean_max_normcount_prefix0", "mean_mean_pplx_none"],
+    ... ).round(3).tolist()
     [0.5, 2.828]
     """
     names = NAMES if names is None else names
@@ -70,11 +94,17 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
     tokens = flatten(dataset)
     values: dict[Any, float] = {}
     with np.errstate(over="ignore", divide="ignore"):
-        for tier3, kinds, rows in image_scores(tokens, [name_tiers[1:] for name_tiers in tiers]):
-            for tier4 in dict.fromkeys(name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3):
+        for tier3, kinds, rows in image_scores(
+            tokens, [name_tiers[1:] for name_tiers in tiers]
+        ):
+            for tier4 in dict.fromkeys(
+                name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3
+            ):
                 all_images = np.array([0, rows.shape[1]])
                 scores = AGGREGATIONS[tier4](rows, all_images)[:, 0].tolist()
-                values.update({(tier4, tier3, *kind): score for kind, score in zip(kinds, scores)})
+                values.update(
+                    {(tier4, tier3, *kind): score for kind, score in zip(kinds, scores)}
+                )
     return np.array([values[name_tiers] for name_tiers in tiers])
 
 
@@ -85,30 +115,41 @@ def per_image(dataset: Dataset, names: Sequence[str]) -> np.ndarray:
     """
     for name in names:
         if split_name(name)[1] == "join":
-            raise InputError(f"'{name}' joins the captions of all images: it has no score per image", parameter="names", value=name)
+            raise InputError(
+                f"'{name}' joins the captions of all images: it has no score per image",
+                parameter="names",
+                value=name,
+            )
     rows = rows_by_name(flatten(dataset), names)
     return np.stack([rows[name] for name in names])
 
 
 def rows_by_name(tokens: FlatTokens, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return for each metric what tier 4 aggregates: scores (I,) of the images, or (C,) of all captions for a ``join`` metric."""
+    """Return for each metric what tier 4 aggregates: scores (I,) of the images, or (C,)
+    of all captions for a ``join`` metric.
+    """
     tiers = {name: split_name(name)[1:] for name in names}
     with np.errstate(over="ignore", divide="ignore"):
         rows: dict[tuple[str, ...], np.ndarray] = {
-            (tier3, *kind): row for tier3, kinds, block in image_scores(tokens, list(tiers.values())) for kind, row in zip(kinds, block)
+            (tier3, *kind): row
+            for tier3, kinds, block in image_scores(tokens, list(tiers.values()))
+            for kind, row in zip(kinds, block)
         }
     return {name: rows[name_tiers] for name, name_tiers in tiers.items()}
 
 
 def split_name(name: str) -> tuple[str, ...]:
-    """Return (tier4, tier3, tier2, tier1) of a metric name; raise :class:`UnknownName` with the nearest name.
+    """Return (tier4, tier3, tier2, tier1) of a metric name;
+    raise :class:`UnknownName` with the nearest name.
 
     >>> split_name("mean_join_pplx_none")
     ('mean', 'join', 'pplx', 'none')
     """
     tiers = _PARTS.get(name)
     if tiers is None:
-        raise UnknownName.of_name("unknown pre-gen metric", name, _PARTS, parameter="names")
+        raise UnknownName.of_name(
+            "unknown pre-gen metric", name, _PARTS, parameter="names"
+        )
     return tiers
 
 
@@ -121,8 +162,8 @@ def _select_tokens(tokens: FlatTokens, tier1: str) -> np.ndarray | None:
         return ~tokens.top
     if tier1 == "filter0_kept":
         return tokens.top
-    # Running count of misses over all captions; a token is in the prefix while the count is that before its caption
-    # began.
+    # Running count of misses over all captions; a token is in the prefix while the
+    # count is that before its caption began.
     misses = np.cumsum(~tokens.top)  # the prefix ends at the first miss of the caption
     starts = tokens.captions[:-1]
     before = misses[starts] - ~tokens.top[starts]
@@ -135,38 +176,60 @@ def _captions(tokens: FlatTokens, kinds: Sequence[tuple[str, str]]) -> np.ndarra
     for tier1 in dict.fromkeys(kind[1] for kind in kinds):
         mask = _select_tokens(tokens, tier1)
         starts = tokens.captions[:-1]
-        count = tokens.lengths if mask is None else np.add.reduceat(mask.astype(np.int64), starts)
+        count = (
+            tokens.lengths
+            if mask is None
+            else np.add.reduceat(mask.astype(np.int64), starts)
+        )
         for row, (tier2, selection) in enumerate(kinds):
             if selection == tier1:
                 out[row] = _caption_scores(tier2, tokens, mask, count)
     return out
 
 
-def _caption_scores(tier2: str, tokens: FlatTokens, mask: np.ndarray | None, count: np.ndarray) -> np.ndarray:
-    """Return the scores ``(C,)`` of tier 2; ``mask`` ``(T,)`` are the selected tokens, ``count`` ``(C,)`` their number."""
+def _caption_scores(
+    tier2: str, tokens: FlatTokens, mask: np.ndarray | None, count: np.ndarray
+) -> np.ndarray:
+    """Return the scores ``(C,)`` of tier 2; ``mask`` ``(T,)`` are the selected tokens,
+    ``count`` ``(C,)`` their number.
+    """
     if tier2 == "count":
         return count
     if tier2 == "normcount":
         return count / tokens.lengths
     starts = tokens.captions[:-1]
-    if tier2 == "prob":  # a factor of 1 for other tokens, so that only the selection can underflow
-        factors = tokens.probabilities if mask is None else np.where(mask, tokens.probabilities, 1.0)
+    # a factor of 1 for other tokens, so that only the selection can underflow
+    if tier2 == "prob":
+        factors = (
+            tokens.probabilities
+            if mask is None
+            else np.where(mask, tokens.probabilities, 1.0)
+        )
         return np.where(count > 0, np.multiply.reduceat(factors, starts), 0.0)
-    # In logarithms, since a product of many probabilities underflows; a token that is not selected adds 0.
+    # In logarithms, since a product of many probabilities underflows; a token that is
+    # not selected adds 0.
     logs = tokens.log2 if mask is None else np.where(mask, tokens.log2, 0.0)
     mean = np.add.reduceat(logs, starts) / np.maximum(count, 1)
     return np.where(count > 0, np.exp2(-mean), np.inf)
 
 
 # --------------------------------------------------------------------------- tiers 3 and 4: aggregation of segments
-def image_scores(tokens: FlatTokens, tiers: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
-    """Yield each tier 3 in use with its (tier2, tier1) kinds and their scores ``(K, I)``, or ``(K, C)`` for ``join``."""
+def image_scores(
+    tokens: FlatTokens, tiers: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[str, list[tuple[str, ...]], np.ndarray]]:
+    """Yield each tier 3 in use with its (tier2, tier1) kinds and their scores
+    ``(K, I)``, or ``(K, C)`` for ``join``.
+    """
     kinds = list(dict.fromkeys(name_tiers[1:] for name_tiers in tiers))
     captions = _captions(tokens, kinds)  # type: ignore[arg-type]
     for tier3 in dict.fromkeys(name_tiers[0] for name_tiers in tiers):
         at = [k for k, kind in enumerate(kinds) if (tier3, *kind) in set(tiers)]
         rows = captions if len(at) == len(kinds) else captions[at]
-        yield tier3, [kinds[k] for k in at], rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images)
+        yield (
+            tier3,
+            [kinds[k] for k in at],
+            rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images),
+        )
 
 
 def _sum(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
@@ -198,13 +261,23 @@ def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         block = rows[:, offsets[at][:, None] + np.arange(size)]  # (K, segments, size)
         # Small segments are sorted, which is faster than a partition.
         low, high = (size - 1) // 2, size // 2
-        block = np.partition(block, (low, high), axis=2) if size > 16 else np.sort(block, axis=2)
-        out[:, at] = block[:, :, low] if low == high else (block[:, :, low] + block[:, :, high]) / 2
+        block = (
+            np.partition(block, (low, high), axis=2)
+            if size > 16
+            else np.sort(block, axis=2)
+        )
+        out[:, at] = (
+            block[:, :, low]
+            if low == high
+            else (block[:, :, low] + block[:, :, high]) / 2
+        )
     return out
 
 
 def _geomean(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """Return the geometric means of segments, 0 for a segment with a 0, even beside an inf."""
+    """Return the geometric means of segments, 0 for a segment with a 0,
+    even beside an inf.
+    """
     # log 0 = -inf beside an inf would give NaN: zeros are taken out and put back.
     zero = np.logical_or.reduceat(rows == 0, offsets[:-1], axis=1)
     logs = np.log2(np.where(rows == 0, 1.0, rows))
@@ -219,4 +292,6 @@ AGGREGATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "max": _max,
     "min": _min,
 }
-"""Rows ``(K, members)`` and offsets ``(segments + 1,)`` -> aggregates ``(K, segments)``; no segment is empty."""
+"""Rows ``(K, members)`` and offsets ``(segments + 1,)`` -> aggregates
+``(K, segments)``; no segment is empty.
+"""

@@ -1,4 +1,6 @@
-"""Metric ``scores``: the numbers of another program, from a file or from a column of the examples."""
+"""Metric ``scores``: the numbers of another program,
+from a file or from a column of the examples.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec, PathParam
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Features,
+    MeanMetric,
+    MetricSpec,
+    PathParam,
+)
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, SCORES, read_records
 from harness.files.records import existing
 
-CAPTION_COLUMNS = tuple(name for name in CANDIDATE_COLUMNS if name not in ("systems", "answers", "answer", "labels", "label"))
+CAPTION_COLUMNS = tuple(
+    name
+    for name in CANDIDATE_COLUMNS
+    if name not in ("systems", "answers", "answer", "labels", "label")
+)
 ID_COLUMNS = (*FILE_ID_COLUMNS, "item", "seg_id", KEY)
 SCORE_COLUMNS = ("score", "value", "rating")
 
@@ -28,11 +41,14 @@ class Scores(MeanMetric):
     Parameters
     ----------
     path : path, optional
-        File with a score for each caption: CSV, TSV, JSON, JSON Lines or Parquet, with an id (of the example, of the item of a judgment
-        set), the caption, or the system where it has no captions, and the score. A score of null is a caption without a score.
-        A file ``NAME-REF.seg.score`` of mt-metrics-eval has the scores of each system in the order of the segments.
+        File with a score for each caption: CSV, TSV, JSON, JSON Lines or Parquet, with
+        an id (of the example, of the item of a judgment set), the caption, or the
+        system where it has no captions, and the score. A score of null is a caption
+        without a score. A file ``NAME-REF.seg.score`` of mt-metrics-eval has the scores
+        of each system in the order of the segments.
     column : str, optional
-        Column of the score in the file; without ``path`` the key of each example's meta, a column of the judgments.
+        Column of the score in the file; without ``path`` the key of each example's
+        meta, a column of the judgments.
     name : str, optional
         Name of the metric in tables; default: the column, or the name of the file.
     higher_is_better : bool, default True
@@ -41,69 +57,142 @@ class Scores(MeanMetric):
     Raises
     ------
     InputError
-        Neither a file nor a column; a caption that the file has not, or has twice with different scores.
+        Neither a file nor a column; a caption that the file has not, or has twice with
+        different scores.
     """
 
-    expected_check_failures: ClassVar[dict[str, str]] = {"direction": "the scores are those of the file, whatever the captions say"}
+    expected_check_failures: ClassVar[dict[str, str]] = {
+        "direction": "the scores are those of the file, whatever the captions say"
+    }
 
     @check_arguments
     def __init__(
-        self, *, path: PathParam | None = None, column: str | None = None, name: str | None = None, higher_is_better: bool = True
+        self,
+        *,
+        path: PathParam | None = None,
+        column: str | None = None,
+        name: str | None = None,
+        higher_is_better: bool = True,
     ) -> None:
         if path is None and column is None:
-            raise InputError("scores needs a file (path) or a column of the judgments (column)", parameter="path")
+            raise InputError(
+                "scores needs a file (path) or a column of the judgments (column)",
+                parameter="path",
+            )
         self.path = None if path is None else existing(path, "file of scores")
         self.column = column
         file = "" if self.path is None else self.path.name
-        label = name or column or (file.rsplit(".", 2)[0] if file.endswith(SCORES) else file.split(".")[0])
+        label = (
+            name
+            or column
+            or (file.rsplit(".", 2)[0] if file.endswith(SCORES) else file.split(".")[0])
+        )
         self.spec = MetricSpec(
-            label, higher_is_better, needs=frozenset(), untestable="reads scores", depends_on=frozenset(),
+            label,
+            higher_is_better,
+            needs=frozenset(),
+            untestable="reads scores",
+            depends_on=frozenset(),
             meta_columns=("system",) if self.path else (str(column),),
-        )  # fmt: skip
+        )
 
     def signature(self) -> str:
         """Return the column, and a hash of the file."""
-        digest = f"|file:{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}" if self.path else ""
-        return f"scores|{self.spec.name}{digest}" + (f"|column:{self.column}" if self.column else "")
+        digest = (
+            f"|file:{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}"
+            if self.path
+            else ""
+        )
+        return f"scores|{self.spec.name}{digest}" + (
+            f"|column:{self.column}" if self.column else ""
+        )
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the mean score of each example's candidates, shape (B,), NaN without a score."""
+        """Return the mean score of each example's candidates, shape (B,),
+        NaN without a score.
+        """
         if self.path is None:
             return self._read_meta(batch.sets)
-        return np.array([np.mean([self._find(item, text) for text in item.candidates]) for item in batch.sets])
+        return np.array(
+            [
+                np.mean([self._find(item, text) for text in item.candidates])
+                for item in batch.sets
+            ]
+        )
 
     def _read_meta(self, sets: Sequence[CaptionSet]) -> np.ndarray:
         values = [item.meta.get(str(self.column)) for item in sets]
         if not any(str(self.column) in item.meta for item in sets):
             present = sorted({name for item in sets for name in item.meta})
             hint = did_you_mean(str(self.column), present)
-            raise InputError(f"no caption has a column '{self.column}'{hint}; found {', '.join(present)}", parameter="column")
-        return np.array([_number(value, f"column '{self.column}' of '{item.id}'") for item, value in zip(sets, values)])
+            raise InputError(
+                f"no caption has a column '{self.column}'{hint}; "
+                f"found {', '.join(present)}",
+                parameter="column",
+            )
+        return np.array(
+            [
+                _number(value, f"column '{self.column}' of '{item.id}'")
+                for item, value in zip(sets, values)
+            ]
+        )
 
     def _find(self, item: CaptionSet, text: str) -> float:
         name = str(item.meta.get("item", item.id))
-        for key in ((name, _spaced(text), ""), (name, "", str(item.meta.get("system", "")))):
+        for key in (
+            (name, _spaced(text), ""),
+            (name, "", str(item.meta.get("system", ""))),
+        ):
             if key in self._table:
                 return self._table[key]
         ids = {key[0] for key in self._table}
         hint = "" if name in ids else f"; ids there are such as '{min(ids)}'"
-        raise InputError(f"no score of the caption {text!r:.60} of '{name}'{hint}", str(self.path))
+        raise InputError(
+            f"no score of the caption {text!r:.60} of '{name}'{hint}", str(self.path)
+        )
 
     @cached_property
     def _table(self) -> Mapping[tuple[str, str, str], float]:
-        """Score by id and caption, or by id and system where the file has no captions; the other text is empty."""
+        """Score by id and caption, or by id and system where the file has no captions;
+        the other text is empty.
+        """
         out: dict[tuple[str, str, str], float] = {}
-        roles = (ID_COLUMNS, CAPTION_COLUMNS, ("system", "model_id"), (self.column,) if self.column else SCORE_COLUMNS)
+        roles = (
+            ID_COLUMNS,
+            CAPTION_COLUMNS,
+            ("system", "model_id"),
+            (self.column,) if self.column else SCORE_COLUMNS,
+        )
         for record in read_records(str(self.path), "file of scores"):
             fields = record.fields
-            name, caption, system, score = (next((column for column in usual if column in fields), None) for usual in roles)
+            name, caption, system, score = (
+                next((column for column in usual if column in fields), None)
+                for usual in roles
+            )
             if name is None or score is None or (caption is None and system is None):
-                role = "id" if name is None else f"score ({', '.join(roles[3])})" if score is None else "caption or system"
-                raise InputError(f"no column of the {role}; the record has {', '.join(fields)}", record.where)
-            key = (str(fields[name]), _spaced(str(fields[caption])) if caption else "", "" if caption else str(fields[str(system)]))
+                role = (
+                    "id"
+                    if name is None
+                    else f"score ({', '.join(roles[3])})"
+                    if score is None
+                    else "caption or system"
+                )
+                raise InputError(
+                    f"no column of the {role}; the record has {', '.join(fields)}",
+                    record.where,
+                )
+            key = (
+                str(fields[name]),
+                _spaced(str(fields[caption])) if caption else "",
+                "" if caption else str(fields[str(system)]),
+            )
             value = _number(fields[score], record.where)
             if out.get(key, value) != value and not math.isnan(value):
-                raise InputError(f"'{key[1] or key[2]}' of '{key[0]}' has the scores {out[key]:g} and {value:g}", record.where)
+                raise InputError(
+                    f"'{key[1] or key[2]}' of '{key[0]}' has the scores {out[key]:g} "
+                    f"and {value:g}",
+                    record.where,
+                )
             out[key] = value
         if not out:
             raise InputError("holds no scores", str(self.path))
@@ -111,7 +200,9 @@ class Scores(MeanMetric):
 
 
 def _spaced(text: str) -> str:
-    """Return a text with one space between its words, as programs that score captions write them."""
+    """Return a text with one space between its words,
+    as programs that score captions write them.
+    """
     return " ".join(text.split())
 
 
@@ -119,4 +210,6 @@ def _number(value: object, location: str) -> float:
     try:
         return float("nan") if value is None or value == "" else float(str(value))
     except ValueError:
-        raise InputError(f"the score is {value!r:.40}; expected a number", location) from None
+        raise InputError(
+            f"the score is {value!r:.40}; expected a number", location
+        ) from None

@@ -1,1 +1,3 @@
-"""Metrics of sets and corpora: coverage of the references, diversity, calibrated variability, distances of corpora."""
+"""Metrics of sets and corpora: coverage of the references, diversity, calibrated
+variability, distances of corpora.
+"""

@@ -1,4 +1,6 @@
-"""Metrics ``semantic-entropy`` and ``reference-coverage``: texts grouped by meaning, over any distance."""
+"""Metrics ``semantic-entropy`` and ``reference-coverage``:
+texts grouped by meaning, over any distance.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, Relabele
 
 
 def components(distances: np.ndarray, threshold: float) -> np.ndarray:
-    """Return the meaning of each text: texts within the threshold in both directions, and all that are linked by such texts, share one.
+    """Return the meaning of each text: texts within the threshold in both directions,
+    and all that are linked by such texts, share one.
 
     Parameters
     ----------
@@ -50,13 +53,16 @@ def components(distances: np.ndarray, threshold: float) -> np.ndarray:
 
 
 def _members(meanings: np.ndarray) -> np.ndarray:
-    """Return True where a text has a meaning, shape (B, N, N) over (text, meaning), for meanings (B, N)."""
+    """Return True where a text has a meaning, shape (B, N, N) over (text, meaning),
+    for meanings (B, N).
+    """
     size: int = meanings.shape[1]
     return meanings[:, :, None] == np.arange(size)
 
 
 def entropy(meanings: np.ndarray) -> np.ndarray:
-    """Return the entropy, in nats, of the shares of meanings (B, N) among the texts of each example, shape (B,).
+    """Return the entropy, in nats, of the shares of meanings (B, N) among the texts of
+    each example, shape (B,).
 
     >>> entropy(np.array([[0, 0, 0, 0], [0, 1, 2, 3]])).round(4).tolist()
     [0.0, 1.3863]
@@ -66,9 +72,12 @@ def entropy(meanings: np.ndarray) -> np.ndarray:
 
 
 def measure_coverage(meanings: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the share of references whose meaning some candidate has, shape (B, P), for meanings (B, N) and labels (P, N).
+    """Return the share of references whose meaning some candidate has, shape (B, P),
+    for meanings (B, N) and labels (P, N).
 
-    >>> measure_coverage(np.array([[0, 1, 0, 0, 4]]), np.array([[True, True, False, False, False]])).round(4).tolist()
+    >>> measure_coverage(
+    ...     np.array([[0, 1, 0, 0, 4]]), np.array([[True, True, False, False, False]])
+    ... ).round(4).tolist()
     [[0.6667]]
     """
     labels = np.asarray(labels, dtype=np.float64)
@@ -82,20 +91,25 @@ def measure_coverage(meanings: np.ndarray, labels: np.ndarray) -> np.ndarray:
 # --------------------------------------------------------------------------- metrics
 
 THRESHOLD = 0.3
-"""Largest distance of two captions of one meaning, for the default distance, 1 - cosine of MiniLM."""
+"""Largest distance of two captions of one meaning, for the default distance,
+1 - cosine of MiniLM.
+"""
 
 
 class SemanticEntropy(DistanceMetric):
-    """Entropy of the meanings of an example's candidates, in nats, in [0, log n]; it has no direction.
+    """Entropy of the meanings of an example's candidates, in nats, in [0, log n];
+    it has no direction.
 
-    Candidates within the threshold of each other, in both directions, have one meaning, and so have all that such candidates link.
+    Candidates within the threshold of each other, in both directions, have one meaning,
+    and so have all that such candidates link.
 
     Parameters
     ----------
     distance : str, mapping or Distance
         A registered distance: name, ``{name: {parameters}}`` or instance.
     threshold : float, default 0.3
-        Largest distance of two texts of one meaning; the default suits the default distance.
+        Largest distance of two texts of one meaning; the default suits the default
+        distance.
 
     Raises
     ------
@@ -104,14 +118,24 @@ class SemanticEntropy(DistanceMetric):
 
     References
     ----------
-    Farquhar et al. 2024, *Detecting hallucinations in large language models using semantic entropy* (the discrete estimate); Kuhn et al.
-    2023, *Semantic Uncertainty*. Both decide equality of meaning by entailment in both directions.
+    Farquhar et al. 2024, *Detecting hallucinations in large language models using
+    semantic entropy* (the discrete estimate); Kuhn et al. 2023, *Semantic Uncertainty*.
+    Both decide equality of meaning by entailment in both directions.
     """
 
     @check_arguments
-    def __init__(self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD) -> None:
+    def __init__(
+        self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD
+    ) -> None:
         self.threshold = float(threshold)
-        super().__init__("semantic-entropy", distance, None, f"{self.threshold:g}", references=False, bounds=(0.0, math.inf))
+        super().__init__(
+            "semantic-entropy",
+            distance,
+            None,
+            f"{self.threshold:g}",
+            references=False,
+            bounds=(0.0, math.inf),
+        )
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the entropy of each example, shape (B,)."""
@@ -120,17 +144,21 @@ class SemanticEntropy(DistanceMetric):
 
 
 class ReferenceCoverage(RelabeledMetric, DistanceMetric):
-    """Share of an example's references whose meaning some candidate has, in [0, 1]; higher is better.
+    """Share of an example's references whose meaning some candidate has, in [0,
+    1]; higher is better.
 
-    The references are a sample of what people say, so that this is the part of the human distribution that the set reaches. Meanings are
-    those of :class:`SemanticEntropy`, of candidates and references together; they do not depend on the labels of the texts.
+    The references are a sample of what people say, so that this is the part of the
+    human distribution that the set reaches. Meanings are those of
+    :class:`SemanticEntropy`, of candidates and references together; they do not depend
+    on the labels of the texts.
 
     Parameters
     ----------
     distance : str, mapping or Distance
         A registered distance: name, ``{name: {parameters}}`` or instance.
     threshold : float, default 0.3
-        Largest distance of two texts of one meaning; the default suits the default distance.
+        Largest distance of two texts of one meaning; the default suits the default
+        distance.
 
     Raises
     ------
@@ -139,10 +167,22 @@ class ReferenceCoverage(RelabeledMetric, DistanceMetric):
     """
 
     @check_arguments
-    def __init__(self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD) -> None:
+    def __init__(
+        self, *, distance: DistanceSpec = "bert", threshold: NonNegative = THRESHOLD
+    ) -> None:
         self.threshold = float(threshold)
-        super().__init__("reference-coverage", distance, True, f"{self.threshold:g}", bounds=(0.0, 1.0))
+        super().__init__(
+            "reference-coverage",
+            distance,
+            True,
+            f"{self.threshold:g}",
+            bounds=(0.0, 1.0),
+        )
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the share of each example under labels (P, N), shape (B, P)."""
-        return measure_coverage(components(features.distances(self.distance, batch), self.threshold), labels)
+        return measure_coverage(
+            components(features.distances(self.distance, batch), self.threshold), labels
+        )

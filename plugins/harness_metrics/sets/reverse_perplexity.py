@@ -1,4 +1,6 @@
-"""Metric ``reverse-perplexity``: perplexity of the references under an n-gram model of the candidates."""
+"""Metric ``reverse-perplexity``: perplexity of the references under an n-gram model of
+the candidates.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,25 @@ import numpy as np
 from caption_kernels import exp, log
 from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.crnrr.words import CaptionWords, Words, gram_ids, sentence_lengths, sides_of
+from harness_metrics.crnrr.words import (
+    CaptionWords,
+    Words,
+    gram_ids,
+    sentence_lengths,
+    sides_of,
+)
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 DISCOUNT = 0.75
-"""Number that is subtracted from each count above 0, as Church & Gale (1991) found between two halves of a corpus."""
+"""Number that is subtracted from each count above 0, as Church & Gale (1991) found
+between two halves of a corpus.
+"""
 
 
 def history_columns(words: Words, n: int, end: int) -> list[np.ndarray]:
-    """Return n arrays (T,): the n-1 words before each word of a corpus and before the end of each sentence, then the word itself.
+    """Return n arrays (T,): the n-1 words before each word of a corpus and before the
+    end of each sentence, then the word itself.
 
     A sentence has n-1 symbols ``end + 1`` in front and the symbol ``end`` behind.
     """
@@ -26,23 +37,30 @@ def history_columns(words: Words, n: int, end: int) -> list[np.ndarray]:
     widths = lengths + n
     starts = np.cumsum(widths) - widths
     tokens = np.full(int(widths.sum()), end + 1)
-    position = np.arange(len(words.ids)) - (np.cumsum(lengths) - lengths)[words.sentence]
+    position = (
+        np.arange(len(words.ids)) - (np.cumsum(lengths) - lengths)[words.sentence]
+    )
     tokens[starts[words.sentence] + n - 1 + position] = words.ids
     tokens[starts + widths - 1] = end
-    predicted = np.flatnonzero(np.arange(len(tokens)) - np.repeat(starts, widths) >= n - 1)
+    predicted = np.flatnonzero(
+        np.arange(len(tokens)) - np.repeat(starts, widths) >= n - 1
+    )
     return [tokens[predicted - back] for back in range(n - 1, -1, -1)]
 
 
 def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarray:
-    """Return the probability of each word of the references, and of the end of each, under a model of the candidates, shape (T,).
+    """Return the probability of each word of the references, and of the end of each,
+    under a model of the candidates, shape (T,).
 
-    The model is interpolated Kneser-Ney smoothing with one discount d: with the counts c of n-grams,
+    The model is interpolated Kneser-Ney smoothing with one discount d: with the counts
+    c of n-grams,
 
         p_n(w | h) = max(c(h w) - d, 0) / c(h) + d N(h) / c(h) p_{n-1}(w | h'),
 
-    where N(h) is the number of distinct words after h, and h' is h without its first word; below order n the counts are those of the
-    distinct words in front of an n-gram. A history without counts takes p_{n-1} alone. p_0 is uniform over the words of both corpora and
-    the end.
+    where N(h) is the number of distinct words after h, and h' is h without its first
+    word; below order n the counts are those of the distinct words in front of an
+    n-gram. A history without counts takes p_{n-1} alone. p_0 is uniform over the words
+    of both corpora and the end.
 
     Parameters
     ----------
@@ -53,22 +71,35 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
 
     References
     ----------
-    Chen & Goodman 1999, *An empirical study of smoothing techniques for language modeling* (Kneser-Ney smoothing, interpolated).
+    Chen & Goodman 1999, *An empirical study of smoothing techniques for language
+    modeling* (Kneser-Ney smoothing, interpolated).
     """
     end = 1 + max(int(side.ids.max(initial=-1)) for side in (candidates, references))
     model, text = (history_columns(side, n, end) for side in (candidates, references))
     columns, size = [np.concatenate(pair) for pair in zip(model, text)], len(model[0])
     gram = [gram_ids(columns[n - order :]) for order in range(1, n + 1)]
-    history = [gram_ids(columns[n - order : -1]) if order > 1 else np.zeros_like(gram[0]) for order in range(1, n + 1)]
+    history = [
+        gram_ids(columns[n - order : -1]) if order > 1 else np.zeros_like(gram[0])
+        for order in range(1, n + 1)
+    ]
     vocabulary = len(np.unique(gram[0]))
     probabilities = np.full(len(text[0]), 1.0 / vocabulary)
     for order in range(n):
-        # One row of the candidates for each count: each token at the highest order, below it each distinct n-gram that is longer by one.
-        counted = np.arange(size) if order == n - 1 else np.unique(gram[order + 1][:size], return_index=True)[1]
+        # One row of the candidates for each count: each token at the highest order,
+        # below it each distinct n-gram that is longer by one.
+        counted = (
+            np.arange(size)
+            if order == n - 1
+            else np.unique(gram[order + 1][:size], return_index=True)[1]
+        )
         counts = np.bincount(gram[order][counted], minlength=len(gram[order]))
         distinct = np.unique(gram[order][:size], return_index=True)[1]
-        types = np.bincount(history[order][distinct], minlength=len(gram[order]))[history[order][size:]]
-        total = np.bincount(history[order][counted], minlength=len(gram[order]))[history[order][size:]]
+        types = np.bincount(history[order][distinct], minlength=len(gram[order]))[
+            history[order][size:]
+        ]
+        total = np.bincount(history[order][counted], minlength=len(gram[order]))[
+            history[order][size:]
+        ]
         numerator = np.maximum(counts[gram[order][size:]] - DISCOUNT, 0.0)
         mixed = (numerator + DISCOUNT * types * probabilities) / np.maximum(total, 1)
         probabilities = np.where(total > 0, mixed, probabilities)
@@ -76,11 +107,13 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
 
 
 class ReversePerplexity(Jackknifed, CaptionWords):
-    """Perplexity of all references under an n-gram model of all candidates, at least 1; lower is better.
+    """Perplexity of all references under an n-gram model of all candidates,
+    at least 1; lower is better.
 
-    Candidates that lack what people say have a high value, however good each is: it measures diversity together with quality. It falls
-    with the number of candidates, so that corpora of one size are compared. A resample has no new n-grams: the interval is a jackknife
-    over groups of examples.
+    Candidates that lack what people say have a high value, however good each is: it
+    measures diversity together with quality. It falls with the number of candidates, so
+    that corpora of one size are compared. A resample has no new n-grams: the interval
+    is a jackknife over groups of examples.
 
     Parameters
     ----------
@@ -96,14 +129,20 @@ class ReversePerplexity(Jackknifed, CaptionWords):
 
     References
     ----------
-    Zhao et al. 2018, *Adversarially Regularized Autoencoders* (reverse perplexity, there with a recurrent model). Formula:
-    :func:`word_probabilities`.
+    Zhao et al. 2018, *Adversarially Regularized Autoencoders* (reverse perplexity,
+    there with a recurrent model). Formula: :func:`word_probabilities`.
     """
 
     @check_arguments
     def __init__(self, *, n: Count = 3, tokenizer: TokenizerName = "ptb") -> None:
         self.n, self.tokenizer = n, check_tokenizer(tokenizer)
-        self.spec = MetricSpec(f"reverse-perplexity{n}", False, "corpus", bounds=(1.0, math.inf), resampled=False)
+        self.spec = MetricSpec(
+            f"reverse-perplexity{n}",
+            False,
+            "corpus",
+            bounds=(1.0, math.inf),
+            resampled=False,
+        )
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""

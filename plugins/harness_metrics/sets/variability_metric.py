@@ -1,4 +1,6 @@
-"""Metric ``production-variability``: does the model vary as people do, over any distance."""
+"""Metric ``production-variability``: does the model vary as people do,
+over any distance.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,16 @@ import numpy as np
 
 from harness.contracts import Batch, Features
 from harness.contracts.parameters import check_arguments
-from harness_metrics.bases.metrics import DistanceMetric, DistanceSpec, evaluate_labels, observed_labels
+from harness_metrics.bases.metrics import (
+    DistanceMetric,
+    DistanceSpec,
+    evaluate_labels,
+    observed_labels,
+)
 
 # --------------------------------------------------------------------------- distributions of distances
-# Distance between the variability of candidates and that of references, as distributions of pairwise distances.
+# Distance between the variability of candidates and that of references, as
+# distributions of pairwise distances.
 
 
 Compare = Literal["within", "cross"]
@@ -22,8 +30,11 @@ _LABELS = 1 << 10
 """Relabelings evaluated at once, for arrays that stay in the cache."""
 
 
-def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "within") -> np.ndarray:
-    """Return the Wasserstein-1 distance between two distributions of pairwise distances, under labels.
+def wasserstein(
+    distances: np.ndarray, labels: np.ndarray, compare: Compare = "within"
+) -> np.ndarray:
+    """Return the Wasserstein-1 distance between two distributions of pairwise
+    distances, under labels.
 
     Parameters
     ----------
@@ -32,7 +43,8 @@ def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "w
     labels : ndarray, shape (P, N)
         Bool, True for a candidate.
     compare : {'within', 'cross'}
-        Pairs of candidates (``within``), or pairs of a candidate and a reference (``cross``), against pairs of references.
+        Pairs of candidates (``within``), or pairs of a candidate and a reference
+        (``cross``), against pairs of references.
 
     Returns
     -------
@@ -41,13 +53,15 @@ def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "w
 
     References
     ----------
-    Giulianelli et al. 2023, *What Comes Next? Evaluating Uncertainty in Neural Text Generators Against Human Production Variability*,
-    section 3.
+    Giulianelli et al. 2023, *What Comes Next? Evaluating Uncertainty in Neural Text
+    Generators Against Human Production Variability*, section 3.
 
     Examples
     --------
     >>> points = np.array([0.0, 1.0, 0.0, 3.0])
-    >>> wasserstein(abs(points[:, None] - points)[None], np.array([[True, True, False, False]])).tolist()
+    >>> wasserstein(
+    ...     abs(points[:, None] - points)[None], np.array([[True, True, False, False]])
+    ... ).tolist()
     [[2.0]]
     """
     first, second = np.triu_indices(distances.shape[1], 1)
@@ -62,7 +76,8 @@ def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "w
             left, right = labels[:, a], labels[:, b]
             model = left & right if compare == "within" else left != right
             human = ~(left | right)
-            # In one dimension the Wasserstein-1 distance is the area between the two distribution functions.
+            # In one dimension the Wasserstein-1 distance is the area between the two
+            # distribution functions.
             difference = _cumulate(model) - _cumulate(human)
             return (np.abs(difference[:, :-1]) * gaps).sum(axis=1)
 
@@ -72,33 +87,46 @@ def wasserstein(distances: np.ndarray, labels: np.ndarray, compare: Compare = "w
 
 
 def _cumulate(mask: np.ndarray) -> np.ndarray:
-    """Return the distribution function of the marked pairs (P, pairs) at each pair, shape (P, pairs)."""
+    """Return the distribution function of the marked pairs (P, pairs) at each pair,
+    shape (P, pairs).
+    """
     counts = np.cumsum(mask, axis=1, dtype=np.int32)
     return counts / counts[:, -1:]
 
 
 def means(distances: np.ndarray, n: int) -> np.ndarray:
-    """Return the mean distance of two candidates and that of two references, shape (B, 2), with the n candidates first."""
+    """Return the mean distance of two candidates and that of two references, shape (B,
+    2), with the n candidates first.
+    """
     sides = [distances[:, :n, :n], distances[:, n:, n:]]
-    return np.stack([block.sum(axis=(1, 2)) / max(1, block.shape[1] * (block.shape[1] - 1)) for block in sides], axis=1)
+    return np.stack(
+        [
+            block.sum(axis=(1, 2)) / max(1, block.shape[1] * (block.shape[1] - 1))
+            for block in sides
+        ],
+        axis=1,
+    )
 
 
 # --------------------------------------------------------------------------- metric
 
 
 class ProductionVariability(DistanceMetric):
-    """Difference between the variability of an example's candidates and that of its references; lower is better, at least 0.
+    """Difference between the variability of an example's candidates and that of its
+    references; lower is better, at least 0.
 
-    Wasserstein-1 distance between the distribution of distances of two candidates and that of two references. Its unit is that of the
-    distance. ``details`` adds the mean variability of both sides and their difference, whose sign tells too much variability (positive)
-    from too little.
+    Wasserstein-1 distance between the distribution of distances of two candidates and
+    that of two references. Its unit is that of the distance. ``details`` adds the mean
+    variability of both sides and their difference, whose sign tells too much
+    variability (positive) from too little.
 
     Parameters
     ----------
     distance : str, mapping or Distance
         A registered distance: lexical (``bleu``), semantic (``bert``) or any other.
     compare : {'within', 'cross'}
-        Pairs of candidates, or pairs of a candidate and a reference, against the pairs of references.
+        Pairs of candidates, or pairs of a candidate and a reference, against the pairs
+        of references.
 
     Raises
     ------
@@ -107,29 +135,47 @@ class ProductionVariability(DistanceMetric):
 
     References
     ----------
-    Giulianelli et al. 2023, *What Comes Next? Evaluating Uncertainty in Neural Text Generators Against Human Production Variability*.
+    Giulianelli et al. 2023, *What Comes Next? Evaluating Uncertainty in Neural Text
+    Generators Against Human Production Variability*.
     """
 
     @check_arguments
-    def __init__(self, *, distance: DistanceSpec = "bert", compare: Compare = "within") -> None:
+    def __init__(
+        self, *, distance: DistanceSpec = "bert", compare: Compare = "within"
+    ) -> None:
         self.compare: Compare = compare
         super().__init__(
-            "production-variability", distance, False, *(["cross"] if compare == "cross" else []),
-            min_candidates=2 if compare == "within" else 1, min_references=2, bounds=(0.0, math.inf),
-        )  # fmt: skip
+            "production-variability",
+            distance,
+            False,
+            *(["cross"] if compare == "cross" else []),
+            min_candidates=2 if compare == "within" else 1,
+            min_references=2,
+            bounds=(0.0, math.inf),
+        )
 
     def stats(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the distance, the mean distance of two candidates and that of two references, shape (B, 3)."""
+        """Return the distance, the mean distance of two candidates and that of two
+        references, shape (B, 3).
+        """
         labels = observed_labels(batch.n, batch.m)
         mean_distances = means(features.distances(self.distance, batch), batch.n)
-        return np.concatenate([self.null(batch, features, state, labels), mean_distances], axis=1)
+        return np.concatenate(
+            [self.null(batch, features, state, labels), mean_distances], axis=1
+        )
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the distance of each example under labels (P, N), shape (B, P)."""
-        return wasserstein(features.distances(self.distance, batch), labels, self.compare)
+        return wasserstein(
+            features.distances(self.distance, batch), labels, self.compare
+        )
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
-        """Return the mean variability of candidates and of references, and their difference, from statistics (B, 3)."""
+        """Return the mean variability of candidates and of references, and their
+        difference, from statistics (B, 3).
+        """
         if not len(stats):
             return {}
         candidates, references = stats[:, 1:].mean(axis=0).tolist()

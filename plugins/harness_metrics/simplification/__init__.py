@@ -1,1 +1,3 @@
-"""Metrics of text simplification, which compare a text with its source and its references."""
+"""Metrics of text simplification, which compare a text with its source and its
+references.
+"""

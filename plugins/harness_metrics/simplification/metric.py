@@ -15,9 +15,11 @@ from harness_metrics.bases.metrics import features_by_example
 from harness_metrics.tokenisers.tokens import check_tokenizer, signed, tokenize
 
 # --------------------------------------------------------------------------- statistic
-# SARI: the words that a simplification keeps, deletes and adds, against those of the references.
+# SARI: the words that a simplification keeps, deletes and adds, against those of the
+# references.
 #
-# Multisets of n-grams: the counts of source and candidate are multiplied by the number of references, those of the references are summed.
+# Multisets of n-grams: the counts of source and candidate are multiplied by the number
+# of references, those of the references are summed.
 
 
 ORDERS = 4
@@ -31,7 +33,8 @@ Grams = Counter[tuple[str, ...]]
 def sari(source: Words, candidate: Words, references: Sequence[Words]) -> float:
     """Return SARI of one sentence, in [0, 1].
 
-    The mean over the orders 1 to 4 of (F of kept + precision of deleted + F of added n-grams) / 3, where a ratio without any n-gram is 1.
+    The mean over the orders 1 to 4 of (F of kept + precision of deleted + F of added
+    n-grams) / 3, where a ratio without any n-gram is 1.
 
     Parameters
     ----------
@@ -42,23 +45,36 @@ def sari(source: Words, candidate: Words, references: Sequence[Words]) -> float:
 
     References
     ----------
-    Xu et al. 2016, *Optimizing Statistical Machine Translation for Text Simplification*, section 4, with the corrections of
-    tensor2tensor (0 / 0 = 1; recall of kept n-grams by counts), as the library evaluate has it.
+    Xu et al. 2016, *Optimizing Statistical Machine Translation for Text
+    Simplification*, section 4, with the corrections of tensor2tensor (0 / 0 = 1; recall
+    of kept n-grams by counts), as the library evaluate has it.
 
     Examples
     --------
-    >>> round(sari("about 95 are accepted".split(), "about 95 are in".split(), ["about 95 are known".split()]), 4)
+    >>> round(
+    ...     sari(
+    ...         "about 95 are accepted".split(),
+    ...         "about 95 are in".split(),
+    ...         ["about 95 are known".split()],
+    ...     ),
+    ...     4,
+    ... )
     0.6667
     """
     total = 0.0
     for order in range(1, ORDERS + 1):
         s, c = (_grams(words, order) for words in (source, candidate))
         r: Grams = sum((_grams(words, order) for words in references), Grams())
-        # The references are one multiset of R texts; source and candidate are repeated R times to compare with it.
+        # The references are one multiset of R texts; source and candidate are repeated
+        # R times to compare with it.
         for counts in (s, c):
             for gram in counts:
                 counts[gram] *= len(references)
-        total += (_score_retention(s, c, r) + _score_deletions(s, c, r) + _score_additions(s, c, r)) / 3
+        total += (
+            _score_retention(s, c, r)
+            + _score_deletions(s, c, r)
+            + _score_additions(s, c, r)
+        ) / 3
     return total / ORDERS
 
 
@@ -70,7 +86,11 @@ def _score_retention(s: Grams, c: Grams, r: Grams) -> float:
     """Return the F-score of the n-grams that the candidate keeps."""
     retained, right = s & c, s & r
     good = retained & r
-    precision = sum(good[gram] / retained[gram] for gram in good) / len(retained) if retained else 1.0
+    precision = (
+        sum(good[gram] / retained[gram] for gram in good) / len(retained)
+        if retained
+        else 1.0
+    )
     recall = good.total() / right.total() if right else 1.0
     return _f_score(precision, recall)
 
@@ -79,14 +99,20 @@ def _score_deletions(s: Grams, c: Grams, r: Grams) -> float:
     """Return the precision of the n-grams that the candidate deletes."""
     deleted = s - c
     good = deleted - r
-    return sum(good[gram] / deleted[gram] for gram in good) / len(deleted) if deleted else 1.0
+    return (
+        sum(good[gram] / deleted[gram] for gram in good) / len(deleted)
+        if deleted
+        else 1.0
+    )
 
 
 def _score_additions(s: Grams, c: Grams, r: Grams) -> float:
     """Return the F-score of the distinct n-grams that the candidate adds."""
     added, right = c.keys() - s.keys(), r.keys() - s.keys()
     good = len(added & r.keys())
-    return _f_score(good / len(added) if added else 1.0, good / len(right) if right else 1.0)
+    return _f_score(
+        good / len(added) if added else 1.0, good / len(right) if right else 1.0
+    )
 
 
 def _f_score(precision: float, recall: float) -> float:
@@ -97,13 +123,16 @@ def _f_score(precision: float, recall: float) -> float:
 
 
 class Sari(MeanMetric):
-    """SARI of the candidates, mean over candidates, in [0, 1]; higher is better. It reads the source text of the example.
+    """SARI of the candidates, mean over candidates, in [0, 1]; higher is better.
+
+    It reads the source text of the example.
 
     Parameters
     ----------
     tokenizer : str
-        ``13a`` (default) or ``intl``, tokenisers of sacrebleu; ``none``: texts are split at blanks; ``zh``, ``characters``, ``ja`` or
-        ``zh-words`` for texts without blanks, as for :class:`~harness_metrics.ngram.bleu.Bleu`.
+        ``13a`` (default) or ``intl``, tokenisers of sacrebleu; ``none``: texts are
+        split at blanks; ``zh``, ``characters``, ``ja`` or ``zh-words`` for texts
+        without blanks, as for :class:`~harness_metrics.ngram.bleu.Bleu`.
     lowercase : bool
         Compare lower-cased texts.
 
@@ -112,17 +141,21 @@ class Sari(MeanMetric):
     HarnessError
         For an unknown tokenizer.
     MissingExtra
-        Without sacrebleu, for its tokenisers; for ``ja`` without MeCab and ``zh-words`` without jieba.
+        Without sacrebleu, for its tokenisers; for ``ja`` without MeCab and ``zh-words``
+        without jieba.
     InputError
         For an example without a source text.
 
     References
     ----------
-    Xu et al. 2016, *Optimizing Statistical Machine Translation for Text Simplification*, section 4.
+    Xu et al. 2016, *Optimizing Statistical Machine Translation for Text
+    Simplification*, section 4.
     """
 
     @check_arguments
-    def __init__(self, *, tokenizer: SariTokenizer = "13a", lowercase: bool = True) -> None:
+    def __init__(
+        self, *, tokenizer: SariTokenizer = "13a", lowercase: bool = True
+    ) -> None:
         self.tokenizer = tokenizer
         self.lowercase = bool(lowercase)
         if tokenizer in _UNSPACED:
@@ -141,10 +174,14 @@ class Sari(MeanMetric):
         sources = features.intern(_source(item) for item in batch.sets)
         words = features.per_text(self.signature(), sources, self._words)
         texts = features_by_example(features, batch, self.signature(), self._words)
-        return np.array([
-            np.mean([sari(source, candidate, references) for candidate in candidates])
-            for source, (candidates, references) in zip(words, texts)
-        ])  # fmt: skip
+        return np.array(
+            [
+                np.mean(
+                    [sari(source, candidate, references) for candidate in candidates]
+                )
+                for source, (candidates, references) in zip(words, texts)
+            ]
+        )
 
     def _words(self, texts: list[str]) -> list[list[str]]:
         """Return the words of each text."""
@@ -156,7 +193,9 @@ class Sari(MeanMetric):
         if self.tokenizer == "13a":
             from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Tokenizer
         else:
-            from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International as Tokenizer
+            from sacrebleu.tokenizers.tokenizer_intl import (
+                TokenizerV14International as Tokenizer,
+            )
         tokens_of = Tokenizer()
         return [tokens_of(text).split() for text in lowered]
 
@@ -165,7 +204,8 @@ def _source(item: CaptionSet) -> str:
     """Return the source text of an example; raise :class:`InputError` without one."""
     if item.source is None:
         raise InputError(
-            f"metric 'sari' compares with a source text, and the example '{item.id}' has none; name its column as "
+            "metric 'sari' compares with a source text, "
+            f"and the example '{item.id}' has none; name its column as "
             "'source' in the columns of the data set"
         )
     return item.source

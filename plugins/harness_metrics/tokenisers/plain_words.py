@@ -1,4 +1,6 @@
-"""Plain words: lower-case runs of letters and digits, for vocabularies and counts that follow no published tokeniser."""
+"""Plain words: lower-case runs of letters and digits, for vocabularies and counts that
+follow no published tokeniser.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ def plain_words(text: str, *, joiners: str = "", marks: bool = False) -> list[st
     joiners : str
         Characters that join two runs into one word, such as ``"'-"``.
     marks : bool
-        Also return each other character that is not white space, as a word of its own. Without it these are dropped.
+        Also return each other character that is not white space, as a word of its own.
+        Without it these are dropped.
 
     Returns
     -------

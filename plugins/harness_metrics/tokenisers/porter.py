@@ -1,9 +1,11 @@
-"""Stems of English words by Porter's algorithm, with the extensions of NLTK, which rouge_score uses.
+"""Stems of English words by Porter's algorithm, with the extensions of NLTK,
+which rouge_score uses.
 
 References
 ----------
-Porter (1980), "An algorithm for suffix stripping". The extensions are those of NLTK's ``PorterStemmer`` in its default mode: a list of
-irregular words, and other conditions in the steps 1, 2 and 5, each named where it applies.
+Porter (1980), "An algorithm for suffix stripping". The extensions are those of NLTK's
+``PorterStemmer`` in its default mode: a list of irregular words, and other conditions
+in the steps 1, 2 and 5, each named where it applies.
 """
 
 from __future__ import annotations
@@ -11,22 +13,80 @@ from __future__ import annotations
 from functools import lru_cache
 
 IRREGULAR = {
-    "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news", "inning": "inning", "innings": "inning",
-    "outing": "outing", "outings": "outing", "canning": "canning", "cannings": "canning", "howe": "howe", "proceed": "proceed",
-    "exceed": "exceed", "succeed": "succeed",
-}  # fmt: skip
+    "sky": "sky",
+    "skies": "sky",
+    "dying": "die",
+    "lying": "lie",
+    "tying": "tie",
+    "news": "news",
+    "inning": "inning",
+    "innings": "inning",
+    "outing": "outing",
+    "outings": "outing",
+    "canning": "canning",
+    "cannings": "canning",
+    "howe": "howe",
+    "proceed": "proceed",
+    "exceed": "exceed",
+    "succeed": "succeed",
+}
 """Words with stems of their own (an extension)."""
 STEP_2 = (
-    ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("bli", "ble"), ("alli", "al"),
-    ("entli", "ent"), ("eli", "e"), ("ousli", "ous"), ("ization", "ize"), ("ation", "ate"), ("ator", "ate"), ("alism", "al"),
-    ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"), ("aliti", "al"), ("iviti", "ive"), ("biliti", "ble"), ("fulli", "ful"),
-)  # fmt: skip
-"""Suffix and what replaces it, in the order in which they are tried (``bli`` and ``fulli`` are extensions)."""
-STEP_3 = (("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", ""))
+    ("ational", "ate"),
+    ("tional", "tion"),
+    ("enci", "ence"),
+    ("anci", "ance"),
+    ("izer", "ize"),
+    ("bli", "ble"),
+    ("alli", "al"),
+    ("entli", "ent"),
+    ("eli", "e"),
+    ("ousli", "ous"),
+    ("ization", "ize"),
+    ("ation", "ate"),
+    ("ator", "ate"),
+    ("alism", "al"),
+    ("iveness", "ive"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("aliti", "al"),
+    ("iviti", "ive"),
+    ("biliti", "ble"),
+    ("fulli", "ful"),
+)
+"""Suffix and what replaces it, in the order in which they are tried (``bli`` and
+``fulli`` are extensions).
+"""
+STEP_3 = (
+    ("icate", "ic"),
+    ("ative", ""),
+    ("alize", "al"),
+    ("iciti", "ic"),
+    ("ical", "ic"),
+    ("ful", ""),
+    ("ness", ""),
+)
 STEP_4 = (
-    ("al", ""), ("ance", ""), ("ence", ""), ("er", ""), ("ic", ""), ("able", ""), ("ible", ""), ("ant", ""), ("ement", ""), ("ment", ""),
-    ("ent", ""), ("ion", ""), ("ou", ""), ("ism", ""), ("ate", ""), ("iti", ""), ("ous", ""), ("ive", ""), ("ize", ""),
-)  # fmt: skip
+    ("al", ""),
+    ("ance", ""),
+    ("ence", ""),
+    ("er", ""),
+    ("ic", ""),
+    ("able", ""),
+    ("ible", ""),
+    ("ant", ""),
+    ("ement", ""),
+    ("ment", ""),
+    ("ent", ""),
+    ("ion", ""),
+    ("ou", ""),
+    ("ism", ""),
+    ("ate", ""),
+    ("iti", ""),
+    ("ous", ""),
+    ("ive", ""),
+    ("ize", ""),
+)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -41,7 +101,8 @@ def porter_stem(word: str) -> str:
     if len(word) <= 2:  # an extension
         return word
     word = _without_past_and_gerund(_without_plural(word))
-    if word.endswith("y") and len(word) > 2 and _shape(word)[-2] == "c":  # step 1c; the paper asks for a vowel anywhere before
+    # step 1c; the paper asks for a vowel anywhere before
+    if word.endswith("y") and len(word) > 2 and _shape(word)[-2] == "c":
         word = word[:-1] + "i"
     word = _without_double_suffix(word)
     word = _replace_suffix(word, STEP_3, longer_than=0)
@@ -50,10 +111,14 @@ def porter_stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """Return ``c`` for each consonant of a word and ``v`` for each vowel; ``y`` after a consonant is a vowel."""
+    """Return ``c`` for each consonant of a word and ``v`` for each vowel;
+    ``y`` after a consonant is a vowel.
+    """
     shape: list[str] = []
     for letter in word:
-        is_vowel = letter in "aeiou" or (letter == "y" and bool(shape) and shape[-1] == "c")
+        is_vowel = letter in "aeiou" or (
+            letter == "y" and bool(shape) and shape[-1] == "c"
+        )
         shape.append("v" if is_vowel else "c")
     return "".join(shape)
 
@@ -64,13 +129,20 @@ def _measure(stem: str) -> int:
 
 
 def _ends_short(stem: str) -> bool:
-    """Return True for a stem that ends in consonant, vowel and a consonant other than w, x, y, or is a vowel and a consonant."""
+    """Return True for a stem that ends in consonant, vowel and a consonant other than
+    w, x, y, or is a vowel and a consonant.
+    """
     shape = _shape(stem)
-    return (shape.endswith("cvc") and stem[-1] not in "wxy") or shape == "vc"  # the last is an extension
+    # the last is an extension
+    return (shape.endswith("cvc") and stem[-1] not in "wxy") or shape == "vc"
 
 
-def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...], *, longer_than: int) -> str:
-    """Return a word with its first suffix of ``rules`` replaced, where the rest has a measure above ``longer_than``."""
+def _replace_suffix(
+    word: str, rules: tuple[tuple[str, str], ...], *, longer_than: int
+) -> str:
+    """Return a word with its first suffix of ``rules`` replaced, where the rest has a
+    measure above ``longer_than``.
+    """
     for suffix, replacement in rules:
         if word.endswith(suffix):
             stem = word.removesuffix(suffix)
@@ -83,7 +155,8 @@ def _replace_suffix(word: str, rules: tuple[tuple[str, str], ...], *, longer_tha
 def _without_plural(word: str) -> str:
     """Return the word after step 1a."""
     if word.endswith("ies"):
-        return word[:-1] if len(word) == 4 else word[:-2]  # ``dies`` to ``die`` is an extension
+        # ``dies`` to ``die`` is an extension
+        return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("sses"):
         return word[:-2]
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
@@ -95,7 +168,14 @@ def _without_past_and_gerund(word: str) -> str:
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    suffix = next((ending for ending in ("ed", "ing") if word.endswith(ending) and "v" in _shape(word.removesuffix(ending))), None)
+    suffix = next(
+        (
+            ending
+            for ending in ("ed", "ing")
+            if word.endswith(ending) and "v" in _shape(word.removesuffix(ending))
+        ),
+        None,
+    )
     if suffix is None:
         return word
     stem = word.removesuffix(suffix)
@@ -108,7 +188,8 @@ def _without_past_and_gerund(word: str) -> str:
 
 def _without_double_suffix(word: str) -> str:
     """Return the word after step 2."""
-    # Two extensions: what is left of `alli` goes through the step again, and the l of `logi` counts for the measure.
+    # Two extensions: what is left of `alli` goes through the step again, and the l of
+    # `logi` counts for the measure.
     while word.endswith("alli") and _measure(word[:-4]) > 0:
         word = word[:-2]
     if word.endswith("logi"):

@@ -1,4 +1,6 @@
-"""Words of rouge_score: runs of ASCII letters and digits in lower case, as they are or as Porter stems."""
+"""Words of rouge_score: runs of ASCII letters and digits in lower case,
+as they are or as Porter stems.
+"""
 
 from __future__ import annotations
 
@@ -27,4 +29,6 @@ def rouge_stems(text: str) -> str:
     'two dog were run'
     """
     words = _WORD.findall(text.lower())
-    return " ".join(porter_stem(word) if len(word) > LONGEST_UNSTEMMED else word for word in words)
+    return " ".join(
+        porter_stem(word) if len(word) > LONGEST_UNSTEMMED else word for word in words
+    )

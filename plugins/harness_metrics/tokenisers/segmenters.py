@@ -1,7 +1,8 @@
 """Words of Japanese and Chinese by the segmenters MeCab and jieba, which are extras.
 
-``ja`` equals sacrebleu's ``ja-mecab``: MeCab with the IPA dictionary. ``zh-words`` are jieba's words in its accurate mode, with its own
-dictionary. Case and punctuation are kept.
+``ja`` equals sacrebleu's ``ja-mecab``: MeCab with the IPA dictionary. ``zh-words`` are
+jieba's words in its accurate mode, with its own dictionary. Case and punctuation are
+kept.
 """
 
 from __future__ import annotations
@@ -19,19 +20,25 @@ EXTRAS = {"ja": "mecab", "zh-words": "jieba"}
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`MissingExtra` where a module of a segmenter is missing; ``name`` is ``ja`` or ``zh-words``."""
+    """Raise :class:`MissingExtra` where a module of a segmenter is missing;
+    ``name`` is ``ja`` or ``zh-words``.
+    """
     for module in PACKAGES[name]:
         _module(name, module)
 
 
 def segment(texts: list[str], name: str) -> list[str]:
-    """Return the words of each text, joined by one blank; ``name`` is ``ja`` or ``zh-words``."""
+    """Return the words of each text, joined by one blank;
+    ``name`` is ``ja`` or ``zh-words``.
+    """
     cut = _mecab() if name == "ja" else _jieba()
     return [" ".join(cut(text).split()) for text in texts]
 
 
 def segmenter_version(name: str) -> str:
-    """Return a segmenter with the version that its words depend on: ``ja-mecab-0.996-IPA``, ``zh-words-jieba-0.42.1``."""
+    """Return a segmenter with the version that its words depend on:
+    ``ja-mecab-0.996-IPA``, ``zh-words-jieba-0.42.1``.
+    """
     if name == "ja":
         return f"ja-mecab-{_tagger().version()}-IPA"
     return f"zh-words-jieba-{_module('zh-words', 'jieba').__version__}"
@@ -43,8 +50,12 @@ def _module(name: str, module: str) -> Any:
 
 @cache
 def _tagger() -> Any:
-    """Return MeCab with the IPA dictionary, which writes words with blanks between them."""
-    return _module("ja", "MeCab").Tagger(_module("ja", "ipadic").MECAB_ARGS + " -Owakati")
+    """Return MeCab with the IPA dictionary, which writes words with blanks between
+    them.
+    """
+    return _module("ja", "MeCab").Tagger(
+        _module("ja", "ipadic").MECAB_ARGS + " -Owakati"
+    )
 
 
 def _mecab() -> Callable[[str], str]:
@@ -52,11 +63,15 @@ def _mecab() -> Callable[[str], str]:
     tagger = _tagger()
 
     def cut(text: str) -> str:
-        # MeCab's text ends at its first zero byte, and the binding takes no unpaired surrogate.
+        # MeCab's text ends at its first zero byte, and the binding takes no unpaired
+        # surrogate.
         readable = text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
         words = tagger.parse(readable.strip())
         if words is None:
-            raise HarnessError(f"the tokenizer 'ja': MeCab cannot read a text of {len(text)} characters: {text[:40]!r}")
+            raise HarnessError(
+                f"the tokenizer 'ja': MeCab cannot read a text of {len(text)} "
+                f"characters: {text[:40]!r}"
+            )
         return words
 
     return cut
@@ -66,7 +81,8 @@ def _mecab() -> Callable[[str], str]:
 def _jieba() -> Callable[[str], str]:
     """Return the function that writes a Chinese text with blanks between its words."""
     tokenizer = _module("zh-words", "jieba").Tokenizer()
-    # The package would load, from the folder of temporary files, a dictionary that any user of the machine may have put there.
+    # The package would load, from the folder of temporary files, a dictionary that any
+    # user of the machine may have put there.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
 

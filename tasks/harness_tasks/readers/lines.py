@@ -1,7 +1,9 @@
-"""The ``lines`` reader: plain text corpora with one sentence per line, and reproducible parts of them.
+"""The ``lines`` reader: plain text corpora with one sentence per line,
+and reproducible parts of them.
 
-The references of another reader also serve as lines (``of``). A corpus is collected, filtered, shuffled with a seed and
-cut, in this order, so that the reference, candidate and training parts of a study come from one pool and share no line.
+The references of another reader also serve as lines (``of``). A corpus is collected,
+filtered, shuffled with a seed and cut, in this order, so that the reference, candidate
+and training parts of a study come from one pool and share no line.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the lower-case words of a line without punctuation, as ``min_count`` and ``max_words`` count them.
+    """Return the lower-case words of a line without punctuation, as ``min_count`` and
+    ``max_words`` count them.
 
     >>> words_of("A man's well-worn coat.")
     ['a', "man's", 'well-worn', 'coat']
@@ -35,15 +38,17 @@ def words_of(text: str) -> list[str]:
 
 
 class Lines:
-    """Examples whose references are lines: one example per line, or per ``block`` lines.
+    """Examples whose references are lines: one example per line,
+    or per ``block`` lines.
 
     Parameters
     ----------
     path : path or list of paths, optional
         Text files (.txt or .gz, UTF-8).
     of : mapping or list of mappings, optional
-        Other readers with their parameters (``{reader: coco, path: ...}``); every reference is a line. The lines of the files
-        come first. One of ``path`` and ``of`` is required.
+        Other readers with their parameters (``{reader: coco, path: ...}``); every
+        reference is a line. The lines of the files come first. One of ``path`` and
+        ``of`` is required.
     block : int, default 1
         Number of lines per example.
     blank : {"skip", "error"}, default "skip"
@@ -51,70 +56,129 @@ class Lines:
     max_words : int, optional
         Largest number of words of a line; longer lines are dropped.
     min_count : int, optional
-        Smallest number of occurrences of a word in the whole corpus; lines with rarer words are dropped.
+        Smallest number of occurrences of a word in the whole corpus; lines with rarer
+        words are dropped.
     distinct : bool, default False
         Drop all but the first of equal lines.
     shuffle : int, optional
         Seed of a random order of the lines; without it the order is that of the files.
     offset, limit : int
-        First line and number of lines of the part to read, after all of the above; 0 and all by default.
+        First line and number of lines of the part to read, after all of the above; 0
+        and all by default.
 
     Raises
     ------
     InputError
-        For a missing file, a parameter out of range, or when both ``path`` and ``of`` are missing.
+        For a missing file, a parameter out of range, or when both ``path`` and ``of``
+        are missing.
     """
 
     @check_arguments
     def __init__(
-        self, *, path: PathParam | Sequence[PathParam] | None = None, of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-        block: Count = 1, blank: Literal["skip", "error"] = "skip", max_words: Count | None = None, min_count: Count | None = None,
-        distinct: bool = False, shuffle: Index | None = None, offset: Index = 0, limit: Count | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        path: PathParam | Sequence[PathParam] | None = None,
+        of: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        block: Count = 1,
+        blank: Literal["skip", "error"] = "skip",
+        max_words: Count | None = None,
+        min_count: Count | None = None,
+        distinct: bool = False,
+        shuffle: Index | None = None,
+        offset: Index = 0,
+        limit: Count | None = None,
+    ) -> None:
         paths = [path] if isinstance(path, str) else list(path or ())
         self.paths = [files.existing(item, "file of lines") for item in paths]
-        self.readers = [_reader(item) for item in ([of] if isinstance(of, Mapping) else list(of or ()))]
+        self.readers = [
+            _reader(item)
+            for item in ([of] if isinstance(of, Mapping) else list(of or ()))
+        ]
         if not self.paths and not self.readers:
-            raise InputError("the corpus is missing; expected 'path' (one or several files) or 'of' (another reader)", "lines")
+            raise InputError(
+                "the corpus is missing; expected 'path' (one or several files) "
+                "or 'of' (another reader)",
+                "lines",
+            )
         self.blank, self.distinct, self.block = blank, bool(distinct), block
         self.offset, self.shuffle, self.limit = offset, shuffle, limit
         self.max_words, self.min_count = max_words, min_count
 
     def fingerprint(self) -> str:
-        """Return ``lines:`` and a hash of the files, the other readers and the parameters."""
-        names = ("block", "blank", "max_words", "min_count", "distinct", "shuffle", "offset", "limit")
+        """Return ``lines:`` and a hash of the files,
+        the other readers and the parameters.
+        """
+        names = (
+            "block",
+            "blank",
+            "max_words",
+            "min_count",
+            "distinct",
+            "shuffle",
+            "offset",
+            "limit",
+        )
         params = {name: getattr(self, name) for name in names}
-        return files.fingerprint("lines", self.paths, {**params, "of": [reader.fingerprint() for reader in self.readers]})
+        return files.fingerprint(
+            "lines",
+            self.paths,
+            {**params, "of": [reader.fingerprint() for reader in self.readers]},
+        )
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples; their ids count from 1.
 
-        Raises :class:`InputError` as :meth:`lines`, and for a number of lines that is not a multiple of ``block``.
+        Raises :class:`InputError` as :meth:`lines`, and for a number of lines that is
+        not a multiple of ``block``.
         """
         lines = self.lines()
         if len(lines) % self.block:
-            raise InputError(f"{len(lines)} lines do not fill blocks of {self.block}", self._where())
+            raise InputError(
+                f"{len(lines)} lines do not fill blocks of {self.block}", self._where()
+            )
         for start in range(0, len(lines), self.block):
-            yield Example(str(start // self.block + 1), tuple(lines[start : start + self.block]))
+            yield Example(
+                str(start // self.block + 1), tuple(lines[start : start + self.block])
+            )
 
     def lines(self) -> list[str]:
         """Return the lines of the part, in order.
 
-        Raises :class:`InputError` for text that is not UTF-8, a blank line with ``blank="error"``, and a part that goes
-        beyond the lines left after filtering.
+        Raises :class:`InputError` for text that is not UTF-8, a blank line with
+        ``blank="error"``, and a part that goes beyond the lines left after filtering.
         """
         corpus = [text for path in self.paths for text in self._file(path)]
-        corpus += [text for reader in self.readers for example in reader for text in example.references]
+        corpus += [
+            text
+            for reader in self.readers
+            for example in reader
+            for text in example.references
+        ]
         lines = self._filter_lines(corpus)
         if self.shuffle is not None:
-            lines = [lines[i] for i in np.random.default_rng(self.shuffle).permutation(len(lines)).tolist()]
+            lines = [
+                lines[i]
+                for i in np.random.default_rng(self.shuffle)
+                .permutation(len(lines))
+                .tolist()
+            ]
         left = f"{len(lines)} of {len(corpus)} lines are left after filtering"
         if self.offset >= len(lines):
-            raise InputError(f"offset is {self.offset}, but {left}", self._where(), parameter="offset", value=self.offset)
-        selected_lines = lines[self.offset : None if self.limit is None else self.offset + self.limit]
+            raise InputError(
+                f"offset is {self.offset}, but {left}",
+                self._where(),
+                parameter="offset",
+                value=self.offset,
+            )
+        selected_lines = lines[
+            self.offset : None if self.limit is None else self.offset + self.limit
+        ]
         if self.limit is not None and len(selected_lines) < self.limit:
             raise InputError(
-                f"limit is {self.limit} and offset {self.offset}, but {left}", self._where(), parameter="limit", value=self.limit
+                f"limit is {self.limit} and offset {self.offset}, but {left}",
+                self._where(),
+                parameter="limit",
+                value=self.limit,
             )
         return selected_lines
 
@@ -128,7 +192,11 @@ class Lines:
         word_limit = self.max_words or max(map(len, words), default=0)
         counts = Counter(word for line in words for word in line)
         rare = {word for word, count in counts.items() if count < (self.min_count or 1)}
-        return [text for text, line in zip(lines, words) if len(line) <= word_limit and rare.isdisjoint(line)]
+        return [
+            text
+            for text, line in zip(lines, words)
+            if len(line) <= word_limit and rare.isdisjoint(line)
+        ]
 
     def _file(self, path: Path) -> Iterator[str]:
         """Yield the lines of a file that are not blank, stripped."""
@@ -138,7 +206,10 @@ class Lines:
                 try:
                     text = raw.decode("utf-8-sig" if number == 1 else "utf-8").strip()
                 except UnicodeDecodeError as error:
-                    raise InputError(f"not UTF-8 at byte {error.start} of the line: {error.reason}", location) from error
+                    raise InputError(
+                        f"not UTF-8 at byte {error.start} of the line: {error.reason}",
+                        location,
+                    ) from error
                 if text:
                     yield checks.caption(text, location, what="line")
                 elif self.blank == "error":
@@ -149,14 +220,21 @@ class Lines:
 
 
 def _reader(spec: Mapping[str, Any]) -> Reader:
-    """Return the reader of ``{reader: NAME, parameter: value}``; its errors are errors of the parameter ``of``."""
+    """Return the reader of ``{reader: NAME, parameter: value}``;
+    its errors are errors of the parameter ``of``.
+    """
     if not isinstance(spec, Mapping) or "reader" not in spec:
         raise InputError(
-            f"of is {spec!r}; expected a reader with its parameters, such as {{reader: coco, path: ...}}",
-            "lines", parameter="of", value=spec,
-        )  # fmt: skip
+            f"of is {spec!r}; expected a reader with its parameters, "
+            f"such as {{reader: coco, path: ...}}",
+            "lines",
+            parameter="of",
+            value=spec,
+        )
     params = {key: value for key, value in spec.items() if key != "reader"}
     try:
         return resolve("readers", {str(spec["reader"]): params})
     except InputError as error:
-        raise InputError(error.message, error.where, parameter="of", value=error.value) from error
+        raise InputError(
+            error.message, error.where, parameter="of", value=error.value
+        ) from error

@@ -1,4 +1,6 @@
-"""The ``jsonl`` reader: tables and other records with any column names; and objects of ids with references."""
+"""The ``jsonl`` reader: tables and other records with any column names;
+and objects of ids with references.
+"""
 
 from __future__ import annotations
 
@@ -28,29 +30,40 @@ from harness.files.columns import (
 )
 from harness.files.events import has_times, resolve_events
 from harness.files.examples import RowReader
-from harness.files.forms import FORMS_OF_KEYS, FORMS_WITHOUT_COLUMNS, Form, existing_captions
+from harness.files.forms import (
+    FORMS_OF_KEYS,
+    FORMS_WITHOUT_COLUMNS,
+    Form,
+    existing_captions,
+)
 from harness.registry.file_forms import is_specific, read_form
 from harness_tasks.readers.annotations import check_splits, split_names
 
 
 def _differ(head: Sequence[files.Record], column: str, other: str) -> bool:
     """Return True where two columns give a record different ids."""
-    return any(str(get_field(row.fields, column)) != str(get_field(row.fields, other)) for row in head)
+    return any(
+        str(get_field(row.fields, column)) != str(get_field(row.fields, other))
+        for row in head
+    )
 
 
 class TableReader(CaptionFile):
-    """Examples of a table or of another form of records (docs/data-formats.md), gzipped or not.
+    """Examples of a table or of another form of records (docs/data-formats.md),
+    gzipped or not.
 
-    A record holds an example with all its references (in a list or in several columns) or one caption; then the records of
-    one id make one example. Fields that are not used go to ``Example.meta``, except ``candidates``.
+    A record holds an example with all its references (in a list or in several columns)
+    or one caption; then the records of one id make one example. Fields that are not
+    used go to ``Example.meta``, except ``candidates``.
 
     Parameters
     ----------
     path : path
         File of records.
     columns : mapping, optional
-        Names of columns that do not have their usual name: ``id`` (null numbers the records), ``references`` (a name, a
-        pattern such as ``caption_*``, or a list of names), ``media``, ``source``, ``split``.
+        Names of columns that do not have their usual name: ``id`` (null numbers the
+        records), ``references`` (a name, a pattern such as ``caption_*``, or a list of
+        names), ``media``, ``source``, ``split``.
     split : str or list of str, optional
         Splits to read; all by default.
     media_root : str, optional
@@ -62,21 +75,35 @@ class TableReader(CaptionFile):
     skip_without_references : bool, default False
         Skip records without references, which are errors by default.
     events : {"paragraph", "separate"}, optional
-        Treatment of texts with times: those of a record are joined to one text, or each is an item ``ID#1``; by default an error.
+        Treatment of texts with times: those of a record are joined to one text, or each
+        is an item ``ID#1``; by default an error.
     absent : bool, default False
-        A blank text is no reference, and an example may have none: for files each of which has some references of all examples.
+        A blank text is no reference, and an example may have none: for files each of
+        which has some references of all examples.
     """
 
     name = "jsonl"
     what = "file of examples"
 
     def __init__(
-        self, *, path: PathParam, columns: Mapping[str, Any] | None = None,
-        split: str | Sequence[str] | None = None, media_root: str | None = None,
-        limit_references: int | None = None, allow_empty: bool = False, skip_without_references: bool = False,
-        events: Events | None = None, absent: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(path=path, media_root=media_root, limit_references=limit_references, allow_empty=allow_empty)
+        self,
+        *,
+        path: PathParam,
+        columns: Mapping[str, Any] | None = None,
+        split: str | Sequence[str] | None = None,
+        media_root: str | None = None,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        skip_without_references: bool = False,
+        events: Events | None = None,
+        absent: bool = False,
+    ) -> None:
+        super().__init__(
+            path=path,
+            media_root=media_root,
+            limit_references=limit_references,
+            allow_empty=allow_empty,
+        )
         self.columns = check_mapping(columns)
         self.splits = split_names(split)
         self.skip_without_references = skip_without_references
@@ -84,7 +111,9 @@ class TableReader(CaptionFile):
         self.absent = absent
 
     def locate(self, path: PathParam) -> Path:
-        """Return the path of an existing file, a folder of text files or a part of a file."""
+        """Return the path of an existing file,
+        a folder of text files or a part of a file.
+        """
         return existing_captions(path, self.what)
 
     def parameters(self) -> dict[str, Any]:
@@ -101,21 +130,32 @@ class TableReader(CaptionFile):
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples.
 
-        Raises :class:`InputError` for an unknown column or split, duplicate ids, and examples without references.
+        Raises :class:`InputError` for an unknown column or split, duplicate ids, and
+        examples without references.
         """
         form, head, rows = self._open()
         if not head:
             raise InputError("the file holds no records", str(self.path))
         columns = self._find_columns(form, head)
-        reader = RowReader(columns, self.allow_empty, self.limit_references, self.media_root, absent=self.absent)
+        reader = RowReader(
+            columns,
+            self.allow_empty,
+            self.limit_references,
+            self.media_root,
+            absent=self.absent,
+        )
         if any(has_times(row.fields) for row in head):
             rows = resolve_events(rows, columns.id, columns.captions[0], self.events)
         counter = ReadingCounter()
         yield from counter.count(reader.examples(self._of_splits(rows, columns.split)))
-        self.reading = self._describe(form, head, columns, counter, {**form.left_out, **reader.left_out})
+        self.reading = self._describe(
+            form, head, columns, counter, {**form.left_out, **reader.left_out}
+        )
 
     def id_columns(self) -> dict[str, list[str]] | None:
-        """Return the columns that can hold the ids, with the id of each record; None where there is nothing to choose."""
+        """Return the columns that can hold the ids, with the id of each record; None
+        where there is nothing to choose.
+        """
         if "id" in self.columns:
             return None
         form, head, rows = self._open()
@@ -125,7 +165,9 @@ class TableReader(CaptionFile):
         if len(names) == 1:
             return None
         found = find_caption_columns([row.fields for row in head], "references")
-        names = names or scalar_columns(head[0].fields, self._references() or (found.names if found else ()))
+        names = names or scalar_columns(
+            head[0].fields, self._references() or (found.names if found else ())
+        )
         ids: dict[str, list[str]] = {name: [] for name in names}
         for row in rows:
             for name in list(ids):
@@ -142,7 +184,11 @@ class TableReader(CaptionFile):
         rows = iter(form.rows)
         if self.skip_without_references:
             filled = self._references() or REFERENCE_COLUMNS
-            rows = (row for row in rows if any(get_field(row.fields, name) for name in filled))
+            rows = (
+                row
+                for row in rows
+                if any(get_field(row.fields, name) for name in filled)
+            )
         head = list(islice(rows, HEAD))
         return form, head, chain(head, rows)
 
@@ -152,41 +198,72 @@ class TableReader(CaptionFile):
     def _find_columns(self, form: Form, head: Sequence[files.Record]) -> Columns:
         names = {"id": None, **self.columns} if form.numbered else self.columns
         usual = [*form.ids, *FILE_ID_COLUMNS]
-        return find_columns(names, [row.fields for row in head], head[0].where, split=bool(self.splits), ids=usual)
+        return find_columns(
+            names,
+            [row.fields for row in head],
+            head[0].where,
+            split=bool(self.splits),
+            ids=usual,
+        )
 
     def _describe(
-        self, form: Form, head: Sequence[files.Record], columns: Columns, counter: ReadingCounter, left_out: Mapping[str, int]
+        self,
+        form: Form,
+        head: Sequence[files.Record],
+        columns: Columns,
+        counter: ReadingCounter,
+        left_out: Mapping[str, int],
     ) -> Reading:
         """Return the reading of the file."""
         keys = form.name in FORMS_OF_KEYS
         names = () if form.name in FORMS_WITHOUT_COLUMNS else columns.captions
         possible = () if keys or "id" in self.columns else self._usual_ids(form, head)
-        others = [name for name in possible if columns.id and _differ(head, name, columns.id)]
+        others = [
+            name for name in possible if columns.id and _differ(head, name, columns.id)
+        ]
         return counter.reading(
-            self.path, form.name, KEYS if keys else columns.id, names, left_out=left_out,
-            other_ids=tuple(others), other_columns=() if is_specific(form.name) else columns.other_captions,
-        )  # fmt: skip
+            self.path,
+            form.name,
+            KEYS if keys else columns.id,
+            names,
+            left_out=left_out,
+            other_ids=tuple(others),
+            other_columns=() if is_specific(form.name) else columns.other_captions,
+        )
 
     def _references(self) -> list[str]:
         """Return the names in ``columns: {references: ...}``."""
         value = self.columns.get("references")
-        return [] if value is None else [value] if isinstance(value, str) else list(value)
+        return (
+            [] if value is None else [value] if isinstance(value, str) else list(value)
+        )
 
     def _names(self) -> list[str]:
         """Return all names in ``columns``."""
-        others = [value for name, value in self.columns.items() if name != "references" and isinstance(value, str)]
+        others = [
+            value
+            for name, value in self.columns.items()
+            if name != "references" and isinstance(value, str)
+        ]
         return self._references() + others
 
-    def _of_splits(self, rows: Iterator[files.Record], column: str | None) -> Iterator[files.Record]:
-        """Yield the rows of the selected splits; raise :class:`InputError` at the end for a split without rows."""
+    def _of_splits(
+        self, rows: Iterator[files.Record], column: str | None
+    ) -> Iterator[files.Record]:
+        """Yield the rows of the selected splits; raise :class:`InputError` at the end
+        for a split without rows.
+        """
         if not self.splits:
             yield from rows
             return
         if column is None:
             raise InputError(
-                f"the records have no column 'split' to select {', '.join(self.splits)} from",
-                str(self.path), parameter="split", value=self.splits,
-            )  # fmt: skip
+                "the records have no column 'split' to select "
+                f"{', '.join(self.splits)} from",
+                str(self.path),
+                parameter="split",
+                value=self.splits,
+            )
         present: dict[str, None] = {}
         for row in rows:
             present[str(row.fields.get(column))] = None
@@ -196,18 +273,35 @@ class TableReader(CaptionFile):
 
 
 class MappingReader(TableReader):
-    """Examples of one JSON object of ids with one reference or a list; the parameters are those of :class:`AutoReader`."""
+    """Examples of one JSON object of ids with one reference or a list; the parameters
+    are those of :class:`AutoReader`.
+    """
 
     name = "mapping"
     what = "file of references"
 
     def __init__(
-        self, *, path: PathParam, limit_references: int | None = None, allow_empty: bool = False, events: Events | None = None,
+        self,
+        *,
+        path: PathParam,
+        limit_references: int | None = None,
+        allow_empty: bool = False,
+        events: Events | None = None,
         absent: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(path=path, limit_references=limit_references, allow_empty=allow_empty, events=events, absent=absent)
+    ) -> None:
+        super().__init__(
+            path=path,
+            limit_references=limit_references,
+            allow_empty=allow_empty,
+            events=events,
+            absent=absent,
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that change the examples, for the fingerprint."""
         optional = {"events": self.events, "absent": self.absent}
-        return {"limit": self.limit_references, "empty": self.allow_empty, **{name: value for name, value in optional.items() if value}}
+        return {
+            "limit": self.limit_references,
+            "empty": self.allow_empty,
+            **{name: value for name, value in optional.items() if value},
+        }

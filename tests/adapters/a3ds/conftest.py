@@ -15,7 +15,9 @@ class OneHot:
 
     def features(self, ids):
         values = indices(ids)
-        parts = [np.eye(size, dtype=np.float32)[values[:, k]] for k, size in enumerate(SIZES)]
+        parts = [
+            np.eye(size, dtype=np.float32)[values[:, k]] for k, size in enumerate(SIZES)
+        ]
         return np.concatenate(parts, axis=1)
 
 

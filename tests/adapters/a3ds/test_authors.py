@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError, InputError
-from harness_models.a3ds.authors import END, PAD, START, WORDS, Vocabulary, joined_listener_state, read_state, save_state, stored_vocabulary
+from harness_models.a3ds.authors import (
+    END,
+    PAD,
+    START,
+    WORDS,
+    Vocabulary,
+    joined_listener_state,
+    read_state,
+    save_state,
+    stored_vocabulary,
+)
 from harness_models.a3ds.model import Listener, Speaker, SpeakerSizes
 
 
@@ -52,13 +62,27 @@ def speaker():
 
 
 def test_authors_files_load_without_unpickling(golden, tmp_path):
-    state = {k: torch.from_numpy(v) for k, v in np.load(golden / "speaker_state_dict.npz").items()}
+    state = {
+        k: torch.from_numpy(v)
+        for k, v in np.load(golden / "speaker_state_dict.npz").items()
+    }
     torch.save(state, tmp_path / "pretrained_decoder_3dshapes.pkl")
-    assert Speaker.load(tmp_path / "pretrained_decoder_3dshapes.pkl").sizes.features == 2048
-    state = {k: torch.from_numpy(v) for k, v in np.load(golden / "listener_state_dict.npz").items()}
+    assert (
+        Speaker.load(tmp_path / "pretrained_decoder_3dshapes.pkl").sizes.features
+        == 2048
+    )
+    state = {
+        k: torch.from_numpy(v)
+        for k, v in np.load(golden / "listener_state_dict.npz").items()
+    }
     for part in ("rnn", "encoder"):
-        torch.save({k[len(part) + 1 :]: v for k, v in state.items() if k.startswith(part)}, tmp_path / f"{part}.pkl")
-    assert Listener.load(tmp_path / "rnn.pkl", tmp_path / "encoder.pkl").sizes.words == 47
+        torch.save(
+            {k[len(part) + 1 :]: v for k, v in state.items() if k.startswith(part)},
+            tmp_path / f"{part}.pkl",
+        )
+    assert (
+        Listener.load(tmp_path / "rnn.pkl", tmp_path / "encoder.pkl").sizes.words == 47
+    )
 
 
 def test_invalid_checkpoints_are_refused_in_one_line(speaker, tmp_path):
@@ -69,10 +93,18 @@ def test_invalid_checkpoints_are_refused_in_one_line(speaker, tmp_path):
         assert "\n" not in str(raised.value)
 
     state = speaker.state_dict()
-    check({k: v for k, v in state.items() if k != "embed.weight"}, "no speaker: the key 'embed.weight'")
-    check({**state, "lstm.bias_hh_l0": torch.zeros(3)}, "of another shape: lstm.bias_hh_l0 \\(3\\), expected \\(40\\)")
+    check(
+        {k: v for k, v in state.items() if k != "embed.weight"},
+        "no speaker: the key 'embed.weight'",
+    )
+    check(
+        {**state, "lstm.bias_hh_l0": torch.zeros(3)},
+        "of another shape: lstm.bias_hh_l0 \\(3\\), expected \\(40\\)",
+    )
     check({**state, "more": torch.zeros(3)}, "1 unexpected: more")
-    other = Speaker(SpeakerSizes(49, 8, 6, 10, 12), Vocabulary((*WORDS, "there", "x"))).state_dict()
+    other = Speaker(
+        SpeakerSizes(49, 8, 6, 10, 12), Vocabulary((*WORDS, "there", "x"))
+    ).state_dict()
     check(other, "checkpoint of 49 words, but the published vocabulary has 47")
     check(state, "no listener", Listener.load)
     check([1, 2], "expected a state dict; found list")
@@ -84,7 +116,9 @@ def test_invalid_checkpoints_are_refused_in_one_line(speaker, tmp_path):
 
 
 def test_tensors_and_metadata_are_read_again(tmp_path):
-    save_state(tmp_path / "a.safetensors", {"x": torch.tensor([0.5, 2.0])}, {"stage": "rp"})
+    save_state(
+        tmp_path / "a.safetensors", {"x": torch.tensor([0.5, 2.0])}, {"stage": "rp"}
+    )
     state, meta = read_state(tmp_path / "a.safetensors")
     assert state["x"].tolist() == [0.5, 2.0]
     assert state["x"].dtype == torch.float32
@@ -94,7 +128,9 @@ def test_tensors_and_metadata_are_read_again(tmp_path):
 
 def test_the_two_files_of_a_listener_are_joined_without_the_resnet():
     one, two = torch.ones(1), torch.zeros(1)
-    assert joined_listener_state({"embed.weight": one}, {"embed.weight": two, "resnet.conv": two}) == {
+    assert joined_listener_state(
+        {"embed.weight": one}, {"embed.weight": two, "resnet.conv": two}
+    ) == {
         "rnn.embed.weight": one,
         "encoder.embed.weight": two,
     }

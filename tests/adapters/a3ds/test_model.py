@@ -10,7 +10,14 @@ import torch
 
 from harness.contracts import Decoding
 from harness_models.a3ds.authors import END, START
-from harness_models.a3ds.model import Listener, ListenerSizes, Recurrence, Speaker, SpeakerSizes, hidden_states
+from harness_models.a3ds.model import (
+    Listener,
+    ListenerSizes,
+    Recurrence,
+    Speaker,
+    SpeakerSizes,
+    hidden_states,
+)
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 
@@ -41,8 +48,14 @@ def test_golden_speaker_logits_and_state(golden):
     # float32 sums in another order
     assert np.abs(logits.numpy() - expected["logits"]).max() < 1e-5
     assert np.abs(torch.stack(rows, 1).numpy() - expected["logits"]).max() < 1e-5
-    assert np.abs(state.hidden.numpy() - expected["h_n"].reshape(state.hidden.shape)).max() < 1e-5
-    assert np.abs(state.cell.numpy() - expected["c_n"].reshape(state.cell.shape)).max() < 1e-5
+    assert (
+        np.abs(state.hidden.numpy() - expected["h_n"].reshape(state.hidden.shape)).max()
+        < 1e-5
+    )
+    assert (
+        np.abs(state.cell.numpy() - expected["c_n"].reshape(state.cell.shape)).max()
+        < 1e-5
+    )
     following = torch.from_numpy(expected["captions"][:, 1:]).long()
     log_probs = logits.log_softmax(-1).gather(-1, following[..., None])[..., 0]
     assert np.abs(log_probs.numpy() - expected["token_logprobs"]).max() < 1e-5
@@ -60,11 +73,18 @@ def test_golden_greedy_runs_through_the_shared_decoder(golden):
         start=torch.full((len(features),), START),
     )
     decoded = decode(step, Decoding("greedy"), batch)
-    for (result,), row in zip(decoded, json.loads((golden / "speaker_greedy.json").read_text())):
+    for (result,), row in zip(
+        decoded, json.loads((golden / "speaker_greedy.json").read_text())
+    ):
         tokens = row["tokens"]
         assert result.tokens.tolist() == tokens
         ended = tokens.index(END) + 1 if END in tokens else len(tokens)
-        assert np.abs(result.log_probs[:ended] - row["logp_masked_after_END"][:ended]).max() < 1e-5
+        assert (
+            np.abs(
+                result.log_probs[:ended] - row["logp_masked_after_END"][:ended]
+            ).max()
+            < 1e-5
+        )
 
 
 def test_golden_listener(golden):
@@ -73,7 +93,12 @@ def test_golden_listener(golden):
     features = torch.from_numpy(np.load(golden / "speaker_forward.npz")["features"])
     messages = torch.from_numpy(expected["messages"]).long()
     with torch.no_grad():
-        assert np.abs(listener.message(messages).numpy() - expected["message_embedding"]).max() < 1e-5
+        assert (
+            np.abs(
+                listener.message(messages).numpy() - expected["message_embedding"]
+            ).max()
+            < 1e-5
+        )
         scores = listener(features, messages).numpy()
     assert np.abs(scores - expected["scores"]).max() < 1e-4
     assert (scores.argmax(1) == expected["choice"]).all()
@@ -88,7 +113,9 @@ def test_step_equals_forward(speaker):
         for t in range(7):
             logits, state = step(tokens[:, t], state)
             assert torch.allclose(logits, whole[:, t], atol=1e-5)
-        assert torch.equal(speaker(features[:, :1], tokens), speaker(features[:, [0, 0]], tokens))
+        assert torch.equal(
+            speaker(features[:, :1], tokens), speaker(features[:, [0, 0]], tokens)
+        )
 
 
 def test_saved_agents_are_loaded_again(speaker, tmp_path):
@@ -103,14 +130,19 @@ def test_saved_agents_are_loaded_again(speaker, tmp_path):
 
 def test_training_mode_gives_the_logits_and_gradients_of_evaluation_mode():
     torch.manual_seed(0)
-    agents = Speaker(SpeakerSizes(47, 8, 8, 16, 5)), Listener(ListenerSizes(47, 8, 16, 5))
+    agents = (
+        Speaker(SpeakerSizes(47, 8, 8, 16, 5)),
+        Listener(ListenerSizes(47, 8, 16, 5)),
+    )
     features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
     for agent in agents:
         ends = []
         for training in (True, False):
             agent.train(training).zero_grad()
             out = agent(features, tokens)
-            (out * torch.linspace(-1, 1, out.numel()).reshape(out.shape)).sum().backward()
+            (
+                out * torch.linspace(-1, 1, out.numel()).reshape(out.shape)
+            ).sum().backward()
             ends.append([out, *(p.grad.clone() for p in agent.parameters())])
         for fast, plain in zip(*ends):
             torch.testing.assert_close(fast, plain, atol=1e-6, rtol=1e-5)
@@ -118,7 +150,10 @@ def test_training_mode_gives_the_logits_and_gradients_of_evaluation_mode():
 
 def test_logits_under_autocast_are_near_those_of_float32():
     torch.manual_seed(0)
-    speaker, listener = Speaker(SpeakerSizes(47, 8, 8, 16, 5)), Listener(ListenerSizes(47, 8, 16, 5))
+    speaker, listener = (
+        Speaker(SpeakerSizes(47, 8, 8, 16, 5)),
+        Listener(ListenerSizes(47, 8, 16, 5)),
+    )
     features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
     with torch.no_grad():
         logits, scores = speaker(features, tokens), listener(features, tokens)
@@ -134,11 +169,15 @@ def test_the_hidden_states_are_those_of_torch(bfloat16):
     inputs = torch.randn(2, 4, 3)
     with torch.no_grad():
         expected = lstm(inputs)[0]
-        gates = (inputs @ dict(lstm.named_parameters())["weight_ih_l0"].T).transpose(0, 1)
+        gates = (inputs @ dict(lstm.named_parameters())["weight_ih_l0"].T).transpose(
+            0, 1
+        )
         with torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
             states = hidden_states(lstm, gates)
     assert states.shape == (4, 2, 5)
-    torch.testing.assert_close(states.transpose(0, 1), expected, atol=0.02 if bfloat16 else 1e-6, rtol=0)
+    torch.testing.assert_close(
+        states.transpose(0, 1), expected, atol=0.02 if bfloat16 else 1e-6, rtol=0
+    )
 
 
 def test_the_gradients_are_those_of_finite_differences():

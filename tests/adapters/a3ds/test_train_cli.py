@@ -12,7 +12,10 @@ from harness_models.a3ds import train_cli
 def test_command_line(one_hot, tmp_path, capsys):
     parser = argparse.ArgumentParser()
     train_cli.add_arguments(parser)
-    arguments = f"--stage baseline --images 20 --captions 2 --epochs 1 --batch 16 --output {tmp_path}"
+    arguments = (
+        "--stage baseline --images 20 --captions 2 --epochs 1 --batch 16 --output "
+        f"{tmp_path}"
+    )
     assert train_cli.run(parser.parse_args(arguments.split())) == 0
     printed = capsys.readouterr()
     assert printed.out.strip() == str(tmp_path / "speaker.safetensors")

@@ -7,13 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.contracts import Adapter, Decoding, Example, Prepares, TaskView, TextDistance
+from harness.contracts import (
+    Adapter,
+    Decoding,
+    Example,
+    Prepares,
+    TaskView,
+    TextDistance,
+)
 from harness.errors import HarnessError, InputError, UnknownName
 from harness_models.baselines.central import Central
 
 
 class Length(TextDistance):
-    """Difference of lengths; a shorter hypothesis costs 1.5 times as much, so the distance is not symmetric."""
+    """Difference of lengths; a shorter hypothesis costs 1.5 times as much, so the
+    distance is not symmetric.
+    """
 
     name = "length"
 
@@ -23,7 +32,11 @@ class Length(TextDistance):
         return np.where(more > 0, more, -1.5 * more)
 
 
-sets = st.lists(st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=6).map(tuple), min_size=1, max_size=6)
+sets = st.lists(
+    st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=6).map(tuple),
+    min_size=1,
+    max_size=6,
+)
 
 
 @given(sets)
@@ -55,18 +68,25 @@ def test_the_caption_is_repeated_and_the_references_remain():
 
 def test_held_out():
     assert central([EXAMPLE], held_out=True)[0].references == ("aaaa", "a")
-    with pytest.raises(InputError, match="central: 1 of 1 examples have fewer than 2 references"):
+    with pytest.raises(
+        InputError, match="central: 1 of 1 examples have fewer than 2 references"
+    ):
         central([Example("y", ("a",))], held_out=True)
     assert central([Example("y", ("a",))])[0].candidates == ("a",) * 10
 
 
 @pytest.mark.equal_bits
 def test_the_result_does_not_depend_on_batches():
-    examples = [Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5))) for i in range(9)]
+    examples = [
+        Example(str(i), tuple("a" * (1 + (i * j) % 7) for j in range(1, 5)))
+        for i in range(9)
+    ]
     adapter = Central(distance=Length())
     adapter.prepare(TaskView(examples, Decoding()))
     whole = list(adapter.generate(examples, Decoding(), [0] * 9))
-    assert whole == [next(iter(adapter.generate([e], Decoding(), [1]))) for e in examples]
+    assert whole == [
+        next(iter(adapter.generate([e], Decoding(), [1]))) for e in examples
+    ]
 
 
 def test_an_example_outside_of_the_task_is_refused():
@@ -77,7 +97,9 @@ def test_an_example_outside_of_the_task_is_refused():
 
 
 def test_distance_by_name():
-    with pytest.raises(UnknownName, match=r"unknown distance 'rogue'; did you mean 'rouge'\?"):
+    with pytest.raises(
+        UnknownName, match=r"unknown distance 'rogue'; did you mean 'rouge'\?"
+    ):
         Central(distance="rogue")
     assert "rouge" in Central(distance="rouge").fingerprint()
 

@@ -19,7 +19,12 @@ class MissingLetters:
         return "letters"
 
     def matrices(self, batch, features):
-        return np.array([[[float(len(set(h) - set(r))) for r in texts] for h in texts] for texts in batch.texts])
+        return np.array(
+            [
+                [[float(len(set(h) - set(r))) for r in texts] for h in texts]
+                for texts in batch.texts
+            ]
+        )
 
 
 @pytest.mark.parametrize("size", [1, 512])

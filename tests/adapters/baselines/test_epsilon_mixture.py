@@ -15,7 +15,9 @@ EXAMPLES = [Example(str(i), (f"A w{i} v{i} end.",)) for i in range(20)]
 TEXTS = {text for example in EXAMPLES for text in example.references}
 
 
-def samples(epsilon, length: Any = "same", seeds: Sequence[int] = range(400), candidates=1):
+def samples(
+    epsilon, length: Any = "same", seeds: Sequence[int] = range(400), candidates=1
+):
     adapter = EpsilonMixture(epsilon=epsilon, length=length)
     adapter.prepare(TaskView(EXAMPLES, Decoding()))
     return list(adapter.generate(EXAMPLES * 20, Decoding(candidates=candidates), seeds))
@@ -39,7 +41,10 @@ def test_a_candidate_depends_on_its_seed_only():
 
 
 def test_the_fingerprint_names_the_parameters():
-    assert EpsilonMixture(epsilon=0.25, length=5).fingerprint() == "epsilon-mixture|epsilon:0.25|length:5"
+    assert (
+        EpsilonMixture(epsilon=0.25, length=5).fingerprint()
+        == "epsilon-mixture|epsilon:0.25|length:5"
+    )
 
 
 def test_invalid_input_is_refused():
@@ -48,4 +53,6 @@ def test_invalid_input_is_refused():
     with pytest.raises(InputError, match="length is 'long'"):
         EpsilonMixture(epsilon=0.5, length="long")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="contain no word"):
-        EpsilonMixture(epsilon=0.5).prepare(TaskView([Example("1", ("...",))], Decoding()))
+        EpsilonMixture(epsilon=0.5).prepare(
+            TaskView([Example("1", ("...",))], Decoding())
+        )

@@ -14,7 +14,9 @@ from harness_models.baselines.mixed import Mixture, Shuffled
 
 EXAMPLES = [Example(f"e{i}", tuple(f"{i}-{j}" for j in range(6))) for i in range(12)]
 SEEDS = list(range(100, 112))
-counts = st.integers(1, 6).flatmap(lambda k: st.tuples(st.just(k), st.integers(0, min(k, 5))))
+counts = st.integers(1, 6).flatmap(
+    lambda k: st.tuples(st.just(k), st.integers(0, min(k, 5)))
+)
 
 
 def mixture(examples=EXAMPLES, seeds=SEEDS, decoding=None, **params):
@@ -26,20 +28,36 @@ def mixture(examples=EXAMPLES, seeds=SEEDS, decoding=None, **params):
 @given(counts, st.integers(0, 2**62), st.integers(6, 12))
 def test_numbers_of_unique_and_correct_captions(cell, seed, n):
     unique, correct = cell
-    generations = mixture(seeds=[seed + i for i in range(12)], unique=unique, correct=correct, n=n)
+    generations = mixture(
+        seeds=[seed + i for i in range(12)], unique=unique, correct=correct, n=n
+    )
     for example, item in zip(EXAMPLES, generations):
         texts = set(item.candidates)
         correct_texts = texts & set(example.references)
-        assert (len(item.candidates), len(texts), len(correct_texts)) == (n, unique, correct)
-        assert len({text.split("-")[0] for text in texts - correct_texts}) == unique - correct  # each of another example
+        assert (len(item.candidates), len(texts), len(correct_texts)) == (
+            n,
+            unique,
+            correct,
+        )
+        # each of another example
+        assert (
+            len({text.split("-")[0] for text in texts - correct_texts})
+            == unique - correct
+        )
         assert set(item.references or ()) == set(example.references) - correct_texts
         repeats = Counter(item.candidates).values()
         assert max(repeats) - min(repeats) <= 1
 
 
 def test_cells_of_a_study_share_their_references():
-    cells = [mixture(unique=k, correct=m, held_out=4) for k, m in [(4, 4), (4, 0), (1, 1), (2, 1)]]
-    assert all([x.references for x in cell] == [x.references for x in cells[0]] for cell in cells)
+    cells = [
+        mixture(unique=k, correct=m, held_out=4)
+        for k, m in [(4, 4), (4, 0), (1, 1), (2, 1)]
+    ]
+    assert all(
+        [x.references for x in cell] == [x.references for x in cells[0]]
+        for cell in cells
+    )
 
 
 def test_smaller_sets_are_nested():
@@ -50,7 +68,10 @@ def test_smaller_sets_are_nested():
 def test_the_result_does_not_depend_on_batches_and_order():
     adapter = Mixture(unique=4, correct=2)
     adapter.prepare(TaskView(EXAMPLES[::-1], Decoding()))
-    single = [next(iter(adapter.generate([e], Decoding(), [s]))) for e, s in zip(EXAMPLES, SEEDS)]
+    single = [
+        next(iter(adapter.generate([e], Decoding(), [s])))
+        for e, s in zip(EXAMPLES, SEEDS)
+    ]
     assert single == mixture(unique=4, correct=2)
     assert mixture(unique=4, correct=2, seeds=[s + 1 for s in SEEDS]) != single
 
@@ -63,19 +84,30 @@ def test_repeated_references_are_held_out_last():
 
 
 def test_references_of_this_example_are_not_foreign():
-    examples = [Example("x", ("same",)), Example("y", ("same", "same")), Example("z", ("other", "same"))]
+    examples = [
+        Example("x", ("same",)),
+        Example("y", ("same", "same")),
+        Example("z", ("other", "same")),
+    ]
     adapter = Mixture(unique=1, correct=0)
     adapter.prepare(TaskView(examples, Decoding()))
     for seed in range(20):
-        assert next(iter(adapter.generate(examples[:1], Decoding(), [seed]))).candidates == ("other",) * 10
-    with pytest.raises(HarnessError, match="found 0 captions of other examples for 'z'; expected 1"):
+        assert (
+            next(iter(adapter.generate(examples[:1], Decoding(), [seed]))).candidates
+            == ("other",) * 10
+        )
+    with pytest.raises(
+        HarnessError, match="found 0 captions of other examples for 'z'; expected 1"
+    ):
         list(adapter.generate(examples[2:], Decoding(), [0]))
 
 
 def test_size_follows_the_decoding():
     assert len(mixture(unique=2)[0].candidates) == 10
     assert len(mixture(unique=2, decoding=Decoding(candidates=4))[0].candidates) == 4
-    with pytest.raises(InputError, match="mixture: 1 candidates are too few for 2 unique captions"):
+    with pytest.raises(
+        InputError, match="mixture: 1 candidates are too few for 2 unique captions"
+    ):
         mixture(unique=2, decoding=Decoding(candidates=1))
 
 
@@ -84,13 +116,23 @@ def test_too_few_references():
     with pytest.raises(InputError) as caught:
         mixture(small, [*SEEDS, 0], unique=3, correct=2)
     assert str(caught.value) == (
-        "mixture: 1 of 13 examples have fewer than 3 references, too few to hold 2 out and keep one: 's' (2) (skip_small: true skips them)"
+        "mixture: 1 of 13 examples have fewer than 3 references, "
+        "too few to hold 2 out and keep one: 's' (2) (skip_small: true skips them)"
     )
-    assert mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates == ()
+    assert (
+        mixture(small, [*SEEDS, 0], unique=3, correct=2, skip_small=True)[-1].candidates
+        == ()
+    )
     alike = [*EXAMPLES, Example("s", ("a", "a", "a"))]
-    with pytest.raises(InputError, match=r"1 of 13 examples have fewer than 2 different references: 's'"):
+    with pytest.raises(
+        InputError,
+        match=r"1 of 13 examples have fewer than 2 different references: 's'",
+    ):
         mixture(alike, [*SEEDS, 0], unique=3, correct=2)
-    with pytest.raises(InputError, match="2 captions of other examples are needed; the task has 0 other examples"):
+    with pytest.raises(
+        InputError,
+        match="2 captions of other examples are needed; the task has 0 other examples",
+    ):
         mixture(EXAMPLES[:1], [0], unique=2, correct=0)
 
 
@@ -98,10 +140,19 @@ def test_too_few_references():
     ("params", "expected"),
     [
         ({"unique": 0}, "Mixture: unique is 0; expected a whole number of at least 1"),
-        ({"unique": 2, "correct": 3}, "mixture: correct is 3, more than the 2 unique captions"),
-        ({"unique": 2, "correct": 2, "held_out": 1}, "mixture: held_out is 1, fewer than the 2 correct captions"),
+        (
+            {"unique": 2, "correct": 3},
+            "mixture: correct is 3, more than the 2 unique captions",
+        ),
+        (
+            {"unique": 2, "correct": 2, "held_out": 1},
+            "mixture: held_out is 1, fewer than the 2 correct captions",
+        ),
         ({"unique": 3, "n": 2}, "mixture: n is 2, too few for 3 unique captions"),
-        ({"correct": -1}, "Mixture: correct is -1; expected a whole number of at least 0 or null"),
+        (
+            {"correct": -1},
+            "Mixture: correct is -1; expected a whole number of at least 0 or null",
+        ),
     ],
 )
 def test_parameters_out_of_range_are_refused(params, expected):
@@ -113,14 +164,25 @@ def test_parameters_out_of_range_are_refused(params, expected):
 def test_contracts_and_fingerprints():
     assert isinstance(Mixture(), Adapter)
     assert isinstance(Mixture(), Prepares)
-    variants = [{}, {"unique": 4}, {"correct": 1}, {"n": 9}, {"correct": 1, "held_out": 2}, {"skip_small": True}]
-    assert len({Mixture(**params).fingerprint() for params in variants}) == len(variants)
+    variants = [
+        {},
+        {"unique": 4},
+        {"correct": 1},
+        {"n": 9},
+        {"correct": 1, "held_out": 2},
+        {"skip_small": True},
+    ]
+    assert len({Mixture(**params).fingerprint() for params in variants}) == len(
+        variants
+    )
 
 
 def shuffled(examples, seeds=None, decoding=None, **params):
     adapter = Shuffled(**params)
     adapter.prepare(TaskView(examples, decoding or Decoding()))
-    return list(adapter.generate(examples, decoding or Decoding(), seeds or [7] * len(examples)))
+    return list(
+        adapter.generate(examples, decoding or Decoding(), seeds or [7] * len(examples))
+    )
 
 
 def examples_of(count: int) -> list[Example]:
@@ -131,16 +193,24 @@ def examples_of(count: int) -> list[Example]:
 def test_the_captions_are_those_of_a_derangement(count, order, n):
     generations = shuffled(examples_of(count), order=order, n=n)
     sources = [{text.split("-")[0] for text in item.candidates} for item in generations]
-    assert all(len(source) == 1 and str(i) not in source for i, source in enumerate(sources))
+    assert all(
+        len(source) == 1 and str(i) not in source for i, source in enumerate(sources)
+    )
     assert set().union(*sources) == {str(i) for i in range(count)}
-    assert all(len(set(item.candidates)) == n and item.references is None for item in generations)
+    assert all(
+        len(set(item.candidates)) == n and item.references is None
+        for item in generations
+    )
 
 
 def test_shuffled_captions_do_not_depend_on_batches_and_order():
     examples = examples_of(9)
     adapter = Shuffled(n=2)
     adapter.prepare(TaskView(examples[::-1], Decoding()))
-    single = [next(iter(adapter.generate([e], Decoding(), [i]))) for i, e in enumerate(examples)]
+    single = [
+        next(iter(adapter.generate([e], Decoding(), [i])))
+        for i, e in enumerate(examples)
+    ]
     assert single == shuffled(examples, list(range(9)), n=2)
     assert shuffled(examples, n=2, order=1) != shuffled(examples, n=2)
 
@@ -153,7 +223,11 @@ def test_the_number_of_captions():
 
 
 def test_invalid_input_is_refused():
-    with pytest.raises(InputError, match="shuffled: the task has 1 example; captions of another one need at least 2"):
+    with pytest.raises(
+        InputError,
+        match="shuffled: the task has 1 example; captions of another one need at least "
+        "2",
+    ):
         shuffled(examples_of(1))
     with pytest.raises(HarnessError, match="the example 'e0' is not one of the task"):
         list(Shuffled().generate(examples_of(1), Decoding(), [0]))

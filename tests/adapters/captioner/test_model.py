@@ -37,7 +37,9 @@ def test_the_image_reaches_every_word(architecture):
     features = torch.from_numpy(image_features().features(SCENES[:1])).requires_grad_()
     logits = model(features, torch.tensor([[2, 3, 4]]))
     for t in range(3):
-        (gradient,) = torch.autograd.grad(logits[0, t].square().sum(), features, retain_graph=True)
+        (gradient,) = torch.autograd.grad(
+            logits[0, t].square().sum(), features, retain_graph=True
+        )
         assert gradient.abs().sum() > 0
 
 
@@ -49,9 +51,12 @@ def test_the_architectures_differ_in_where_the_image_enters():
     assert states["pre"]["c"].abs().sum() > 0
     for name in ("par", "merge"):
         assert states[name]["h"].abs().sum() == 0
-    sizes = {name: sum(p.numel() for p in fresh(name).parameters()) for name in ARCHITECTURES}
+    sizes = {
+        name: sum(p.numel() for p in fresh(name).parameters()) for name in ARCHITECTURES
+    }
     assert sizes["init"] == sizes["pre"]
-    assert sizes["par"] == sizes["init"] + 4 * 12 * 12  # the LSTM's input is twice as wide
+    # the LSTM's input is twice as wide
+    assert sizes["par"] == sizes["init"] + 4 * 12 * 12
     assert sizes["merge"] == sizes["init"] + 12 * 6  # the softmax's input is
 
 
@@ -71,5 +76,7 @@ def test_unknown_words_have_one_id():
 
 
 def test_unknown_architectures_are_refused():
-    with pytest.raises(HarnessError, match="unknown architecture 'merg'; did you mean 'merge'"):
+    with pytest.raises(
+        HarnessError, match="unknown architecture 'merg'; did you mean 'merge'"
+    ):
         check_architecture("merg")

@@ -14,21 +14,42 @@ from harness_models.captioner.model import ARCHITECTURES, Captioner, load
 from harness_models.captioner.recipe import CaptionerRecipe
 from harness_models.captioner.training import caption_loss, stage_folder, train
 
-SMALL = {"images": 40, "captions": 2, "kind": "short", "epochs": 4, "width": 12, "batch": 16, "save_at": [3, 8]}
+SMALL = {
+    "images": 40,
+    "captions": 2,
+    "kind": "short",
+    "epochs": 4,
+    "width": 12,
+    "batch": 16,
+    "save_at": [3, 8],
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_training_learns_and_is_deterministic(architecture, tmp_path):
-    recipe = CaptionerRecipe(**{**SMALL, "architecture": architecture, "learning_rate": 0.02, "held_out": 0.1})
+    recipe = CaptionerRecipe(
+        **{
+            **SMALL,
+            "architecture": architecture,
+            "learning_rate": 0.02,
+            "held_out": 0.1,
+        }
+    )
     for name in ("a", "b"):
         train(recipe, tmp_path / name)
-    rows = [json.loads(line) for line in (tmp_path / "a" / "curve.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line)
+        for line in (tmp_path / "a" / "curve.jsonl").read_text().splitlines()
+    ]
     stages = [row for row in rows if "stage" in row]
     assert [row["step"] for row in stages] == list(recipe.stages)
     assert stages[-1]["perplexity"] < 0.5 * stages[0]["perplexity"]
     for stage in range(1, len(recipe.stages) + 1):
-        one, two = (stage_folder(tmp_path / name, stage) / "model.safetensors" for name in ("a", "b"))
+        one, two = (
+            stage_folder(tmp_path / name, stage) / "model.safetensors"
+            for name in ("a", "b")
+        )
         assert one.read_bytes() == two.read_bytes()
 
 
@@ -48,7 +69,9 @@ def test_an_interrupted_training_ends_with_the_same_weights_and_curve(tmp_path):
     assert again.name == last.name
     for name in ("model.safetensors", "config.json"):
         assert (again / name).read_bytes() == (last / name).read_bytes()
-    assert (tmp_path / "cut" / "curve.jsonl").read_text() == (tmp_path / "whole" / "curve.jsonl").read_text()
+    assert (tmp_path / "cut" / "curve.jsonl").read_text() == (
+        tmp_path / "whole" / "curve.jsonl"
+    ).read_text()
     with pytest.raises(InputError, match="the run has width = 12, not 13"):
         train(CaptionerRecipe(**{**SMALL, "width": 13}), tmp_path / "cut", resume=True)
 
@@ -58,7 +81,9 @@ def test_more_epochs_continue_from_the_last_stage(tmp_path):
     train(CaptionerRecipe(**{**recipe, "epochs": 2}), tmp_path / "a")
     on = train(CaptionerRecipe(**recipe), tmp_path / "a", resume=True)
     whole = train(CaptionerRecipe(**recipe), tmp_path / "b")
-    assert (on / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+    assert (on / "model.safetensors").read_bytes() == (
+        whole / "model.safetensors"
+    ).read_bytes()
 
 
 def test_the_loss_is_the_mean_over_tokens_without_padding():

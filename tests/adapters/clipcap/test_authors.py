@@ -24,14 +24,21 @@ def golden(request, golden):
     from safetensors.torch import load_file
 
     folder = golden / "clipcap" / request.param
-    model = ClipCap.from_checkpoint(folder / "state_dict.safetensors", folder / "config.json")
+    model = ClipCap.from_checkpoint(
+        folder / "state_dict.safetensors", folder / "config.json"
+    )
     return model, load_file(folder / "forward.safetensors"), folder
 
 
 def start(model, prefix, config, decode_limit):
     with torch.inference_mode():
         state = {"prefix": model.prefix_embeddings(prefix)}
-    return DecodingBatch(state=state, seeds=range(len(prefix)), stop=(config["stop_token_id"],), max_length=decode_limit)
+    return DecodingBatch(
+        state=state,
+        seeds=range(len(prefix)),
+        stop=(config["stop_token_id"],),
+        max_length=decode_limit,
+    )
 
 
 def test_decoding_equals_the_authors(golden):
@@ -43,15 +50,21 @@ def test_decoding_equals_the_authors(golden):
         prefix = values["prefix"][run["item"]][None]
         batch = start(model, prefix, config, run["entry_length"])
         if run["algo"] == "generate2":
-            decoding = Decoding("authors-greedy", temperature=run["temperature"], top_p=run["top_p"])
+            decoding = Decoding(
+                "authors-greedy", temperature=run["temperature"], top_p=run["top_p"]
+            )
             (hypotheses,) = decode(ClipCapStep(model), decoding, batch, STRATEGIES)
             assert hypotheses[0].tokens.tolist() == run["tokens"]
             continue
         size = run["beam_size"]
-        decoding = Decoding("authors-beam", temperature=run["temperature"], beams=size, candidates=size)
+        decoding = Decoding(
+            "authors-beam", temperature=run["temperature"], beams=size, candidates=size
+        )
         (hypotheses,) = decode(ClipCapStep(model), decoding, batch, STRATEGIES)
         assert [h.tokens.tolist() for h in hypotheses] == run["candidates_tokens"]
-        np.testing.assert_allclose([h.score for h in hypotheses], run["candidates_mean_logprob"], atol=1e-5)
+        np.testing.assert_allclose(
+            [h.score for h in hypotheses], run["candidates_mean_logprob"], atol=1e-5
+        )
         assert [len(h.tokens) for h in hypotheses] == run["candidates_lengths"]
 
 
@@ -59,27 +72,53 @@ def test_authors_beam_in_one_batch_equals_one_by_one(golden):
     model, values, folder = golden
     config = json.loads((folder / "config.json").read_text())
     decoding = Decoding("authors-beam", beams=5, candidates=5)
-    together = decode(ClipCapStep(model), decoding, start(model, values["prefix"], config, 12), STRATEGIES)
+    together = decode(
+        ClipCapStep(model),
+        decoding,
+        start(model, values["prefix"], config, 12),
+        STRATEGIES,
+    )
     for e in range(3):
-        (alone,) = decode(ClipCapStep(model), decoding, start(model, values["prefix"][e : e + 1], config, 12), STRATEGIES)
-        assert [h.tokens.tolist() for h in together[e]] == [h.tokens.tolist() for h in alone]
+        (alone,) = decode(
+            ClipCapStep(model),
+            decoding,
+            start(model, values["prefix"][e : e + 1], config, 12),
+            STRATEGIES,
+        )
+        assert [h.tokens.tolist() for h in together[e]] == [
+            h.tokens.tolist() for h in alone
+        ]
         for h in alone:
             with torch.inference_mode():
-                forced = model.caption_logits(torch.from_numpy(h.tokens)[None], values["prefix"][e : e + 1]).log_softmax(-1)
-            np.testing.assert_allclose(h.log_probs, forced[0, range(len(h.tokens)), h.tokens], atol=1e-5)
+                forced = model.caption_logits(
+                    torch.from_numpy(h.tokens)[None], values["prefix"][e : e + 1]
+                ).log_softmax(-1)
+            np.testing.assert_allclose(
+                h.log_probs, forced[0, range(len(h.tokens)), h.tokens], atol=1e-5
+            )
 
 
 def test_sizes_come_from_the_shapes(root, tmp_path):
     folder = root / "tests/golden" / "clipcap" / "transformer"
     model = ClipCap.from_checkpoint(folder / "state_dict.safetensors", {"n_head": 4})
     sizes = model.sizes
-    assert (sizes.mapper, sizes.clip, sizes.clip_length, sizes.prefix_length, sizes.layers) == ("transformer", 12, 4, 5, 2)
+    assert (
+        sizes.mapper,
+        sizes.clip,
+        sizes.clip_length,
+        sizes.prefix_length,
+        sizes.layers,
+    ) == ("transformer", 12, 4, 5, 2)
     assert sizes.normalise and sizes.gpt2.vocabulary == 67
     alone = shutil.copy(folder / "state_dict.safetensors", tmp_path)
     with pytest.raises(InputError, match="give it in the configuration as n_head"):
         ClipCap.from_checkpoint(alone)
-    with pytest.raises(InputError, match="says prefix_length = 9, the checkpoint has 5"):
-        ClipCap.from_checkpoint(folder / "state_dict.safetensors", {"n_head": 4, "prefix_length": 9})
+    with pytest.raises(
+        InputError, match="says prefix_length = 9, the checkpoint has 5"
+    ):
+        ClipCap.from_checkpoint(
+            folder / "state_dict.safetensors", {"n_head": 4, "prefix_length": 9}
+        )
 
 
 def test_old_checkpoint_layouts_load(root, tmp_path):
@@ -87,15 +126,29 @@ def test_old_checkpoint_layouts_load(root, tmp_path):
 
     folder = root / "tests/golden" / "clipcap" / "mlp"
     tensors = load_file(folder / "state_dict.safetensors")
-    old = {**tensors, "gpt.transformer.h.0.attn.bias": torch.ones(1, 1, 40, 40), "gpt.transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
+    old = {
+        **tensors,
+        "gpt.transformer.h.0.attn.bias": torch.ones(1, 1, 40, 40),
+        "gpt.transformer.h.0.attn.masked_bias": torch.tensor(-1e4),
+    }
     torch.save(old, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
-    assert ClipCap.from_checkpoint(tmp_path / "old.pt", {"n_head": 4}).sizes.mapper == "mlp"
+    assert (
+        ClipCap.from_checkpoint(tmp_path / "old.pt", {"n_head": 4}).sizes.mapper
+        == "mlp"
+    )
     single = {k: v for k, v in tensors.items() if not k.startswith("clip_project")}
-    single |= {"clip_project.weight": torch.randn(96, 16), "clip_project.bias": torch.zeros(96)}
+    single |= {
+        "clip_project.weight": torch.randn(96, 16),
+        "clip_project.bias": torch.zeros(96),
+    }
     torch.save(single, tmp_path / "single.pt")
     model = ClipCap.from_checkpoint(tmp_path / "single.pt", {"n_head": 4})
     assert (model.sizes.mapper, model.sizes.prefix_length) == ("linear", 3)
-    assert model(torch.zeros(2, 4, dtype=torch.long), torch.randn(2, 16)).shape == (2, 7, 61)
+    assert model(torch.zeros(2, 4, dtype=torch.long), torch.randn(2, 16)).shape == (
+        2,
+        7,
+        61,
+    )
 
 
 def test_one_tensor_of_a_tied_pair_gives_both():
@@ -112,18 +165,31 @@ def test_one_tensor_of_a_tied_pair_gives_both():
 
 @pytest.mark.parametrize(
     "params, message",
-    [({"beams": 2, "candidates": 3}, "2 beams give at most 2 candidates; requested 3"), ({"beams": 100}, "100 beams for a vocabulary of")],
+    [
+        (
+            {"beams": 2, "candidates": 3},
+            "2 beams give at most 2 candidates; requested 3",
+        ),
+        ({"beams": 100}, "100 beams for a vocabulary of"),
+    ],
 )
 def test_numbers_of_beams_that_do_not_fit_are_refused(golden, params, message):
     model, values, folder = golden
     config = json.loads((folder / "config.json").read_text())
     with pytest.raises(HarnessError, match=message):
-        decode(ClipCapStep(model), Decoding("authors-beam", **params), start(model, values["prefix"], config, 4), STRATEGIES)
+        decode(
+            ClipCapStep(model),
+            Decoding("authors-beam", **params),
+            start(model, values["prefix"], config, 4),
+            STRATEGIES,
+        )
 
 
 def test_the_beam_search_requires_one_end_token(golden):
     model, values, _ = golden
     batch = start(model, values["prefix"], {"stop_token_id": 3}, 4)
     two = DecodingBatch(state=batch.state, seeds=batch.seeds, stop=(3, 4), max_length=4)
-    with pytest.raises(HarnessError, match="authors-beam requires exactly one end token; found 2"):
+    with pytest.raises(
+        HarnessError, match="authors-beam requires exactly one end token; found 2"
+    ):
         decode(ClipCapStep(model), Decoding("authors-beam"), two, STRATEGIES)

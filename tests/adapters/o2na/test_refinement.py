@@ -10,12 +10,20 @@ from hypothesis import strategies as st
 
 from harness.contracts import Decoding
 from harness.errors import HarnessError
-from harness_models.o2na.refinement import Slots, length_temperature, most_likely_lengths, sampled_lengths, sampled_words
+from harness_models.o2na.refinement import (
+    Slots,
+    length_temperature,
+    most_likely_lengths,
+    sampled_lengths,
+    sampled_words,
+)
 
 
 def test_fixed_slots_do_not_change():
     tokens, pad = torch.tensor([[7, 8, 0]]), torch.tensor([[False, False, True]])
-    slots = Slots(tokens, torch.ones(1, 3), pad, [], fixed=torch.tensor([[True, False, False]]))
+    slots = Slots(
+        tokens, torch.ones(1, 3), pad, [], fixed=torch.tensor([[True, False, False]])
+    )
     slots.put(~pad, torch.tensor([[1, 2, 3]]), torch.tensor([[0.1, 0.2, 0.3]]))
     assert slots.tokens.tolist() == [[7, 2, 0]]
     assert slots.probabilities[0].tolist() == pytest.approx([1, 0.2, 1])
@@ -37,8 +45,14 @@ def test_words_of_a_pass_depend_on_its_numbers_only():
 
 def test_most_likely_lengths_are_ordered_and_clamped():
     log_probs = torch.tensor([[0.4, 0.05, 0.3, 0.25], [0.1, 0.2, 0.3, 0.4]]).log()
-    assert most_likely_lengths(log_probs, 3, max_len=4, shortest=1).tolist() == [[1, 2, 3], [3, 2, 1]]
-    assert most_likely_lengths(log_probs, 9, max_len=3, shortest=1).tolist() == [[1, 2, 2, 1], [2, 2, 1, 1]]
+    assert most_likely_lengths(log_probs, 3, max_len=4, shortest=1).tolist() == [
+        [1, 2, 3],
+        [3, 2, 1],
+    ]
+    assert most_likely_lengths(log_probs, 9, max_len=3, shortest=1).tolist() == [
+        [1, 2, 2, 1],
+        [2, 2, 1, 1],
+    ]
 
 
 @given(st.integers(1, 6), st.integers(6, 9), st.integers(0, 2**31))
@@ -53,14 +67,18 @@ def test_sampled_lengths_stay_within_their_bounds(shortest, longest, seed):
 
 def test_sampled_lengths_have_their_probabilities():
     probabilities = torch.tensor([[0.0, 0.5, 0.2, 0.3]])
-    lengths = sampled_lengths(probabilities.log(), (np.arange(1000)[None] + 0.5) / 1000, 1.0, 1, 9)
+    lengths = sampled_lengths(
+        probabilities.log(), (np.arange(1000)[None] + 0.5) / 1000, 1.0, 1, 9
+    )
     counts = np.bincount(lengths[0].numpy(), minlength=4)
     assert counts.tolist() == [0, 500, 200, 300]
 
 
 @pytest.mark.parametrize("value", [0, -1, float("inf"), "hot", True])
 def test_length_temperatures_that_are_not_positive_numbers_are_refused(value):
-    with pytest.raises(HarnessError, match="options.length_temperature must be a number above 0, found"):
+    with pytest.raises(
+        HarnessError, match="options.length_temperature must be a number above 0, found"
+    ):
         length_temperature({"length_temperature": value})
 
 

@@ -12,7 +12,15 @@ import yaml
 
 from harness.errors import HarnessError, InputError
 from harness_models.o2na import training
-from harness_models.o2na.training import O2naRecipe, O2naTraining, noun_positions, object_words, read_object_words, scene_objects, train
+from harness_models.o2na.training import (
+    O2naRecipe,
+    O2naTraining,
+    noun_positions,
+    object_words,
+    read_object_words,
+    scene_objects,
+    train,
+)
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_tasks.a3ds.scene import captions
 from tests.support.toy_videos import toy_recipe, toy_videos
@@ -35,12 +43,20 @@ def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path):
 
 def test_invalid_recipes_are_refused(data, tmp_path):
     folder, _ = data
-    for number, (params, message) in enumerate((
-        ({"objects": ["pil"]}, "o2na: objects: no caption has the word 'pil'; did you mean 'pill'"),
-        ({"objects": ["pill", "pill"]}, "o2na: objects: expected different words"),
-        ({"objects": str(folder / "none.json")}, "none.json: no such list of object words"),
-        ({"least_objects": 1000}, "o2na: the captions contain no object words"),
-    )):  # fmt: skip
+    for number, (params, message) in enumerate(
+        (
+            (
+                {"objects": ["pil"]},
+                "o2na: objects: no caption has the word 'pil'; did you mean 'pill'",
+            ),
+            ({"objects": ["pill", "pill"]}, "o2na: objects: expected different words"),
+            (
+                {"objects": str(folder / "none.json")},
+                "none.json: no such list of object words",
+            ),
+            ({"least_objects": 1000}, "o2na: the captions contain no object words"),
+        )
+    ):
         with pytest.raises(HarnessError, match=message):
             train(O2naRecipe(**toy_recipe(folder, **params)), tmp_path / str(number))
     with pytest.raises(HarnessError, match="hide_objects is 1; expected a number"):
@@ -49,34 +65,76 @@ def test_invalid_recipes_are_refused(data, tmp_path):
 
 def test_object_words_can_come_from_a_file(data, tmp_path):
     (tmp_path / "objects.json").write_text(json.dumps(["pill", "ball"]))
-    recipe = O2naRecipe(**toy_recipe(data[0], objects=str(tmp_path / "objects.json"), epochs=1))
+    recipe = O2naRecipe(
+        **toy_recipe(data[0], objects=str(tmp_path / "objects.json"), epochs=1)
+    )
     session = O2naTraining(recipe, tmp_path / "run", False)
-    assert [session.words.words[i] for i in session.model.object_predictor.words] == ["pill", "ball"]
+    assert [session.words.words[i] for i in session.model.object_predictor.words] == [
+        "pill",
+        "ball",
+    ]
 
 
 def test_the_command_trains_from_yaml(data, tmp_path, capsys):
     (tmp_path / "r.yaml").write_text(yaml.safe_dump(toy_recipe(data[0], epochs=1)))
     parser = argparse.ArgumentParser()
     training.add_arguments(parser)
-    assert training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
+    assert (
+        training.run(
+            parser.parse_args(
+                [str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")]
+            )
+        )
+        == 0
+    )
     assert "epoch   1   loss" in capsys.readouterr().out
     assert load_checkpoint(tmp_path / "out").settings["method"] == "O2NA"
 
 
 def test_nouns_are_the_last_words_of_runs_after_determiners():
-    words = ["a", "man", "shows", "a", "small", "dog", "to", "the", "other", "man", "on", "some", "green", "hill"]
+    words = [
+        "a",
+        "man",
+        "shows",
+        "a",
+        "small",
+        "dog",
+        "to",
+        "the",
+        "other",
+        "man",
+        "on",
+        "some",
+        "green",
+        "hill",
+    ]
     assert [words[i] for i in noun_positions(words)] == ["man", "dog", "man", "hill"]
     assert noun_positions([]) == noun_positions(["red", "ball"]) == []
 
 
 def test_object_words_are_nouns_in_half_of_their_occurrences():
-    texts = [text.split() for text in ("a red ball", "the ball is red", "a dog", "the red", "red is a cat", "a ball", "a dog")]
+    texts = [
+        text.split()
+        for text in (
+            "a red ball",
+            "the ball is red",
+            "a dog",
+            "the red",
+            "red is a cat",
+            "a ball",
+            "a dog",
+        )
+    ]
     assert object_words(texts) == ["ball", "dog"]
     assert object_words(texts, minimum=1) == ["ball", "dog", "cat"]
 
 
 def test_object_words_of_scene_captions_are_the_scene_objects():
-    texts = [text.split() for scene in range(0, 480_000, 1777) for text in captions(scene, "short")]
+    texts = [
+        text.split()
+        for scene in range(0, 480_000, 1777)
+        for text in captions(scene, "short")
+    ]
     assert set(scene_objects()) - {"floor"} <= set(object_words(texts))
 
 

@@ -22,15 +22,25 @@ from harness_models.shared.weights.checkpoints import save_checkpoint
 def folder(tmp_path):
     """Return the folder of an untrained model."""
     torch.manual_seed(0)
-    sizes = VideoSizes(features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6)
-    settings = {"num_attention_heads": 2, "words": [*SPECIAL, "a", "dog"], "frames": 2, "modality": "m"}
+    sizes = VideoSizes(
+        features={"m": 3}, width=8, layers=1, heads=2, inner=8, vocabulary=8, max_len=6
+    )
+    settings = {
+        "num_attention_heads": 2,
+        "words": [*SPECIAL, "a", "dog"],
+        "frames": 2,
+        "modality": "m",
+    }
     save_checkpoint(O2na(sizes, 1).state_dict(), settings, tmp_path / "run", force=True)
     np.savez(tmp_path / "m.npz", v=np.ones((4, 3)))
     return tmp_path
 
 
 def build(folder, **params):
-    return O2naAdapter(checkpoint=str(folder / "run"), **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params})
+    return O2naAdapter(
+        checkpoint=str(folder / "run"),
+        **{"features": {"m": str(folder / "m.npz")}, "frames": None, **params},
+    )
 
 
 def test_words_and_frames_come_from_the_configuration(folder):
@@ -41,7 +51,10 @@ def test_words_and_frames_come_from_the_configuration(folder):
 
 
 def test_checkpoints_without_features_need_the_parameter(folder):
-    with pytest.raises(HarnessError, match="o2na: the checkpoint does not name its features: give features"):
+    with pytest.raises(
+        HarnessError,
+        match="o2na: the checkpoint does not name its features: give features",
+    ):
         build(folder, features=None)
 
 
@@ -61,7 +74,9 @@ def test_captions_have_at_most_the_slots_of_the_model(folder):
 def test_references_without_words_or_with_too_many_are_refused(folder):
     adapter = build(folder)
     for text, count in (("!", 0), ("a dog a dog a dog", 6)):
-        with pytest.raises(InputError, match=f"has {count} words; 1 to 5 can be scored"):
+        with pytest.raises(
+            InputError, match=f"has {count} words; 1 to 5 can be scored"
+        ):
             adapter.pseudo_scores([Example("v", (text,))])
 
 
@@ -74,5 +89,8 @@ def test_fingerprints_depend_on_the_features(folder):
 
 def test_weight_files_leave_the_training_state_out(folder):
     (folder / "run" / "state.pt").write_bytes(b"")
-    assert [path.name for path in weight_files(str(folder / "run"))] == ["model.safetensors", "config.json"]
+    assert [path.name for path in weight_files(str(folder / "run"))] == [
+        "model.safetensors",
+        "config.json",
+    ]
     assert weight_files("x.pt")[0].name == "x.pt"

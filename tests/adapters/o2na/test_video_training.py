@@ -14,7 +14,9 @@ from tests.support.toy_videos import toy_recipe, toy_videos
 
 def test_ignored_slots_have_no_loss():
     logits = torch.tensor([[[0.0, 0.0], [9.0, -9.0]]])
-    assert float(cross_entropy(logits, torch.tensor([[1, IGNORED]]))) == pytest.approx(0.6931, abs=1e-4)
+    assert float(cross_entropy(logits, torch.tensor([[1, IGNORED]]))) == pytest.approx(
+        0.6931, abs=1e-4
+    )
     assert float(cross_entropy(logits, torch.full((1, 2), IGNORED))) == 0
 
 
@@ -35,5 +37,7 @@ def test_only_masked_words_are_predicted():
 
 def test_length_goals_are_shares_of_the_captions_of_a_video(tmp_path):
     toy_videos(tmp_path)
-    session = O2naTraining(O2naRecipe(**toy_recipe(tmp_path, epochs=1)), tmp_path / "run", False)
+    session = O2naTraining(
+        O2naRecipe(**toy_recipe(tmp_path, epochs=1)), tmp_path / "run", False
+    )
     assert session.length_goals[0].tolist() == pytest.approx([0, 0, 0, 0.5, 0, 0.5, 0])

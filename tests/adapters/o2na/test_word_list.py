@@ -10,20 +10,31 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness_models.o2na.layers import BOS, EOS, MASK, PAD, UNK, VIS
-from harness_models.o2na.word_list import DETERMINERS, FUNCTION_WORDS, SPECIAL, VideoWords, is_visual, split_words
+from harness_models.o2na.word_list import (
+    DETERMINERS,
+    FUNCTION_WORDS,
+    SPECIAL,
+    VideoWords,
+    is_visual,
+    split_words,
+)
 from harness_models.shared.tokenisers import frequent_words
 
 WORDS = VideoWords([*SPECIAL, "a", "dog", "runs"])
 
 
 def test_special_words_have_their_ids():
-    assert [SPECIAL.index(word) for word in ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")] == [
-        PAD, UNK, BOS, EOS, MASK, VIS
-    ]  # fmt: skip
+    assert [
+        SPECIAL.index(word)
+        for word in ("<pad>", "<unk>", "<bos>", "<eos>", "<mask>", "<vis>")
+    ] == [PAD, UNK, BOS, EOS, MASK, VIS]
 
 
 def test_rare_words_and_special_words_are_left_out():
-    assert frequent_words([["dog", "<eos>", "a"], ["dog"]], 2, SPECIAL) == [*SPECIAL, "dog"]
+    assert frequent_words([["dog", "<eos>", "a"], ["dog"]], 2, SPECIAL) == [
+        *SPECIAL,
+        "dog",
+    ]
 
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))
@@ -51,7 +62,11 @@ def test_files_with_lists_and_mappings(tmp_path):
 
 @pytest.mark.parametrize(
     "data, message",
-    [({"0": "a", "2": "b"}, "word ids are not 0 to 1"), ({"x": "a"}, "expected a list of words or a mapping"), (3, "expected a")],
+    [
+        ({"0": "a", "2": "b"}, "word ids are not 0 to 1"),
+        ({"x": "a"}, "expected a list of words or a mapping"),
+        (3, "expected a"),
+    ],
 )
 def test_malformed_files_are_refused(tmp_path, data, message):
     path = tmp_path / "words.json"
@@ -63,7 +78,11 @@ def test_malformed_files_are_refused(tmp_path, data, message):
 
 
 def test_function_words_and_numbers_are_not_visual():
-    assert [word for word in ["there", "are", "3", "dogs", "on", "the", "well-kept", "lawn"] if is_visual(word)] == [
+    assert [
+        word
+        for word in ["there", "are", "3", "dogs", "on", "the", "well-kept", "lawn"]
+        if is_visual(word)
+    ] == [
         "dogs",
         "well-kept",
         "lawn",

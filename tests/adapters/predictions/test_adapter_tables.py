@@ -1,4 +1,6 @@
-"""Tables of captions: detection of formats, several records of one id, order of captions."""
+"""Tables of captions: detection of formats, several records of one id,
+order of captions.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +23,22 @@ def write(folder: Path, content: Any) -> Path:
     return path
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.text("ab ", min_size=1).filter(str.strip)), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.text("ab ", min_size=1).filter(str.strip)),
+        min_size=1,
+    )
+)
 def test_coco_results_keep_the_order_of_the_file(tmp_path_factory, pairs):
     path = tmp_path_factory.mktemp("coco") / "a.json"
-    path.write_text(json.dumps([{"image_id": key, "caption": text} for key, text in pairs]))
+    path.write_text(
+        json.dumps([{"image_id": key, "caption": text} for key, text in pairs])
+    )
     table = read_table(path, "auto", Choice())
-    assert table.captions == {str(key): tuple(text for other, text in pairs if other == key) for key in {key for key, _ in pairs}}
+    assert table.captions == {
+        str(key): tuple(text for other, text in pairs if other == key)
+        for key in {key for key, _ in pairs}
+    }
 
 
 @pytest.mark.parametrize(
@@ -47,7 +59,9 @@ def test_coco_results_keep_the_order_of_the_file(tmp_path_factory, pairs):
         ('{"id": 1, "caption": "a"}\n{"id": 2, "caption": "b"}', "jsonl"),
     ],
 )
-def test_the_format_is_detected_from_the_content(tmp_path: Path, content: Any, form: str):
+def test_the_format_is_detected_from_the_content(
+    tmp_path: Path, content: Any, form: str
+):
     assert detect(write(tmp_path, content)) == form
 
 
@@ -56,8 +70,14 @@ def test_the_format_is_detected_from_the_content(tmp_path: Path, content: Any, f
     [
         ("", "a.json: the file is empty"),
         ("[]", "a.json: the file holds no predictions"),
-        ('{"annotations": 3}', "a.json: annotations: found the number 3; expected a list of objects"),
-        ('[{"image_id": 1, "caption": "a"}, 3]', "a.json: record 2: found the number 3; expected an object"),
+        (
+            '{"annotations": 3}',
+            "a.json: annotations: found the number 3; expected a list of objects",
+        ),
+        (
+            '[{"image_id": 1, "caption": "a"}, 3]',
+            "a.json: record 2: found the number 3; expected an object",
+        ),
         ('{"1": ["a", 2]}', "a.json: '1': the caption is the number 2; expected text"),
     ],
 )
@@ -68,7 +88,10 @@ def test_the_message_gives_the_location(tmp_path: Path, content: str, message: s
 
 
 def test_a_mapping_must_be_an_object(tmp_path: Path):
-    with pytest.raises(InputError, match="found a list; expected an object of ids with lists of captions"):
+    with pytest.raises(
+        InputError,
+        match="found a list; expected an object of ids with lists of captions",
+    ):
         read_table(write(tmp_path, [1]), "mapping", Choice())
 
 

@@ -11,7 +11,11 @@ from harness_models.rnnlm.adapter import RnnLanguageModel
 from harness_models.rnnlm.model import load
 from harness_models.rnnlm.training import RnnLmRecipe, train
 
-LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in ("runs", "sits", "sleeps")] * 12
+LINES = [
+    f"a {animal} {verb} ."
+    for animal in ("dog", "cat", "bird")
+    for verb in ("runs", "sits", "sleeps")
+] * 12
 EXAMPLES = [Example(str(i), ("x",)) for i in range(30)]
 SMALL = {"epochs": 12, "size": 16, "learning_rate": 0.02, "batch_size": 8}
 
@@ -30,12 +34,26 @@ def cache(tmp_path_factory, monkeypatch):
 
 def test_models_are_trained_on_first_use_and_stored(corpus):
     adapter = RnnLanguageModel(train={"corpus": {"path": corpus}, **SMALL})
-    texts = [g.candidates[0] for g in adapter.generate(EXAMPLES, Decoding("sample"), range(30))]
-    assert set(" ".join(texts).split()) <= {"a", "dog", "cat", "bird", "runs", "sits", "sleeps"}
+    texts = [
+        g.candidates[0]
+        for g in adapter.generate(EXAMPLES, Decoding("sample"), range(30))
+    ]
+    assert set(" ".join(texts).split()) <= {
+        "a",
+        "dog",
+        "cat",
+        "bird",
+        "runs",
+        "sits",
+        "sleeps",
+    }
     assert np.mean([text + " ." in LINES for text in texts]) > 0.8
     again = RnnLanguageModel(train={"corpus": {"path": corpus}, **SMALL})
     assert again.fingerprint() == adapter.fingerprint()
-    assert [g.candidates[0] for g in again.generate(EXAMPLES[7:9], Decoding("sample"), [7, 8])] == texts[7:9]
+    assert [
+        g.candidates[0]
+        for g in again.generate(EXAMPLES[7:9], Decoding("sample"), [7, 8])
+    ] == texts[7:9]
     other = RnnLanguageModel(train={"corpus": {"path": corpus}, **SMALL, "seed": 1})
     assert other.fingerprint() != adapter.fingerprint()
 
@@ -45,7 +63,9 @@ def test_low_temperatures_are_less_diverse(corpus):
 
     def distinct(temperature):
         decoding = Decoding("sample", temperature=temperature)
-        return len({g.candidates[0] for g in adapter.generate(EXAMPLES, decoding, range(30))})
+        return len(
+            {g.candidates[0] for g in adapter.generate(EXAMPLES, decoding, range(30))}
+        )
 
     assert distinct(0.05) < distinct(1.0)
 
@@ -56,7 +76,14 @@ def test_checkpoints_are_loaded_again(tmp_path):
     model = load(tmp_path / "lm")
     assert model.words == result.model.words
     adapter = RnnLanguageModel(checkpoint=str(tmp_path / "lm"))
-    assert len(next(iter(adapter.generate(EXAMPLES[:1], Decoding("greedy"), [0]))).candidates) == 1
+    assert (
+        len(
+            next(
+                iter(adapter.generate(EXAMPLES[:1], Decoding("greedy"), [0]))
+            ).candidates
+        )
+        == 1
+    )
     (tmp_path / "lm" / "config.json").write_text("{}")
     with pytest.raises(InputError, match="hold no list of words"):
         load(tmp_path / "lm")
@@ -67,9 +94,15 @@ def test_checkpoints_are_loaded_again(tmp_path):
     [
         ({}, "either checkpoint"),
         ({"train": {"epochs": 3}}, "train.corpus is None"),
-        ({"train": {"corpus": {"path": "CORPUS"}, "epoch": 3}}, "did you mean 'epochs'"),
+        (
+            {"train": {"corpus": {"path": "CORPUS"}, "epoch": 3}},
+            "did you mean 'epochs'",
+        ),
         ({"train": {"corpus": {"path": "CORPUS"}, "epochs": 0}}, "epochs is 0"),
-        ({"train": {"corpus": {"path": "CORPUS"}, "held_out": 1.5}}, "expected a number of at least 0 and below 1"),
+        (
+            {"train": {"corpus": {"path": "CORPUS"}, "held_out": 1.5}},
+            "expected a number of at least 0 and below 1",
+        ),
     ],
 )
 def test_invalid_parameters_are_refused(params, message, corpus):

@@ -35,5 +35,7 @@ def test_models_are_loaded_again(model, tmp_path):
     assert again.words == model.words
     assert torch.equal(again.output.weight, model.output.weight)
     (tmp_path / "lm" / "config.json").write_text('{"words": ["a"]}')
-    with pytest.raises(InputError, match="1 words beside an embedding of 5 rows; expected 3"):
+    with pytest.raises(
+        InputError, match="1 words beside an embedding of 5 rows; expected 3"
+    ):
         load(tmp_path / "lm")

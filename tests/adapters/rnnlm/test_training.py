@@ -12,7 +12,11 @@ from harness_models.rnnlm import training
 from harness_models.rnnlm.model import RnnLm
 from harness_models.rnnlm.training import RnnLmRecipe, perplexity, train
 
-LINES = [f"a {animal} {verb} ." for animal in ("dog", "cat", "bird") for verb in ("runs", "sits", "sleeps")] * 12
+LINES = [
+    f"a {animal} {verb} ."
+    for animal in ("dog", "cat", "bird")
+    for verb in ("runs", "sits", "sleeps")
+] * 12
 SMALL = {"epochs": 12, "size": 16, "learning_rate": 0.02, "batch_size": 8}
 
 
@@ -22,7 +26,8 @@ def test_training_learns_the_sentences_and_is_deterministic():
     first = train(LINES, RnnLmRecipe(**SMALL), rows.append)
     assert rows[-1]["loss"] < rows[0]["loss"]
     assert first.settings["vocabulary"] == 7
-    assert 1 < rows[-1]["perplexity"] < 2.6  # nine sentences of three words and an end: at best 9 ** (1 / 4) = 1.73
+    # nine sentences of three words and an end: at best 9 ** (1 / 4) = 1.73
+    assert 1 < rows[-1]["perplexity"] < 2.6
     second = train(LINES, RnnLmRecipe(**SMALL))
     for a, b in zip(first.model.parameters(), second.model.parameters()):
         assert torch.equal(a, b)
@@ -32,12 +37,15 @@ def test_perplexity_of_a_uniform_model():
     model = RnnLm(["a", "b"], 4)
     for weight in model.parameters():
         torch.nn.init.zeros_(weight)
-    assert perplexity(model, [[2, 3], [3]]) == pytest.approx(4.0, abs=1e-3)  # two words, start and stop
+    # two words, start and stop
+    assert perplexity(model, [[2, 3], [3]]) == pytest.approx(4.0, abs=1e-3)
     assert perplexity(model, []) is None
 
 
 def test_sentences_with_rare_words_are_left_out():
-    result = train([*LINES, "one aardvark"], RnnLmRecipe(**{**SMALL, "epochs": 1}, min_count=2))
+    result = train(
+        [*LINES, "one aardvark"], RnnLmRecipe(**{**SMALL, "epochs": 1}, min_count=2)
+    )
     assert "aardvark" not in result.model.words and "one" not in result.model.words
     with pytest.raises(InputError, match="0 of 2 lines are left to train on"):
         train(["one", "two"], RnnLmRecipe(min_count=2))
@@ -59,7 +67,18 @@ def corpus(tmp_path_factory):
 def test_a_model_is_trained_and_not_overwritten(corpus, tmp_path, capsys):
     parser = argparse.ArgumentParser()
     training.add_arguments(parser)
-    args = parser.parse_args(["--corpus", corpus, "--output", str(tmp_path / "lm"), "--epochs", "1", "--size", "8"])
+    args = parser.parse_args(
+        [
+            "--corpus",
+            corpus,
+            "--output",
+            str(tmp_path / "lm"),
+            "--epochs",
+            "1",
+            "--size",
+            "8",
+        ]
+    )
     assert training.run(args) == 0
     assert "held-out perplexity" in capsys.readouterr().out
     with pytest.raises(HarnessError, match="holds a model already"):

@@ -1,4 +1,6 @@
-"""Standardisation of features, and its removal from a checkpoint by folding it into the first layer."""
+"""Standardisation of features, and its removal from a checkpoint by folding it into the
+first layer.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,28 @@ import torch
 from torch.nn import functional as F
 
 from harness.registry.torchvision_guard import guard_torchvision
-from harness_models.shared.layers import Gpt2, Gpt2Sizes, KeyValues, Linear, Standardiser, linear
+from harness_models.shared.layers import (
+    Gpt2,
+    Gpt2Sizes,
+    KeyValues,
+    Linear,
+    Standardiser,
+    linear,
+)
 
 
 def test_a_folded_layer_takes_features_that_are_not_standardised():
     random = np.random.default_rng(0)
-    rows = (random.normal(size=(50, 4)) * [1, 10, 0.1, 0] + [0, 5, -3, 2]).astype(np.float32)
+    rows = (random.normal(size=(50, 4)) * [1, 10, 0.1, 0] + [0, 5, -3, 2]).astype(
+        np.float32
+    )
     standardiser, linear = Standardiser.fit(rows), torch.nn.Linear(4, 3)
     x = torch.from_numpy(rows)
     z = standardiser(x).numpy()
     np.testing.assert_allclose(z[:, :3].mean(0), 0, atol=1e-4)
     np.testing.assert_allclose(z[:, :3].std(0), 1, atol=1e-4)
-    assert np.array_equal(z[:, 3], np.zeros(50))  # a constant column is shifted, not scaled
+    # a constant column is shifted, not scaled
+    assert np.array_equal(z[:, 3], np.zeros(50))
     tensors = {f"map.{name}": value for name, value in linear.state_dict().items()}
     folded = standardiser.fold_into({**tensors, "other": torch.ones(1)}, "map")
     assert set(folded) == {"map.weight", "map.bias", "other"}
@@ -34,19 +46,30 @@ def test_a_folded_layer_takes_features_that_are_not_standardised():
 def test_the_layer_equals_torch(dtype, shape, transposed, biased):
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(shape, generator=generator).to(dtype)
-    weight = torch.randn(8, 6, generator=generator).to(dtype).t() if transposed else torch.randn(6, 8).to(dtype)
+    weight = (
+        torch.randn(8, 6, generator=generator).to(dtype).t()
+        if transposed
+        else torch.randn(6, 8).to(dtype)
+    )
     bias = torch.randn(6, generator=generator).to(dtype) if biased else None
     with torch.inference_mode():
         result = linear(x, weight, bias)
     assert result.shape == (*shape[:-1], 6)
-    torch.testing.assert_close(result, F.linear(x, weight, bias), atol=2e-2 if dtype == torch.bfloat16 else 1e-5, rtol=0)
+    torch.testing.assert_close(
+        result,
+        F.linear(x, weight, bias),
+        atol=2e-2 if dtype == torch.bfloat16 else 1e-5,
+        rtol=0,
+    )
 
 
 def test_slices_and_gradients_agree_with_torch():
     layer = Linear(8, 6)
     x = torch.randn(4, 5, 8)[:, 1:3]
     with torch.no_grad():
-        torch.testing.assert_close(layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-6, rtol=0)
+        torch.testing.assert_close(
+            layer(x), F.linear(x, layer.weight, layer.bias), atol=1e-6, rtol=0
+        )
     layer(x).sum().backward()
     assert layer.weight.grad is not None
 
@@ -85,7 +108,9 @@ def model() -> Gpt2:
 def test_logits_equal_those_of_transformers(model: Gpt2):
     guard_torchvision()
     transformers = pytest.importorskip("transformers")
-    config = transformers.GPT2Config(vocab_size=31, n_positions=16, n_embd=12, n_layer=2, n_head=3, n_inner=20)
+    config = transformers.GPT2Config(
+        vocab_size=31, n_positions=16, n_embd=12, n_layer=2, n_head=3, n_inner=20
+    )
     theirs = transformers.GPT2LMHeadModel(config).eval()
     theirs.load_state_dict(model.state_dict(), strict=True)
     tokens = torch.randint(0, 31, (4, 9))
@@ -100,7 +125,9 @@ def test_the_cache_does_not_change_hidden_states(model: Gpt2, parts: tuple[int, 
     with torch.inference_mode():
         expected = model(embeddings)
         cache = model.new_cache(2)
-        hidden = torch.cat([model(part, cache) for part in embeddings.split(parts, dim=1)], dim=1)
+        hidden = torch.cat(
+            [model(part, cache) for part in embeddings.split(parts, dim=1)], dim=1
+        )
     assert cache.length == 9
     torch.testing.assert_close(hidden, expected, atol=1e-5, rtol=1e-5)
 

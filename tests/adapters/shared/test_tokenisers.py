@@ -15,7 +15,9 @@ from harness_models.shared.tokenisers import SPECIAL, Gpt2Bpe, WordPiece, vocabu
 def folder(tmp_path: Path) -> Path:
     pytest.importorskip("tokenizers")
     words = ["a", "b", "c", "\u0120", "ab", "\u0120ab"]  # U+0120 stands for a space
-    (tmp_path / "vocab.json").write_text(json.dumps({word: i for i, word in enumerate(words)}))
+    (tmp_path / "vocab.json").write_text(
+        json.dumps({word: i for i, word in enumerate(words)})
+    )
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n\u0120 ab\n")
     return tmp_path
 
@@ -51,14 +53,27 @@ def test_frequent_words_are_one_piece_and_other_words_are_spelt(tmp_path):
     assert words == vocabulary_of(reversed(TEXTS), 100)
     (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
     tokeniser = WordPiece(tmp_path)
-    assert tokeniser.pieces(tokeniser.encode("the red bell.")) == ("the", "red", "b", "##e", "##l", "##l", ".")
-    assert tokeniser.decode(tokeniser.encode("a medium-sized bell")) == "a medium - sized bell"
+    assert tokeniser.pieces(tokeniser.encode("the red bell.")) == (
+        "the",
+        "red",
+        "b",
+        "##e",
+        "##l",
+        "##l",
+        ".",
+    )
+    assert (
+        tokeniser.decode(tokeniser.encode("a medium-sized bell"))
+        == "a medium - sized bell"
+    )
 
 
 def test_a_small_vocabulary_keeps_the_most_frequent_words():
     room = len(vocabulary_of(TEXTS, 100)) - 4
     assert vocabulary_of(TEXTS, room)[-2:] == ["ball", "red"]
-    with pytest.raises(InputError, match="a vocabulary of 10 pieces has no room for the"):
+    with pytest.raises(
+        InputError, match="a vocabulary of 10 pieces has no room for the"
+    ):
         vocabulary_of(TEXTS, 10)
 
 
@@ -72,7 +87,10 @@ def test_special_tokens_have_the_ids_of_their_lines(tmp_path):
 
 
 def test_a_vocabulary_that_is_missing_or_lacks_special_tokens_is_refused(tmp_path):
-    with pytest.raises(InputError, match="vocab.txt: no such WordPiece vocabulary .expected BERT's vocab.txt"):
+    with pytest.raises(
+        InputError,
+        match="vocab.txt: no such WordPiece vocabulary .expected BERT's vocab.txt",
+    ):
         WordPiece(tmp_path)
     (tmp_path / "vocab.txt").write_text("[PAD]\n[UNK]\n[CLS]\n")
     with pytest.raises(InputError, match=r"no \[SEP\], \[MASK\] in this vocabulary"):

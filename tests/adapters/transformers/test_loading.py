@@ -12,7 +12,11 @@ import torch
 from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.transformers import loading
-from harness_models.transformers.loading import devices_of, number_format, visible_devices
+from harness_models.transformers.loading import (
+    devices_of,
+    number_format,
+    visible_devices,
+)
 
 guard_torchvision()
 pytest.importorskip("transformers")
@@ -23,12 +27,20 @@ from tests.support import tiny_models  # noqa: E402
 
 def load(path, **settings: Any):
     defaults: dict[str, Any] = {
-        "kind": "auto", "dtype": "float32", "device": "cpu", "device_map": None, "trust_remote_code": False, "strict": True,
-    }  # fmt: skip
+        "kind": "auto",
+        "dtype": "float32",
+        "device": "cpu",
+        "device_map": None,
+        "trust_remote_code": False,
+        "strict": True,
+    }
     return load_model(str(path), **{**defaults, **settings})
 
 
-@pytest.mark.parametrize(("name", "kind"), [("gpt2", "causal"), ("t5", "text-to-text"), ("ved", "image-text")])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("gpt2", "causal"), ("t5", "text-to-text"), ("ved", "image-text")],
+)
 def test_the_kind_is_that_of_the_configuration(tmp_path, name: str, kind: str):
     tiny_models.BUILDERS[name](tmp_path)
     loaded = load(tmp_path)
@@ -39,7 +51,10 @@ def test_the_kind_is_that_of_the_configuration(tmp_path, name: str, kind: str):
 def test_a_device_map_of_one_device_is_that_device(tmp_path):
     tiny_models.gpt2(tmp_path)
     loaded = load(tmp_path, device_map="cpu", dtype="float64")
-    assert loaded.model.device == torch.device("cpu") and loaded.model.dtype == torch.float64
+    assert (
+        loaded.model.device == torch.device("cpu")
+        and loaded.model.dtype == torch.float64
+    )
     with pytest.raises(HarnessError, match="dtype is one of float32"):
         load(tmp_path, dtype="float8")
 
@@ -48,22 +63,36 @@ def test_models_that_do_not_generate_text_are_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "vit"}))
     with pytest.raises(InputError, match="models of type 'vit' do not generate text"):
         load(tmp_path)
-    with pytest.raises(InputError, match="no config.json in it; expected a local folder with a model"):
+    with pytest.raises(
+        InputError, match="no config.json in it; expected a local folder with a model"
+    ):
         load(tmp_path / "none")
 
 
 def accelerator(kind: str | None, count: int = 0) -> SimpleNamespace:
     """Return a stand-in for ``torch.accelerator``."""
     return SimpleNamespace(
-        is_available=lambda: kind is not None, current_accelerator=lambda: SimpleNamespace(type=kind), device_count=lambda: count
+        is_available=lambda: kind is not None,
+        current_accelerator=lambda: SimpleNamespace(type=kind),
+        device_count=lambda: count,
     )
 
 
 def test_all_visible_accelerators_are_used(monkeypatch):
     monkeypatch.setattr(torch, "accelerator", accelerator("cuda", 4), raising=False)
-    assert visible_devices() == devices_of("auto") == ["cuda:0", "cuda:1", "cuda:2", "cuda:3"]
-    assert devices_of("cuda:3") == ["cuda:3"] and devices_of(["cuda:1", "cuda:2"]) == ["cuda:1", "cuda:2"]
-    with pytest.raises(HarnessError, match="no device 'cuda:4'; this machine has cuda:0, cuda:1, cuda:2, cuda:3"):
+    assert (
+        visible_devices()
+        == devices_of("auto")
+        == ["cuda:0", "cuda:1", "cuda:2", "cuda:3"]
+    )
+    assert devices_of("cuda:3") == ["cuda:3"] and devices_of(["cuda:1", "cuda:2"]) == [
+        "cuda:1",
+        "cuda:2",
+    ]
+    with pytest.raises(
+        HarnessError,
+        match="no device 'cuda:4'; this machine has cuda:0, cuda:1, cuda:2, cuda:3",
+    ):
         devices_of("cuda:4")
     monkeypatch.setattr(torch, "accelerator", accelerator("mps", 1), raising=False)
     assert devices_of("auto") == ["mps"]
@@ -82,15 +111,27 @@ def test_machines_without_accelerators_use_the_cpu(monkeypatch):
     assert devices_of("auto") == ["cpu"]
     with pytest.raises(HarnessError, match="no device 'cuda'; this machine has cpu"):
         devices_of("cuda")
-    with pytest.raises(HarnessError, match="device is auto, cpu, or a device of torch such as cuda:0; found 'gpu'"):
+    with pytest.raises(
+        HarnessError,
+        match="device is auto, cpu, or a device of torch such as cuda:0; found 'gpu'",
+    ):
         devices_of("gpu")
     with pytest.raises(HarnessError, match="device is an empty list"):
         devices_of([])
 
 
 def test_auto_is_bfloat16_where_the_accelerator_computes_in_it(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
+    monkeypatch.setattr(
+        torch.cuda, "is_bf16_supported", lambda including_emulation: True
+    )
     assert number_format("auto", "cuda:0") == "bfloat16"
-    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: False)
-    assert number_format("auto", "cuda:0") == number_format("auto", "cpu") == number_format("auto", "mps") == "float32"
+    monkeypatch.setattr(
+        torch.cuda, "is_bf16_supported", lambda including_emulation: False
+    )
+    assert (
+        number_format("auto", "cuda:0")
+        == number_format("auto", "cpu")
+        == number_format("auto", "mps")
+        == "float32"
+    )
     assert loading.number_format("float16", "cuda:0") == "float16"

@@ -1,4 +1,6 @@
-"""Steps of models of transformers: several tokens at once equal single tokens, and rows can be reordered."""
+"""Steps of models of transformers: several tokens at once equal single tokens,
+and rows can be reordered.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,14 @@ PIXELS = torch.rand(2, 3, 16, 16, generator=torch.Generator().manual_seed(0))
 def load(folder, name: str) -> Any:
     tiny_models.BUILDERS[name](folder / name)
     return load_model(
-        str(folder / name), kind="auto", dtype="float32", device="cpu", device_map=None, trust_remote_code=False,
+        str(folder / name),
+        kind="auto",
+        dtype="float32",
+        device="cpu",
+        device_map=None,
+        trust_remote_code=False,
         strict=True,
-    ).model  # fmt: skip
+    ).model
 
 
 def causal(folder) -> tuple[Any, Any]:
@@ -53,7 +60,9 @@ def blip(folder) -> tuple[Any, Any]:
 def prompted(folder) -> tuple[Any, Any]:
     model = load(folder, "blip2")
     images = torch.full((2, 3), 4)
-    embeddings = blip2_embeddings(model, {"pixel_values": PIXELS, "input_ids": torch.cat([images, TOKENS], dim=1)})
+    embeddings = blip2_embeddings(
+        model, {"pixel_values": PIXELS, "input_ids": torch.cat([images, TOKENS], dim=1)}
+    )
     return PromptedStep(model.language_model), {"embeddings": embeddings}
 
 
@@ -98,7 +107,12 @@ def test_image_queries_replace_image_tokens_or_precede_the_words(tmp_path):
     model = load(tmp_path, "blip2")
     images = torch.full((2, 3), 4)
     with torch.inference_mode():
-        replaced = blip2_embeddings(model, {"pixel_values": PIXELS, "input_ids": torch.cat([images, TOKENS], dim=1)})
-        preceding = blip2_embeddings(model, {"pixel_values": PIXELS, "input_ids": TOKENS})
+        replaced = blip2_embeddings(
+            model,
+            {"pixel_values": PIXELS, "input_ids": torch.cat([images, TOKENS], dim=1)},
+        )
+        preceding = blip2_embeddings(
+            model, {"pixel_values": PIXELS, "input_ids": TOKENS}
+        )
     assert replaced.shape == preceding.shape == (2, 7, 32)
     torch.testing.assert_close(replaced, preceding)

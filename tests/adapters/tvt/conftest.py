@@ -9,21 +9,37 @@ import pytest
 
 from harness_models.tvt.training import TvtRecipe, train
 
-SMALL = {"width": 32, "heads": 4, "encoder_layers": 1, "decoder_layers": 1, "inner": 64, "dropout": 0.1}
+SMALL = {
+    "width": 32,
+    "heads": 4,
+    "encoder_layers": 1,
+    "decoder_layers": 1,
+    "inner": 64,
+    "dropout": 0.1,
+}
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """Return a folder with two views, of which one shows the colour and one the shape, and the captions."""
+    """Return a folder with two views, of which one shows the colour and one the shape,
+    and the captions.
+    """
     folder = tmp_path_factory.mktemp("tvt")
     random = np.random.default_rng(0)
     look, move, captions = {}, {}, {}
     for i in range(60):
         c, s, frames = i % 4, (i // 4) % 3, 2 + i % 3
-        look[f"v{i}"] = (np.eye(6)[c] + 0.1 * random.normal(size=(frames, 6))).astype(np.float32)
-        move[f"v{i}"] = (np.eye(5)[s] + 0.1 * random.normal(size=(frames + 1, 5))).astype(np.float32)
-        captions[f"v{i}"] = [f"a {COLOURS[c]} {SHAPES[s]}", f"the {SHAPES[s]} is {COLOURS[c]}"]
+        look[f"v{i}"] = (np.eye(6)[c] + 0.1 * random.normal(size=(frames, 6))).astype(
+            np.float32
+        )
+        move[f"v{i}"] = (
+            np.eye(5)[s] + 0.1 * random.normal(size=(frames + 1, 5))
+        ).astype(np.float32)
+        captions[f"v{i}"] = [
+            f"a {COLOURS[c]} {SHAPES[s]}",
+            f"the {SHAPES[s]} is {COLOURS[c]}",
+        ]
     np.savez(folder / "look.npz", **look)
     np.savez(folder / "move.npz", **move)
     (folder / "captions.json").write_text(json.dumps(captions))
@@ -37,9 +53,16 @@ def recipe(data):
 
     def make(**params):
         defaults = {
-            "features": {"look": str(folder / "look.npz"), "move": str(folder / "move.npz")}, "model": SMALL, "epochs": 12,
-            "captions": str(folder / "captions.json"), "learning_rate": 3e-3, "batch": 20,
-        }  # fmt: skip
+            "features": {
+                "look": str(folder / "look.npz"),
+                "move": str(folder / "move.npz"),
+            },
+            "model": SMALL,
+            "epochs": 12,
+            "captions": str(folder / "captions.json"),
+            "learning_rate": 3e-3,
+            "batch": 20,
+        }
         return TvtRecipe(**{**defaults, **params})
 
     return make

@@ -21,7 +21,9 @@ def test_words_are_ordered_by_frequency_then_spelling():
 
 @given(st.lists(st.sampled_from(["a", "dog", "runs"])))
 def test_known_words_come_back(words):
-    assert WORDS.decode([BOS, *WORDS.encode(" ".join(words)), EOS, PAD]) == " ".join(words)
+    assert WORDS.decode([BOS, *WORDS.encode(" ".join(words)), EOS, PAD]) == " ".join(
+        words
+    )
 
 
 def test_unknown_words_are_unk():

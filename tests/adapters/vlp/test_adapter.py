@@ -11,7 +11,19 @@ from harness.errors import HarnessError, InputError
 from harness_models.vlp.adapter import VlpAdapter
 from harness_models.vlp.model import VlpStep
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "##s", "runs", ".", *(f"w{i}" for i in range(43))]
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    "a",
+    "dog",
+    "##s",
+    "runs",
+    ".",
+    *(f"w{i}" for i in range(43)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +34,13 @@ def folder(golden, tmp_path_factory):
         arrays = {}
         for i in range(6):
             for kind in ("feat", "cls", "bbox"):
-                a, b = (values[f"{name}.{kind}"] for name in ("COCO_val2014_000000100000", "COCO_val2014_000000200001"))
+                a, b = (
+                    values[f"{name}.{kind}"]
+                    for name in (
+                        "COCO_val2014_000000100000",
+                        "COCO_val2014_000000200001",
+                    )
+                )
                 arrays[f"img{i}.{kind}"] = a + (b - a) * i / 5
         np.savez(path / "regions.npz", **arrays)
     return path
@@ -31,13 +49,21 @@ def folder(golden, tmp_path_factory):
 @pytest.fixture(scope="module")
 def adapter(folder, golden):
     def build(**params):
-        settings = {"vocabulary": str(folder), "features": str(folder / "regions.npz"), "config": {"num_attention_heads": 3}}
-        return VlpAdapter(checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**settings, **params})
+        settings = {
+            "vocabulary": str(folder),
+            "features": str(folder / "regions.npz"),
+            "config": {"num_attention_heads": 3},
+        }
+        return VlpAdapter(
+            checkpoint=str(golden / "vlp" / "state_dict.npz"), **{**settings, **params}
+        )
 
     return build
 
 
-EXAMPLES = [Example(f"img{i}", ("a dogs runs .", "a dog", "w1 w2 w3 w4")) for i in range(6)]
+EXAMPLES = [
+    Example(f"img{i}", ("a dogs runs .", "a dog", "w1 w2 w3 w4")) for i in range(6)
+]
 
 
 @pytest.mark.slow
@@ -50,7 +76,10 @@ def test_captions_do_not_depend_on_the_batch(adapter):
         Decoding("authors-greedy"),
     ):
         whole = [g.candidates for g in adapter().generate(EXAMPLES, decoding, range(6))]
-        assert [g.candidates for g in adapter(batch_size=1).generate(EXAMPLES, decoding, range(6))] == whole
+        assert [
+            g.candidates
+            for g in adapter(batch_size=1).generate(EXAMPLES, decoding, range(6))
+        ] == whole
         assert all(len(c) == (decoding.candidates or 1) for c in whole)
 
 
@@ -83,7 +112,9 @@ def test_text_joins_pieces_and_ends_at_padding(adapter):
 
 
 def test_invalid_input_is_refused(adapter, folder, tmp_path):
-    with pytest.raises(InputError, match="no region features 'img9' for example 'img9'"):
+    with pytest.raises(
+        InputError, match="no region features 'img9' for example 'img9'"
+    ):
         list(adapter().generate([Example("img9", ("a",))], Decoding(), [0]))
     with pytest.raises(HarnessError, match="max_length 90 does not fit; 58 positions"):
         adapter().prepare(TaskView(EXAMPLES, Decoding(max_length=90)))
@@ -91,7 +122,12 @@ def test_invalid_input_is_refused(adapter, folder, tmp_path):
     with pytest.raises(InputError, match="40 words, the checkpoint has 53"):
         adapter(vocabulary=str(tmp_path))
     (tmp_path / "vocab.txt").write_text("\n".join(WORDS[3:]) + "\n")
-    with pytest.raises(InputError, match=r"no \[PAD\], \[UNK\], \[CLS\] in this vocabulary"):
+    with pytest.raises(
+        InputError, match=r"no \[PAD\], \[UNK\], \[CLS\] in this vocabulary"
+    ):
         adapter(vocabulary=str(tmp_path))
-    with pytest.raises(InputError, match="a reference of example 'img0' has 61 tokens; 1 to 58 can be scored"):
+    with pytest.raises(
+        InputError,
+        match="a reference of example 'img0' has 61 tokens; 1 to 58 can be scored",
+    ):
         list(adapter().score_references([Example("img0", ("a " * 60,))]))

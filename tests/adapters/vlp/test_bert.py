@@ -8,7 +8,9 @@ import torch
 from harness_models.shared.layers import KeyValues
 from harness_models.vlp.bert import Bert, BertSizes, Head
 
-SIZES = BertSizes(vocabulary=11, width=12, layers=3, heads=3, inner=20, positions=9, segments=6)
+SIZES = BertSizes(
+    vocabulary=11, width=12, layers=3, heads=3, inner=20, positions=9, segments=6
+)
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,13 @@ def bert():
 
 
 def sequence(rows, length, seed=0):
-    return torch.randn(rows, length, SIZES.width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.randn(
+        rows,
+        length,
+        SIZES.width,
+        generator=torch.Generator().manual_seed(seed),
+        dtype=torch.float64,
+    )
 
 
 def test_context_and_text_equal_one_masked_sequence(bert):
@@ -45,12 +53,16 @@ def test_cached_text_gives_the_same_hidden_states(bert):
 def test_only_requested_slots_are_returned(bert):
     context, text = bert.context(sequence(2, 4)), sequence(2, 3, seed=1)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    torch.testing.assert_close(bert(text, context, None, mask, first=2), bert(text, context, None, mask)[:, 2:])
+    torch.testing.assert_close(
+        bert(text, context, None, mask, first=2), bert(text, context, None, mask)[:, 2:]
+    )
 
 
 def test_embeddings_are_normalised(bert):
     x = bert.embed(sequence(2, 3), sequence(1, 3, seed=2), 4)
-    torch.testing.assert_close(x.mean(-1), torch.zeros(2, 3, dtype=torch.float64), atol=1e-7, rtol=0)
+    torch.testing.assert_close(
+        x.mean(-1), torch.zeros(2, 3, dtype=torch.float64), atol=1e-7, rtol=0
+    )
 
 
 def test_the_output_layer_equals_its_formula():
@@ -58,5 +70,7 @@ def test_the_output_layer_equals_its_formula():
     head = Head(SIZES)
     x = torch.randn(2, SIZES.width)
     parts = head.predictions
-    hidden = parts.transform.LayerNorm(torch.nn.functional.gelu(parts.transform.dense(x)))
+    hidden = parts.transform.LayerNorm(
+        torch.nn.functional.gelu(parts.transform.dense(x))
+    )
     torch.testing.assert_close(head(x), hidden @ parts.decoder.weight.T + parts.bias)

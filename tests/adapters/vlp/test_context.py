@@ -8,7 +8,9 @@ import torch
 from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 
-SIZES = BertSizes(vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6)
+SIZES = BertSizes(
+    vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6
+)
 SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 
 
@@ -24,7 +26,10 @@ def model():
 
 def images(count, seed=0):
     generator = torch.Generator().manual_seed(seed)
-    return [torch.randn(count, 7, width, generator=generator, dtype=torch.float64) for width in (10, 9)]
+    return [
+        torch.randn(count, 7, width, generator=generator, dtype=torch.float64)
+        for width in (10, 9)
+    ]
 
 
 OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1], [2]]
@@ -34,7 +39,9 @@ OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1],
 def test_a_shared_context_equals_separate_contexts(model, owner):
     regions, where = images(4)
     owner = torch.tensor(owner)
-    tokens = torch.randint(5, 40, (len(owner), 6), generator=torch.Generator().manual_seed(1))
+    tokens = torch.randint(
+        5, 40, (len(owner), 6), generator=torch.Generator().manual_seed(1)
+    )
     shared = model.score_slots(tokens, model.context(regions, where).take(owner))
     apart = model.score_slots(tokens, model.context(regions[owner], where[owner]))
     torch.testing.assert_close(shared, apart, atol=1e-11, rtol=0)
@@ -44,7 +51,11 @@ def test_rows_can_be_selected_at_any_step(model):
     """Rows are repeated, dropped and exchanged; images without rows are dropped."""
     regions, where = images(5)
     step = VlpStep(model)
-    state, owner, texts = model.context(regions, where), torch.arange(5), [[] for _ in range(5)]
+    state, owner, texts = (
+        model.context(regions, where),
+        torch.arange(5),
+        [[] for _ in range(5)],
+    )
     last = None
     generator = torch.Generator().manual_seed(2)
     for index in ([0, 0, 1, 2, 3, 4, 4], [6, 0, 1, 3, 4], [2, 3], [1, 1, 0], [2, 0, 1]):
@@ -65,6 +76,12 @@ def test_gradients_reach_the_shared_context(model):
     regions, where = images(2)
     regions.requires_grad_(True)
     tokens = torch.full((3, 4), 7)
-    loss = model.score_slots(tokens, model.context(regions, where).take(torch.tensor([1, 1, 0]))).logsumexp(-1).sum()
+    loss = (
+        model.score_slots(
+            tokens, model.context(regions, where).take(torch.tensor([1, 1, 0]))
+        )
+        .logsumexp(-1)
+        .sum()
+    )
     loss.backward()
     assert bool((regions.grad.abs().sum((1, 2)) > 0).all())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from harness_models.vlp.bert import SPECIAL_IDS, BertSizes, VlpSizes
 
-BERT = BertSizes(vocabulary=9, width=4, layers=1, heads=2, inner=4, positions=5, segments=6)
+BERT = BertSizes(
+    vocabulary=9, width=4, layers=1, heads=2, inner=4, positions=5, segments=6
+)
 
 
 def test_special_ids_replace_single_defaults():

@@ -1,4 +1,6 @@
-"""Training of VLP on region files and rendered scenes, and its adapter on the result."""
+"""Training of VLP on region files and rendered scenes,
+and its adapter on the result.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,26 @@ from harness_models.vlp import training
 from harness_models.vlp.adapter import VlpAdapter
 from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes
-from harness_models.vlp.training import Sentences, VlpRecipe, cloze_loss, hidden_words, paired_loss, train, with_masks
+from harness_models.vlp.training import (
+    Sentences,
+    VlpRecipe,
+    cloze_loss,
+    hidden_words,
+    paired_loss,
+    train,
+    with_masks,
+)
 
 COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
-SMALL = {"width": 32, "layers": 2, "heads": 4, "inner": 64, "positions": 24, "hidden": 32, "dropout": 0.0}
+SMALL = {
+    "width": 32,
+    "layers": 2,
+    "heads": 4,
+    "inner": 64,
+    "positions": 24,
+    "hidden": 32,
+    "dropout": 0.0,
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +53,13 @@ def data(tmp_path_factory):
         features[1, 4 + s] += 3
         arrays[f"v{i}.feat"] = features.astype(np.float32)
         arrays[f"v{i}.cls"] = np.eye(4, dtype=np.float32)[[0, 1, 2]]
-        arrays[f"v{i}.bbox"] = np.array([[x, x, x + 9, x + 9, 1, 0.9] for x in (0, 5, 9)], dtype=np.float32)
-        captions[f"v{i}"] = [f"a {COLOURS[c]} {SHAPES[s]}", f"the {SHAPES[s]} is {COLOURS[c]}"]
+        arrays[f"v{i}.bbox"] = np.array(
+            [[x, x, x + 9, x + 9, 1, 0.9] for x in (0, 5, 9)], dtype=np.float32
+        )
+        captions[f"v{i}"] = [
+            f"a {COLOURS[c]} {SHAPES[s]}",
+            f"the {SHAPES[s]} is {COLOURS[c]}",
+        ]
     np.savez(folder / "regions.npz", **arrays)
     (folder / "captions.json").write_text(json.dumps(captions))
     return folder, [Example(name, tuple(texts)) for name, texts in captions.items()]
@@ -44,16 +67,26 @@ def data(tmp_path_factory):
 
 def recipe(folder, **params):
     settings = {
-        "features": {"path": str(folder / "regions.npz")}, "captions": str(folder / "captions.json"), "model": SMALL,
-        "learning_rate": 3e-3, "batch": 24, "decay": 0.97, "epochs": 1,
-    }  # fmt: skip
+        "features": {"path": str(folder / "regions.npz")},
+        "captions": str(folder / "captions.json"),
+        "model": SMALL,
+        "learning_rate": 3e-3,
+        "batch": 24,
+        "decay": 0.97,
+        "epochs": 1,
+    }
     return VlpRecipe(**{**settings, **params})
 
 
 def right(folder, examples):
     adapter = VlpAdapter(checkpoint=str(folder))
-    texts = [g.candidates[0] for g in adapter.generate(examples, Decoding("greedy"), range(len(examples)))]
-    return adapter, np.mean([text in example.references for text, example in zip(texts, examples)])
+    texts = [
+        g.candidates[0]
+        for g in adapter.generate(examples, Decoding("greedy"), range(len(examples)))
+    ]
+    return adapter, np.mean(
+        [text in example.references for text, example in zip(texts, examples)]
+    )
 
 
 @pytest.mark.slow
@@ -63,7 +96,11 @@ def test_every_word_at_once_learns_in_seconds(data, tmp_path):
     adapter, share = right(run, examples)
     assert share > 0.95
     assert isinstance(adapter, Scorer)
-    per_word = [float(s.log_probs.mean()) for scores in adapter.score_references(examples) for s in scores]
+    per_word = [
+        float(s.log_probs.mean())
+        for scores in adapter.score_references(examples)
+        for s in scores
+    ]
     assert np.mean(per_word) > -0.4
     assert (adapter.max_length, adapter.longest_reference()) == (5, 24 - 5)
     Vlp.from_checkpoint(run / "model.safetensors")  # strictly, in the published layout
@@ -74,7 +111,10 @@ def test_every_word_at_once_learns_in_seconds(data, tmp_path):
 def test_the_published_objective_learns_too(data, tmp_path):
     folder, examples = data
     run = train(recipe(folder, epochs=60, bidirectional=0.25), tmp_path / "run").parent
-    losses = [json.loads(line)["loss"] for line in (run / "curve.jsonl").read_text().splitlines()]
+    losses = [
+        json.loads(line)["loss"]
+        for line in (run / "curve.jsonl").read_text().splitlines()
+    ]
     assert np.mean(losses[-5:]) < 0.5 * losses[0]
     assert right(run, examples)[1] > 0.6
 
@@ -93,21 +133,50 @@ def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, masked):
         train(recipe(folder, **settings, batch=7), tmp_path / "once", resume=True)
 
 
-def test_the_command_trains_on_scenes_and_the_adapter_needs_only_the_folder(tmp_path, capsys):
+def test_the_command_trains_on_scenes_and_the_adapter_needs_only_the_folder(
+    tmp_path, capsys
+):
     import yaml
 
-    spec = {"scenes": 3, "captions_each": 1, "epochs": 1, "masked": "all", "model": {**SMALL, "positions": 64}}
-    (tmp_path / "r.yaml").write_text(yaml.safe_dump({**spec, "features": {"scenes": {"grid": 2}}}))
+    spec = {
+        "scenes": 3,
+        "captions_each": 1,
+        "epochs": 1,
+        "masked": "all",
+        "model": {**SMALL, "positions": 64},
+    }
+    (tmp_path / "r.yaml").write_text(
+        yaml.safe_dump({**spec, "features": {"scenes": {"grid": 2}}})
+    )
     parser = argparse.ArgumentParser()
     training.add_arguments(parser)
-    assert training.run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")])) == 0
+    assert (
+        training.run(
+            parser.parse_args(
+                [str(tmp_path / "r.yaml"), "--output", str(tmp_path / "out")]
+            )
+        )
+        == 0
+    )
     assert "epoch   1   loss" in capsys.readouterr().out
     adapter = VlpAdapter(checkpoint=str(tmp_path / "out"))
     example = Example("77", ("a ball",))
     adapter.prepare(TaskView([example], Decoding()))
     assert adapter.regions.read(example).features.shape == (5, 640)
-    assert len(next(iter(adapter.generate([example], Decoding("sample", candidates=2), [1]))).candidates) == 2
-    assert adapter.fingerprint() != VlpAdapter(checkpoint=str(tmp_path / "out"), features={"scenes": {}}).fingerprint()
+    assert (
+        len(
+            next(
+                iter(adapter.generate([example], Decoding("sample", candidates=2), [1]))
+            ).candidates
+        )
+        == 2
+    )
+    assert (
+        adapter.fingerprint()
+        != VlpAdapter(
+            checkpoint=str(tmp_path / "out"), features={"scenes": {}}
+        ).fingerprint()
+    )
     with pytest.raises(InputError, match="example 'img' is not a scene"):
         adapter.prepare(TaskView([Example("img", ("a",))], Decoding()))
 
@@ -115,27 +184,55 @@ def test_the_command_trains_on_scenes_and_the_adapter_needs_only_the_folder(tmp_
 def test_invalid_input_is_refused(data, tmp_path):
     folder, _ = data
     for settings, message in (
-        ({"masked": "some"}, "masked is 'some'; expected all or a number above 0 and at most 1"),
+        (
+            {"masked": "some"},
+            "masked is 'some'; expected all or a number above 0 and at most 1",
+        ),
         ({"masked": 1.5}, "masked is 1.5; expected all"),
-        ({"masked": "all", "bidirectional": 0.25}, "bidirectional must be 0 with masked: all"),
+        (
+            {"masked": "all", "bidirectional": 0.25},
+            "bidirectional must be 0 with masked: all",
+        ),
         ({"most_masked": 0}, "most_masked is 0; expected a whole number"),
         ({"model": {"depth": 2}}, "unknown sizes depth"),
     ):
         with pytest.raises(HarnessError, match=message):
             recipe(folder, **settings)
     for name, settings, message in (
-        ("heads", {"model": {**SMALL, "heads": 5}}, "heads must divide the width 32; found 5"),
-        ("places", {"model": {**SMALL, "positions": 9}}, "10 slots of regions and words do not fit 9 positions"),
-        ("features", {"features": 7}, "features is a path, {path, boxes}, or {scenes: {}}; found 7"),
-        ("file", {"features": {"path": str(tmp_path / "no.npz")}}, "no such file of region features"),
-        ("ids", {"features": str(folder / "regions.npz"), "captions": "none.json"}, "no such file of captions"),
+        (
+            "heads",
+            {"model": {**SMALL, "heads": 5}},
+            "heads must divide the width 32; found 5",
+        ),
+        (
+            "places",
+            {"model": {**SMALL, "positions": 9}},
+            "10 slots of regions and words do not fit 9 positions",
+        ),
+        (
+            "features",
+            {"features": 7},
+            "features is a path, {path, boxes}, or {scenes: {}}; found 7",
+        ),
+        (
+            "file",
+            {"features": {"path": str(tmp_path / "no.npz")}},
+            "no such file of region features",
+        ),
+        (
+            "ids",
+            {"features": str(folder / "regions.npz"), "captions": "none.json"},
+            "no such file of captions",
+        ),
     ):
         with pytest.raises(HarnessError, match=message):
             train(recipe(folder, **settings), tmp_path / name)
     (tmp_path / "c.json").write_text(json.dumps({"v99": ["a ball"]}))
     with pytest.raises(InputError, match="no region features 'v99'"):
         train(recipe(folder, captions=str(tmp_path / "c.json")), tmp_path / "v99")
-    assert [path.name for path in tmp_path.iterdir()] == ["c.json"], "a failed training leaves no folder"
+    assert [path.name for path in tmp_path.iterdir()] == ["c.json"], (
+        "a failed training leaves no folder"
+    )
     with pytest.raises(HarnessError, match="vlp needs features"):
         (tmp_path / "empty").mkdir()
         VlpAdapter(checkpoint=str(tmp_path / "empty"))
@@ -149,8 +246,12 @@ SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(0)
-    bert = BertSizes(vocabulary=40, width=32, layers=2, heads=4, inner=64, positions=24, segments=6)
-    return Vlp(VlpSizes(bert=bert, region=8, hidden=32, geometry=10, special_ids=SPECIAL)).eval()
+    bert = BertSizes(
+        vocabulary=40, width=32, layers=2, heads=4, inner=64, positions=24, segments=6
+    )
+    return Vlp(
+        VlpSizes(bert=bert, region=8, hidden=32, geometry=10, special_ids=SPECIAL)
+    ).eval()
 
 
 def batch(model, rows=3, length=6):
@@ -158,21 +259,33 @@ def batch(model, rows=3, length=6):
     sizes = model.sizes
     lengths = torch.tensor([6, 4, 5])[:rows]
     return Sentences(
-        torch.randint(5, sizes.bert.vocabulary, (rows, length)), lengths, torch.randn(rows, 3, sizes.region),
+        torch.randint(5, sizes.bert.vocabulary, (rows, length)),
+        lengths,
+        torch.randn(rows, 3, sizes.region),
         torch.randn(rows, 3, sizes.geometry),
-    )  # fmt: skip
+    )
 
 
 def test_padding_does_not_change_the_loss(model):
     sentences = batch(model)
     with torch.inference_mode():
         for both in (0.0, 1.0):
-            for loss in (lambda s: paired_loss(model, s), lambda s, b=both: cloze_loss(model, s, 1.0, 99, b)):
+            for loss in (
+                lambda s: paired_loss(model, s),
+                lambda s, b=both: cloze_loss(model, s, 1.0, 99, b),
+            ):
                 torch.manual_seed(0)
                 before = loss(sentences)
                 changed = torch.where(sentences.word_mask(), sentences.tokens, 7)
                 torch.manual_seed(0)
-                after = loss(Sentences(changed, sentences.lengths, sentences.regions, sentences.geometry))
+                after = loss(
+                    Sentences(
+                        changed,
+                        sentences.lengths,
+                        sentences.regions,
+                        sentences.geometry,
+                    )
+                )
                 torch.testing.assert_close(before[0], after[0])
                 assert before[1] == after[1] == 15
 
@@ -183,7 +296,10 @@ def test_later_words_change_hidden_states_only_with_bidirectional_attention(mode
     other[:, 3] = (other[:, 3] + 1) % model.sizes.bert.vocabulary
     with torch.inference_mode():
         for states, same in ((model.left_to_right, True), (model.bidirectional, False)):
-            result = [states(t, sentences.word_mask(), sentences.regions, sentences.geometry) for t in (sentences.tokens, other)]
+            result = [
+                states(t, sentences.word_mask(), sentences.regions, sentences.geometry)
+                for t in (sentences.tokens, other)
+            ]
             assert torch.allclose(result[0][:, :3], result[1][:, :3], atol=1e-6) == same
 
 
@@ -195,8 +311,13 @@ def test_masks_are_drawn_as_published():
     assert not bool((hidden & ~inside).any())
     assert hidden.sum(1).reshape(500, 4).unique(dim=0).tolist() == [[3, 1, 3, 2]]
     shares = hidden[lengths == 4][:, :4].float().mean(0)
-    np.testing.assert_allclose(shares, 0.25, atol=0.08)  # four standard errors of 500 draws; [SEP] is one of them
+    # four standard errors of 500 draws; [SEP] is one of them
+    np.testing.assert_allclose(shares, 0.25, atol=0.08)
     tokens = torch.full(inside.shape, 7)
     settings = with_masks(tokens, inside, 4, 1000)[inside]
     assert bool((with_masks(tokens, hidden, 4, 1000)[~hidden] == 7).all())
-    np.testing.assert_allclose([(settings == 4).float().mean(), (settings == 7).float().mean()], [0.8, 0.1], atol=0.01)
+    np.testing.assert_allclose(
+        [(settings == 4).float().mean(), (settings == 7).float().mean()],
+        [0.8, 0.1],
+        atol=0.01,
+    )

@@ -28,7 +28,14 @@ from harness.run.features import FeatureCache
 from harness.testing import check_adapter
 from harness_metrics.judges.replies import Reply
 from harness_models.wrappers import adapter as wrappers
-from harness_models.wrappers.adapter import SETTINGS, Consensus, Mbr, WithDecoding, Wrapper, rank_captions
+from harness_models.wrappers.adapter import (
+    SETTINGS,
+    Consensus,
+    Mbr,
+    WithDecoding,
+    Wrapper,
+    rank_captions,
+)
 
 WRAPPED = [Example("a", ("x",))]
 
@@ -79,18 +86,36 @@ class Served(Inner):
 
     def generate_unordered(self, examples, decoding, seeds, store):
         for position in reversed(range(len(examples))):
-            store(position, Generation((f"{examples[position].id} {decoding.temperature} {seeds[position]}",)))
+            store(
+                position,
+                Generation(
+                    (
+                        f"{examples[position].id} {decoding.temperature} "
+                        f"{seeds[position]}",
+                    )
+                ),
+            )
 
 
 def test_results_of_a_server_pass_through_as_they_arrive():
     wrapper, stored = WithDecoding(model=Served(), decoding={"temperature": 0.5}), []
     assert isinstance(wrapper, GeneratesUnordered)
-    wrapper.generate_unordered(EXAMPLES, Decoding(), [3, 4], lambda position, result: stored.append((position, result.candidates)))
-    assert stored == [(1, (f"{EXAMPLES[1].id} 0.5 4",)), (0, (f"{EXAMPLES[0].id} 0.5 3",))]
+    wrapper.generate_unordered(
+        EXAMPLES,
+        Decoding(),
+        [3, 4],
+        lambda position, result: stored.append((position, result.candidates)),
+    )
+    assert stored == [
+        (1, (f"{EXAMPLES[1].id} 0.5 4",)),
+        (0, (f"{EXAMPLES[0].id} 0.5 3",)),
+    ]
 
 
 def test_a_wrapper_of_a_model_in_order_gives_results_in_order():
-    assert not isinstance(WithDecoding(model="human", decoding={"temperature": 0.5}), GeneratesUnordered)
+    assert not isinstance(
+        WithDecoding(model="human", decoding={"temperature": 0.5}), GeneratesUnordered
+    )
 
 
 def test_a_wrapper_needs_the_whole_task_if_it_or_its_model_does():
@@ -119,7 +144,9 @@ class Recorder:
     def prepare(self, task: TaskView) -> None:
         self.decodings.append(task.decoding)
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[tuple[str, ...]]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> list[tuple[str, ...]]:
         self.decodings.append(decoding)
         return [(f"{seed}",) for seed in seeds]
 
@@ -130,47 +157,86 @@ class Silent:
     def fingerprint(self) -> str:
         return "silent"
 
-    def generate(self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]) -> list[tuple[str, ...]]:
+    def generate(
+        self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]
+    ) -> list[tuple[str, ...]]:
         return []
 
 
 def test_every_field_except_the_number_of_candidates_can_be_fixed():
-    assert list(SETTINGS) == [f.name for f in fields(Decoding) if f.name != "candidates"]
+    assert list(SETTINGS) == [
+        f.name for f in fields(Decoding) if f.name != "candidates"
+    ]
 
 
 def test_fixed_settings_replace_those_of_the_run():
     model = Recorder()
-    adapter = WithDecoding(model=model, decoding={"strategy": "nucleus", "top_p": 0.9, "options": {"a": 1}})
+    adapter = WithDecoding(
+        model=model, decoding={"strategy": "nucleus", "top_p": 0.9, "options": {"a": 1}}
+    )
     assert isinstance(adapter, Adapter) and isinstance(adapter, Prepares)
-    decoding = Decoding(strategy="sample", temperature=0.7, candidates=10, options={"b": 2})
+    decoding = Decoding(
+        strategy="sample", temperature=0.7, candidates=10, options={"b": 2}
+    )
     assert list(adapter.generate(EXAMPLES, decoding, [3, 4])) == [("3",), ("4",)]
     adapter.prepare(TaskView(EXAMPLES, decoding, partial=True))
-    expected = Decoding("nucleus", 0.7, top_p=0.9, candidates=10, options={"a": 1, "b": 2})
+    expected = Decoding(
+        "nucleus", 0.7, top_p=0.9, candidates=10, options={"a": 1, "b": 2}
+    )
     assert model.decodings == [expected, expected]
 
 
 def test_values_are_converted_to_their_types():
-    settings: dict[str, Any] = {"temperature": 1, "top_p": 1, "top_k": "5", "beams": None}
+    settings: dict[str, Any] = {
+        "temperature": 1,
+        "top_p": 1,
+        "top_k": "5",
+        "beams": None,
+    }
     adapter = WithDecoding(model=Silent(), decoding=settings)
-    assert adapter.fingerprint() == ('with-decoding|{"beams": null, "temperature": 1.0, "top_k": 5, "top_p": 1.0}|silent')
+    assert adapter.fingerprint() == (
+        'with-decoding|{"beams": null, "temperature": 1.0, "top_k": 5, "top_p": '
+        "1.0}|silent"
+    )
 
 
 def test_the_fingerprint_depends_on_the_settings():
-    fingerprints = {WithDecoding(model=Silent(), decoding={"strategy": s}).fingerprint() for s in ("greedy", "beam")}
+    fingerprints = {
+        WithDecoding(model=Silent(), decoding={"strategy": s}).fingerprint()
+        for s in ("greedy", "beam")
+    }
     assert len(fingerprints) == 2
 
 
 @pytest.mark.parametrize(
     ("decoding", "message"),
     [
-        ({}, "decoding is {}; expected some of strategy, temperature, top_p, top_k, beams, length_penalty, max_length"),
+        (
+            {},
+            "decoding is {}; expected some of strategy, temperature, top_p, top_k, "
+            "beams, length_penalty, max_length",
+        ),
         ("greedy", "decoding is 'greedy'; expected some of strategy"),
-        ({"temprature": 1}, "decoding has no 'temprature' here; did you mean 'temperature'?; expected some of"),
+        (
+            {"temprature": 1},
+            "decoding has no 'temprature' here; did you mean 'temperature'?; "
+            "expected some of",
+        ),
         ({"candidates": 3}, "decoding has no 'candidates' here"),
-        ({"temperature": [0.5, 1]}, "temperature is a list; an axis belongs to the decoding of the run"),
-        ({"temperature": 0}, "temperature is 0; expected greater than 0 (use strategy: greedy for the limit of 0)"),
+        (
+            {"temperature": [0.5, 1]},
+            "temperature is a list; an axis belongs to the decoding of the run",
+        ),
+        (
+            {"temperature": 0},
+            "temperature is 0; expected greater than 0 (use strategy: "
+            "greedy for the limit of 0)",
+        ),
         ({"temperature": float("nan")}, "temperature is nan; expected a finite number"),
-        ({"strategy": "beam", "temperature": "hot"}, "temperature is 'hot'; expected a number"),
+        (
+            {"strategy": "beam", "temperature": "hot"},
+            "temperature is 'hot'; expected a number",
+        ),
         ({"temperature": None}, "temperature is None; expected a number"),
         ({"top_p": 1.5}, "top_p is 1.5; expected less than or equal to 1"),
         ({"top_k": 0}, "top_k is 0; expected greater than or equal to 1"),
@@ -222,7 +288,15 @@ class Words:
         return "words"
 
     def matrices(self, batch, features):
-        return np.array([[[float(len(set(h.split()) - set(r.split()))) for r in texts] for h in texts] for texts in batch.texts])
+        return np.array(
+            [
+                [
+                    [float(len(set(h.split()) - set(r.split()))) for r in texts]
+                    for h in texts
+                ]
+                for texts in batch.texts
+            ]
+        )
 
 
 EXAMPLE = Example("x", ("a dog", "a cat"))
@@ -232,26 +306,37 @@ def test_the_smallest_risk_first_and_repeated_captions_last():
     # sums of missing words: 4 ("a dog runs", twice), 9, 6 and 11
     (order,) = rank_captions([POOL], Words(), FeatureCache([EXAMPLE.references]))
     assert order == [0, 3, 1, 4, 2]
-    assert rank_captions([("one",), ("a", "b")], Words(), FeatureCache([("x",)])) == [[0], [0, 1]]
+    assert rank_captions([("one",), ("a", "b")], Words(), FeatureCache([("x",)])) == [
+        [0],
+        [0, 1],
+    ]
 
 
 def test_all_fields_follow_and_failures_pass():
-    generation = Generation(POOL, ("kept",), tuple(map(float, range(5))), tuple(range(5)), ("stop",) * 5)
+    generation = Generation(
+        POOL, ("kept",), tuple(map(float, range(5))), tuple(range(5)), ("stop",) * 5
+    )
     model = Model([generation, Failure("no image"), POOL])
     mbr = Mbr(model=model, distance=Words(), pool=5)
     decoding = Decoding(strategy="sample", candidates=2)
     mbr.prepare(TaskView([EXAMPLE] * 3, decoding))
     first, failed, plain = mbr.generate([EXAMPLE] * 3, decoding, [1, 2, 3])
-    assert first == Generation((POOL[0], POOL[3]), ("kept",), (0.0, 3.0), (0, 3), ("stop", "stop"))
+    assert first == Generation(
+        (POOL[0], POOL[3]), ("kept",), (0.0, 3.0), (0, 3), ("stop", "stop")
+    )
     assert failed == Failure("no image")
     assert plain.candidates == first.candidates
     assert [d.candidates for d in model.decodings] == [5, 5]
-    (single,) = Mbr(model=Model([POOL]), distance=Words()).generate([EXAMPLE], Decoding(), [1])
+    (single,) = Mbr(model=Model([POOL]), distance=Words()).generate(
+        [EXAMPLE], Decoding(), [1]
+    )
     assert single.candidates == (POOL[0],)
 
 
 class Pools(Model):
-    """Gives a pool of its own to each example, the last example first; its ``generate`` gives the same in order."""
+    """Gives a pool of its own to each example, the last example first;
+    its ``generate`` gives the same in order.
+    """
 
     def pool(self, example):
         return (f"a dog {example.id}", *POOL[:4])
@@ -269,18 +354,36 @@ class Pools(Model):
 
 def test_a_pool_is_ranked_as_soon_as_it_is_there(monkeypatch):
     monkeypatch.setattr(wrappers, "KEPT_POOLS", 2)
-    examples, model, decoding = [Example(str(k), ("a dog", "a cat")) for k in range(5)], Pools([]), Decoding("sample", candidates=2)
+    examples, model, decoding = (
+        [Example(str(k), ("a dog", "a cat")) for k in range(5)],
+        Pools([]),
+        Decoding("sample", candidates=2),
+    )
     mbr = Mbr(model=model, distance="cider", pool=5)
     mbr.prepare(TaskView(examples, decoding))
     results = mbr.generate(examples, decoding, [0] * 5)
     first = next(results)
     assert model.stored == []  # the model has not been asked for the second example
     in_order, stored = [first, *results], []
-    mbr.generate_unordered(examples, decoding, [0] * 5, lambda position, result: stored.append((position, result)))
+    mbr.generate_unordered(
+        examples,
+        decoding,
+        [0] * 5,
+        lambda position, result: stored.append((position, result)),
+    )
     assert [position for position, _ in stored] == [4, 3, 2, 1, 0]
     assert [result for _, result in reversed(stored)] == in_order
-    assert rank_captions([model.pool(example) for example in examples], mbr.distance, FeatureCache([e.references for e in examples])) == [
-        rank_captions([model.pool(example)], mbr.distance, FeatureCache([e.references for e in examples]))[0] for example in examples
+    assert rank_captions(
+        [model.pool(example) for example in examples],
+        mbr.distance,
+        FeatureCache([e.references for e in examples]),
+    ) == [
+        rank_captions(
+            [model.pool(example)],
+            mbr.distance,
+            FeatureCache([e.references for e in examples]),
+        )[0]
+        for example in examples
     ]
 
 
@@ -292,19 +395,31 @@ def test_a_registered_distance_and_the_fingerprint():
 
 
 def test_mistakes():
-    with pytest.raises(HarnessError, match="Mbr: pool is 1; expected a whole number of at least 2"):
+    with pytest.raises(
+        HarnessError, match="Mbr: pool is 1; expected a whole number of at least 2"
+    ):
         Mbr(model=Model([]), pool=1)
-    with pytest.raises(HarnessError, match="mbr: 20 candidates cannot be chosen from a pool of 16"):
-        list(Mbr(model=Model([]), distance="bleu").generate([EXAMPLE], Decoding(candidates=20), [0]))
+    with pytest.raises(
+        HarnessError, match="mbr: 20 candidates cannot be chosen from a pool of 16"
+    ):
+        list(
+            Mbr(model=Model([]), distance="bleu").generate(
+                [EXAMPLE], Decoding(candidates=20), [0]
+            )
+        )
     with pytest.raises(HarnessError, match="mbr: Model does not score references"):
         Mbr(model=Model([]), distance="bleu").score_references([EXAMPLE])
 
 
-SUMMARISED = [Example(str(k), ("a dog", "the dog", "one dog", "dogs")) for k in range(4)]
+SUMMARISED = [
+    Example(str(k), ("a dog", "the dog", "one dog", "dogs")) for k in range(4)
+]
 
 
 class Fixed:
-    """Model with the same candidates for every example; the third example fails, the fourth has none."""
+    """Model with the same candidates for every example; the third example fails,
+    the fourth has none.
+    """
 
     def __init__(self) -> None:
         self.decodings: list[Decoding] = []
@@ -323,7 +438,9 @@ class Fixed:
             elif example.id == "3":
                 yield ()
             else:
-                yield Generation((f"dog {example.id}", "a dog")[: decoding.candidates], ("other",))
+                yield Generation(
+                    (f"dog {example.id}", "a dog")[: decoding.candidates], ("other",)
+                )
 
 
 class Echo:
@@ -334,7 +451,11 @@ class Echo:
 
     def complete(self, conversations, store) -> None:
         for index, talk in enumerate(conversations):
-            lines = [line for line in talk[0]["content"].splitlines() if line.startswith("- ")]
+            lines = [
+                line
+                for line in talk[0]["content"].splitlines()
+                if line.startswith("- ")
+            ]
             store(index, Reply(f'"{json.loads(lines[-1][2:])}"\n'))
 
 
@@ -363,7 +484,10 @@ def test_candidates_become_one_caption_and_failures_stay():
     adapter = Consensus(model=model, judge=Echo(), candidates=2)
     assert isinstance(adapter, Adapter)
     first, second, third, fourth = generated(adapter)
-    assert (first, second) == (Generation(("dog 0",), ("other",)), Generation(("dog 1",), ("other",)))
+    assert (first, second) == (
+        Generation(("dog 0",), ("other",)),
+        Generation(("dog 1",), ("other",)),
+    )
     assert third == Failure("broken image")
     assert fourth == Failure("the model has no caption to summarise")
     adapter.prepare(TaskView(SUMMARISED, Decoding()))
@@ -371,7 +495,9 @@ def test_candidates_become_one_caption_and_failures_stay():
 
 
 class FixedServer(Fixed):
-    """Stores the same results, the last example first, and waits for the third until the others are stored."""
+    """Stores the same results, the last example first,
+    and waits for the third until the others are stored.
+    """
 
     def __init__(self, stored) -> None:
         super().__init__()
@@ -381,7 +507,10 @@ class FixedServer(Fixed):
         results = list(self.generate(examples, decoding, seeds))
         for position in (3, 1, 0):
             result = results[position]
-            store(position, result if isinstance(result, Generation) else Generation(tuple(result)))
+            store(
+                position,
+                result if isinstance(result, Generation) else Generation(tuple(result)),
+            )
         deadline = time.monotonic() + 10
         while len(self.stored) < 3 and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -391,8 +520,12 @@ class FixedServer(Fixed):
 def test_captions_are_summarised_while_the_model_goes_on(monkeypatch):
     stored: dict[int, Any] = {}
     adapter = Consensus(model=FixedServer(stored), judge=Echo(), candidates=2)
-    adapter.generate_unordered(SUMMARISED, Decoding(candidates=3), [0] * 4, stored.__setitem__)
-    assert list(stored)[-1] == 2 and [stored[k] for k in range(4)] == generated(Consensus(model=Fixed(), judge=Echo(), candidates=2))
+    adapter.generate_unordered(
+        SUMMARISED, Decoding(candidates=3), [0] * 4, stored.__setitem__
+    )
+    assert list(stored)[-1] == 2 and [stored[k] for k in range(4)] == generated(
+        Consensus(model=Fixed(), judge=Echo(), candidates=2)
+    )
     assert not isinstance(Consensus(model=Fixed(), judge=Echo()), GeneratesUnordered)
 
 
@@ -404,16 +537,23 @@ def test_an_error_of_the_model_ends_the_summaries():
 
     stored: dict[int, Any] = {}
     with pytest.raises(HarnessError, match="the server is down"):
-        Consensus(model=Down(stored), judge=Echo()).generate_unordered(SUMMARISED, Decoding(), [0] * 4, stored.__setitem__)
+        Consensus(model=Down(stored), judge=Echo()).generate_unordered(
+            SUMMARISED, Decoding(), [0] * 4, stored.__setitem__
+        )
     assert list(stored) == [1]
 
 
 def test_a_refusal_is_a_failure():
-    assert generated(Consensus(model=Fixed(), judge=Mute()))[0] == Failure("the answer of the judge is refused")
+    assert generated(Consensus(model=Fixed(), judge=Mute()))[0] == Failure(
+        "the answer of the judge is refused"
+    )
 
 
 def test_the_contract_holds():
-    outcomes = check_adapter(Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2), examples=SUMMARISED)
+    outcomes = check_adapter(
+        Consensus(model={"human": {"held_out": 2}}, judge=Echo(), candidates=2),
+        examples=SUMMARISED,
+    )
     assert {o.check: o.reason for o in outcomes if o.failed} == {}
 
 
@@ -428,7 +568,9 @@ def test_the_fingerprint_has_model_judge_and_prompt():
 
 
 def test_settings_are_checked():
-    with pytest.raises(HarnessError, match="candidates is 1; expected a whole number of at least 2"):
+    with pytest.raises(
+        HarnessError, match="candidates is 1; expected a whole number of at least 2"
+    ):
         Consensus(model=Fixed(), judge=Echo(), candidates=1)
     with pytest.raises(HarnessError, match="consensus: prompt has no {candidates}"):
         Consensus(model=Fixed(), judge=Echo(), prompt="x")

@@ -1,4 +1,6 @@
-"""Every metric as a module of evaluate: batches equal one call, alternatives of inputs, several processes."""
+"""Every metric as a module of evaluate: batches equal one call,
+alternatives of inputs, several processes.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,15 @@ from harness.registry.torchvision_guard import guard_torchvision
 from harness.testing.sample_captions import caption_sets
 from tests.support.metric_cases import CANNOT_RUN, SLOW, case, names
 
-METRICS = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in names()]
+METRICS = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
+    for name in names()
+]
 SETS = caption_sets()
-CANDIDATES, REFERENCES = [list(s.candidates) for s in SETS], [list(s.references) for s in SETS]
+CANDIDATES, REFERENCES = (
+    [list(s.candidates) for s in SETS],
+    [list(s.references) for s in SETS],
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -39,22 +47,38 @@ def test_every_metric(name, tmp_path, evaluate):
     assert isinstance(metric, evaluate.Metric)
     if not item.sets:
         entries = [
-            [{"log_probs": s.log_probs.tolist(), "ranks": s.ranks.tolist(), "tokens": list(s.tokens)} for s in row] for row in item.scores
+            [
+                {
+                    "log_probs": s.log_probs.tolist(),
+                    "ranks": s.ranks.tolist(),
+                    "tokens": list(s.tokens),
+                }
+                for s in row
+            ]
+            for row in item.scores
         ]
         metric.add_batch(predictions=entries[:2])
         metric.add_batch(predictions=entries[2:])
         values, expected = metric.compute(), metric.compute(predictions=entries)
     else:
         (candidates, references), fields = item.part(0, 6)
-        candidates, references = [list(c) for c in candidates], [list(r) for r in references]
+        candidates, references = (
+            [list(c) for c in candidates],
+            [list(r) for r in references],
+        )
         metric.add(prediction=candidates[0], reference=references[0])
         metric.add_batch(predictions=candidates[1:], references=references[1:])
         values = metric.compute(**fields)
-        torch_metric = pytest.importorskip("torchmetrics") and as_torchmetric(name, **item.parameters)
+        torch_metric = pytest.importorskip("torchmetrics") and as_torchmetric(
+            name, **item.parameters
+        )
         torch_metric.update(candidates, references, **fields)
         expected = {metric.name: float(torch_metric.compute())}
     assert list(values) == list(expected)
-    assert all(values[k] == expected[k] or (math.isnan(values[k]) and math.isnan(expected[k])) for k in values)
+    assert all(
+        values[k] == expected[k] or (math.isnan(values[k]) and math.isnan(expected[k]))
+        for k in values
+    )
 
 
 @pytest.mark.parametrize("single_prediction", [True, False])
@@ -62,15 +86,20 @@ def test_every_metric(name, tmp_path, evaluate):
 def test_texts_and_lists_of_texts(tmp_path, single_prediction, single_reference):
     predictions = [row[0] if single_prediction else row for row in CANDIDATES]
     references = [row[0] if single_reference else row for row in REFERENCES]
-    values = module("bleu1", tmp_path).compute(predictions=predictions, references=references)
+    values = module("bleu1", tmp_path).compute(
+        predictions=predictions, references=references
+    )
     expected = harness.metric("bleu1")(
-        [row[:1] if single_prediction else row for row in CANDIDATES], [row[:1] if single_reference else row for row in REFERENCES]
+        [row[:1] if single_prediction else row for row in CANDIDATES],
+        [row[:1] if single_reference else row for row in REFERENCES],
     )
     assert values == {"bleu1": expected.value}
 
 
 def test_a_combination_of_modules(tmp_path, evaluate):
-    combined = evaluate.combine([module("cider", tmp_path / "a"), module("bleu1", tmp_path / "b")])
+    combined = evaluate.combine(
+        [module("cider", tmp_path / "a"), module("bleu1", tmp_path / "b")]
+    )
     values = combined.compute(predictions=CANDIDATES, references=REFERENCES)
     expected = harness.score(CANDIDATES, REFERENCES, ["cider", "bleu1"])
     assert values == {name: result.value for name, result in expected.items()}
@@ -80,17 +109,29 @@ def test_processes_write_files_that_the_first_reads(tmp_path):
     results = {}
 
     def process(rank, start, stop):
-        arguments = {"cache_dir": str(tmp_path), "num_process": 2, "process_id": rank, "experiment_id": "x"}
+        arguments = {
+            "cache_dir": str(tmp_path),
+            "num_process": 2,
+            "process_id": rank,
+            "experiment_id": "x",
+        }
         metric = as_evaluate("cider", module=arguments)
-        metric.add_batch(predictions=CANDIDATES[start:stop], references=REFERENCES[start:stop])
+        metric.add_batch(
+            predictions=CANDIDATES[start:stop], references=REFERENCES[start:stop]
+        )
         results[rank] = metric.compute()
 
-    threads = [threading.Thread(target=process, args=part) for part in ((0, 0, 4), (1, 4, 6))]
+    threads = [
+        threading.Thread(target=process, args=part) for part in ((0, 0, 4), (1, 4, 6))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert results == {0: {"cider": harness.metric("cider")(CANDIDATES, REFERENCES).value}, 1: None}
+    assert results == {
+        0: {"cider": harness.metric("cider")(CANDIDATES, REFERENCES).value},
+        1: None,
+    }
 
 
 def test_the_description_and_mistakes(tmp_path):

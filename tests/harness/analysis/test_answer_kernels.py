@@ -21,11 +21,17 @@ def test_kernels_are_symmetric_with_ones_for_equal_texts(name):
 
 def test_values_of_kernels():
     answers = Answers(["a b c", "a b d", "x"])
-    characters, tokens, grams, exact = answers.kernels(["characters", "tokens", "n-grams", "exact"], np.arange(3)[None])[0]
-    assert characters[0, 1] == pytest.approx(4 / 5) and tokens[0, 1] == pytest.approx(2 / 3)
+    characters, tokens, grams, exact = answers.kernels(
+        ["characters", "tokens", "n-grams", "exact"], np.arange(3)[None]
+    )[0]
+    assert characters[0, 1] == pytest.approx(4 / 5) and tokens[0, 1] == pytest.approx(
+        2 / 3
+    )
     assert grams[0, 1] == pytest.approx(3 / 6), "a, b and 'a b' of six n-grams each"
     assert exact.tolist() == np.eye(3).tolist()
-    assert answers.kernels(["overlap"], np.arange(3)[None])[0, 0][0, 1] == pytest.approx(1 / 3), "'a b' of three n-grams each"
+    assert answers.kernels(["overlap"], np.arange(3)[None])[0, 0][
+        0, 1
+    ] == pytest.approx(1 / 3), "'a b' of three n-grams each"
 
 
 def test_prompts_do_not_share_n_grams():
@@ -35,9 +41,13 @@ def test_prompts_do_not_share_n_grams():
 
 
 def test_features_of_style_and_words():
-    names, values = Answers(["I'm sorry, I can't.", "A dog runs.", "a dog runs", ""]).features()
+    names, values = Answers(
+        ["I'm sorry, I can't.", "A dog runs.", "a dog runs", ""]
+    ).features()
     column = dict(zip(names, values.T.tolist()))
     assert column["refusal"] == [1, 0, 0, 0] and column["empty"] == [0, 0, 0, 1]
-    assert column["ends with a full stop"] == [1, 1, 0, 0] and column["begins with a capital"] == [1, 1, 0, 0]
+    assert column["ends with a full stop"] == [1, 1, 0, 0] and column[
+        "begins with a capital"
+    ] == [1, 1, 0, 0]
     assert column["'dog runs'"] == [0, 1, 1, 0] and column["'… .'"] == [1, 1, 0, 0]
     assert "Markdown" not in column and set(STYLE) >= {"Markdown"}

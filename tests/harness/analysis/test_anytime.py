@@ -1,4 +1,6 @@
-"""Confidence sequences of comparisons: looks, orders, clusters, metrics without one, ``compare(anytime=True)``."""
+"""Confidence sequences of comparisons: looks, orders, clusters, metrics without one,
+``compare(anytime=True)``.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,21 @@ def item():
 def test_the_test_of_a_mean_is_the_betting_sequence_in_random_order(item):
     found = anytime_test(item, order_of(300))
     assert found.method == "betting" and "differences of at most 1" in found.note
-    assert 1 < len(found.looks) <= MAX_LOOKS and found.last is found.looks[-1] and found.looks[-1].n == 300
+    assert (
+        1 < len(found.looks) <= MAX_LOOKS
+        and found.last is found.looks[-1]
+        and found.looks[-1].n == 300
+    )
     assert found.looks[0].n == FIRST_LOOK
     (plain,) = betting_looks(item.a.scores - item.b.scores, np.ones(300), 1.0, [300])
     assert found.last.difference == pytest.approx(plain.difference)
-    assert found.last.low > 0 and found.last.p_value < 0.05 and found.p_exchangeable < 0.05
+    assert (
+        found.last.low > 0 and found.last.p_value < 0.05 and found.p_exchangeable < 0.05
+    )
     assert found == anytime_test(item, order_of(300))
-    assert found.last.low != anytime_test(item, order_of(300, 1)).last.low, "the order is that of the seed"
+    assert found.last.low != anytime_test(item, order_of(300, 1)).last.low, (
+        "the order is that of the seed"
+    )
 
 
 def test_undefined_examples_are_left_out(item):
@@ -52,7 +62,9 @@ def test_undefined_examples_are_left_out(item):
     scores[:100] = np.nan
     found = anytime_test(paired(scores, item.b.scores), order_of(300))
     assert found.last.n == 200
-    assert found.last.difference == pytest.approx(np.mean((item.a.scores - item.b.scores)[100:]))
+    assert found.last.difference == pytest.approx(
+        np.mean((item.a.scores - item.b.scores)[100:])
+    )
 
 
 def test_clusters_are_units(item):
@@ -65,34 +77,52 @@ def test_clusters_are_units(item):
 
 def logged(a, b, bounds=None) -> PairedMetric:
     sides = [np.asarray(side, dtype=float) for side in (a, b)]
-    return PairedMetric(LoggedScore("latency", bounds), *(SystemData(side[:, None], side) for side in sides))
+    return PairedMetric(
+        LoggedScore("latency", bounds),
+        *(SystemData(side[:, None], side) for side in sides),
+    )
 
 
 def test_a_score_without_a_range_says_so_and_what_it_waits_for():
     rng = np.random.default_rng(1)
     b = rng.lognormal(size=260)
     worse = anytime_test(logged(b + rng.exponential(size=260), b), order_of(260))
-    assert (worse.method, worse.last.p_value, worse.last.high) == ("asymptotic", 1.0, np.inf)
+    assert (worse.method, worse.last.p_value, worse.last.high) == (
+        "asymptotic",
+        1.0,
+        np.inf,
+    )
     assert worse.note == (
-        "asymptotic, without a declared range (--bounds LOW,HIGH declares it), not yet: 0 examples differ in the other direction, "
+        "asymptotic, without a declared range (--bounds LOW,HIGH declares it), "
+        "not yet: 0 examples differ in the other direction, "
         "10 are needed without a declared range"
     )
     noisy = anytime_test(logged(b + rng.normal(0.6, 1, 260), b), order_of(260))
-    assert noisy.note == "asymptotic, without a declared range (--bounds LOW,HIGH declares it), from 200 examples on" and noisy.last.low > 0
+    assert (
+        noisy.note
+        == "asymptotic, without a declared range (--bounds LOW,HIGH declares it), "
+        "from 200 examples on"
+        and noisy.last.low > 0
+    )
 
 
 def test_a_declared_range_of_a_log_needs_no_condition():
     rng = np.random.default_rng(2)
     a, b = (rng.random((2, 300)) < [[0.9], [0.6]]).astype(float)
     found = anytime_test(logged(a, b, (0.0, 1.0)), order_of(300))
-    assert (found.method, found.note) == ("betting", "within differences of at most 1") and found.last.low > 0
+    assert (found.method, found.note) == (
+        "betting",
+        "within differences of at most 1",
+    ) and found.last.low > 0
     alike = anytime_test(logged(b, b, (0.0, 1.0)), order_of(300))
     assert alike.last.low < 0 < alike.last.high and alike.last.p_value == 1.0
 
 
 def test_clusters_are_counted_as_clusters():
     rng = np.random.default_rng(3)
-    found = anytime_test(logged(rng.random(360), rng.random(360)), order_of(120), np.arange(360) // 3)
+    found = anytime_test(
+        logged(rng.random(360), rng.random(360)), order_of(120), np.arange(360) // 3
+    )
     assert found.last.waits == "120 of 200 clusters"
     assert found.note.endswith(" declares it), not yet: 120 of 200 clusters")
 
@@ -100,7 +130,10 @@ def test_clusters_are_counted_as_clusters():
 def test_a_number_that_is_no_sum_has_a_reason():
     metric = current().create("metrics", "distinct", {"n": 2})
     scores = np.ones(5)
-    found = anytime_test(PairedMetric(metric, SystemData(None, scores), SystemData(None, scores)), order_of(5))
+    found = anytime_test(
+        PairedMetric(metric, SystemData(None, scores), SystemData(None, scores)),
+        order_of(5),
+    )
     assert (found.method, found.looks, found.last) == ("", (), None)
     assert "no function of sums over examples" in found.note
 
@@ -110,25 +143,46 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("anytime")
     spec = write_task(folder, 260)
     distinct = {"distinct": {"n": 2, "tokenizer": "none"}}
-    harness.evaluate({**spec, "metrics": [*spec["metrics"], distinct]}, output=folder / "r")
+    harness.evaluate(
+        {**spec, "metrics": [*spec["metrics"], distinct]}, output=folder / "r"
+    )
     return str(folder / "r")
 
 
 def test_compare_adds_the_sequence_beside_the_numbers_of_one_look(run):
     plain = compare(run, metrics=["rouge", "bleu4"], draws=200)
-    rows = compare(run, metrics=["rouge", "bleu4", "distinct2"], draws=200, anytime=True)
+    rows = compare(
+        run, metrics=["rouge", "bleu4", "distinct2"], draws=200, anytime=True
+    )
     assert all(row.anytime is None for row in plain)
-    by_metric = {row.metric: row for row in rows if (row.system_a, row.system_b) == ("good", "bad")}
-    assert (by_metric["rouge"].anytime.method, by_metric["bleu4"].anytime.method) == ("betting", "asymptotic")
+    by_metric = {
+        row.metric: row
+        for row in rows
+        if (row.system_a, row.system_b) == ("good", "bad")
+    }
+    assert (by_metric["rouge"].anytime.method, by_metric["bleu4"].anytime.method) == (
+        "betting",
+        "asymptotic",
+    )
     for name in ("rouge", "bleu4"):
         row = by_metric[name]
         assert row.anytime.last.difference == pytest.approx(row.difference, rel=1e-9)
-        assert row.anytime.last.low < row.ci95[0] and row.anytime.last.high > row.ci95[1], "wider than the interval of one look"
+        assert (
+            row.anytime.last.low < row.ci95[0] and row.anytime.last.high > row.ci95[1]
+        ), "wider than the interval of one look"
         assert row.to_dict()["anytime"]["looks"][-1]["n"] == 260
     assert by_metric["distinct2"].anytime.last is None
     assert [row.to_dict() for row in plain if row.metric == "rouge"] == [
-        {name: value for name, value in row.to_dict().items() if name not in ("anytime", "p_bh")} | {"p_bh": other.to_dict()["p_bh"]}
-        for row, other in zip((row for row in rows if row.metric == "rouge"), (row for row in plain if row.metric == "rouge"))
+        {
+            name: value
+            for name, value in row.to_dict().items()
+            if name not in ("anytime", "p_bh")
+        }
+        | {"p_bh": other.to_dict()["p_bh"]}
+        for row, other in zip(
+            (row for row in rows if row.metric == "rouge"),
+            (row for row in plain if row.metric == "rouge"),
+        )
     ]
 
 

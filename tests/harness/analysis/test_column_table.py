@@ -14,7 +14,9 @@ from harness.errors import InputError, UnknownName
 
 def run_directory(path, results, samples=None):
     path.mkdir()
-    (path / "manifest.json").write_text(json.dumps({"task": "toy", "digest": "0", "signature": "toy"}))
+    (path / "manifest.json").write_text(
+        json.dumps({"task": "toy", "digest": "0", "signature": "toy"})
+    )
     (path / "results.json").write_text(json.dumps({"schema": 1, "results": results}))
     if samples:
         pq.write_table(pa.Table.from_pylist(samples), path / "samples.parquet")
@@ -22,7 +24,14 @@ def run_directory(path, results, samples=None):
 
 
 def result(model, metric, value, level="item", **decoding):
-    return {"model": model, "task": "toy", "decoding": decoding, "metric": metric, "value": value, "level": level}
+    return {
+        "model": model,
+        "task": "toy",
+        "decoding": decoding,
+        "metric": metric,
+        "value": value,
+        "level": level,
+    }
 
 
 def test_a_tsv_has_numbers_and_labels(tmp_path):
@@ -33,8 +42,14 @@ def test_a_tsv_has_numbers_and_labels(tmp_path):
     assert table.labels == {"dataset": ("x", "y")}
     np.testing.assert_array_equal(table.numbers["a"], [1, np.nan])
     np.testing.assert_array_equal(table.numbers["b"], [np.inf, 0.002])
-    assert (len(table), table.groups("dataset"), table.groups("b")) == (2, ["x", "y"], ["inf", "0.002"])
-    with pytest.raises(UnknownName, match="has no column 'datset'; did you mean 'dataset'"):
+    assert (len(table), table.groups("dataset"), table.groups("b")) == (
+        2,
+        ["x", "y"],
+        ["inf", "0.002"],
+    )
+    with pytest.raises(
+        UnknownName, match="has no column 'datset'; did you mean 'dataset'"
+    ):
         table.groups("datset")
 
 
@@ -46,7 +61,11 @@ def test_a_csv_too(tmp_path):
 
 @pytest.mark.parametrize(
     "text, message",
-    [("", "is empty"), ("a\tb\n1\n", "t.tsv:2: 1 cells; expected 2, as in the header"), ("a\ta\n", "t.tsv:1: the column 'a' occurs twice")],
+    [
+        ("", "is empty"),
+        ("a\tb\n1\n", "t.tsv:2: 1 cells; expected 2, as in the header"),
+        ("a\ta\n", "t.tsv:1: the column 'a' occurs twice"),
+    ],
 )
 def test_bad_tables(tmp_path, text, message):
     path = tmp_path / "t.tsv"
@@ -72,17 +91,42 @@ def test_systems_of_runs(tmp_path):
     np.testing.assert_array_equal(table.numbers["cider"], [1, 2, np.inf, np.nan])
     np.testing.assert_array_equal(table.numbers["pregen(x)"], [0.25, 0.25, np.nan, 0.5])
     assert table.labels["dataset"] == ("toy",) * 4
-    assert len(read_columns([first, run_directory(tmp_path / "two", [result("m", "cider", 3.0)])])) == 5
+    assert (
+        len(
+            read_columns(
+                [first, run_directory(tmp_path / "two", [result("m", "cider", 3.0)])]
+            )
+        )
+        == 5
+    )
 
 
 def test_examples_of_runs(tmp_path):
     samples = [
-        {"model": "m", "decoding": "{}", "example": "1", "candidates": ["a"], "references": ["a"], "cider": 1.0},
-        {"model": "m", "decoding": "{}", "example": "2", "candidates": ["a"], "references": ["a"], "cider": None},
+        {
+            "model": "m",
+            "decoding": "{}",
+            "example": "1",
+            "candidates": ["a"],
+            "references": ["a"],
+            "cider": 1.0,
+        },
+        {
+            "model": "m",
+            "decoding": "{}",
+            "example": "2",
+            "candidates": ["a"],
+            "references": ["a"],
+            "cider": None,
+        },
     ]
     table = read_columns([run_directory(tmp_path / "one", [], samples)], "example")
     np.testing.assert_array_equal(table.numbers["cider"], [1, np.nan])
-    assert table.labels["example"] if "example" in table.labels else table.numbers["example"].tolist() == [1, 2]
+    assert (
+        table.labels["example"]
+        if "example" in table.labels
+        else table.numbers["example"].tolist() == [1, 2]
+    )
     with pytest.raises(InputError, match="no scores per example"):
         read_columns([run_directory(tmp_path / "two", [])], "example")
 
@@ -101,7 +145,10 @@ def test_records_lack_columns():
     assert (table.numbers["a"].tolist(), table.labels["b"]) == ([1.0, 0.1], ("", "x"))
 
 
-@pytest.mark.parametrize("cells", [["1234567", "1234568"], ["0.1234567", "0.1234568"], ["1e-9", "2e-9"], ["-3", "3"]])
+@pytest.mark.parametrize(
+    "cells",
+    [["1234567", "1234568"], ["0.1234567", "0.1234568"], ["1e-9", "2e-9"], ["-3", "3"]],
+)
 def test_groups_of_numbers_keep_all_digits(cells):
     table = from_records("here", [{"item": float(cell)} for cell in cells])
     labels = table.groups("item")
@@ -114,7 +161,9 @@ def test_integers_beyond_the_precision_of_a_number_stay_different_groups(tmp_pat
     path.write_text("item\ta\n1234567890123456789\t1\n1234567890123456788\t2\n")
     table = read_table(path)
     assert table.groups("item") == ["1234567890123456789", "1234567890123456788"]
-    assert table.numbers["item"][0] == table.numbers["item"][1], "as numbers they are equal"
+    assert table.numbers["item"][0] == table.numbers["item"][1], (
+        "as numbers they are equal"
+    )
     path.write_text("item\ta\n9007199254740992\t1\n1e300\tinf\n")
     assert read_table(path).labels == {}, "exact integers need no label"
 
@@ -122,8 +171,19 @@ def test_integers_beyond_the_precision_of_a_number_stay_different_groups(tmp_pat
 def test_groups_by_item_on_the_command_line(tmp_path, capsys):
     from harness.cli.main import main
 
-    rows = [(1234567890123456000 + item, x, x * item) for item in (1, 2) for x in (1, 2, 3)]
+    rows = [
+        (1234567890123456000 + item, x, x * item) for item in (1, 2) for x in (1, 2, 3)
+    ]
     path = tmp_path / "t.tsv"
-    path.write_text("item\ta\tb\n" + "".join(f"{item}\t{a}\t{b}\n" for item, a, b in rows))
-    assert main(["correlate", str(path), "--x", "a", "--y", "b", "--by", "item", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["groups"] == ["1234567890123456001", "1234567890123456002", "all"]
+    path.write_text(
+        "item\ta\tb\n" + "".join(f"{item}\t{a}\t{b}\n" for item, a, b in rows)
+    )
+    assert (
+        main(["correlate", str(path), "--x", "a", "--y", "b", "--by", "item", "--json"])
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["groups"] == [
+        "1234567890123456001",
+        "1234567890123456002",
+        "all",
+    ]

@@ -30,7 +30,12 @@ from tests.support.comparisons import SPEC, make_comparison
 def test_models_of_one_run_are_compared_pair_by_pair(project):
     harness.evaluate(SPEC, output="r")
     (row,) = compare("r")
-    assert (row.system_a, row.system_b, row.difference, row.n) == ("short", "long", -1.0, 6)
+    assert (row.system_a, row.system_b, row.difference, row.n) == (
+        "short",
+        "long",
+        -1.0,
+        6,
+    )
     assert row.sign_p_value == row.p_value == pytest.approx(2 / 64)
     assert row.exact
     assert row.p_holm == row.p_bh == row.p_value
@@ -69,7 +74,10 @@ def test_runs_on_different_data_are_not_paired_by_chance(project):
 
 
 def test_examples_that_one_system_lacks_are_left_out(project):
-    models = [{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long", "fail": ["e2"]}}]
+    models = [
+        {"echo": {"n": 1, "label": "short"}},
+        {"echo": {"n": 3, "label": "long", "fail": ["e2"]}},
+    ]
     harness.evaluate({**SPEC, "models": models}, output="r")
     (row,) = compare("r")
     assert (row.n, row.left_out) == (5, 1)
@@ -108,8 +116,14 @@ def test_the_choice_of_pairs_does_not_change_a_row(project):
     harness.evaluate({**SPEC, "models": models}, output="r")
     (alone,) = [row for row in compare("r", baseline="long") if row.system_a == "short"]
     (project / "r" / "comparisons.json").unlink()
-    (among,) = [row for row in compare("r") if (row.system_a, row.system_b) == ("short", "long")]
-    assert (alone.difference, alone.p_value, alone.ci95) == (among.difference, among.p_value, among.ci95)
+    (among,) = [
+        row for row in compare("r") if (row.system_a, row.system_b) == ("short", "long")
+    ]
+    assert (alone.difference, alone.p_value, alone.ci95) == (
+        among.difference,
+        among.p_value,
+        among.ci95,
+    )
 
 
 def test_a_run_in_memory_is_compared(project):
@@ -119,7 +133,9 @@ def test_a_run_in_memory_is_compared(project):
 
 
 def test_metrics_are_chosen_by_name(project):
-    harness.evaluate({**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r")
+    harness.evaluate(
+        {**SPEC, "metrics": ["length", {"trm": {"distance": "chars"}}]}, output="r"
+    )
     for name in ("length", "Length", "TRM(chars)"):
         assert [row.metric for row in compare("r", metrics=[name])] == [name.lower()]
     with pytest.raises(HarnessError, match="no metric 'lenght'; did you mean 'length'"):
@@ -146,14 +162,21 @@ def test_rows_of_an_earlier_version_of_a_corpus_metric_are_a_note(project):
     harness.evaluate({**SPEC, "models": models, "metrics": ["distinct"]}, output="r")
     for file in (project / "r" / "scores").glob("*.npz"):
         arrays = dict(np.load(file))
-        rows = {"stats": np.ones((len(arrays["defined"]), 4)), "p_method": arrays["p_method"], "seconds": arrays["seconds"]}
+        rows = {
+            "stats": np.ones((len(arrays["defined"]), 4)),
+            "p_method": arrays["p_method"],
+            "seconds": arrays["seconds"],
+        }
         ArtifactStore(project / "r").write_arrays(SimpleNamespace(stem=file.stem), rows)
     (row,) = compare("r")
     assert row.note == "the run has no statistics of this metric; run the spec again"
 
 
 def test_adjustment_is_by_metric_and_over_all_rows():
-    rows = [make_comparison(metric=m, p_value=p, difference=1.0) for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))]
+    rows = [
+        make_comparison(metric=m, p_value=p, difference=1.0)
+        for m, p in (("x", 0.01), ("x", 0.04), ("y", 0.03), ("y", None))
+    ]
     result = adjusted(rows)
     assert [row.p_holm for row in result] == [0.02, 0.04, 0.03, None]
     np.testing.assert_allclose([row.p_bh for row in result[:3]], [0.03, 0.04, 0.04])
@@ -163,29 +186,55 @@ def test_adjustment_is_by_metric_and_over_all_rows():
 def test_runs_of_other_reference_counts_are_refused(project):
     for name, count in (("r", 2), ("s", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
-    with pytest.raises(HarnessError, match="is of 2 references in r and of 1 in s; --force"):
+    with pytest.raises(
+        HarnessError, match="is of 2 references in r and of 1 in s; --force"
+    ):
         compare("r", "s")
     (row,) = compare("r", "s", force=True)
     assert row.better == "sizes differ"
 
 
 def test_incomparable_numbers_do_not_count_among_the_tests():
-    rows = [make_comparison(p_value=p, sizes_differ=differ, difference=1.0) for p, differ in ((0.01, False), (0.0001, True), (0.04, False))]
+    rows = [
+        make_comparison(p_value=p, sizes_differ=differ, difference=1.0)
+        for p, differ in ((0.01, False), (0.0001, True), (0.04, False))
+    ]
     result = adjusted(rows)
     assert [row.p_holm for row in result] == [0.02, None, 0.04]
     assert [row.better for row in result] == ["A", "sizes differ", "A"]
 
 
 def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
-    words = ["dog", "cat", "man", "runs", "sleeps", "in", "the", "park", "house", "a", "red", "ball"]
+    words = [
+        "dog",
+        "cat",
+        "man",
+        "runs",
+        "sleeps",
+        "in",
+        "the",
+        "park",
+        "house",
+        "a",
+        "red",
+        "ball",
+    ]
     rng = np.random.default_rng(0)
-    texts = {k: [" ".join(rng.choice(words[:size], 9)) for size in (12, 4, 12)] for k in map(str, range(30))}
+    texts = {
+        k: [" ".join(rng.choice(words[:size], 9)) for size in (12, 4, 12)]
+        for k in map(str, range(30))
+    }
     for place, name in enumerate(("references", "dull", "rich")):
-        (project / f"{name}.json").write_text(json.dumps({key: [row[place]] for key, row in texts.items()}))
+        (project / f"{name}.json").write_text(
+            json.dumps({key: [row[place]] for key, row in texts.items()})
+        )
     spec = {
         "task": "corpus",
         "dataset": {"reader": "jsonl", "path": str(project / "references.json")},
-        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json")}} for n in ("dull", "rich")],
+        "models": [
+            {"predictions": {"label": n, "path": str(project / f"{n}.json")}}
+            for n in ("dull", "rich")
+        ],
         "metrics": ["compression-ratio", {"ms-jaccard": {"n": 1, "tokenizer": "none"}}],
     }
     harness.evaluate(spec, output="r")
@@ -197,16 +246,33 @@ def test_a_number_of_the_corpus_is_compared_over_groups_of_examples(project):
             assert row.better == "B"
             assert row.difference == pytest.approx(row.a - row.b)
             assert row.ci95[0] < row.difference < row.ci95[1]
-            assert 0 < row.p_value <= 0.05 and row.p_bootstrap is None and row.draws == 0
-            assert row.note.endswith("the jackknife that leaves out 20 parts of 1.5 examples, 19 degrees of freedom")
+            assert (
+                0 < row.p_value <= 0.05 and row.p_bootstrap is None and row.draws == 0
+            )
+            assert row.note.endswith(
+                "the jackknife that leaves out 20 parts of 1.5 examples, "
+                "19 degrees of freedom"
+            )
 
 
-def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_differ(project):
+def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_differ(
+    project,
+):
     harness.evaluate({**SPEC, "metrics": ["distinct", "length"]}, output="r")
     rows = {row.metric: row for row in compare("r")}
-    assert rows["length"].better == "B", "a mean over candidates does not depend on their number"
-    unequal = rows["distinct1"] if "distinct1" in rows else next(row for name, row in rows.items() if name != "length")
-    assert (unequal.better, unequal.p_value, unequal.difference) == ("sizes differ", None, None)
+    assert rows["length"].better == "B", (
+        "a mean over candidates does not depend on their number"
+    )
+    unequal = (
+        rows["distinct1"]
+        if "distinct1" in rows
+        else next(row for name, row in rows.items() if name != "length")
+    )
+    assert (unequal.better, unequal.p_value, unequal.difference) == (
+        "sizes differ",
+        None,
+        None,
+    )
     assert unequal.note == "no verdict: 1 and 3 candidates (--equalise compares)"
     assert unequal.a is not None and unequal.b is not None
 
@@ -215,11 +281,22 @@ def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
     references = {"e1": ["a dog"], "e2": ["a cat"], "e3": ["a dog", "the dog"]}
     (project / "references.json").write_text(json.dumps(references))
     for name, ids in (("all", ["e1", "e2", "e3"]), ("some", ["e1", "e2"])):
-        (project / f"{name}.json").write_text(json.dumps({key: ["a dog"] for key in ids}))
+        (project / f"{name}.json").write_text(
+            json.dumps({key: ["a dog"] for key in ids})
+        )
     spec = {
         "task": "corpus",
         "dataset": {"reader": "jsonl", "path": str(project / "references.json")},
-        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json"), "allow_missing": True}} for n in ("all", "some")],
+        "models": [
+            {
+                "predictions": {
+                    "label": n,
+                    "path": str(project / f"{n}.json"),
+                    "allow_missing": True,
+                }
+            }
+            for n in ("all", "some")
+        ],
         "metrics": ["bleu1"],
     }
     harness.evaluate(spec, output="r")
@@ -228,65 +305,111 @@ def test_sizes_of_examples_that_one_system_lacks_do_not_matter(project):
 
 
 def test_systems_of_other_set_sizes_are_compared_on_equal_subsets(project):
-    harness.evaluate({**SPEC, "metrics": ["distinct", {"trm": {"distance": "rouge"}}]}, output="r")
+    harness.evaluate(
+        {**SPEC, "metrics": ["distinct", {"trm": {"distance": "rouge"}}]}, output="r"
+    )
     for row in compare("r", equalise=True, draws=100):
         assert row.better != "sizes differ" and not row.sizes_differ
-        assert row.note.startswith("equalised: sets of equal size, mean of 20 random subsets")
+        assert row.note.startswith(
+            "equalised: sets of equal size, mean of 20 random subsets"
+        )
     for name, count in (("s", 2), ("t", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
     (row,) = compare("s", "t", equalise=True, draws=100)
     assert (row.difference, row.better) == (0.0, "=")
 
 
-def test_rows_of_equal_sizes_are_kept_when_the_others_are_equalised(project, monkeypatch):
+def test_rows_of_equal_sizes_are_kept_when_the_others_are_equalised(
+    project, monkeypatch
+):
     harness.evaluate({**SPEC, "metrics": ["length", "distinct"]}, output="r")
     length, unequal = compare("r", draws=50)
     _, equalised = compare("r", equalise=True, draws=50)
     assert unequal.better == "sizes differ" != equalised.better
-    monkeypatch.setattr(module, "paired_tests", lambda *_: pytest.fail("computed again"))
-    monkeypatch.setattr(module, "equalised_tests", lambda *_: pytest.fail("computed again"))
-    assert [repr(row) for row in compare("r", draws=50)] == [repr(length), repr(unequal)]
+    monkeypatch.setattr(
+        module, "paired_tests", lambda *_: pytest.fail("computed again")
+    )
+    monkeypatch.setattr(
+        module, "equalised_tests", lambda *_: pytest.fail("computed again")
+    )
+    assert [repr(row) for row in compare("r", draws=50)] == [
+        repr(length),
+        repr(unequal),
+    ]
     assert repr(compare("r", equalise=True, draws=50)[1]) == repr(equalised)
 
 
-def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are(project):
-    rows = [{"id": f"e{k}", "objects": ["dog"], "references": ["a dog", "the dog"]} for k in range(4)]
+def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are(
+    project,
+):
+    rows = [
+        {"id": f"e{k}", "objects": ["dog"], "references": ["a dog", "the dog"]}
+        for k in range(4)
+    ]
     (project / "references.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    for name, texts in (("one", ["a dog and a cat"]), ("three", ["a dog", "a dog with a cat", "a car"])):
-        (project / f"{name}.json").write_text(json.dumps({row["id"]: texts for row in rows}))
+    for name, texts in (
+        ("one", ["a dog and a cat"]),
+        ("three", ["a dog", "a dog with a cat", "a car"]),
+    ):
+        (project / f"{name}.json").write_text(
+            json.dumps({row["id"]: texts for row in rows})
+        )
     spec = {
         "task": "objects",
         "dataset": {"reader": "jsonl", "path": str(project / "references.jsonl")},
-        "models": [{"predictions": {"label": n, "path": str(project / f"{n}.json")}} for n in ("one", "three")],
+        "models": [
+            {"predictions": {"label": n, "path": str(project / f"{n}.json")}}
+            for n in ("one", "three")
+        ],
         "metrics": [{"chair-i": {"truth": "annotations"}}, "distinct"],
     }
     harness.evaluate(spec, output="r")
     chair, distinct = compare("r", equalise=True, draws=50)
-    assert chair.note.startswith("no verdict: 1 and 3 candidates, and subsets cannot be scored: chair-i: the example 'e0'")
+    assert chair.note.startswith(
+        "no verdict: 1 and 3 candidates, and subsets cannot be scored: chair-i: "
+        "the example 'e0'"
+    )
     assert chair.better == "sizes differ" and distinct.note.startswith("equalised")
 
 
 WORDS = [f"w{number}" for number in range(400)]
 
 
-def sets(candidates: int, seed: int, words: int = 400, copies: int = 1) -> list[CaptionSet]:
+def sets(
+    candidates: int, seed: int, words: int = 400, copies: int = 1
+) -> list[CaptionSet]:
     """Caption sets of random words; ``copies`` repeats the candidates."""
     rng = np.random.default_rng(seed)
-    texts = [[" ".join(rng.choice(WORDS[:words], 6)) for _ in range(candidates)] * copies for _ in range(40)]
-    references = [[" ".join(np.random.default_rng(k).choice(WORDS, 6)) for _ in range(3)] for k in range(40)]
-    return [CaptionSet(str(k), tuple(c), tuple(r)) for k, (c, r) in enumerate(zip(texts, references))]
+    texts = [
+        [" ".join(rng.choice(WORDS[:words], 6)) for _ in range(candidates)] * copies
+        for _ in range(40)
+    ]
+    references = [
+        [" ".join(np.random.default_rng(k).choice(WORDS, 6)) for _ in range(3)]
+        for k in range(40)
+    ]
+    return [
+        CaptionSet(str(k), tuple(c), tuple(r))
+        for k, (c, r) in enumerate(zip(texts, references))
+    ]
 
 
 @pytest.mark.first_case_fast
-@pytest.mark.parametrize("name", ["distinct", "compression-ratio", "vocabulary", "entropy"])
+@pytest.mark.parametrize(
+    "name", ["distinct", "compression-ratio", "vocabulary", "entropy"]
+)
 def test_copies_of_the_same_captions_do_not_differ(name):
-    tests = equalised_tests(resolve("metrics", name), sets(1, 0), sets(1, 0, copies=10), 100, 0)
+    tests = equalised_tests(
+        resolve("metrics", name), sets(1, 0), sets(1, 0, copies=10), 100, 0
+    )
     assert tests.reported is not None
     assert tests.reported.difference == 0 and tests.reported.a == tests.reported.b
 
 
 @pytest.mark.first_case_fast
-@pytest.mark.parametrize("name", ["distinct", "vocabulary", {"trm": {"distance": "rouge"}}])
+@pytest.mark.parametrize(
+    "name", ["distinct", "vocabulary", {"trm": {"distance": "rouge"}}]
+)
 def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name):
     metric = resolve("metrics", name)
     same = equalised_tests(metric, sets(2, 1), sets(6, 2), 200, 0).reported
@@ -299,44 +422,105 @@ def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name
 @pytest.mark.slow
 def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them():
     nan = float("nan")
-    results = [ResampledDifference(0.5 + d, 0.5, d, (d - 0.196, d + 0.196), nan, 0.1, 99, False) for d in (0.2, 0.4, 0.3)]
+    results = [
+        ResampledDifference(
+            0.5 + d, 0.5, d, (d - 0.196, d + 0.196), nan, 0.1, 99, False
+        )
+        for d in (0.2, 0.4, 0.3)
+    ]
     subsets = [PairedTests(result, "", None, 10, 5, 5, 0) for result in results]
     pooled = module._pooled(subsets).reported
     error = np.sqrt(0.1**2 + np.var([0.2, 0.4, 0.3], ddof=1) / 3)
     assert (pooled.a, pooled.b, pooled.difference) == pytest.approx((0.8, 0.5, 0.3))
     assert pooled.ci95 == pytest.approx((0.3 - 1.96 * error, 0.3 + 1.96 * error))
     assert pooled.p_value == pytest.approx(2 * scipy_stats.norm.sf(0.3 / error))
-    unknown = [*subsets[:2], replace(subsets[2], reported=replace(results[2], ci95=None))]
-    assert module._pooled(unknown).reported.ci95 is None and np.isnan(module._pooled(unknown).reported.p_value)
+    unknown = [
+        *subsets[:2],
+        replace(subsets[2], reported=replace(results[2], ci95=None)),
+    ]
+    assert module._pooled(unknown).reported.ci95 is None and np.isnan(
+        module._pooled(unknown).reported.p_value
+    )
 
 
 def test_subsets_are_determined_by_the_seed():
     metric = resolve("metrics", "distinct")
-    first, again, other = (equalised_tests(metric, sets(2, 1), sets(6, 2), 50, seed).reported for seed in (0, 0, 1))
+    first, again, other = (
+        equalised_tests(metric, sets(2, 1), sets(6, 2), 50, seed).reported
+        for seed in (0, 0, 1)
+    )
     assert repr(first) == repr(again) != repr(other)
 
 
 @pytest.mark.slow
 def test_the_same_captions_ten_times_are_never_better_by_any_metric(tmp_path):
-    rows = [{"id": str(k), "references": [f"{s[0]} today", *map(str, s[2:6])], "source": str(s[2])} for k, s in enumerate(SCENES)]
-    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    rows = [
+        {
+            "id": str(k),
+            "references": [f"{s[0]} today", *map(str, s[2:6])],
+            "source": str(s[2]),
+        }
+        for k, s in enumerate(SCENES)
+    ]
+    (tmp_path / "data.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
     for copies in (1, 10):
-        (tmp_path / f"{copies}.json").write_text(json.dumps({str(k): [str(scene[0])] * copies for k, scene in enumerate(SCENES)}))
-    left_out = {*metric_cases.CANNOT_RUN, *metric_cases.SLOW, *metric_cases.OF_GAMES, "adjective-order"}
-    cases = [metric_cases.case(name) for name in metric_cases.names() if name not in left_out]
+        (tmp_path / f"{copies}.json").write_text(
+            json.dumps(
+                {str(k): [str(scene[0])] * copies for k, scene in enumerate(SCENES)}
+            )
+        )
+    left_out = {
+        *metric_cases.CANNOT_RUN,
+        *metric_cases.SLOW,
+        *metric_cases.OF_GAMES,
+        "adjective-order",
+    }
+    cases = [
+        metric_cases.case(name) for name in metric_cases.names() if name not in left_out
+    ]
     cases = [case for case in cases if case.sets and "judge" not in case.parameters]
     spec = {
         "task": "copies",
         "dataset": {"reader": "jsonl", "path": str(tmp_path / "data.jsonl")},
-        "models": [{"predictions": {"path": str(tmp_path / f"{copies}.json"), "label": str(copies)}} for copies in (1, 10)],
-        "metrics": [{case.name: case.parameters} if case.parameters else case.name for case in cases],
+        "models": [
+            {
+                "predictions": {
+                    "path": str(tmp_path / f"{copies}.json"),
+                    "label": str(copies),
+                }
+            }
+            for copies in (1, 10)
+        ],
+        "metrics": [
+            {case.name: case.parameters} if case.parameters else case.name
+            for case in cases
+        ],
         "bootstrap": {"samples": 0},
     }
     run = harness.evaluate(spec)
-    metrics = {entry.label: run.provenance.metric(entry.label) for entry in run.provenance.metrics}
+    metrics = {
+        entry.label: run.provenance.metric(entry.label)
+        for entry in run.provenance.metrics
+    }
     for row in compare(run, draws=200):
-        depends = "candidates" in current().create("metrics", metrics[row.metric].name, metrics[row.metric].params).spec.depends_on
-        assert row.better == ("sizes differ" if depends else "=" if row.p_value is not None else "not tested"), row
+        depends = (
+            "candidates"
+            in current()
+            .create("metrics", metrics[row.metric].name, metrics[row.metric].params)
+            .spec.depends_on
+        )
+        assert row.better == (
+            "sizes differ"
+            if depends
+            else "="
+            if row.p_value is not None
+            else "not tested"
+        ), row
     for row in compare(run, draws=200, equalise=True):
-        # Corpus BLEU has constants in its quotients, which ten times the words make smaller.
-        assert row.better in ("=", "not tested") and abs(row.difference or 0) < 1e-9, row
+        # Corpus BLEU has constants in its quotients, which ten times the words make
+        # smaller.
+        assert row.better in ("=", "not tested") and abs(row.difference or 0) < 1e-9, (
+            row
+        )

@@ -1,4 +1,6 @@
-"""Predictions that are undefined for some examples: they say nothing, whatever the scale of the metric is."""
+"""Predictions that are undefined for some examples: they say nothing,
+whatever the scale of the metric is.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,40 @@ def finished(tmp_path, monkeypatch):
     """A run of one system, and labels of every second example in ``labels.csv``."""
     monkeypatch.chdir(tmp_path)
     words = np.random.default_rng(5).integers(3, 12, SIZE).tolist()
-    (tmp_path / "refs.jsonl").write_text("".join(json.dumps({"id": str(k), "references": ["a dog"]}) + "\n" for k in range(SIZE)))
-    captions = [{"id": str(k), "caption": " ".join(["dog"] * n)} for k, n in enumerate(words)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in captions))
-    assert main(["score", "a.jsonl", "--references", "refs.jsonl", "-m", METRIC, "--output", "run"]) == 0
+    (tmp_path / "refs.jsonl").write_text(
+        "".join(
+            json.dumps({"id": str(k), "references": ["a dog"]}) + "\n"
+            for k in range(SIZE)
+        )
+    )
+    captions = [
+        {"id": str(k), "caption": " ".join(["dog"] * n)} for k, n in enumerate(words)
+    ]
+    (tmp_path / "a.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in captions)
+    )
+    assert (
+        main(
+            [
+                "score",
+                "a.jsonl",
+                "--references",
+                "refs.jsonl",
+                "-m",
+                METRIC,
+                "--output",
+                "run",
+            ]
+        )
+        == 0
+    )
     with open("labels.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["id", "score"], *([k, words[k] / 2 + k * 7 % 5] for k in range(0, SIZE, 2))])
+        csv.writer(file).writerows(
+            [
+                ["id", "score"],
+                *([k, words[k] / 2 + k * 7 % 5] for k in range(0, SIZE, 2)),
+            ]
+        )
     return harness.Run.open("run")
 
 
@@ -35,8 +65,12 @@ def estimate_with(finished, change):
     """Return the estimate with other scores of the metric."""
     columns = finished.samples.to_dict()
     scores = np.array(columns[METRIC], dtype=float)
-    columns[METRIC] = [None if np.isnan(score) else float(score) for score in change(scores)]
-    (row,), _ = harness.estimate(replace(finished, samples=SampleTable(columns)), "labels.csv", by=[METRIC])
+    columns[METRIC] = [
+        None if np.isnan(score) else float(score) for score in change(scores)
+    ]
+    (row,), _ = harness.estimate(
+        replace(finished, samples=SampleTable(columns)), "labels.csv", by=[METRIC]
+    )
     return [row.powered.value, row.powered.standard_error, *row.powered.ci95]
 
 
@@ -46,7 +80,9 @@ def without(scores, holes):
 
 @pytest.mark.parametrize("holes", [[1, 3, 5, 7], [0, 2, 4], [0, 1, 2, 3, 30, 31, 47]])
 def test_an_undefined_score_is_the_mean_of_the_others_on_any_scale(finished, holes):
-    """Labelled examples have even numbers: labels without a prediction, predictions without labels, and both."""
+    """Labelled examples have even numbers: labels without a prediction, predictions
+    without labels, and both.
+    """
     found = estimate_with(finished, lambda scores: without(scores, holes))
 
     def fill(scores):
@@ -55,7 +91,12 @@ def test_an_undefined_score_is_the_mean_of_the_others_on_any_scale(finished, hol
 
     assert found == pytest.approx(estimate_with(finished, fill))
     for scale, shift in ((1.0, 1000.0), (-0.01, 3.0)):
-        moved = estimate_with(finished, lambda scores, scale=scale, shift=shift: without(scale * scores + shift, holes))
+        moved = estimate_with(
+            finished,
+            lambda scores, scale=scale, shift=shift: without(
+                scale * scores + shift, holes
+            ),
+        )
         assert moved == pytest.approx(found, rel=1e-6)
 
 

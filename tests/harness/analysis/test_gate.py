@@ -1,4 +1,6 @@
-"""The gate: verdicts, margins, slices, clusters, costs, numbers that are no sums, runs that do not compare, size at the margin."""
+"""The gate: verdicts, margins, slices, clusters, costs, numbers that are no sums, runs
+that do not compare, size at the margin.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,17 @@ def folder(tmp_path_factory):
     spec = write_task(folder, 240)
     spec["metrics"] = [*spec["metrics"], DISTINCT]
     for name in ("good", "twin", "bad"):
-        model = {"predictions": {"label": "model", "path": str(folder / f"{name}.jsonl")}}
+        model = {
+            "predictions": {"label": "model", "path": str(folder / f"{name}.jsonl")}
+        }
         harness.evaluate({**spec, "models": [model]}, output=folder / name)
     return folder
 
 
 def write_log(path, *columns, missing=()):
-    """Write scores of lm-eval, a column per metric: ``acc``, then ``match,1``, ``match,2``, ..."""
+    """Write scores of lm-eval, a column per metric: ``acc``,
+    then ``match,1``, ``match,2``, ...
+    """
     names = ["acc", *(f"match,{k}" for k in range(1, len(columns)))]
     rows = [
         {"doc_id": k, "doc_hash": f"h{k}", "metrics": names, **dict(zip(names, scores))}
@@ -53,12 +59,20 @@ def write_log(path, *columns, missing=()):
 
 
 def examples(count, clusters=None, are_answers=False) -> GatedExamples:
-    return GatedExamples([f"e{k}" for k in range(count)], clusters, np.zeros(count, dtype=bool), None, are_answers)
+    return GatedExamples(
+        [f"e{k}" for k in range(count)],
+        clusters,
+        np.zeros(count, dtype=bool),
+        None,
+        are_answers,
+    )
 
 
 def paired(metric, new, old, higher=True) -> PairedMetric:
     metric.spec = dataclasses.replace(metric.spec, higher_is_better=higher)
-    return PairedMetric(metric, *(SystemData(side[:, None], side) for side in (new, old)))
+    return PairedMetric(
+        metric, *(SystemData(side[:, None], side) for side in (new, old))
+    )
 
 
 def in_order(values, names):
@@ -67,7 +81,12 @@ def in_order(values, names):
 
 
 def decide(folder, new, baseline, slices=None, **margins) -> GateResult:
-    return gate(folder / new, folder / baseline, {name: Margin.parse(text) for name, text in margins.items()}, slices=slices)
+    return gate(
+        folder / new,
+        folder / baseline,
+        {name: Margin.parse(text) for name, text in margins.items()},
+        slices=slices,
+    )
 
 
 def only(result: GateResult) -> GateRow:
@@ -88,35 +107,56 @@ def only(result: GateResult) -> GateRow:
 )
 def test_margins_are_read(text, size, relative, shown):
     margin = Margin.parse(text)
-    assert (margin.size, margin.relative, str(margin)) == (pytest.approx(size), relative, shown)
+    assert (margin.size, margin.relative, str(margin)) == (
+        pytest.approx(size),
+        relative,
+        shown,
+    )
 
 
 @pytest.mark.parametrize("text", ["", "-0.1", "one", "1%%", "nan", "inf", "0,01"])
 def test_wrong_margins_are_one_line(text):
-    with pytest.raises(HarnessError, match="--max-drop is '.*'; expected a number such as 0.01, or a share"):
+    with pytest.raises(
+        HarnessError,
+        match="--max-drop is '.*'; expected a number such as 0.01, or a share",
+    ):
         Margin.parse(text)
 
 
 # --------------------------------------------------------------------------- verdicts
 def test_a_better_system_passes_and_a_worse_one_fails(folder):
     better = decide(folder, "good", "bad", rouge="0.01", cider="0.01", bleu4="0.01")
-    assert better.verdict == "passed" and better.sentence.startswith("passed: no worsening beyond the margin in 3 rows")
-    assert all(row.worsening < 0 and row.high < row.margin and row.p_pass < LEVEL < row.p_fail for row in better.rows)
+    assert better.verdict == "passed" and better.sentence.startswith(
+        "passed: no worsening beyond the margin in 3 rows"
+    )
+    assert all(
+        row.worsening < 0 and row.high < row.margin and row.p_pass < LEVEL < row.p_fail
+        for row in better.rows
+    )
     worse = decide(folder, "bad", "good", rouge="0.01", cider="0.01", bleu4="0.01")
-    assert worse.verdict == "failed" and worse.sentence.startswith("failed: ROUGE-L (COCO) worse by")
+    assert worse.verdict == "failed" and worse.sentence.startswith(
+        "failed: ROUGE-L (COCO) worse by"
+    )
     assert all(row.low > row.margin and row.p_fail <= LEVEL for row in worse.rows)
 
 
 def test_neither_is_undecided_with_the_number_that_decides(folder):
     margin = abs(only(decide(folder, "good", "twin", rouge="0")).worsening) + 0.002
     row = only(result := decide(folder, "good", "twin", rouge=f"{margin}"))
-    assert result.verdict == row.verdict == "undecided" and row.low < row.margin < row.high
+    assert (
+        result.verdict == row.verdict == "undecided" and row.low < row.margin < row.high
+    )
     assert "examples would decide" in result.sentence and row.needed > row.n == 240
 
 
 def test_the_numbers_are_those_of_compare(folder):
-    rows = {row.metric: row for row in harness.compare(folder / "bad", folder / "good", draws=200)}
-    for row in decide(folder, "bad", "good", rouge="0.01", bleu4="0.01", distinct2="0.01").rows:
+    rows = {
+        row.metric: row
+        for row in harness.compare(folder / "bad", folder / "good", draws=200)
+    }
+    for row in decide(
+        folder, "bad", "good", rouge="0.01", bleu4="0.01", distinct2="0.01"
+    ).rows:
         other = rows[row.metric]
         assert (row.new, row.baseline) == pytest.approx((other.a, other.b))
         assert row.worsening == pytest.approx(-other.difference) and row.n == other.n
@@ -124,21 +164,35 @@ def test_the_numbers_are_those_of_compare(folder):
 
 def test_the_bounds_of_a_mean_within_bounds_are_those_of_betting(folder):
     row = only(decide(folder, "twin", "good", rouge="0.01"))
-    sides = [np.array(harness.Run.open(folder / name).samples["rouge"]) for name in ("good", "twin")]
-    mean = BoundedMean.of_values(in_order(sides[0] - sides[1], [f"i{k}" for k in range(240)]), -1.0, 1.0)
-    assert (row.low, row.high, row.p_pass) == pytest.approx((mean.lower(), mean.upper(), mean.p_below(0.01)))
-    assert row.method == "betting within 0 to 1" and row.least == pytest.approx(299, abs=3)
+    sides = [
+        np.array(harness.Run.open(folder / name).samples["rouge"])
+        for name in ("good", "twin")
+    ]
+    mean = BoundedMean.of_values(
+        in_order(sides[0] - sides[1], [f"i{k}" for k in range(240)]), -1.0, 1.0
+    )
+    assert (row.low, row.high, row.p_pass) == pytest.approx(
+        (mean.lower(), mean.upper(), mean.p_below(0.01))
+    )
+    assert row.method == "betting within 0 to 1" and row.least == pytest.approx(
+        299, abs=3
+    )
 
 
 def test_the_bounds_of_a_function_of_sums_are_those_of_its_influences(folder):
     row = only(decide(folder, "bad", "good", bleu4="0.01"))
-    assert row.method == "Student's t after Hall's transformation" and row.low < row.worsening < row.high
+    assert (
+        row.method == "Student's t after Hall's transformation"
+        and row.low < row.worsening < row.high
+    )
     metric = LoggedScore("mean")
     rng = np.random.default_rng(0)
     old, new = rng.normal(3.0, 1.0, (2, 80))
     tested = choose_test(paired(metric, new, old), Margin(0.1), examples(80), 0)
     mean = SkewedMean.of(float((old - new).mean()), old - new)
-    assert tested.bounds == pytest.approx((mean.lower(), mean.upper())) and tested.p_pass == pytest.approx(mean.p_below(0.1))
+    assert tested.bounds == pytest.approx(
+        (mean.lower(), mean.upper())
+    ) and tested.p_pass == pytest.approx(mean.p_below(0.1))
 
 
 def test_one_failure_fails_and_is_adjusted_for_the_number_of_rows(folder):
@@ -150,90 +204,178 @@ def test_one_failure_fails_and_is_adjusted_for_the_number_of_rows(folder):
 
 
 def test_failing_is_adjusted_over_all_rows_and_passing_is_not(tmp_path):
-    """A loss that fails alone is undecided among four metrics without a loss; all of them pass as they do alone."""
+    """A loss that fails alone is undecided among four metrics without a loss; all of
+    them pass as they do alone.
+    """
 
     def decide_metrics(count):
         old = write_log(tmp_path / "old.jsonl", *[[1.0] * 200] * count)
-        new = write_log(tmp_path / "new.jsonl", [1.0] * 190 + [0.0] * 10, *[[1.0] * 200] * (count - 1))
-        return gate(new, old, {"acc": Margin(0.02)} | {f"match,{k}": Margin(0.02) for k in range(1, count)}).rows
+        new = write_log(
+            tmp_path / "new.jsonl",
+            [1.0] * 190 + [0.0] * 10,
+            *[[1.0] * 200] * (count - 1),
+        )
+        return gate(
+            new,
+            old,
+            {"acc": Margin(0.02)}
+            | {f"match,{k}": Margin(0.02) for k in range(1, count)},
+        ).rows
 
     (alone,) = decide_metrics(1)
     first, *others = decide_metrics(4)
     assert (alone.verdict, first.verdict) == ("failed", "undecided")
-    assert first.p_fail == pytest.approx(4 * alone.p_fail) and first.needed > alone.needed
-    assert all(row.p_pass == pytest.approx(0.98**200, rel=0.1) and row.verdict == "passed" for row in others)
+    assert (
+        first.p_fail == pytest.approx(4 * alone.p_fail) and first.needed > alone.needed
+    )
+    assert all(
+        row.p_pass == pytest.approx(0.98**200, rel=0.1) and row.verdict == "passed"
+        for row in others
+    )
 
 
 def test_all_rows_have_to_pass():
     def row(p_pass, p_fail, needed=900.0, **more):
-        return GateRow("rouge", "m", "", 9, 0.5, 0.5, 0.0, -0.1, 0.1, 0.05, p_pass, p_fail, needed, True, **more)
+        return GateRow(
+            "rouge",
+            "m",
+            "",
+            9,
+            0.5,
+            0.5,
+            0.0,
+            -0.1,
+            0.1,
+            0.05,
+            p_pass,
+            p_fail,
+            needed,
+            True,
+            **more,
+        )
 
     passed, undecided, failed = row(0.01, 1.0), row(0.4, 0.6), row(1.0, 0.01)
     assert GateResult([passed, passed]).verdict == "passed"
     assert GateResult([passed, undecided]).verdict == "undecided"
     assert GateResult([undecided, failed, passed]).verdict == "failed"
     assert "about 900 examples would decide" in GateResult([undecided]).sentence
-    assert "about 900 clusters would decide" in GateResult([row(0.4, 0.6, clustered=True)]).sentence
+    assert (
+        "about 900 clusters would decide"
+        in GateResult([row(0.4, 0.6, clustered=True)]).sentence
+    )
     assert "no number of examples decides" in GateResult([row(0.4, 0.6, inf)]).sentence
-    assert "a version without a change needs 1,504 examples to pass" in GateResult([row(0.4, 0.6, least=1504.0, units=9)]).sentence
+    assert (
+        "a version without a change needs 1,504 examples to pass"
+        in GateResult([row(0.4, 0.6, least=1504.0, units=9)]).sentence
+    )
 
 
 @pytest.mark.parametrize(
     ("metric", "margin", "verdict"),
-    [("rouge", "0.02", "passed"), ("rouge", "0.01", "undecided"), ("bleu4", "0.02", "passed"), ("bleu4", "0.01", "undecided"),
-     ("rouge", "3%", "passed"), ("distinct2", "0.02", "passed"), ("distinct2", "0.01", "undecided"), ("cider", "0.3", "passed")],
-)  # fmt: skip
-def test_an_identical_run_passes_where_there_are_enough_examples(folder, metric, margin, verdict):
+    [
+        ("rouge", "0.02", "passed"),
+        ("rouge", "0.01", "undecided"),
+        ("bleu4", "0.02", "passed"),
+        ("bleu4", "0.01", "undecided"),
+        ("rouge", "3%", "passed"),
+        ("distinct2", "0.02", "passed"),
+        ("distinct2", "0.01", "undecided"),
+        ("cider", "0.3", "passed"),
+    ],
+)
+def test_an_identical_run_passes_where_there_are_enough_examples(
+    folder, metric, margin, verdict
+):
     row = only(result := decide(folder, "good", "good", **{metric: margin}))
     assert (result.verdict, row.worsening) == (verdict, 0.0) and row.low < 0 < row.high
-    assert row.note == "same outputs on all 240 examples" and row.note in result.sentence
+    assert (
+        row.note == "same outputs on all 240 examples" and row.note in result.sentence
+    )
     assert (row.least <= 240) == (verdict == "passed")
 
 
 def test_a_relative_margin_is_a_share_of_the_baseline_and_moves_with_it(folder):
     absolute = only(decide(folder, "twin", "good", rouge="0.05"))
-    relative = only(decide(folder, "twin", "good", rouge=f"{100 * 0.05 / absolute.baseline}%"))
+    relative = only(
+        decide(folder, "twin", "good", rouge=f"{100 * 0.05 / absolute.baseline}%")
+    )
     assert relative.margin == pytest.approx(0.05)
     assert relative.worsening == absolute.worsening
     assert relative.high != absolute.high, "the margin varies with the examples"
-    sides = [np.array(harness.Run.open(folder / name).samples["rouge"]) for name in ("good", "twin")]
+    sides = [
+        np.array(harness.Run.open(folder / name).samples["rouge"])
+        for name in ("good", "twin")
+    ]
     share = 0.05 / absolute.baseline
     values = in_order((1 - share) * sides[0] - sides[1], [f"i{k}" for k in range(240)])
     mean = BoundedMean.of_values(values, -1.0, 1 - share)
-    assert relative.p_pass == pytest.approx(mean.p_below(0.0)) and relative.p_fail == pytest.approx(mean.p_above(0.0))
+    assert relative.p_pass == pytest.approx(
+        mean.p_below(0.0)
+    ) and relative.p_fail == pytest.approx(mean.p_above(0.0))
     assert relative.high == pytest.approx(mean.upper() + 0.05)
 
 
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("bounds", [None, (0.0, 8.0)])
 def test_a_share_of_the_baseline_is_subtracted_from_the_worsening(higher, bounds):
-    """The worsening is 4.5 % of the baseline in every example: 5 % passes and 4 % fails, for scores and for costs."""
+    """The worsening is 4.5 % of the baseline in every example: 5 % passes and 4 %
+    fails, for scores and for costs.
+    """
     old = np.random.default_rng(0).uniform(1.0, 7.0, 4000)
-    new = old * (0.955 if higher else 1.045) + 0.001 * np.random.default_rng(1).normal(size=4000)
+    new = old * (0.955 if higher else 1.045) + 0.001 * np.random.default_rng(1).normal(
+        size=4000
+    )
     item = paired(LoggedScore("x", bounds), new, old, higher=higher)
-    passed, failed = (choose_test(item, Margin(share, relative=True), examples(4000), 0) for share in (0.05, 0.04))
-    assert passed.p_pass <= LEVEL < passed.p_fail and failed.p_fail <= LEVEL < failed.p_pass
+    passed, failed = (
+        choose_test(item, Margin(share, relative=True), examples(4000), 0)
+        for share in (0.05, 0.04)
+    )
+    assert (
+        passed.p_pass <= LEVEL < passed.p_fail
+        and failed.p_fail <= LEVEL < failed.p_pass
+    )
     assert passed.size == pytest.approx(0.05 * old.mean())
-    assert failed.size < failed.bounds[0] < failed.bounds[1] and passed.bounds[0] < passed.bounds[1] < passed.size
+    assert (
+        failed.size < failed.bounds[0] < failed.bounds[1]
+        and passed.bounds[0] < passed.bounds[1] < passed.size
+    )
 
 
 @pytest.mark.parametrize("higher", [True, False])
 @pytest.mark.parametrize("bounds", [(0.0, 8.0), (-8.0, 0.0)])
 @pytest.mark.parametrize("has_bounds", [True, False])
-def test_a_relative_margin_moves_with_each_example_of_the_baseline(bounds, higher, has_bounds):
-    """The test against a share of the baseline is that of the worsening minus this share of |baseline|, example by example, against 0."""
+def test_a_relative_margin_moves_with_each_example_of_the_baseline(
+    bounds, higher, has_bounds
+):
+    """The test against a share of the baseline is that of the worsening minus this
+    share of |baseline|, example by example, against 0.
+    """
     share, sign = 0.1, -1.0 if higher else 1.0
     rng = np.random.default_rng(3)
     old = rng.uniform(2.0, 6.0, 400) + bounds[0]
     new = old + rng.normal(0.02, 0.3, 400)
     exceeding = sign * (new - old) - share * np.abs(old)
-    tested = choose_test(paired(LoggedScore("x", bounds if has_bounds else None), new, old, higher), Margin(share, True), examples(400), 0)
+    tested = choose_test(
+        paired(LoggedScore("x", bounds if has_bounds else None), new, old, higher),
+        Margin(share, True),
+        examples(400),
+        0,
+    )
     if has_bounds:
         corners = [sign * (x - y) - share * abs(y) for x in bounds for y in bounds]
-        expected = BoundedMean.of_values(in_order(exceeding, [f"e{k}" for k in range(400)]), min(corners), max(corners))
+        expected = BoundedMean.of_values(
+            in_order(exceeding, [f"e{k}" for k in range(400)]),
+            min(corners),
+            max(corners),
+        )
         ends = expected.lower(), expected.upper()
     else:
-        absolute = choose_test(paired(LoggedScore("x"), exceeding, np.zeros(400), higher=False), Margin(0.0), examples(400), 0)
+        absolute = choose_test(
+            paired(LoggedScore("x"), exceeding, np.zeros(400), higher=False),
+            Margin(0.0),
+            examples(400),
+            0,
+        )
         expected, ends = absolute.test, absolute.bounds
     size = share * abs(old.mean())
     assert tested.size == pytest.approx(size)
@@ -245,17 +387,26 @@ def test_a_relative_margin_moves_with_each_example_of_the_baseline(bounds, highe
 # --------------------------------------------------------------------------- slices, clusters, costs
 def test_every_slice_has_to_pass(folder):
     result = decide(folder, "bad", "good", "video", rouge="0.7")
-    assert len(result.rows) == 1 + 48 and result.rows[0].slice == "" and result.rows[1].slice == "video=v0"
+    assert (
+        len(result.rows) == 1 + 48
+        and result.rows[0].slice == ""
+        and result.rows[1].slice == "video=v0"
+    )
     assert result.rows[0].n == 240 and {row.n for row in result.rows[1:]} == {5}
     sums = sum(row.worsening * row.n for row in result.rows[1:])
     assert sums / 240 == pytest.approx(result.rows[0].worsening)
-    assert result.rows[0].verdict == "passed" and result.verdict == "undecided", "five examples tell little"
+    assert result.rows[0].verdict == "passed" and result.verdict == "undecided", (
+        "five examples tell little"
+    )
 
 
 def test_a_slice_of_equal_captions_is_no_certainty(folder):
     result = decide(folder, "good", "good", "video", rouge="0.05")
     assert [row.verdict for row in result.rows[:2]] == ["passed", "undecided"]
-    assert result.rows[1].note == "same outputs on all 5 examples" and result.rows[1].high > 0.4
+    assert (
+        result.rows[1].note == "same outputs on all 5 examples"
+        and result.rows[1].high > 0.4
+    )
     assert "a version without a change needs 59 examples to pass" in result.sentence
 
 
@@ -263,78 +414,148 @@ def test_a_slice_of_equal_captions_is_no_certainty(folder):
 def test_an_undefined_number_names_its_slice(folder, tmp_path, slices, place):
     """Texts of one word have no pair of words."""
     spec = write_task(tmp_path, 240)
-    rows = [json.loads(line) for line in (tmp_path / "good.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "good.jsonl").read_text().splitlines()
+    ]
     for number, row in enumerate(rows):
         if slices is None or number < 5:
             row["candidates"] = ["dog"]
-    (tmp_path / "short.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "short.jsonl").write_text(
+        "".join(json.dumps(row) + "\n" for row in rows)
+    )
     model = {"predictions": {"label": "model", "path": str(tmp_path / "short.jsonl")}}
-    harness.evaluate({**spec, "models": [model], "metrics": [DISTINCT]}, output=tmp_path / "short")
-    with pytest.raises(HarnessError, match=f"'distinct2' is undefined{place} for .*short"):
+    harness.evaluate(
+        {**spec, "models": [model], "metrics": [DISTINCT]}, output=tmp_path / "short"
+    )
+    with pytest.raises(
+        HarnessError, match=f"'distinct2' is undefined{place} for .*short"
+    ):
         decide(tmp_path, "short", folder / "good", slices, distinct2="0.1")
 
 
 def test_an_unknown_slice_names_the_nearest_column(folder):
-    with pytest.raises(HarnessError, match=r"--slice: .*no 'vidoe' in its metadata; did you mean 'video'"):
+    with pytest.raises(
+        HarnessError,
+        match=r"--slice: .*no 'vidoe' in its metadata; did you mean 'video'",
+    ):
         decide(folder, "bad", "good", "vidoe", rouge="0.1")
 
 
 def test_clusters_are_the_units(folder, tmp_path):
     spec = write_task(tmp_path, 240)
     for name in ("good", "twin"):
-        model = {"predictions": {"label": "model", "path": str(tmp_path / f"{name}.jsonl")}}
-        harness.evaluate({**spec, "models": [model], "cluster": "video", "metrics": spec["metrics"][1:]}, output=tmp_path / f"run-{name}")
-    result = gate(tmp_path / "run-twin", tmp_path / "run-good", {"rouge": Margin(0.05), "bleu4": Margin(0.05)})
-    sides = [np.array(harness.Run.open(tmp_path / f"run-{name}").samples["rouge"]) for name in ("good", "twin")]
-    sums = in_order((sides[0] - sides[1]).reshape(48, 5).sum(axis=1), [min(f"i{5 * k + j}" for j in range(5)) for k in range(48)])
+        model = {
+            "predictions": {"label": "model", "path": str(tmp_path / f"{name}.jsonl")}
+        }
+        harness.evaluate(
+            {
+                **spec,
+                "models": [model],
+                "cluster": "video",
+                "metrics": spec["metrics"][1:],
+            },
+            output=tmp_path / f"run-{name}",
+        )
+    result = gate(
+        tmp_path / "run-twin",
+        tmp_path / "run-good",
+        {"rouge": Margin(0.05), "bleu4": Margin(0.05)},
+    )
+    sides = [
+        np.array(harness.Run.open(tmp_path / f"run-{name}").samples["rouge"])
+        for name in ("good", "twin")
+    ]
+    sums = in_order(
+        (sides[0] - sides[1]).reshape(48, 5).sum(axis=1),
+        [min(f"i{5 * k + j}" for j in range(5)) for k in range(48)],
+    )
     mean = BoundedMean(sums, np.full(48, 5.0), -1.0, 1.0)
-    assert (result.rows[0].low, result.rows[0].high) == pytest.approx((mean.lower(), mean.upper()))
-    assert {(row.n, row.units, row.unit) for row in result.rows} == {(240, 48, "cluster")}
+    assert (result.rows[0].low, result.rows[0].high) == pytest.approx(
+        (mean.lower(), mean.upper())
+    )
+    assert {(row.n, row.units, row.unit) for row in result.rows} == {
+        (240, 48, "cluster")
+    }
 
 
 @pytest.mark.parametrize("bounds", [None, (-6.0, 6.0)])
 def test_an_example_without_a_value_is_no_unit(bounds):
-    """Examples that are undefined in both versions, and clusters of them, change nothing."""
+    """Examples that are undefined in both versions, and clusters of them,
+    change nothing.
+    """
     old, new = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 120))
     new[40:] = new[40:] + 0.2
     clusters = np.arange(120) // 2
     holes = np.repeat([True, True, False, True, False, False], 20)
     old[~holes] = new[~holes] = np.nan
     for groups in (None, clusters):
-        everything = GatedExamples([f"e{k:03}" for k in range(120)], groups, np.zeros(120, dtype=bool), None)
+        everything = GatedExamples(
+            [f"e{k:03}" for k in range(120)], groups, np.zeros(120, dtype=bool), None
+        )
         kept = GatedExamples(
-            [f"e{k:03}" for k in np.flatnonzero(holes)], None if groups is None else groups[holes], np.zeros(60, dtype=bool), None
+            [f"e{k:03}" for k in np.flatnonzero(holes)],
+            None if groups is None else groups[holes],
+            np.zeros(60, dtype=bool),
+            None,
         )
         metric = LoggedScore("x", bounds)
         less = choose_test(paired(metric, new[holes], old[holes]), Margin(0.3), kept, 0)
         if bounds is None:  # the units of a function of sums are found from its addends
             more = choose_test(paired(metric, new, old), Margin(0.3), everything, 0)
-            assert more.bounds == pytest.approx(less.bounds) and more.test.n == less.test.n == (60 if groups is None else 30)
+            assert more.bounds == pytest.approx(
+                less.bounds
+            ) and more.test.n == less.test.n == (60 if groups is None else 30)
         mean = np.mean(old[holes] - new[holes])
-        assert less.worsening == pytest.approx(mean) and less.bounds[0] < mean < less.bounds[1]
+        assert (
+            less.worsening == pytest.approx(mean)
+            and less.bounds[0] < mean < less.bounds[1]
+        )
 
 
 def costs(project, scale):
     code = (project / "mine_parts.py").read_text()
-    (project / "mine_parts.py").write_text(code.replace("level=level, higher_is_better=True", f"level=level, higher_is_better={scale}"))
+    (project / "mine_parts.py").write_text(
+        code.replace(
+            "level=level, higher_is_better=True",
+            f"level=level, higher_is_better={scale}",
+        )
+    )
     manifest = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(manifest.replace("higher_is_better: true", f"higher_is_better: {str(scale).lower()}"))
+    (project / "registry.yaml").write_text(
+        manifest.replace(
+            "higher_is_better: true", f"higher_is_better: {str(scale).lower()}"
+        )
+    )
 
 
-SPEC = {"task": "words", "dataset": {"reader": "words", "count": 12}, "metrics": ["length"], "bootstrap": {"samples": 0}}
+SPEC = {
+    "task": "words",
+    "dataset": {"reader": "words", "count": 12},
+    "metrics": ["length"],
+    "bootstrap": {"samples": 0},
+}
 
 
 def lengths(project, *, spec=SPEC):
     for name, n in (("short", 1), ("long", 3)):
-        harness.evaluate({**spec, "models": [{"echo": {"n": n, "label": "m"}}]}, output=project / name)
+        harness.evaluate(
+            {**spec, "models": [{"echo": {"n": n, "label": "m"}}]},
+            output=project / name,
+        )
 
 
 def test_a_cost_gets_worse_upwards(project):
     costs(project, False)
     lengths(project)
-    worse, better = (gate(new, old, {"length": Margin(0.5)}) for new, old in (("long", "short"), ("short", "long")))
+    worse, better = (
+        gate(new, old, {"length": Margin(0.5)})
+        for new, old in (("long", "short"), ("short", "long"))
+    )
     assert (only(worse).worsening, only(better).worsening) == (1.0, -1.0)
-    assert worse.verdict == better.verdict == "undecided" and "no difference varies" in worse.sentence
+    assert (
+        worse.verdict == better.verdict == "undecided"
+        and "no difference varies" in worse.sentence
+    )
 
 
 @pytest.mark.parametrize("bounds", [None, (0.0, 1.0), (0.0, 9.0)])
@@ -343,18 +564,36 @@ def test_costs_are_scores_upside_down(bounds):
     rng = np.random.default_rng(1)
     new, old = rng.uniform(0.0, 1.0, (2, 300))
     high = 1.0 if bounds is None else bounds[1]
-    cost = choose_test(paired(LoggedScore("x", bounds), new, old, higher=False), Margin(0.08), examples(300), 0)
-    score = choose_test(paired(LoggedScore("x", bounds), high - new, high - old), Margin(0.08), examples(300), 0)
-    assert cost.bounds == pytest.approx(score.bounds) and (cost.p_pass, cost.p_fail) == pytest.approx((score.p_pass, score.p_fail))
+    cost = choose_test(
+        paired(LoggedScore("x", bounds), new, old, higher=False),
+        Margin(0.08),
+        examples(300),
+        0,
+    )
+    score = choose_test(
+        paired(LoggedScore("x", bounds), high - new, high - old),
+        Margin(0.08),
+        examples(300),
+        0,
+    )
+    assert cost.bounds == pytest.approx(score.bounds) and (
+        cost.p_pass,
+        cost.p_fail,
+    ) == pytest.approx((score.p_pass, score.p_fail))
     assert cost.worsening == pytest.approx(float(np.mean(new - old)))
 
 
 def test_a_metric_without_direction_cannot_gate(project):
     costs(project, None)
     manifest = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(manifest.replace(", higher_is_better: none", ""))
+    (project / "registry.yaml").write_text(
+        manifest.replace(", higher_is_better: none", "")
+    )
     lengths(project)
-    with pytest.raises(HarnessError, match="'length' has no direction: larger is neither better nor worse"):
+    with pytest.raises(
+        HarnessError,
+        match="'length' has no direction: larger is neither better nor worse",
+    ):
         gate("long", "short", {"length": Margin(0.5)})
 
 
@@ -362,26 +601,47 @@ def test_a_metric_without_direction_cannot_gate(project):
 def test_a_number_of_the_corpus_has_the_error_of_its_interval(folder):
     row = only(decide(folder, "bad", "good", distinct2="0.01"))
     assert row.metric == "distinct2" and row.low < row.worsening < row.high
-    (compared,) = (item for item in harness.compare(folder / "bad", folder / "good") if item.metric == "distinct2")
-    mean = SkewedMean.of_error(row.worsening, (compared.ci95[1] - compared.ci95[0]) / 2 / 1.959964, row.n, 240)
+    (compared,) = (
+        item
+        for item in harness.compare(folder / "bad", folder / "good")
+        if item.metric == "distinct2"
+    )
+    mean = SkewedMean.of_error(
+        row.worsening, (compared.ci95[1] - compared.ci95[0]) / 2 / 1.959964, row.n, 240
+    )
     assert (row.low, row.high) == pytest.approx((mean.lower(), mean.upper()), rel=1e-3)
-    with pytest.raises(HarnessError, match="give its margin in its own unit, not in per cent"):
+    with pytest.raises(
+        HarnessError, match="give its margin in its own unit, not in per cent"
+    ):
         decide(folder, "bad", "good", distinct2="1%")
 
 
 def test_a_few_changed_captions_decide_by_their_number(folder, tmp_path):
-    """Three of 240 captions change: BLEU and distinct n-grams pass where this share of their range is below the margin."""
+    """Three of 240 captions change: BLEU and distinct n-grams pass where this share of
+    their range is below the margin.
+    """
     spec = write_task(tmp_path, 240)
-    rows = [json.loads(line) for line in (tmp_path / "good.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (tmp_path / "good.jsonl").read_text().splitlines()
+    ]
     for row in rows[:3]:
         row["candidates"] = ["a dog runs"]
     (tmp_path / "few.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     model = {"predictions": {"label": "model", "path": str(tmp_path / "few.jsonl")}}
-    harness.evaluate({**spec, "models": [model], "metrics": [*spec["metrics"], DISTINCT]}, output=tmp_path / "few")
+    harness.evaluate(
+        {**spec, "models": [model], "metrics": [*spec["metrics"], DISTINCT]},
+        output=tmp_path / "few",
+    )
     expected = stats.binom.cdf(3, 240, 0.04)
-    result = gate(tmp_path / "few", folder / "good", {"bleu4": Margin(0.04), "distinct2": Margin(0.04)})
+    result = gate(
+        tmp_path / "few",
+        folder / "good",
+        {"bleu4": Margin(0.04), "distinct2": Margin(0.04)},
+    )
     assert {row.method for row in result.rows} == {"number of changed examples"}
-    assert [row.p_pass for row in result.rows] == pytest.approx([expected, expected]) and result.verdict == "passed"
+    assert [row.p_pass for row in result.rows] == pytest.approx(
+        [expected, expected]
+    ) and result.verdict == "passed"
     undecided = gate(tmp_path / "few", folder / "good", {"bleu4": Margin(0.02)})
     assert undecided.verdict == "undecided" and only(undecided).needed > 240
 
@@ -393,22 +653,35 @@ def test_an_unknown_metric_names_the_nearest(folder):
 
 
 def test_names_of_tables_are_metrics_too(folder):
-    result = gate(folder / "bad", folder / "good", {"ROUGE-L": Margin(0.6), "BLEU-4": Margin(0.6)})
+    result = gate(
+        folder / "bad", folder / "good", {"ROUGE-L": Margin(0.6), "BLEU-4": Margin(0.6)}
+    )
     assert [row.metric for row in result.rows] == ["rouge", "bleu4"]
 
 
-def test_other_data_and_other_versions_are_refused_with_the_difference(folder, tmp_path):
+def test_other_data_and_other_versions_are_refused_with_the_difference(
+    folder, tmp_path
+):
     other = write_task(tmp_path, 100)
     model = {"predictions": {"label": "model", "path": str(tmp_path / "good.jsonl")}}
     harness.evaluate({**other, "models": [model]}, output=tmp_path / "r")
-    with pytest.raises(HarnessError, match="read different data .*equal ids would be paired by chance"):
+    with pytest.raises(
+        HarnessError, match="read different data .*equal ids would be paired by chance"
+    ):
         gate(tmp_path / "r", folder / "good", {"rouge": Margin(0.1)})
     spec = write_task(tmp_path, 240)
-    harness.evaluate({**spec, "models": [model], "references": 2}, output=tmp_path / "s")
-    harness.evaluate({**spec, "models": [model], "references": 3}, output=tmp_path / "t")
+    harness.evaluate(
+        {**spec, "models": [model], "references": 2}, output=tmp_path / "s"
+    )
+    harness.evaluate(
+        {**spec, "models": [model], "references": 3}, output=tmp_path / "t"
+    )
     with pytest.raises(HarnessError, match="is of 2 references in .* and of 3 in"):
         gate(tmp_path / "s", tmp_path / "t", {"rouge": Margin(0.1)})
-    harness.evaluate({**spec, "models": [model], "metrics": [{"rouge": {"tokenizer": "ptb"}}]}, output=tmp_path / "u")
+    harness.evaluate(
+        {**spec, "models": [model], "metrics": [{"rouge": {"tokenizer": "ptb"}}]},
+        output=tmp_path / "u",
+    )
     with pytest.raises(HarnessError, match="the numbers are of different metrics"):
         gate(tmp_path / "u", tmp_path / "t", {"rouge": Margin(0.1)})
 
@@ -424,7 +697,10 @@ def answers(right_before, broken, improved, n):
     return old.tolist(), new.tolist()
 
 
-@pytest.mark.parametrize(("right", "n", "bound"), [(3, 3, 0.6316), (7, 7, 0.3482), (0, 12, 0.2209), (25, 40, 0.0722)])
+@pytest.mark.parametrize(
+    ("right", "n", "bound"),
+    [(3, 3, 0.6316), (7, 7, 0.3482), (0, 12, 0.2209), (25, 40, 0.0722)],
+)
 def test_equal_answers_have_the_bound_of_clopper_and_pearson(tmp_path, right, n, bound):
     """With all n answers alike, 1 - .05^(1/n) of them may be broken."""
     old, new = answers(right, 0, 0, n)
@@ -436,69 +712,142 @@ def test_equal_answers_have_the_bound_of_clopper_and_pearson(tmp_path, right, n,
     row = only(result)
     assert 1 - 0.05 ** (1 / n) == pytest.approx(bound, abs=1e-4)
     assert (row.low, row.high) == pytest.approx((-bound, bound), abs=2e-3)
-    assert result.verdict == "undecided" and row.note == f"same scores on all {n} examples"
-    assert not right or "a version without a change needs 299 examples to pass" in result.sentence
+    assert (
+        result.verdict == "undecided" and row.note == f"same scores on all {n} examples"
+    )
+    assert (
+        not right
+        or "a version without a change needs 299 examples to pass" in result.sentence
+    )
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(298, "undecided"), (299, "passed")])
 def test_equal_answers_pass_from_the_smallest_number_on(tmp_path, n, verdict):
     old, new = answers(n - 50, 0, 0, n)
-    result = gate(write_log(tmp_path / "new.jsonl", new), write_log(tmp_path / "old.jsonl", old), {"acc": Margin(0.01)})
+    result = gate(
+        write_log(tmp_path / "new.jsonl", new),
+        write_log(tmp_path / "old.jsonl", old),
+        {"acc": Margin(0.01)},
+    )
     assert result.verdict == verdict
 
 
-@pytest.mark.parametrize(("broken", "improved", "n", "margin"), [(4, 2, 500, 0.02), (30, 25, 500, 0.02), (9, 0, 100, 0.05)])
-def test_right_and_wrong_answers_have_the_exact_test(tmp_path, broken, improved, n, margin):
+@pytest.mark.parametrize(
+    ("broken", "improved", "n", "margin"),
+    [(4, 2, 500, 0.02), (30, 25, 500, 0.02), (9, 0, 100, 0.05)],
+)
+def test_right_and_wrong_answers_have_the_exact_test(
+    tmp_path, broken, improved, n, margin
+):
     old, new = answers(n - 30, broken, improved, n)
-    row = only(gate(write_log(tmp_path / "new.jsonl", new), write_log(tmp_path / "old.jsonl", old), {"acc": Margin(margin)}))
+    row = only(
+        gate(
+            write_log(tmp_path / "new.jsonl", new),
+            write_log(tmp_path / "old.jsonl", old),
+            {"acc": Margin(margin)},
+        )
+    )
     shares = PairedShares(broken, improved, n)
     assert row.method == "exact, right and wrong answers"
     assert (row.p_pass, row.p_fail) == (shares.p_below(margin), shares.p_above(margin))
-    assert (row.low, row.high, row.worsening) == pytest.approx((shares.lower(), shares.upper(), (broken - improved) / n))
+    assert (row.low, row.high, row.worsening) == pytest.approx(
+        (shares.lower(), shares.upper(), (broken - improved) / n)
+    )
 
 
 def test_a_score_that_only_looks_right_or_wrong_has_half_of_the_level():
     old, new = (np.array(side) for side in answers(280, 0, 0, 330))
     declared, unknown = (
-        choose_test(paired(LoggedScore(name), new, old), Margin(0.01), examples(330, are_answers=True), 0)
+        choose_test(
+            paired(LoggedScore(name), new, old),
+            Margin(0.01),
+            examples(330, are_answers=True),
+            0,
+        )
         for name in ("acc,strict", "mine")
     )
-    assert unknown.p_pass == pytest.approx(2 * declared.p_pass) and declared.p_pass < LEVEL < unknown.p_pass
+    assert (
+        unknown.p_pass == pytest.approx(2 * declared.p_pass)
+        and declared.p_pass < LEVEL < unknown.p_pass
+    )
     assert (declared.least, unknown.least) == (299, 368)
     assert unknown.bounds[1] > declared.bounds[1]
     relative = [
-        choose_test(paired(LoggedScore(name), new, old), Margin(0.01, True), examples(330, are_answers=True), 0) for name in ("acc", "mine")
+        choose_test(
+            paired(LoggedScore(name), new, old),
+            Margin(0.01, True),
+            examples(330, are_answers=True),
+            0,
+        )
+        for name in ("acc", "mine")
     ]
-    assert relative[1].p_pass == pytest.approx(2 * relative[0].p_pass, rel=0.2) and relative[0].method == "betting within 0 to 1"
+    assert (
+        relative[1].p_pass == pytest.approx(2 * relative[0].p_pass, rel=0.2)
+        and relative[0].method == "betting within 0 to 1"
+    )
 
 
 def test_declared_bounds_come_before_what_scores_look_like():
     old, new = (np.array(side) for side in answers(280, 0, 0, 330))
-    for bounds, method in (((0.0, 1.0), "betting within 0 to 1"), ((0.0, 10.0), "betting within 0 to 10")):
-        tested = choose_test(paired(LoggedScore("mine", bounds), new, old), Margin(0.02), examples(330, are_answers=True), 0)
+    for bounds, method in (
+        ((0.0, 1.0), "betting within 0 to 1"),
+        ((0.0, 10.0), "betting within 0 to 10"),
+    ):
+        tested = choose_test(
+            paired(LoggedScore("mine", bounds), new, old),
+            Margin(0.02),
+            examples(330, are_answers=True),
+            0,
+        )
         assert tested.method == method and tested.parts == 1
     assert choose_test(
-        paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330, are_answers=True), 0
+        paired(LoggedScore("acc", (0.0, 1.0)), new, old),
+        Margin(0.02),
+        examples(330, are_answers=True),
+        0,
     ).method.startswith("exact")
     old[0] = 0.5
-    assert choose_test(paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330), 0).method.startswith("betting")
-    assert choose_test(paired(LoggedScore("acc"), new, old), Margin(0.02), examples(330), 0).method.startswith("Student")
+    assert choose_test(
+        paired(LoggedScore("acc", (0.0, 1.0)), new, old), Margin(0.02), examples(330), 0
+    ).method.startswith("betting")
+    assert choose_test(
+        paired(LoggedScore("acc"), new, old), Margin(0.02), examples(330), 0
+    ).method.startswith("Student")
 
 
 @pytest.mark.parametrize(
     ("value", "bounds", "expected"),
-    [(1.0, None, True), (0.5, None, False), (np.nan, None, True), (1.0, (0.0, 1.0), True), (1.0, (0.0, 10.0), False)],
+    [
+        (1.0, None, True),
+        (0.5, None, False),
+        (np.nan, None, True),
+        (1.0, (0.0, 1.0), True),
+        (1.0, (0.0, 10.0), False),
+    ],
 )
 def test_scores_look_right_or_wrong(value, bounds, expected):
-    item = paired(LoggedScore("x", bounds), np.array([0.0, 1.0, value]), np.array([1.0, 1.0, 0.0]))
+    item = paired(
+        LoggedScore("x", bounds), np.array([0.0, 1.0, value]), np.array([1.0, 1.0, 0.0])
+    )
     assert look_right_or_wrong(item) is expected
     item.metric.spec = dataclasses.replace(item.metric.spec, bounds=bounds)
-    assert not look_right_or_wrong(dataclasses.replace(item, metric=MeanMetric())), "a metric of the harness declares its bounds"
+    assert not look_right_or_wrong(dataclasses.replace(item, metric=MeanMetric())), (
+        "a metric of the harness declares its bounds"
+    )
 
 
 def test_a_score_outside_of_its_bounds_is_refused():
-    with pytest.raises(HarnessError, match="'x' has a score of 1.4, outside of its bounds 0 to 1"):
-        choose_test(paired(LoggedScore("x", (0.0, 1.0)), np.array([0.1, 1.4]), np.array([0.2, 0.3])), Margin(0.1), examples(2), 0)
+    with pytest.raises(
+        HarnessError, match="'x' has a score of 1.4, outside of its bounds 0 to 1"
+    ):
+        choose_test(
+            paired(
+                LoggedScore("x", (0.0, 1.0)), np.array([0.1, 1.4]), np.array([0.2, 0.3])
+            ),
+            Margin(0.1),
+            examples(2),
+            0,
+        )
 
 
 # --------------------------------------------------------------------------- examples that one version lacks
@@ -509,13 +858,19 @@ def test_missing_documents_are_refused_with_their_number(tmp_path, lost, total):
     new = write_log(tmp_path / "new.jsonl", old, missing=range(lost))
     documents = f"{lost:,} example{'s' if lost > 1 else ''}"
     with pytest.raises(
-        HarnessError, match=rf"new lacks {documents} \(such as '0:h0'\) of the {total} of old: a gate compares all of them; "
+        HarnessError,
+        match=rf"new lacks {documents} \(such as '0:h0'\) of the {total} of old: "
+        r"a gate compares all of them; ",
     ):
         gate(new, baseline, {"acc": Margin(0.01)})
     row = only(result := gate(new, baseline, {"acc": Margin(0.01)}, allow_missing=True))
     counted_right = min(lost, total - 20)
     assert (row.n, row.worsening) == (total, pytest.approx(counted_right / total))
-    assert row.note == f"{documents} {'have' if lost > 1 else 'has'} no value in the new version" and row.note in result.sentence
+    assert (
+        row.note
+        == f"{documents} {'have' if lost > 1 else 'has'} no value in the new version"
+        and row.note in result.sentence
+    )
     assert result.verdict != "passed"
 
 
@@ -527,13 +882,23 @@ def test_missing_scores_count_as_the_worst_or_leave_the_gate_undecided(bounds):
     lacking = np.isnan(new)
     everything = GatedExamples([f"e{k}" for k in range(400)], None, lacking, None)
     for higher in (True, False):
-        tested = choose_test(paired(LoggedScore("x", bounds), new, old, higher=higher), Margin(0.9), everything, 0)
+        tested = choose_test(
+            paired(LoggedScore("x", bounds), new, old, higher=higher),
+            Margin(0.9),
+            everything,
+            0,
+        )
         if bounds is None:
-            assert tested.p_pass == tested.p_fail == 1.0 and tested.reason == "this metric has no worst value for them"
+            assert (
+                tested.p_pass == tested.p_fail == 1.0
+                and tested.reason == "this metric has no worst value for them"
+            )
             assert tested.bounds == (-inf, inf) and tested.n_to_decide(LEVEL) == inf
         else:
             filled = np.where(lacking, 0.0 if higher else 5.0, new)
-            assert tested.worsening == pytest.approx((-1 if higher else 1) * float((filled - old).mean()))
+            assert tested.worsening == pytest.approx(
+                (-1 if higher else 1) * float((filled - old).mean())
+            )
             assert tested.p_pass < LEVEL
 
 
@@ -541,23 +906,52 @@ def test_captions_that_a_run_was_allowed_to_lack_are_refused(folder, tmp_path):
     spec = write_task(tmp_path, 240)
     lines = (tmp_path / "good.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "half.jsonl").write_text("".join(lines[120:]))
-    model = {"predictions": {"label": "model", "path": str(tmp_path / "half.jsonl"), "allow_missing": True}}
+    model = {
+        "predictions": {
+            "label": "model",
+            "path": str(tmp_path / "half.jsonl"),
+            "allow_missing": True,
+        }
+    }
     harness.evaluate({**spec, "models": [model]}, output=tmp_path / "half")
-    with pytest.raises(HarnessError, match=r"lacks 120 examples \(such as 'i0'\) of the 240 of .*--allow-missing, which counts them as 0"):
+    with pytest.raises(
+        HarnessError,
+        match=r"lacks 120 examples \(such as 'i0'\) of the 240 of .*--allow-missing, "
+        r"which counts them as 0",
+    ):
         gate(tmp_path / "half", folder / "good", {"rouge": Margin(0.05)})
-    with pytest.raises(HarnessError, match=r"--allow-missing, which leaves the metric undecided"):
+    with pytest.raises(
+        HarnessError, match=r"--allow-missing, which leaves the metric undecided"
+    ):
         gate(tmp_path / "half", folder / "good", {"bleu4": Margin(0.05)})
     margins = {"rouge": Margin(0.05), "bleu4": Margin(0.05)}
-    result = gate(tmp_path / "half", folder / "good", margins, slices="video", allow_missing=True)
+    result = gate(
+        tmp_path / "half", folder / "good", margins, slices="video", allow_missing=True
+    )
     rows = {(row.metric, row.slice): row for row in result.rows}
-    assert (rows["rouge", ""].verdict, rows["bleu4", ""].verdict) == ("failed", "undecided")
-    assert rows["rouge", ""].worsening == pytest.approx(rows["rouge", ""].baseline / 2, rel=0.1)
-    assert rows["rouge", "video=v0"].new == 0.0 and rows["rouge", "video=v47"].worsening == 0.0
-    assert all(row.verdict != "passed" for row in result.rows if row.metric == "bleu4" and row.n == 240)
+    assert (rows["rouge", ""].verdict, rows["bleu4", ""].verdict) == (
+        "failed",
+        "undecided",
+    )
+    assert rows["rouge", ""].worsening == pytest.approx(
+        rows["rouge", ""].baseline / 2, rel=0.1
+    )
+    assert (
+        rows["rouge", "video=v0"].new == 0.0
+        and rows["rouge", "video=v47"].worsening == 0.0
+    )
+    assert all(
+        row.verdict != "passed"
+        for row in result.rows
+        if row.metric == "bleu4" and row.n == 240
+    )
 
 
 def test_values_that_a_rule_drops_in_one_version_are_refused(tmp_path):
-    rows = [{"doc_id": k, "doc_hash": "", "acc": 1.0, "f1": 0.1 * (k % 7)} for k in range(60)]
+    rows = [
+        {"doc_id": k, "doc_hash": "", "acc": 1.0, "f1": 0.1 * (k % 7)}
+        for k in range(60)
+    ]
     baseline = tmp_path / "old.jsonl"
     baseline.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for k in (3, 5):
@@ -565,43 +959,85 @@ def test_values_that_a_rule_drops_in_one_version_are_refused(tmp_path):
     new = tmp_path / "new.jsonl"
     new.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(
-        HarnessError, match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\) of the 60 of old; --allow-missing leaves"
+        HarnessError,
+        match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\) "
+        r"of the 60 of old; --allow-missing leaves",
     ):
         gate(new, baseline, {"f1": Margin(0.05)})
-    assert gate(new, baseline, {"f1": Margin(0.05)}, allow_missing=True).verdict == "undecided"
+    assert (
+        gate(new, baseline, {"f1": Margin(0.05)}, allow_missing=True).verdict
+        == "undecided"
+    )
     with pytest.raises(
-        HarnessError, match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\); --allow-missing compares the others"
+        HarnessError,
+        match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\); "
+        r"--allow-missing compares the others",
     ):
         gate(baseline, new, {"f1": Margin(0.05)})
     others = gate(baseline, new, {"f1": Margin(0.05)}, allow_missing=True)
     unscored = "f1: new: 2 of 60 values are unscored"
     assert only(others).n == 58
-    assert others.notes == [unscored, "not compared: 2 examples (such as '3:') without a value of 'f1' in new"]
-    assert only(gate(new, baseline, {"acc": Margin(0.05)})).verdict == "passed", "another metric has all values"
+    assert others.notes == [
+        unscored,
+        "not compared: 2 examples (such as '3:') without a value of 'f1' in new",
+    ]
+    assert only(gate(new, baseline, {"acc": Margin(0.05)})).verdict == "passed", (
+        "another metric has all values"
+    )
 
 
 def test_further_examples_are_named_and_not_compared(tmp_path):
     old, new = answers(300, 0, 0, 330)
     baseline = write_log(tmp_path / "old.jsonl", old)
-    result = gate(write_log(tmp_path / "new.jsonl", [*new, *[0.0] * 5]), baseline, {"acc": Margin(0.01)})
+    result = gate(
+        write_log(tmp_path / "new.jsonl", [*new, *[0.0] * 5]),
+        baseline,
+        {"acc": Margin(0.01)},
+    )
     assert only(result).n == 330 and result.verdict == "passed"
-    assert result.notes == ["not compared: 5 examples (such as '330:h330') of new that old lacks"]
+    assert result.notes == [
+        "not compared: 5 examples (such as '330:h330') of new that old lacks"
+    ]
 
 
 # --------------------------------------------------------------------------- margins that cannot be meant
 @pytest.mark.parametrize(
     ("text", "baseline", "lowest", "message"),
     [
-        ("2", 0.81, 0.0, "--max-drop 2 of CIDEr-D can never fail a version: the number cannot fall from 0.81 below 0: type 2% for a "
-         "share of the baseline, a drop of 0.0162, or 0.02 for a drop of 0.02 in its unit"),
-        ("0.6", 0.5, 0.0, "type 0.6% for a share of the baseline, a drop of 0.003, or 0.006 for a drop of 0.006 in its unit"),
-        ("0.02%", 0.81, 0.0, "--max-drop 0.02% of CIDEr-D is a share of 0.0002 of 0.81: type 0.000162 for this drop, or 0.02 for "),
-        ("0.05%", 30.0, None, "type 0.015 for this drop, or 0.05 for a drop of 0.05 in its unit"),
+        (
+            "2",
+            0.81,
+            0.0,
+            "--max-drop 2 of CIDEr-D can never fail a version: "
+            "the number cannot fall from 0.81 below 0: type 2% for a "
+            "share of the baseline, a drop of 0.0162, "
+            "or 0.02 for a drop of 0.02 in its unit",
+        ),
+        (
+            "0.6",
+            0.5,
+            0.0,
+            "type 0.6% for a share of the baseline, a drop of 0.003, "
+            "or 0.006 for a drop of 0.006 in its unit",
+        ),
+        (
+            "0.02%",
+            0.81,
+            0.0,
+            "--max-drop 0.02% of CIDEr-D is a share of 0.0002 of 0.81: "
+            "type 0.000162 for this drop, or 0.02 for ",
+        ),
+        (
+            "0.05%",
+            30.0,
+            None,
+            "type 0.015 for this drop, or 0.05 for a drop of 0.05 in its unit",
+        ),
         ("100%", 0.81, 0.0, "--max-drop 100% of CIDEr-D can never fail a version"),
         ("0.01", 0.0, 0.0, "cannot fall from 0 below 0"),
         ("2", 0.9, -1.0, "cannot fall from 0.9 below -1: type 2%"),
     ],
-)  # fmt: skip
+)
 def test_margins_that_cannot_be_meant_are_refused(text, baseline, lowest, message):
     with pytest.raises(HarnessError) as error:
         verify_margin(Margin.parse(text), "cider", baseline, lowest)
@@ -609,17 +1045,29 @@ def test_margins_that_cannot_be_meant_are_refused(text, baseline, lowest, messag
 
 
 @pytest.mark.parametrize(
-    ("text", "baseline", "lowest"), [("0.8", 0.81, 0.0), ("0", 0.0, 0.0), ("0.1%", 0.5, 0.0), ("5", 2.0, None), ("99%", 0.5, 0.0)]
+    ("text", "baseline", "lowest"),
+    [
+        ("0.8", 0.81, 0.0),
+        ("0", 0.0, 0.0),
+        ("0.1%", 0.5, 0.0),
+        ("5", 2.0, None),
+        ("99%", 0.5, 0.0),
+    ],
 )
 def test_other_margins_are_kept(text, baseline, lowest):
     verify_margin(Margin.parse(text), "cider", baseline, lowest)
 
 
 def test_a_gate_refuses_a_margin_that_no_worsening_exceeds(folder, tmp_path):
-    with pytest.raises(HarnessError, match="--max-drop 2 of ROUGE-L \\(COCO\\) can never fail a version"):
+    with pytest.raises(
+        HarnessError,
+        match="--max-drop 2 of ROUGE-L \\(COCO\\) can never fail a version",
+    ):
         decide(folder, "twin", "good", rouge="2")
     log = write_log(tmp_path / "log.jsonl", [0.5, 1.0, 0.25])
-    with pytest.raises(HarnessError, match="--max-drop 1 of acc can never fail a version"):
+    with pytest.raises(
+        HarnessError, match="--max-drop 1 of acc can never fail a version"
+    ):
         gate(log, log, {"acc": Margin(1.0)})
 
 
@@ -627,7 +1075,11 @@ def test_a_gate_refuses_a_margin_that_no_worsening_exceeds(folder, tmp_path):
 @pytest.mark.parametrize("kind", ["normal", "skewed"])
 def test_at_the_margin_it_passes_and_fails_at_the_level(kind):
     rng, n, runs = np.random.default_rng(0), 400, 1500
-    values = rng.normal(0.02, 0.3, (runs, n)) if kind == "normal" else 0.02 + rng.exponential(0.2, (runs, n)) - 0.2
+    values = (
+        rng.normal(0.02, 0.3, (runs, n))
+        if kind == "normal"
+        else 0.02 + rng.exponential(0.2, (runs, n)) - 0.2
+    )
     means = [SkewedMean.of(float(row.mean()), row) for row in values]
     allowed = LEVEL + 2.5 * np.sqrt(LEVEL * (1 - LEVEL) / runs)
     assert np.mean([mean.p_below(0.02) <= LEVEL for mean in means]) <= allowed
@@ -635,10 +1087,16 @@ def test_at_the_margin_it_passes_and_fails_at_the_level(kind):
     assert np.mean([mean.p_below(0.1) <= LEVEL for mean in means]) > 0.9
 
 
-@pytest.mark.parametrize(("n", "worsening"), [(10, 0.05), (20, 0.05), (50, 0.02), (100, 0.01)])
+@pytest.mark.parametrize(
+    ("n", "worsening"), [(10, 0.05), (20, 0.05), (50, 0.02), (100, 0.01)]
+)
 def test_a_worsening_equal_to_the_margin_passes_at_the_level(n, worsening):
-    """The baseline is always right; each answer of the new version breaks with the probability of the margin."""
+    """The baseline is always right; each answer of the new version breaks with the
+    probability of the margin.
+    """
     rng = np.random.default_rng(n)
     lost = rng.binomial(n, worsening, 400)
-    passed = [PairedShares(int(k), 0, n).p_below(worsening) <= LEVEL for k in range(n + 1)]
+    passed = [
+        PairedShares(int(k), 0, n).p_below(worsening) <= LEVEL for k in range(n + 1)
+    ]
     assert np.mean([passed[k] for k in lost]) <= LEVEL

@@ -19,12 +19,18 @@ THUMB = [
     {
         "image_id": 1,
         "references": ["a dog runs", "the dog"],
-        "systems": {"a": {"caption": "a dog runs", "P": 5.0}, "b": {"caption": "a cat", "P": 2}},
+        "systems": {
+            "a": {"caption": "a dog runs", "P": 5.0},
+            "b": {"caption": "a cat", "P": 2},
+        },
     },
     {
         "image_id": 2,
         "references": ["a red car", "car"],
-        "systems": {"a": {"caption": "a red car", "P": 4.0}, "b": {"caption": "x", "P": 1}},
+        "systems": {
+            "a": {"caption": "a red car", "P": 4.0},
+            "b": {"caption": "x", "P": 1},
+        },
     },
 ]
 COMPOSITE = {
@@ -39,7 +45,9 @@ COMPOSITE = {
 
 def test_both_layouts(tmp_path):
     thumb = read_judgments(write(tmp_path / "t.jsonl", THUMB))
-    assert [(thumb.items[c.item].id, c.system, c.scores["P"]) for c in thumb.captions] == [
+    assert [
+        (thumb.items[c.item].id, c.system, c.scores["P"]) for c in thumb.captions
+    ] == [
         ("1", "a", 5),
         ("1", "b", 2),
         ("2", "a", 4),
@@ -51,14 +59,23 @@ def test_both_layouts(tmp_path):
 
 
 def test_one_caption_per_record_and_lists_of_votes(tmp_path):
-    rows = [{"file_name": "1.jpg", "caption": c, "votes": v, "references": ["a dog runs"]} for c, v in (("dog", [1, 2]), ("a", [4, 4]))]
-    table = judgment_table(write(tmp_path / "f.jsonl", [{**r, "ratings": r.pop("votes")} for r in rows]), ["novelty:tokenizer=none"])
+    rows = [
+        {"file_name": "1.jpg", "caption": c, "votes": v, "references": ["a dog runs"]}
+        for c, v in (("dog", [1, 2]), ("a", [4, 4]))
+    ]
+    table = judgment_table(
+        write(tmp_path / "f.jsonl", [{**r, "ratings": r.pop("votes")} for r in rows]),
+        ["novelty:tokenizer=none"],
+    )
     assert table.numbers["human"].tolist() == [1.5, 4]
     assert table.labels["item"] == ("1.jpg", "1.jpg")
 
 
 def test_several_files_are_one_table(tmp_path):
-    paths = [write(tmp_path / name, [item]) for name, item in zip(("a.jsonl", "b.jsonl"), THUMB)]
+    paths = [
+        write(tmp_path / name, [item])
+        for name, item in zip(("a.jsonl", "b.jsonl"), THUMB)
+    ]
     assert len(judgment_table(paths, ["novelty:tokenizer=none"])) == 4
 
 
@@ -77,8 +94,17 @@ def test_rows_are_captions_or_systems(tmp_path):
     [
         ({"references": ["a"]}, r"t\.jsonl:1: no column for the caption"),
         ({"references": ["a"], "candidates": [{"caption": "b"}]}, "has no judgments"),
-        ({"references": ["a"], "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}]}, "no reference is similar to it"),
-        ({"references": [], "candidates": [{"caption": "b", "s": 1}]}, "has no references"),
+        (
+            {
+                "references": ["a"],
+                "candidates": [{"caption": "zzz", "s": 1, "is_own_reference": True}],
+            },
+            "no reference is similar to it",
+        ),
+        (
+            {"references": [], "candidates": [{"caption": "b", "s": 1}]},
+            "has no references",
+        ),
     ],
 )
 def test_bad_files(tmp_path, item, message):
@@ -86,10 +112,19 @@ def test_bad_files(tmp_path, item, message):
         read_judgments(write(tmp_path / "t.jsonl", [item]))
 
 
-@pytest.mark.large_sets("thumb_mscoco/judgments.jsonl.gz", "composite_flickr8k/judgments.jsonl.gz")
+@pytest.mark.large_sets(
+    "thumb_mscoco/judgments.jsonl.gz", "composite_flickr8k/judgments.jsonl.gz"
+)
 def test_the_command_on_real_judgments(shared, capsys):
     path = shared / "data/thumb_mscoco/judgments.jsonl.gz"
-    call = ["correlate", str(path), "--judgments", "cider:tokenizer=none,bleu:n=4,tokenizer=none", "--x", "cider,bleu4"]
+    call = [
+        "correlate",
+        str(path),
+        "--judgments",
+        "cider:tokenizer=none,bleu:n=4,tokenizer=none",
+        "--x",
+        "cider,bleu4",
+    ]
     assert main([*call, "--y", "human_score,P,R", "--rows", "example", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["correlations"]
     assert {row["x"] for row in found} == {"cider", "bleu4"}

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from harness.analysis import paired_family
-from harness.analysis.paired_family import NOT_RESAMPLED, PairedMetric, SystemData, jackknife_note, paired_tests
+from harness.analysis.paired_family import (
+    NOT_RESAMPLED,
+    PairedMetric,
+    SystemData,
+    jackknife_note,
+    paired_tests,
+)
 from harness.contracts import CaptionSet, Interval, LeftOut, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run.metric_plan import metric_plans
@@ -55,7 +61,9 @@ def data(rng, n=40, missing=()):
 
 
 def outcome_of(metric, a, b, draws=300):
-    (result,) = paired_tests([PairedMetric(metric, a, b)], DrawFamily(len(a.scores), draws, 0))
+    (result,) = paired_tests(
+        [PairedMetric(metric, a, b)], DrawFamily(len(a.scores), draws, 0)
+    )
     return result
 
 
@@ -63,18 +71,25 @@ def test_additive_and_general_metrics_agree_with_the_reduction_of_each_pair():
     rng = np.random.default_rng(0)
     a, b = data(rng), data(rng)
     for metric in (Mean(), Ratio()):
-        expected = difference_of_statistics(metric.reduce, a.stats, b.stats, DrawFamily(40, 300, 0))
+        expected = difference_of_statistics(
+            metric.reduce, a.stats, b.stats, DrawFamily(40, 300, 0)
+        )
         reported = outcome_of(metric, a, b).reported
         assert reported.difference == pytest.approx(expected.difference, rel=1e-12)
         assert reported.ci95 == pytest.approx(expected.ci95, rel=1e-9)
-        assert (reported.p_randomisation, reported.p_bootstrap) == (expected.p_randomisation, expected.p_bootstrap)
+        assert (reported.p_randomisation, reported.p_bootstrap) == (
+            expected.p_randomisation,
+            expected.p_bootstrap,
+        )
 
 
 def test_a_reduction_that_disagrees_with_its_addends_is_not_additive():
     rng = np.random.default_rng(1)
     a, b = data(rng), data(rng)
     result = outcome_of(Ratio(), a, b)
-    assert result.reported.difference == pytest.approx(Ratio().reduce(a.stats) - Ratio().reduce(b.stats), rel=1e-12)
+    assert result.reported.difference == pytest.approx(
+        Ratio().reduce(a.stats) - Ratio().reduce(b.stats), rel=1e-12
+    )
     assert result.reported.draws == 300
 
 
@@ -152,14 +167,19 @@ def test_few_examples_are_enumerated():
 
 
 def test_one_example_has_no_interval():
-    one = SystemData(np.array([[3.0]]), np.array([3.0])), SystemData(np.array([[1.0]]), np.array([1.0]))
+    one = (
+        SystemData(np.array([[3.0]]), np.array([3.0])),
+        SystemData(np.array([[1.0]]), np.array([1.0])),
+    )
     result = outcome_of(Mean(), *one)
     assert result.reported.ci95 is None
     assert result.reported.p_randomisation == 1.0
 
 
 class Corpus(Ratio):
-    """A number of a corpus that is not resampled, with the number of its computations."""
+    """A number of a corpus that is not resampled,
+    with the number of its computations.
+    """
 
     calls = 0
 
@@ -170,25 +190,40 @@ class Corpus(Ratio):
 
     def left_out(self, stats, seed):
         group = np.random.default_rng([seed, len(stats)]).permutation(len(stats)) % 5
-        return LeftOut(np.array([self.reduce(stats[group != g]) for g in range(5)]), 0.2, 4)
+        return LeftOut(
+            np.array([self.reduce(stats[group != g]) for g in range(5)]), 0.2, 4
+        )
 
 
 def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_once_for_a_system():
     rng = np.random.default_rng(5)
     a, b, c = data(rng, missing=(0,)), data(rng, missing=(0,)), data(rng, missing=(0,))
     metric = Corpus()
-    results = list(paired_tests([PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))], DrawFamily(40, 300, 7)))
-    assert metric.calls == 3 * 6 + 3  # each pair verifies once that the number is no function of sums
-    whole, parts = Ratio().reduce(a.stats[1:]), [metric.left_out(side.stats[1:], 7).values for side in (a, b)]
+    results = list(
+        paired_tests(
+            [PairedMetric(metric, *pair) for pair in ((a, b), (a, c), (b, c))],
+            DrawFamily(40, 300, 7),
+        )
+    )
+    # each pair verifies once that the number is no function of sums
+    assert metric.calls == 3 * 6 + 3
+    whole, parts = (
+        Ratio().reduce(a.stats[1:]),
+        [metric.left_out(side.stats[1:], 7).values for side in (a, b)],
+    )
     reported, difference = results[0].reported, LeftOut(parts[0] - parts[1], 0.2, 4)
     assert reported.difference == pytest.approx(whole - Ratio().reduce(b.stats[1:]))
     assert reported.ci95 == jackknife.interval_of_parts(reported.difference, difference)
-    assert reported.p_value == jackknife.p_value_of_parts(reported.difference, difference)
+    assert reported.p_value == jackknife.p_value_of_parts(
+        reported.difference, difference
+    )
     assert results[0].note == jackknife_note(difference, 39)
     assert "leaves out 5 parts of 7.8 examples, 4 degrees of freedom" in results[0].note
 
 
-def test_threads_do_not_change_the_tests_and_a_number_is_computed_once_for_all_of_them(monkeypatch):
+def test_threads_do_not_change_the_tests_and_a_number_is_computed_once_for_all_of_them(
+    monkeypatch,
+):
     rng = np.random.default_rng(21)
     systems, reduced = [data(rng) for _ in range(6)], []
 
@@ -198,11 +233,19 @@ def test_threads_do_not_change_the_tests_and_a_number_is_computed_once_for_all_o
             return super().left_out(stats, seed)
 
     metrics = [Counted(), Ratio()]
-    items = [PairedMetric(metric, a, b) for a, b in itertools.combinations(systems, 2) for metric in metrics]
+    items = [
+        PairedMetric(metric, a, b)
+        for a, b in itertools.combinations(systems, 2)
+        for metric in metrics
+    ]
     outcomes = []
     for threads in (1, 4):
-        monkeypatch.setattr(paired_family.os, "cpu_count", lambda threads=threads: threads)
-        outcomes.append([repr(outcome) for outcome in paired_tests(items, DrawFamily(40, 200, 0))])
+        monkeypatch.setattr(
+            paired_family.os, "cpu_count", lambda threads=threads: threads
+        )
+        outcomes.append(
+            [repr(outcome) for outcome in paired_tests(items, DrawFamily(40, 200, 0))]
+        )
     assert outcomes[0] == outcomes[1]
     assert len(reduced) == 2 * len(systems)
 
@@ -231,7 +274,9 @@ def test_a_metric_with_an_interval_of_its_own_is_jackknifed_from_500_examples_on
         outcome = outcome_of(OwnRatio(), data(rng, n=count), data(rng, n=count))
         assert np.isnan(outcome.reported.p_randomisation) is np.bool_(jackknifed)
         assert outcome.reported.ci95 is not None
-        assert ("leaves out 100 parts of 5 examples, 99 degrees of freedom" in outcome.note) is jackknifed
+        assert (
+            "leaves out 100 parts of 5 examples, 99 degrees of freedom" in outcome.note
+        ) is jackknifed
 
 
 def test_a_metric_over_groups_names_the_reason_for_no_interval():
@@ -239,20 +284,36 @@ def test_a_metric_over_groups_names_the_reason_for_no_interval():
     a = data(rng)
     same = outcome_of(Corpus(), a, SystemData(a.stats.copy(), a.scores.copy()))
     assert (same.reported.p_value, same.reported.ci95) == (1.0, None)
-    assert same.note == "the difference is the same, or undefined, without each part of the examples"
+    assert (
+        same.note
+        == "the difference is the same, or undefined, without each part of the examples"
+    )
     one = data(rng, n=1)
-    assert outcome_of(Corpus(), one, data(rng, n=1)).note == "a comparison needs at least two examples"
+    assert (
+        outcome_of(Corpus(), one, data(rng, n=1)).note
+        == "a comparison needs at least two examples"
+    )
     empty = SystemData(np.array([[1.0, 0.0], [1.0, 0.0]]), np.full(2, np.nan))
     with np.errstate(divide="ignore"):
-        assert outcome_of(Corpus(), empty, empty).note == "the number is undefined for one of the systems"
+        assert (
+            outcome_of(Corpus(), empty, empty).note
+            == "the number is undefined for one of the systems"
+        )
 
 
 def clustered(rng, clusters=60, size=4, correlation=0.3):
-    """Scores of two systems of one distribution, whose differences correlate within clusters."""
+    """Scores of two systems of one distribution,
+    whose differences correlate within clusters.
+    """
     common = np.sqrt(correlation) * rng.standard_normal((clusters, 1))
     noise = np.sqrt(1 - correlation) * rng.standard_normal((clusters, size))
     difference, base = (common + noise).ravel(), rng.standard_normal(clusters * size)
-    return [SystemData((base + sign * difference / 2)[:, None], base + sign * difference / 2) for sign in (1, -1)]
+    return [
+        SystemData(
+            (base + sign * difference / 2)[:, None], base + sign * difference / 2
+        )
+        for sign in (1, -1)
+    ]
 
 
 def test_exchanges_of_clusters_keep_the_size_of_the_test_where_examples_correlate():
@@ -265,7 +326,11 @@ def test_exchanges_of_clusters_keep_the_size_of_the_test_where_examples_correlat
         (by_cluster,) = paired_tests([item], DrawFamily(60, 400, run), clusters)
         (alone,) = paired_tests([item], DrawFamily(240, 400, run))
         low, high = by_cluster.reported.ci95
-        rejected[run] = by_cluster.reported.p_value <= 0.05, alone.reported.p_value <= 0.05, not low <= 0 <= high
+        rejected[run] = (
+            by_cluster.reported.p_value <= 0.05,
+            alone.reported.p_value <= 0.05,
+            not low <= 0 <= high,
+        )
     size, size_alone, missed = rejected.mean(axis=0)
     assert 0.025 <= size <= 0.08 and 0.02 <= missed <= 0.09
     assert size_alone > 0.1, "examples as if they were independent"
@@ -276,21 +341,52 @@ def test_metrics_that_are_no_sums_are_compared_by_clusters():
     clusters = np.repeat(np.arange(30), 3)
     a, b = data(rng, n=90), data(rng, n=90)
     general, own = (
-        next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(30, 200, 0), clusters))) for metric in (Ratio(), Corpus())
+        next(
+            iter(
+                paired_tests(
+                    [PairedMetric(metric, a, b)], DrawFamily(30, 200, 0), clusters
+                )
+            )
+        )
+        for metric in (Ratio(), Corpus())
     )
     assert general.reported.ci95 is not None and 0 < general.reported.p_value <= 1
     assert "leaves out 20 parts" in own.note
     single = np.arange(90)
-    plain, alone = (next(iter(paired_tests([PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given))) for given in (None, single))
-    assert repr(plain) == repr(alone), "clusters of one example are independent examples"
+    plain, alone = (
+        next(
+            iter(
+                paired_tests(
+                    [PairedMetric(Mean(), a, b)], DrawFamily(90, 200, 0), given
+                )
+            )
+        )
+        for given in (None, single)
+    )
+    assert repr(plain) == repr(alone), (
+        "clusters of one example are independent examples"
+    )
 
 
 def test_one_cluster_has_no_interval_and_no_bootstrap():
     rng = np.random.default_rng(13)
     a, b = data(rng, n=20), data(rng, n=20)
     clusters = np.zeros(20, dtype=np.int64)
-    mean, corpus = (next(iter(paired_tests([PairedMetric(metric, a, b)], DrawFamily(1, 50, 0), clusters))) for metric in (Mean(), Corpus()))
-    assert mean.reported.ci95 is None and np.isnan(mean.reported.p_bootstrap) and mean.reported.p_value == 1.0
+    mean, corpus = (
+        next(
+            iter(
+                paired_tests(
+                    [PairedMetric(metric, a, b)], DrawFamily(1, 50, 0), clusters
+                )
+            )
+        )
+        for metric in (Mean(), Corpus())
+    )
+    assert (
+        mean.reported.ci95 is None
+        and np.isnan(mean.reported.p_bootstrap)
+        and mean.reported.p_value == 1.0
+    )
     assert corpus.note == "a comparison needs at least two clusters"
 
 
@@ -299,12 +395,24 @@ def bleu_pair(candidates_a, candidates_b, references, n=1):
     (plan,) = metric_plans([{"bleu": {"n": n}}])
     sides = []
     for candidates in (candidates_a, candidates_b):
-        (scored,) = score_sets([plan.metric], [CaptionSet(str(k), (c,), (r,)) for k, (c, r) in enumerate(zip(candidates, references))])
+        (scored,) = score_sets(
+            [plan.metric],
+            [
+                CaptionSet(str(k), (c,), (r,))
+                for k, (c, r) in enumerate(zip(candidates, references))
+            ],
+        )
         sides.append(SystemData(scored.stats, scored.per_example(plan.metric)))
     return PairedMetric(plan.metric, *sides)
 
 
-REFERENCES = ["a dog runs in the park", "two cats sleep on a bed", "a red bus drives by", "a boat lies on the lake", "one man waits there"]
+REFERENCES = [
+    "a dog runs in the park",
+    "two cats sleep on a bed",
+    "a red bus drives by",
+    "a boat lies on the lake",
+    "one man waits there",
+]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -312,7 +420,10 @@ REFERENCES = ["a dog runs in the park", "two cats sleep on a bed", "a red bus dr
     ("a", "b"),
     [
         (["zzz qqq"] * 5, ["zzz"] * 5),
-        (["zzz zzz zzz zzz zzz"] * 5, ["qqq zzz", "zzz", "qqq qqq qqq qqq", "x", "y z"]),
+        (
+            ["zzz zzz zzz zzz zzz"] * 5,
+            ["qqq zzz", "zzz", "qqq qqq qqq qqq", "x", "y z"],
+        ),
         (["zzz"] * 5, [f"zzz {'q ' * k}" for k in range(5)]),
     ],
 )
@@ -325,40 +436,88 @@ def test_scores_of_constants_alone_are_ties_and_equal_numbers(a, b, n):
         assert (tests.difference, tests.ci95, tests.p_value) == (0, None, 1)
 
 
-@pytest.mark.parametrize(("n", "caption"), [(2, "a park"), (3, "the bed"), (4, "a red bus")])
-def test_captions_without_an_n_gram_of_the_order_are_ties_of_captions_without_a_word(n, caption):
-    """Their BLEU is 0 by its definition; the toolkit's constants make the one with words in common larger."""
+@pytest.mark.parametrize(
+    ("n", "caption"), [(2, "a park"), (3, "the bed"), (4, "a red bus")]
+)
+def test_captions_without_an_n_gram_of_the_order_are_ties_of_captions_without_a_word(
+    n, caption
+):
+    """Their BLEU is 0 by its definition; the toolkit's constants make the one with
+    words in common larger.
+    """
     item = bleu_pair([caption] * 5, ["zzz qqq"] * 5, REFERENCES, n)
     assert (item.a.scores > item.b.scores).any()
     (result,) = paired_tests([item], DrawFamily(5, 300, 0))
-    assert (result.ties, result.reported.difference, result.reported.p_value) == (5, 0, 1)
+    assert (result.ties, result.reported.difference, result.reported.p_value) == (
+        5,
+        0,
+        1,
+    )
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (2, 5), (6, 1)])
 def test_equal_shares_of_words_are_ties(sizes):
-    """Half of the words of every caption are in its reference, which has as many words: the scores differ in the tenth digit."""
-    captions = [[" ".join([*(f"w{k}" for k in range(n)), *(f"x{k}" for k in range(n))])] * 5 for n in sizes]
-    sides = [bleu_pair(texts, texts, [" ".join(f"w{k}" for k in range(2 * n))] * 5) for texts, n in zip(captions, sizes)]
+    """Half of the words of every caption are in its reference, which has as many words:
+    the scores differ in the tenth digit.
+    """
+    captions = [
+        [" ".join([*(f"w{k}" for k in range(n)), *(f"x{k}" for k in range(n))])] * 5
+        for n in sizes
+    ]
+    sides = [
+        bleu_pair(texts, texts, [" ".join(f"w{k}" for k in range(2 * n))] * 5)
+        for texts, n in zip(captions, sizes)
+    ]
     item = PairedMetric(sides[0].metric, sides[0].a, sides[1].a)
     assert (item.a.scores != item.b.scores).all()
     (result,) = paired_tests([item], DrawFamily(5, 300, 0))
     assert (result.a_larger, result.ties, result.b_larger) == (0, 5, 0)
-    assert (result.reported.difference, result.reported.p_value, result.signs.p_value) == (0, 1, 1)
+    assert (
+        result.reported.difference,
+        result.reported.p_value,
+        result.signs.p_value,
+    ) == (0, 1, 1)
 
 
 def test_systems_that_differ_everywhere_by_as_much_have_no_interval_whatever_the_constants():
     item = bleu_pair(REFERENCES, ["zzz qqq"] * 5, REFERENCES)
     (result,) = paired_tests([item], DrawFamily(5, 300, 0))
-    assert result.reported.difference == pytest.approx(1) and result.reported.ci95 is None and result.ends is None
-    assert result.reported.p_value == 2 / 32 and (result.a_larger, result.ties) == (5, 0)
+    assert (
+        result.reported.difference == pytest.approx(1)
+        and result.reported.ci95 is None
+        and result.ends is None
+    )
+    assert result.reported.p_value == 2 / 32 and (result.a_larger, result.ties) == (
+        5,
+        0,
+    )
 
 
-@pytest.mark.parametrize(("bounds", "ends"), [((0.0, 1.0), [-1.0, 1.0]), ((0.0, np.inf), None), (None, None), ((-1.0, 1.0), [-2.0, 2.0])])
-def test_the_interval_of_a_difference_ends_at_the_largest_difference_within_the_bounds(bounds, ends):
+@pytest.mark.parametrize(
+    ("bounds", "ends"),
+    [
+        ((0.0, 1.0), [-1.0, 1.0]),
+        ((0.0, np.inf), None),
+        (None, None),
+        ((-1.0, 1.0), [-2.0, 2.0]),
+    ],
+)
+def test_the_interval_of_a_difference_ends_at_the_largest_difference_within_the_bounds(
+    bounds, ends
+):
     metric = Mean()
     metric.spec = MetricSpec("mean", True, bounds=bounds)
-    a, b = (SystemData(np.array(scores)[:, None], np.array(scores)) for scores in ([1.0, 0.0, 1.0], [0.0, 1.0, 0.5]))
+    a, b = (
+        SystemData(np.array(scores)[:, None], np.array(scores))
+        for scores in ([1.0, 0.0, 1.0], [0.0, 1.0, 0.5])
+    )
     result = outcome_of(metric, a, b)
     low, high = result.reported.ci95
     assert low < -1 and high > 1
-    assert result.ends == (ends if ends and ends[1] == 1 else [max(low, -2.0), min(high, 2.0)] if ends else [low, high])
+    assert result.ends == (
+        ends
+        if ends and ends[1] == 1
+        else [max(low, -2.0), min(high, 2.0)]
+        if ends
+        else [low, high]
+    )

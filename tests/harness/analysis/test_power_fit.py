@@ -7,23 +7,48 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.power_fit import SizeFit, SizeTrials, p_of_z, smallest_p, terms, z_scores
+from harness.analysis.power_fit import (
+    SizeFit,
+    SizeTrials,
+    p_of_z,
+    smallest_p,
+    terms,
+    z_scores,
+)
 
 SIZES = [(n, m) for n in (1, 2, 3, 4) for m in (1, 2, 3, 4) if n + m > 2]
 EXAMPLES = 400
-ROWS = np.vstack([np.arange(EXAMPLES), np.random.default_rng(0).integers(EXAMPLES, size=(50, EXAMPLES))])
+ROWS = np.vstack(
+    [
+        np.arange(EXAMPLES),
+        np.random.default_rng(0).integers(EXAMPLES, size=(50, EXAMPLES)),
+    ]
+)
 
 
-def normal_trials(n: int, m: int, mean: float, seed: int, examples: int = EXAMPLES) -> SizeTrials:
+def normal_trials(
+    n: int, m: int, mean: float, seed: int, examples: int = EXAMPLES
+) -> SizeTrials:
     """Return p-values of normal z-scores about a mean."""
     z = np.random.default_rng([seed, n, m]).normal(mean, 1.0, size=(1, examples))
-    return SizeTrials(n, m, p_of_z(z, smallest_p(n, m)), np.full(examples, smallest_p(n, m)))
+    return SizeTrials(
+        n, m, p_of_z(z, smallest_p(n, m)), np.full(examples, smallest_p(n, m))
+    )
 
 
 def exact_fit(seed: int, add: float = 0.0) -> SizeFit:
-    """Return the fit of sizes that follow the form; ``add`` is added to the mean of more than two candidates."""
-    means = {size: float(terms(*size) @ [0.1, 0.4]) + add * (size[0] > 2) for size in SIZES}
-    return SizeFit({size: normal_trials(*size, mean, seed) for size, mean in means.items()}, (4, 4), ROWS, 0)
+    """Return the fit of sizes that follow the form; ``add`` is added to the mean of
+    more than two candidates.
+    """
+    means = {
+        size: float(terms(*size) @ [0.1, 0.4]) + add * (size[0] > 2) for size in SIZES
+    }
+    return SizeFit(
+        {size: normal_trials(*size, mean, seed) for size, mean in means.items()},
+        (4, 4),
+        ROWS,
+        0,
+    )
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.data())
@@ -50,7 +75,8 @@ def test_the_form_error_grows_with_the_misfit_of_the_sizes_above_half_the_pilot(
     small, large = exact.form_error("candidates"), misfit.form_error("candidates")
     assert small is not None and large is not None
     assert 0.3 < small.rate < 0.7 and large.rate > 1.5 * small.rate
-    assert small.degrees == 4  # two of the prior; three and four candidates are held out
+    # two of the prior; three and four candidates are held out
+    assert small.degrees == 4
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,7 +85,8 @@ def test_sizes_that_follow_the_form_are_predicted(seed):
     truth = float(terms(8, 4) @ [0.1, 0.4])
     means = np.array([item.mean() for item in values])
     assert len(values) == len(ROWS)
-    # The mean of the pilot's 400 z-scores has a standard error of 0.05; small p-values are rounded up.
+    # The mean of the pilot's 400 z-scores has a standard error of 0.05; small p-values
+    # are rounded up.
     assert means[0] == pytest.approx(truth, abs=0.25)
     assert means[1:].min() < truth < means[1:].max()
 
@@ -73,18 +100,28 @@ def test_the_form_error_needs_sizes_of_at_most_half_the_pilot():
 
 def test_the_numbers_of_a_fit_do_not_move():
     fit = exact_fit(0)
-    assert fit.form_error("candidates").rate == pytest.approx(0.4536451152445827, rel=1e-9)
-    assert fit.form_error("references").rate == pytest.approx(0.4037408097550414, rel=1e-9)
+    assert fit.form_error("candidates").rate == pytest.approx(
+        0.4536451152445827, rel=1e-9
+    )
+    assert fit.form_error("references").rate == pytest.approx(
+        0.4037408097550414, rel=1e-9
+    )
     values = list(fit.z_scores(8, 6))
-    assert [values[0].mean(), values[0].std()] == pytest.approx([1.5213885060015155, 1.1159787783794117], rel=1e-9)
-    assert [values[7].mean(), values[7].std()] == pytest.approx([1.4439697374370588, 1.1512317684892686], rel=1e-9)
+    assert [values[0].mean(), values[0].std()] == pytest.approx(
+        [1.5213885060015155, 1.1159787783794117], rel=1e-9
+    )
+    assert [values[7].mean(), values[7].std()] == pytest.approx(
+        [1.4439697374370588, 1.1512317684892686], rel=1e-9
+    )
 
 
 def test_the_predicted_spread_follows_the_fitted_variances():
     fit = exact_fit(1)
     (_, variances), pilot = fit._fits, fit.sizes[4, 4].z
     before, after = (variances[0] @ [1.0, n * m / (n + m)] for n, m in ((4, 4), (8, 4)))
-    assert next(iter(fit.z_scores(8, 4))).std() == pytest.approx(pilot.std() * np.sqrt(after / before), rel=1e-9)
+    assert next(iter(fit.z_scores(8, 4))).std() == pytest.approx(
+        pilot.std() * np.sqrt(after / before), rel=1e-9
+    )
 
 
 def test_p_values_end_at_one_where_the_floor_divides_one_with_a_rest():

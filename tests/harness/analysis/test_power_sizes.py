@@ -34,7 +34,10 @@ def test_captions_are_extrapolated_less_far_than_examples():
 )
 def test_judged_captions_need_systems(monkeypatch, kind, systems, message):
     run = SimpleNamespace(
-        provenance=SimpleNamespace(kind=kind), samples=SimpleNamespace(systems=[SimpleNamespace(model=name) for name in systems])
+        provenance=SimpleNamespace(kind=kind),
+        samples=SimpleNamespace(
+            systems=[SimpleNamespace(model=name) for name in systems]
+        ),
     )
     monkeypatch.setattr(power_sizes, "Run", SimpleNamespace(open=lambda path: run))
     monkeypatch.setattr(power_sizes, "pilot", lambda run: {})

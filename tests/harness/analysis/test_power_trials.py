@@ -7,12 +7,21 @@ import pytest
 
 from harness.analysis.power_fit import smallest_p
 from harness.analysis.power_rules import RULES
-from harness.analysis.power_trials import PilotTrials, TrialOptions, shuffle_sets, spread
+from harness.analysis.power_trials import (
+    PilotTrials,
+    TrialOptions,
+    shuffle_sets,
+    spread,
+)
 from harness.contracts import CaptionSet
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
 
 SETS = [
-    CaptionSet("a", ("one", "one two", "one two three"), ("one", "one two", "one two three four")),
+    CaptionSet(
+        "a",
+        ("one", "one two", "one two three"),
+        ("one", "one two", "one two three four"),
+    ),
     CaptionSet("b", ("one", "one two"), ("one", "one two three", "one two three four")),
 ]
 
@@ -30,7 +39,11 @@ def steps() -> list[int]:
 
 @pytest.fixture
 def trials(steps) -> PilotTrials:
-    return PilotTrials("echo", SETS, TrialOptions(2, 0.05, 0.05, 0, RULES["harmonic-mean"], steps.append))
+    return PilotTrials(
+        "echo",
+        SETS,
+        TrialOptions(2, 0.05, 0.05, 0, RULES["harmonic-mean"], steps.append),
+    )
 
 
 def test_shuffled_sets_hold_the_same_captions():
@@ -40,17 +53,23 @@ def test_shuffled_sets_hold_the_same_captions():
     assert shuffle_sets(SETS, 5) == shuffle_sets(SETS, 5)
 
 
-@pytest.mark.parametrize(("most", "expected"), [(1, [1]), (2, [1, 2]), (5, [1, 2, 3, 5]), (100, [1, 3, 10, 32, 100])])
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [(1, [1]), (2, [1, 2]), (5, [1, 2, 3, 5]), (100, [1, 3, 10, 32, 100])],
+)
 def test_spread(most, expected):
     assert spread(most) == expected
 
 
-def test_measured_sizes_have_p_values_and_the_floors_of_their_examples(trials, plan, steps):
+def test_measured_sizes_have_p_values_and_the_floors_of_their_examples(
+    trials, plan, steps
+):
     trials.measure([plan], [(3, 3), (1, 2)])
     size = trials.trials(plan.label)[3, 3]
     assert size.p.shape == (2, 2)
     assert (size.p >= size.floors).all()
-    assert size.floors.tolist() == [smallest_p(3, 3), smallest_p(2, 3)]  # example b has two candidates
+    # example b has two candidates
+    assert size.floors.tolist() == [smallest_p(3, 3), smallest_p(2, 3)]
     assert (size.n, size.m) == (2.5, 3.0)
     assert steps == [1] * 4
 
@@ -79,19 +98,38 @@ def test_an_extrapolation_needs_p_values_at_the_size_of_the_pilot(trials, plan):
 
 
 @pytest.mark.parametrize(
-    "metric", [{"mmd": {"embedding": "bow"}}, {"trm": {"distance": "rouge"}}, {"precision-example": {"distance": "rouge"}}]
+    "metric",
+    [
+        {"mmd": {"embedding": "bow"}},
+        {"trm": {"distance": "rouge"}},
+        {"precision-example": {"distance": "rouge"}},
+    ],
 )
 def test_sizes_of_candidates_and_references_are_never_compared(metric):
-    """Every relabelling has the sizes of the sets themselves: texts of one distribution are told apart at the level, whatever the sizes."""
+    """Every relabelling has the sizes of the sets themselves: texts of one distribution
+    are told apart at the level, whatever the sizes.
+    """
     rng = np.random.default_rng(0)
-    words = np.array(["a", "the", "red", "blue", "dog", "cat", "runs", "sleeps", "on", "sofa"])
+    words = np.array(
+        ["a", "the", "red", "blue", "dog", "cat", "runs", "sleeps", "on", "sofa"]
+    )
     texts = [[" ".join(rng.choice(words, 4)) for _ in range(9)] for _ in range(200)]
-    sets = [CaptionSet(str(k), tuple(row[:2]), tuple(row[2:])) for k, row in enumerate(texts)]
+    sets = [
+        CaptionSet(str(k), tuple(row[:2]), tuple(row[2:]))
+        for k, row in enumerate(texts)
+    ]
     (plan,) = caption_plans(metric_plans([metric]))
     assert "candidates" in plan.metric.spec.depends_on
-    trials = PilotTrials("people", sets, TrialOptions(1, 0.05, 0.05, 0, RULES["fisher-discrete"], lambda steps: None))
+    trials = PilotTrials(
+        "people",
+        sets,
+        TrialOptions(1, 0.05, 0.05, 0, RULES["fisher-discrete"], lambda steps: None),
+    )
     trials.measure([plan], [(2, 7), (1, 7)])
     for size in trials.trials(plan.label).values():
         for alpha in (1 / 6, 1 / 3):
             share = (size.p[0] <= alpha).mean()
-            assert share <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / len(sets)), (metric, alpha)
+            assert share <= alpha + 3 * np.sqrt(alpha * (1 - alpha) / len(sets)), (
+                metric,
+                alpha,
+            )

@@ -33,10 +33,17 @@ FAST = Settings(draws=99, power=False)
 
 def source(label, seed, prompts=15, answers=6, end=1.0, verb="runs sits plays sleeps"):
     rng = np.random.default_rng(seed)
-    return Source(label, {
-        f"p{k}": [f"a {rng.choice(WORDS)} {rng.choice(verb.split())}{'.' if rng.random() < end else ''}" for _ in range(answers)]
-        for k in range(prompts)
-    })  # fmt: skip
+    return Source(
+        label,
+        {
+            f"p{k}": [
+                f"a {rng.choice(WORDS)} "
+                f"{rng.choice(verb.split())}{'.' if rng.random() < end else ''}"
+                for _ in range(answers)
+            ]
+            for k in range(prompts)
+        },
+    )
 
 
 def test_a_changed_source_is_different_and_the_words_say_why():
@@ -44,7 +51,11 @@ def test_a_changed_source_is_different_and_the_words_say_why():
     assert result.verdict == "different" and result.p == 0.01
     names = [feature.name for feature in result.features if feature.p <= 0.05]
     assert "ends with a full stop" in names and not {"'dog'", "'cat'"} & set(names)
-    feature = next(feature for feature in result.features if feature.name == "ends with a full stop")
+    feature = next(
+        feature
+        for feature in result.features
+        if feature.name == "ends with a full stop"
+    )
     assert feature.a == 1.0 and feature.b < 0.8
     assert result.accuracy.value > 0.55 and result.power is None
 
@@ -53,20 +64,37 @@ def test_equal_sources_are_not_shown_to_differ_and_the_power_is_told():
     result = compare_sources(source("a", 1), source("b", 2), Settings(draws=99))
     assert result.verdict == "not shown" and result.p > 0.05
     assert result.power is not None and 0 <= result.power <= 1
-    assert result.effect.interval is not None and result.effect.interval[0] < 0 < result.effect.interval[1]
+    assert (
+        result.effect.interval is not None
+        and result.effect.interval[0] < 0 < result.effect.interval[1]
+    )
 
 
 def test_a_margin_makes_sources_equivalent():
     a, b = source("a", 1, answers=20), source("b", 2, answers=20)
-    assert compare_sources(a, b, Settings(draws=99, power=False, margin=0.2)).verdict == "equivalent within margin"
-    assert compare_sources(a, b, Settings(draws=99, power=False, margin=1e-6)).verdict == "not shown"
+    assert (
+        compare_sources(a, b, Settings(draws=99, power=False, margin=0.2)).verdict
+        == "equivalent within margin"
+    )
+    assert (
+        compare_sources(a, b, Settings(draws=99, power=False, margin=1e-6)).verdict
+        == "not shown"
+    )
 
 
 def test_several_sources_are_adjusted_by_holm():
-    results = compare_all([source("a", 1), source("b", 2), source("c", 3, verb="barks meows")], FAST)
+    results = compare_all(
+        [source("a", 1), source("b", 2), source("c", 3, verb="barks meows")], FAST
+    )
     assert [result.labels for result in results] == [("a", "b"), ("a", "c"), ("b", "c")]
-    assert [result.verdict for result in results] == ["not shown", "different", "different"]
-    assert results[1].p == pytest.approx(0.01) and results[1].relabelings == 300, "three pairs share the level"
+    assert [result.verdict for result in results] == [
+        "not shown",
+        "different",
+        "different",
+    ]
+    assert results[1].p == pytest.approx(0.01) and results[1].relabelings == 300, (
+        "three pairs share the level"
+    )
 
 
 def test_prompts_that_match_in_part_empty_answers_and_refusals_are_counted():
@@ -75,7 +103,12 @@ def test_prompts_that_match_in_part_empty_answers_and_refusals_are_counted():
     prompts, notes = common_prompts(a, b)
     assert [prompt.id for prompt in prompts] == ["1", "2"]
     text = "\n".join(notes)
-    for part in ("a: 1 prompt is left out", "b: 1 prompt is left out", "a: 1 empty answer is kept", "b: 1 refusal is kept"):
+    for part in (
+        "a: 1 prompt is left out",
+        "b: 1 prompt is left out",
+        "a: 1 empty answer is kept",
+        "b: 1 refusal is kept",
+    ):
         assert part in text
 
 
@@ -83,13 +116,19 @@ def test_no_common_prompt_and_different_prompts_under_one_id_are_refused():
     with pytest.raises(InputError, match="no prompt in common"):
         common_prompts(Source("a", {"1": ["x"]}), Source("b", {"2": ["x"]}))
     with pytest.raises(InputError, match="'1' has different prompts: 'Hi' and 'Ho'"):
-        common_prompts(Source("a", {"1": ["x"]}, {"1": "Hi"}), Source("b", {"1": ["x"]}, {"1": "Ho"}))
+        common_prompts(
+            Source("a", {"1": ["x"]}, {"1": "Hi"}),
+            Source("b", {"1": ["x"]}, {"1": "Ho"}),
+        )
 
 
 def test_equal_prompts_and_a_prompt_that_one_source_alone_has_are_accepted():
     for others in ({"1": "Hi"}, {}):
         for texts in ({"1": "Hi"}, {}):
-            prompts, notes = common_prompts(Source("a", {"1": ["x", "y"]}, texts), Source("b", {"1": ["z", "w"]}, others))
+            prompts, notes = common_prompts(
+                Source("a", {"1": ["x", "y"]}, texts),
+                Source("b", {"1": ["z", "w"]}, others),
+            )
             assert ([prompt.id for prompt in prompts], notes) == (["1"], [])
 
 
@@ -102,32 +141,57 @@ def test_deterministic_sources_have_one_line():
 
 
 def test_one_answer_per_prompt_has_one_line_and_unequal_numbers_are_accepted():
-    single = compare_sources(Source("a", {"1": ["x"], "2": ["y"]}), Source("b", {"1": ["z"], "2": ["y"]}), FAST)
-    assert any("one answer of each source per prompt" in note for note in single.notes) and single.verdict == "not shown"
+    single = compare_sources(
+        Source("a", {"1": ["x"], "2": ["y"]}),
+        Source("b", {"1": ["z"], "2": ["y"]}),
+        FAST,
+    )
+    assert (
+        any("one answer of each source per prompt" in note for note in single.notes)
+        and single.verdict == "not shown"
+    )
     a, b = source("a", 1), source("b", 2)
-    uneven = {name: texts[: 1 + k % 6] for k, (name, texts) in enumerate(b.answers.items())}
+    uneven = {
+        name: texts[: 1 + k % 6] for k, (name, texts) in enumerate(b.answers.items())
+    }
     assert 0 < compare_sources(a, Source("b", uneven), FAST).p <= 1
 
 
 def test_many_answers_of_a_prompt_are_bounded():
     texts = [f"word {k % 700}" for k in range(100_000)]
-    prompts, notes = common_prompts(Source("a", {"1": texts}), Source("b", {"1": texts[:10]}))
+    prompts, notes = common_prompts(
+        Source("a", {"1": texts}), Source("b", {"1": texts[:10]})
+    )
     assert (len(prompts[0].a), len(prompts[0].b)) == (500, 10)
-    assert notes == ["a: 1 prompt has more than 500 answers, of which as many are drawn"]
+    assert notes == [
+        "a: 1 prompt has more than 500 answers, of which as many are drawn"
+    ]
 
 
 def test_power_grows_with_the_change():
     prompts, _ = common_prompts(source("a", 1), source("b", 2))
     settings = Settings(draws=99)
-    none = power_against(prompts, lambda answers, rng: [list(texts) for texts in answers], settings, runs=40)
-    foreign = power_against(prompts, lambda answers, rng: [["another thing"] * len(texts) for texts in answers], settings, runs=10)
+    none = power_against(
+        prompts,
+        lambda answers, rng: [list(texts) for texts in answers],
+        settings,
+        runs=40,
+    )
+    foreign = power_against(
+        prompts,
+        lambda answers, rng: [["another thing"] * len(texts) for texts in answers],
+        settings,
+        runs=10,
+    )
     assert none <= 0.2 and foreign == 1.0
     changed = replace_answers(1.0)([["a"], ["b"]], np.random.default_rng(0))
     assert {text for texts in changed for text in texts} <= {"a", "b"}
 
 
 def test_power_is_that_of_a_hundred_checks_of_the_first_hundred_prompts():
-    prompts, _ = common_prompts(source("a", 1, prompts=103, answers=2), source("b", 2, prompts=103, answers=3))
+    prompts, _ = common_prompts(
+        source("a", 1, prompts=103, answers=2), source("b", 2, prompts=103, answers=3)
+    )
     checked = []
 
     def change(answers, rng):
@@ -141,33 +205,57 @@ def test_power_is_that_of_a_hundred_checks_of_the_first_hundred_prompts():
 
 
 def test_the_peer_of_the_benchmark_has_the_statistic_of_its_package(golden):
-    for case in json.loads((golden / "same" / "statistics.json").read_text(encoding="utf-8")):
-        prompts = [Prompt(str(k), item["a"], item["b"]) for k, item in enumerate(case["prompts"])]
-        labels = np.concatenate([[1.0] * len(prompt.a) + [0.0] * len(prompt.b) for prompt in prompts])
-        assert package_values(prompts, "characters", labels[None])[0] == pytest.approx(case["mmd_hamming"], abs=1e-9)
+    for case in json.loads(
+        (golden / "same" / "statistics.json").read_text(encoding="utf-8")
+    ):
+        prompts = [
+            Prompt(str(k), item["a"], item["b"])
+            for k, item in enumerate(case["prompts"])
+        ]
+        labels = np.concatenate(
+            [[1.0] * len(prompt.a) + [0.0] * len(prompt.b) for prompt in prompts]
+        )
+        assert package_values(prompts, "characters", labels[None])[0] == pytest.approx(
+            case["mmd_hamming"], abs=1e-9
+        )
 
 
 def test_sources_that_share_their_random_numbers_are_noticed():
     a = source("a", 1)
     result = compare_sources(a, Source("b", a.answers), FAST)
-    assert result.verdict == "not shown" and any("one seed or one cache" in note for note in result.notes)
+    assert result.verdict == "not shown" and any(
+        "one seed or one cache" in note for note in result.notes
+    )
 
 
-REFUSALS = Source("refusals", {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)})
+REFUSALS = Source(
+    "refusals",
+    {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)},
+)
 
 
 @pytest.mark.parametrize("night", [1, 6, 7, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_total_change_is_found_on_every_night(night):
     for series in (NightSeries(night), NightSeries(night, 90)):
-        result = compare_sources(source("a", 1), REFUSALS, Settings(alpha=series.level(0.05), power=False))
-        assert result.verdict == "different" and result.p == result.floor <= series.level(0.05)
+        result = compare_sources(
+            source("a", 1), REFUSALS, Settings(alpha=series.level(0.05), power=False)
+        )
+        assert (
+            result.verdict == "different"
+            and result.p == result.floor <= series.level(0.05)
+        )
 
 
 def test_relabelings_are_added_while_the_p_value_is_small():
     a, b = source("a", 1), source("b", 2)
     alike = compare_sources(a, b, Settings(alpha=5e-4, power=False))
-    assert (alike.relabelings, alike.floor) == (1001, 1 / 10_000) and alike.p == compare_sources(a, b, Settings(power=False)).p
-    changed = compare_sources(a, source("c", 3, end=0.8), Settings(alpha=5e-4, power=False))
+    assert (alike.relabelings, alike.floor) == (
+        1001,
+        1 / 10_000,
+    ) and alike.p == compare_sources(a, b, Settings(power=False)).p
+    changed = compare_sources(
+        a, source("c", 3, end=0.8), Settings(alpha=5e-4, power=False)
+    )
     assert changed.p > 5e-4 or changed.relabelings == 10_000
     apart = compare_sources(a, REFUSALS, Settings(alpha=5e-4, power=False))
     assert (apart.relabelings, apart.p) == (10_000, 1 / 10_000)
@@ -179,7 +267,10 @@ def test_added_relabelings_are_other_ones_and_as_extreme_as_the_first(monkeypatc
     settings = Settings(draws=99, alpha=0.004)
     outcome = evaluate(prompts, settings)
     columns = resolve(prompts, outcome, settings)
-    assert columns.shape == (1250, outcome.columns.shape[1]) and (columns[:100] == outcome.columns).all()
+    assert (
+        columns.shape == (1250, outcome.columns.shape[1])
+        and (columns[:100] == outcome.columns).all()
+    )
     assert len({row.tobytes() for row in columns.round(9)}) > 1200
     assert columns[1:].mean(axis=0)[:5] == pytest.approx(np.zeros(5), abs=0.15)
     assert columns[1:].std(axis=0)[:5] == pytest.approx(np.ones(5), abs=0.15)
@@ -187,52 +278,92 @@ def test_added_relabelings_are_other_ones_and_as_extreme_as_the_first(monkeypatc
 
 def test_a_metric_draws_all_relabelings_at_once():
     settings = Settings(("trm:distance=rouge",), draws=99, alpha=0.02, power=False)
-    few = [Source(name, dict(list(found.answers.items())[:4])) for name, found in (("a", source("a", 1)), ("r", REFUSALS))]
+    few = [
+        Source(name, dict(list(found.answers.items())[:4]))
+        for name, found in (("a", source("a", 1)), ("r", REFUSALS))
+    ]
     result = compare_sources(*few, settings)
     assert (result.relabelings, result.p) == (250, 1 / 250)
 
 
 def test_a_level_below_the_smallest_p_value_is_a_remark():
     a, b = (Source(name, {"1": [f"{name} {k}" for k in range(3)]}) for name in "ab")
-    assert "nothing can be shown at level 0.05: the smallest possible p is 0.1" in compare_sources(a, b, FAST).notes
-    assert not any("nothing can be shown" in note for note in compare_sources(a, b, replace(FAST, alpha=0.1)).notes)
+    assert (
+        "nothing can be shown at level 0.05: the smallest possible p is 0.1"
+        in compare_sources(a, b, FAST).notes
+    )
+    assert not any(
+        "nothing can be shown" in note
+        for note in compare_sources(a, b, replace(FAST, alpha=0.1)).notes
+    )
 
 
 def shuffled(texts, seed):
     return [texts[k] for k in np.random.default_rng(seed).permutation(len(texts))]
 
 
-@pytest.mark.parametrize("kinds", [("file", "file"), ("file", "source"), ("source", "source")])
+@pytest.mark.parametrize(
+    "kinds", [("file", "file"), ("file", "source"), ("source", "source")]
+)
 def test_copies_are_named_and_are_no_evidence(kinds):
     answers = source("a", 1).answers
-    b = Source("b", {name: shuffled(texts, 1) for name, texts in answers.items()}, kind=kinds[1])
-    result = compare_sources(Source("a", answers, kind=kinds[0]), b, Settings(draws=99, margin=1.0))
-    reason = f"both {'files' if kinds == ('file', 'file') else 'sources'} hold the same answers"
+    b = Source(
+        "b",
+        {name: shuffled(texts, 1) for name, texts in answers.items()},
+        kind=kinds[1],
+    )
+    result = compare_sources(
+        Source("a", answers, kind=kinds[0]), b, Settings(draws=99, margin=1.0)
+    )
+    reason = (
+        f"both {'files' if kinds == ('file', 'file') else 'sources'} hold the same "
+        "answers"
+    )
     assert result.verdict == "not shown" and result.power is None
-    assert f"{reason}: a copy, one seed or one cache for both makes the test invalid" in result.notes
+    assert (
+        f"{reason}: a copy, one seed or one cache for both makes the test invalid"
+        in result.notes
+    )
     for effect in (result.effect, result.accuracy):
         assert (effect.interval, effect.upper, effect.reason) == (None, None, reason)
 
 
 def test_copies_of_more_answers_than_are_compared_are_named():
     answers = {"1": [f"word {k}" for k in range(1200)], "2": ["x", "y"]}
-    result = compare_sources(Source("a", answers), Source("b", answers), replace(FAST, kernels=("exact",), draws=9))
+    result = compare_sources(
+        Source("a", answers),
+        Source("b", answers),
+        replace(FAST, kernels=("exact",), draws=9),
+    )
     assert result.effect.reason == "both sources hold the same answers"
 
 
 def test_answers_that_are_mostly_shared_are_no_evidence():
     answers = source("a", 1).answers
-    b = {name: texts if k else ["another", *texts[1:]] for k, (name, texts) in enumerate(answers.items())}
-    result = compare_sources(Source("a", answers), Source("b", b), Settings(draws=99, margin=1.0))
-    assert result.effect.reason == "answers are more alike between the sources than within them"
-    assert result.effect.interval is None and result.verdict == "not shown" and result.power is None
+    b = {
+        name: texts if k else ["another", *texts[1:]]
+        for k, (name, texts) in enumerate(answers.items())
+    }
+    result = compare_sources(
+        Source("a", answers), Source("b", b), Settings(draws=99, margin=1.0)
+    )
+    assert (
+        result.effect.reason
+        == "answers are more alike between the sources than within them"
+    )
+    assert (
+        result.effect.interval is None
+        and result.verdict == "not shown"
+        and result.power is None
+    )
 
 
 def test_equal_answers_at_temperature_0_are_named_and_the_test_stays_valid():
     a = Source("a", {str(k): [f"x{k}"] * 3 for k in range(8)}, kind="file")
     result = compare_sources(a, replace(a, label="b"), Settings(draws=99, margin=1.0))
     assert result.notes[-2:] == [
-        "each source repeats one answer per prompt, as at temperature 0: they differ in 0 of 8 prompts",
+        "each source repeats one answer per prompt, as at temperature 0: "
+        "they differ in 0 of 8 prompts",
         "both files hold the same answers",
     ]
     assert result.power is not None and result.verdict == "not shown"
@@ -240,29 +371,64 @@ def test_equal_answers_at_temperature_0_are_named_and_the_test_stays_valid():
 
 def test_prompts_without_differences_have_the_distance_0_and_single_answers_none():
     same_answers = {"1": ["x", "x"], "2": ["x", "x"]}
-    a, b = Source("a", {**same_answers, "3": ["u", "v"]}), Source("b", {**same_answers, "3": ["w", "w"]})
-    alone = compare_sources(Source("a", {"3": ["u", "v"]}), Source("b", {"3": ["w", "w"]}), FAST).effect
-    assert alone.value and compare_sources(a, b, FAST).effect.value == pytest.approx(alone.value / 3)
-    single = compare_sources(Source("a", {"1": ["x", "y"], "2": ["z", "u"]}), Source("b", {"1": ["v"], "2": ["w"]}), FAST)
-    assert single.effect == Effect(None, reason="it needs two answers of each source to a prompt")
+    a, b = (
+        Source("a", {**same_answers, "3": ["u", "v"]}),
+        Source("b", {**same_answers, "3": ["w", "w"]}),
+    )
+    alone = compare_sources(
+        Source("a", {"3": ["u", "v"]}), Source("b", {"3": ["w", "w"]}), FAST
+    ).effect
+    assert alone.value and compare_sources(a, b, FAST).effect.value == pytest.approx(
+        alone.value / 3
+    )
+    single = compare_sources(
+        Source("a", {"1": ["x", "y"], "2": ["z", "u"]}),
+        Source("b", {"1": ["v"], "2": ["w"]}),
+        FAST,
+    )
+    assert single.effect == Effect(
+        None, reason="it needs two answers of each source to a prompt"
+    )
 
 
 def test_power_at_a_low_level_is_that_of_a_critical_value_of_all_checks():
     prompts, _ = common_prompts(source("a", 1), source("b", 2))
-    foreign = power_against(prompts, lambda answers, rng: [["another thing"] * len(t) for t in answers], Settings(alpha=1e-4), runs=10)
-    none = power_against(prompts, lambda answers, rng: [list(texts) for texts in answers], Settings(alpha=1e-4), runs=10)
+    foreign = power_against(
+        prompts,
+        lambda answers, rng: [["another thing"] * len(t) for t in answers],
+        Settings(alpha=1e-4),
+        runs=10,
+    )
+    none = power_against(
+        prompts,
+        lambda answers, rng: [list(texts) for texts in answers],
+        Settings(alpha=1e-4),
+        runs=10,
+    )
     assert (foreign, none) == (1.0, 0.0)
     one = [Prompt("1", ["x", "y", "z"], ["u", "v", "w"])]
-    assert share_found([one] * 3, 3, Settings(alpha=0.02)) == 0.0, "20 relabelings have no p below .1"
+    assert share_found([one] * 3, 3, Settings(alpha=0.02)) == 0.0, (
+        "20 relabelings have no p below .1"
+    )
 
 
 @pytest.mark.parametrize("seed", [0, 1, 7])
 def test_answers_of_two_sources_are_drawn_independently(seed):
-    """Lists that were written side by side, of one seed or one cache, are not compared position by position."""
+    """Lists that were written side by side, of one seed or one cache,
+    are not compared position by position.
+    """
     texts = [str(k) for k in range(600)]
-    (prompt,), notes = common_prompts(Source("a", {"1": texts}), Source("b", {"1": texts}), seed)
-    assert len(set(prompt.a)) == len(set(prompt.b)) == same.MOST_SAMPLES and len(notes) == 2
+    (prompt,), notes = common_prompts(
+        Source("a", {"1": texts}), Source("b", {"1": texts}), seed
+    )
+    assert (
+        len(set(prompt.a)) == len(set(prompt.b)) == same.MOST_SAMPLES
+        and len(notes) == 2
+    )
     shared = len(set(prompt.a) & set(prompt.b))
-    expected, deviation = 500 * 500 / 600, np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599))
+    expected, deviation = (
+        500 * 500 / 600,
+        np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599)),
+    )
     assert abs(shared - expected) < 5 * deviation
     assert sum(x == y for x, y in zip(prompt.a, prompt.b)) < 10

@@ -7,7 +7,12 @@ import pytest
 
 from harness.analysis import same_plan
 from harness.analysis.same import Settings, Source
-from harness.analysis.same_plan import plan, substitute_words, tempered_weights, truncate
+from harness.analysis.same_plan import (
+    plan,
+    substitute_words,
+    tempered_weights,
+    truncate,
+)
 from harness.errors import InputError
 
 
@@ -15,14 +20,24 @@ def test_changes_of_answers():
     rng = np.random.default_rng(0)
     answers = [["a b c d e", "a b"]] * 200
     changed = substitute_words(answers, rng)
-    words = [(x, y) for old, new in zip(answers, changed) for s, t in zip(old, new) for x, y in zip(s.split(), t.split())]
+    words = [
+        (x, y)
+        for old, new in zip(answers, changed)
+        for s, t in zip(old, new)
+        for x, y in zip(s.split(), t.split())
+    ]
     assert 0 < sum(x != y for x, y in words) < 0.03 * len(words)
-    assert truncate([["a b c d e", "a", "a b", "a b", "a b c"]], rng) == [["a b c", "a", "a b", "a b", "a b c"]]
+    assert truncate([["a b c d e", "a", "a b", "a b", "a b c"]], rng) == [
+        ["a b c", "a", "a b", "a b", "a b c"]
+    ]
 
 
 def test_a_lower_temperature_prefers_likely_answers():
     source = Source("a", {"1": ["the dog runs"] * 5 + ["seven odd moons"]})
-    uniform, cold, hot = (tempered_weights(source, ["1"], temperature)["1"] for temperature in (1.0, 0.5, 2.0))
+    uniform, cold, hot = (
+        tempered_weights(source, ["1"], temperature)["1"]
+        for temperature in (1.0, 0.5, 2.0)
+    )
     assert uniform == pytest.approx(1 / 6)
     assert cold[5] < uniform[5] < hot[5]
     assert cold.sum() == pytest.approx(1)
@@ -33,7 +48,16 @@ def test_each_change_has_the_smallest_size_that_reaches_the_power(monkeypatch):
     monkeypatch.setattr(same_plan, "ANSWERS", (4,))
     monkeypatch.setattr(same_plan, "RUNS", 5)
     rng = np.random.default_rng(0)
-    source = Source("a", {str(k): [f"a {rng.choice(['dog', 'cat'])} {rng.choice(['runs', 'sits'])}" for _ in range(8)] for k in range(8)})
+    source = Source(
+        "a",
+        {
+            str(k): [
+                f"a {rng.choice(['dog', 'cat'])} {rng.choice(['runs', 'sits'])}"
+                for _ in range(8)
+            ]
+            for k in range(8)
+        },
+    )
     other = Source("int8", {str(k): ["another answer entirely"] * 4 for k in range(8)})
     designs = list(plan(source, Settings(kernels=("n-grams",)), other))
     assert [design.change for design in designs][-1] == "int8" and len(designs) == 6

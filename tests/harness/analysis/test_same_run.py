@@ -1,4 +1,6 @@
-"""``same: [A, B]`` of a spec: the test of two models of a run, kept beside its results, printed and on the page."""
+"""``same: [A, B]`` of a spec: the test of two models of a run,
+kept beside its results, printed and on the page.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,12 @@ from harness.errors import InputError
 from harness.run.finished import Run
 
 SPEC = {
-    "task": "words", "dataset": {"reader": "words", "count": 12},
-    "models": [{"echo": {"n": n, "label": f"m{n}"}} for n in (2, 3, 4)], "metrics": ["length"], "same": ["m2", "m4"],
-}  # fmt: skip
+    "task": "words",
+    "dataset": {"reader": "words", "count": 12},
+    "models": [{"echo": {"n": n, "label": f"m{n}"}} for n in (2, 3, 4)],
+    "metrics": ["length"],
+    "same": ["m2", "m4"],
+}
 
 
 @pytest.fixture
@@ -29,7 +34,9 @@ def run(project):
 def test_the_test_of_a_run_is_kept_for_its_captions(run, project, monkeypatch):
     (result,) = check_run(run)
     assert result.labels == ("m2", "m4") and (project / "r" / "same.json").is_file()
-    monkeypatch.setattr(same_run, "compare_all", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(
+        same_run, "compare_all", lambda *_: pytest.fail("computed again")
+    )
     assert check_run(Run.open("r")) == [result]
     harness.evaluate(SPEC, output="r", mode="fresh")
     assert not (project / "r" / "same.json").exists()
@@ -39,13 +46,20 @@ def test_the_test_of_a_run_is_kept_for_its_captions(run, project, monkeypatch):
 def test_a_damaged_file_is_computed_again(run, project, content):
     expected = check_run(run)
     (project / "r" / "same.json").write_text(content)
-    assert check_run(run) == expected and json.loads((project / "r" / "same.json").read_text())["rows"]
+    assert (
+        check_run(run) == expected
+        and json.loads((project / "r" / "same.json").read_text())["rows"]
+    )
 
 
 def test_runs_without_the_key_have_no_test(project):
     plain = harness.evaluate({**SPEC, "same": None}, output="p")
     assert check_run(plain) == [] and not (project / "p" / "same.json").exists()
-    assert [source.label for source in sources_of_run(ComparedRun.open("p"))] == ["m2", "m3", "m4"]
+    assert [source.label for source in sources_of_run(ComparedRun.open("p"))] == [
+        "m2",
+        "m3",
+        "m4",
+    ]
 
 
 def test_it_is_printed_and_on_the_page(project, capsys):
@@ -56,7 +70,9 @@ def test_it_is_printed_and_on_the_page(project, capsys):
     (test,) = json.loads(capsys.readouterr().out)["same"]
     assert test["labels"] == ["m2", "m4"]
     harness.report("r")
-    assert "Same distribution?" in (project / "r" / "report.html").read_text(encoding="utf-8")
+    assert "Same distribution?" in (project / "r" / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_sources_have_random_numbers_of_their_own(project):

@@ -17,7 +17,8 @@ def prompts(seed, share=0.0, number=6, answers=5):
 
     def texts(share):
         return [
-            f"a {rng.choice(['dog', 'cat', 'horse'])} {'barks' if rng.random() < share else rng.choice(['runs', 'sits'])}"
+            f"a {rng.choice(['dog', 'cat', 'horse'])} "
+            f"{'barks' if rng.random() < share else rng.choice(['runs', 'sits'])}"
             for _ in range(answers)
         ]
 
@@ -30,10 +31,15 @@ def test_the_mean_of_an_e_value_of_equal_sources_is_about_1():
 
 
 def test_equal_sources_are_seldom_stopped_and_changed_ones_soon():
-    assert sum(list(follow(prompts(seed), 1, SETTINGS))[-1].e >= 20 for seed in range(40)) <= 6
+    assert (
+        sum(list(follow(prompts(seed), 1, SETTINGS))[-1].e >= 20 for seed in range(40))
+        <= 6
+    )
     batches = list(follow(prompts(1, share=1.0, number=12), 1, SETTINGS))
     assert batches[-1].e >= 20 and len(batches) < 5
-    assert [batch.answers for batch in batches] == [24 * (k + 1) for k in range(len(batches))]
+    assert [batch.answers for batch in batches] == [
+        24 * (k + 1) for k in range(len(batches))
+    ]
 
 
 def test_prompts_whose_answers_are_used_up_leave_the_batches():
@@ -44,8 +50,14 @@ def test_prompts_whose_answers_are_used_up_leave_the_batches():
 
 def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
     rng = np.random.default_rng(3)
-    texts = [f"{rng.choice(['a dog', 'cats'])} {rng.choice(['runs fast', 'sits', 'is out'])}" for _ in range(15)]
-    batch = [(Prompt("p", texts[3:5], texts[5:8]), (), ()), (Prompt("q", texts[8:12], texts[12:15]), (), ())]
+    texts = [
+        f"{rng.choice(['a dog', 'cats'])} {rng.choice(['runs fast', 'sits', 'is out'])}"
+        for _ in range(15)
+    ]
+    batch = [
+        (Prompt("p", texts[3:5], texts[5:8]), (), ()),
+        (Prompt("q", texts[8:12], texts[12:15]), (), ()),
+    ]
     answers = Answers(texts)
     values = answers.features()[1]
     shift, variance = np.zeros(values.shape[1]), np.full(values.shape[1], 1e-12)
@@ -54,7 +66,9 @@ def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
         shift += centred[:n].sum(axis=0)
         variance += (centred**2).sum(axis=0) * n * (total - n) / (total * (total - 1))
     z = np.array([x if abs(x) > 1.5 else 0.0 for x in shift / np.sqrt(variance)])
-    assert _direction(answers, batch, 3) == pytest.approx(values[:3] @ (z / np.sqrt(variance)))
+    assert _direction(answers, batch, 3) == pytest.approx(
+        values[:3] @ (z / np.sqrt(variance))
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,5 +80,7 @@ def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
     ],
 )
 def test_only_similarities_are_bet_on_in_both_directions(evidence, signs):
-    """One kernel, one direction of features, one similarity: kernels and directions of different sources are positive."""
+    """One kernel, one direction of features, one similarity: kernels and directions of
+    different sources are positive.
+    """
     assert np.sign(_weights(np.array(evidence), 3, 1)).tolist() == signs

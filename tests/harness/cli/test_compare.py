@@ -30,12 +30,27 @@ def out(capsys, *arguments):
 
 def test_all_pairs_of_a_run_with_clusters(run, capsys):
     text = out(capsys, run)
-    for part in ("A = m1 B = m2", "A = m2 B = m4", "cluster", "better than", "systems that share a letter", "p Holm", "verdict"):
+    for part in (
+        "A = m1 B = m2",
+        "A = m2 B = m4",
+        "cluster",
+        "better than",
+        "systems that share a letter",
+        "p Holm",
+        "verdict",
+    ):
         assert part in text
     assert "p BH" not in text and "sign p" not in text
     every_column = out(capsys, run, "--all")
-    assert "p BH" in every_column and "sign p" in every_column and "A>B/=/A<B" in every_column
-    for note in ("12 examples; p: approximate randomisation, 4,096 (all patterns) draws", "systems that share a letter"):
+    assert (
+        "p BH" in every_column
+        and "sign p" in every_column
+        and "A>B/=/A<B" in every_column
+    )
+    for note in (
+        "12 examples; p: approximate randomisation, 4,096 (all patterns) draws",
+        "systems that share a letter",
+    ):
         assert text.count(note) == 1, "the tables share their notes"
 
 
@@ -69,19 +84,33 @@ def test_a_baseline_and_a_metric(run, capsys):
 
 def test_metrics_are_a_list_with_commas_or_repeated(project, capsys):
     metrics = ["length", "rouge", {"distinct": {"n": [1, 2]}}]
-    harness.evaluate({**SPEC, "models": SPEC["models"][:2], "metrics": metrics}, output="r")
-    for arguments in (("-m", "rouge,length"), ("-m", "rouge", "-m", "length"), ("-m", "ROUGE, Length")):
+    harness.evaluate(
+        {**SPEC, "models": SPEC["models"][:2], "metrics": metrics}, output="r"
+    )
+    for arguments in (
+        ("-m", "rouge,length"),
+        ("-m", "rouge", "-m", "length"),
+        ("-m", "ROUGE, Length"),
+    ):
         text = out(capsys, "r", "--examples", "0", *arguments)
-        assert text.index("ROUGE-L (COCO)") < text.index("length") and "Distinct" not in text
+        assert (
+            text.index("ROUGE-L (COCO)") < text.index("length")
+            and "Distinct" not in text
+        )
     assert main(["compare", "r", "-m", "rouge,lenght"]) == 2
-    message = "there is no metric 'lenght'; did you mean 'length'?; both systems have length, rouge, distinct1, distinct2"
+    message = (
+        "there is no metric 'lenght'; did you mean 'length'?; "
+        "both systems have length, rouge, distinct1, distinct2"
+    )
     assert message in capsys.readouterr().err
 
 
 def test_identical_systems_are_said(project, capsys):
     models = [{"echo": {"n": 2, "label": name}} for name in ("one", "other")]
     harness.evaluate({**SPEC, "models": models}, output="r")
-    assert "All differences are 0: the systems have the same numbers." in out(capsys, "r")
+    assert "All differences are 0: the systems have the same numbers." in out(
+        capsys, "r"
+    )
 
 
 def test_forced_comparisons_say_so(run, project, capsys):
@@ -97,7 +126,10 @@ def test_mistakes_are_one_line(run, project, capsys):
         (["nowhere"], "no run here"),
         (["single"], "holds one system; give two runs"),
         (["r::m9"], "has no model 'm9'; models are m1, m2, m4"),
-        (["r", "--examples", "2"], "--examples belongs to one pair of systems; there are 3"),
+        (
+            ["r", "--examples", "2"],
+            "--examples belongs to one pair of systems; there are 3",
+        ),
         (["r", "-m", "lenght"], "no metric 'lenght'; did you mean 'length'"),
     ):
         assert main(["compare", *arguments]) == 2
@@ -111,7 +143,11 @@ def test_formats(run, capsys):
 
     assert main(["compare", run, "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert [(row["system_a"], row["system_b"]) for row in rows] == [("m1", "m2"), ("m1", "m4"), ("m2", "m4")]
+    assert [(row["system_a"], row["system_b"]) for row in rows] == [
+        ("m1", "m2"),
+        ("m1", "m4"),
+        ("m2", "m4"),
+    ]
     assert float(rows[0]["difference"]) == -0.5
     assert main(["compare", run, "--format", "latex"]) == 0
     assert r"\toprule" in capsys.readouterr().out

@@ -1,4 +1,6 @@
-"""``harness completion``: scripts that shells can read and that know verbs, options and names."""
+"""``harness completion``: scripts that shells can read and that know verbs,
+options and names.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def test_a_script_has_every_verb(script, shell):
 def test_bash_completes(script, tmp_path, words, expected):
     (tmp_path / "coco-captions.yaml").touch()
     text = COMPLETE.format(script=script("bash"), words=words)
-    result = subprocess.run(["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        ["bash", "-c", text], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert set(result.stdout.split()) == expected
 
 

@@ -12,10 +12,14 @@ from harness.registry import catalogue
 
 @pytest.fixture
 def listed(project, capsys):
-    """A function that returns the output of ``harness list`` with arguments, after adding text to the registry."""
+    """A function that returns the output of ``harness list`` with arguments, after
+    adding text to the registry.
+    """
 
     def run(*arguments: str, add: str = "") -> str:
-        (project / "registry.yaml").write_text((project / "registry.yaml").read_text() + add)
+        (project / "registry.yaml").write_text(
+            (project / "registry.yaml").read_text() + add
+        )
         catalogue._load.cache_clear()
         assert main(["list", *arguments]) == 0
         return capsys.readouterr().out
@@ -26,8 +30,13 @@ def listed(project, capsys):
 def test_kinds_are_headings_and_summaries_follow_names(listed):
     lines = listed().splitlines()
     assert [line for line in lines if line and not line.startswith(" ")] == [
-        "adapters", "tasks", "readers", "metrics", "distances", "embeddings",
-    ]  # fmt: skip
+        "adapters",
+        "tasks",
+        "readers",
+        "metrics",
+        "distances",
+        "embeddings",
+    ]
     assert any(line.split() == ["length", "words"] for line in lines)
 
 
@@ -40,28 +49,52 @@ def test_one_kind(listed):
 
 def test_metrics_are_grouped_by_their_question(listed, project):
     lines = listed("metrics").splitlines()
-    headings = [line.strip() for line in lines if line.startswith("  ") and not line.startswith("   ")]
+    headings = [
+        line.strip()
+        for line in lines
+        if line.startswith("  ") and not line.startswith("   ")
+    ]
     assert headings[-1] == "Other"
     assert len(set(headings)) == len(headings)
-    questions = {item["question"] for item in json.loads(listed("metrics", "--json"))["entries"]}
+    questions = {
+        item["question"] for item in json.loads(listed("metrics", "--json"))["entries"]
+    }
     assert questions == {*headings[:-1], ""}
     group = lines[lines.index("  Other") + 1 :]
     assert [line.split()[0] for line in group] == ["length"]
-    text = (project / "registry.yaml").read_text().replace('summary: "words"', "summary: words")
+    text = (
+        (project / "registry.yaml")
+        .read_text()
+        .replace('summary: "words"', "summary: words")
+    )
     assert 'metrics: {length: {import: "mine_parts:Length", summary: words' in text
-    (project / "registry.yaml").write_text(text.replace("summary: words", 'summary: words, question: "How long?"'))
+    (project / "registry.yaml").write_text(
+        text.replace("summary: words", 'summary: words, question: "How long?"')
+    )
     lines = listed("metrics").splitlines()
     assert lines[lines.index("  How long?") + 1].split() == ["length", "words"]
     assert "  Other" not in lines
 
 
-def test_a_name_of_a_built_in_stays_bare_and_the_plugin_gets_its_provider(listed, project):
+def test_a_name_of_a_built_in_stays_bare_and_the_plugin_gets_its_provider(
+    listed, project
+):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
+    (project / "registry.yaml").write_text(
+        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
+    )
     lines = [line.strip() for line in listed("metrics").splitlines()]
-    assert any(line.startswith("rouge ") and "another owner" not in line for line in lines)
-    assert any(line.startswith("mine/rouge ") and line.endswith("('rouge' has another owner: use this name)") for line in lines)
-    names = [item["name"] for item in json.loads(listed("metrics", "--json"))["entries"]]
+    assert any(
+        line.startswith("rouge ") and "another owner" not in line for line in lines
+    )
+    assert any(
+        line.startswith("mine/rouge ")
+        and line.endswith("('rouge' has another owner: use this name)")
+        for line in lines
+    )
+    names = [
+        item["name"] for item in json.loads(listed("metrics", "--json"))["entries"]
+    ]
     assert {"rouge", "mine/rouge", "length"} <= set(names)
 
 
@@ -69,9 +102,18 @@ def test_json_has_all_fields_and_failures(listed):
     data = json.loads(listed("metrics", "--json"))
     (entry,) = [item for item in data["entries"] if item["name"] == "length"]
     assert entry == {
-        "kind": "metrics", "name": "length", "full_name": "mine/length", "provider": "mine", "summary": "words",
-        "question": "", "extra": "", "level": "item", "higher_is_better": True, "aliases": [], "target": "mine_parts:Length",
-    }  # fmt: skip
+        "kind": "metrics",
+        "name": "length",
+        "full_name": "mine/length",
+        "provider": "mine",
+        "summary": "words",
+        "question": "",
+        "extra": "",
+        "level": "item",
+        "higher_is_better": True,
+        "aliases": [],
+        "target": "mine_parts:Length",
+    }
     assert data["failures"] == []
 
 
@@ -79,13 +121,18 @@ def test_a_broken_plugin_is_reported_below(project, capsys, monkeypatch):
     import harness.registry
     from harness.registry.manifest_files import PluginFailure
 
-    broken = catalogue.Registry(catalogue.current().manifests, (PluginFailure("bad", "manifest", "no such file"),))
+    broken = catalogue.Registry(
+        catalogue.current().manifests,
+        (PluginFailure("bad", "manifest", "no such file"),),
+    )
     monkeypatch.setattr(harness.registry, "current", lambda: broken)
     assert main(["list", "metrics"]) == 0
     assert capsys.readouterr().out.endswith("\nbroken: bad (manifest): no such file\n")
     assert main(["list", "metrics", "--json"]) == 0
     failures = json.loads(capsys.readouterr().out)["failures"]
-    assert failures == [{"provider": "bad", "phase": "manifest", "reason": "no such file"}]
+    assert failures == [
+        {"provider": "bad", "phase": "manifest", "reason": "no such file"}
+    ]
 
 
 def test_an_unknown_kind_is_an_error(project, capsys):

@@ -15,7 +15,9 @@ def test_files_are_written_and_listed(tmp_path, monkeypatch, capsys, kind):
     *files, empty, hint = capsys.readouterr().out.splitlines()
     assert (empty, hint) == ("", "cd my-words && python -m pytest, then: pip install .")
     assert all((tmp_path / file).is_file() for file in files)
-    assert {"my-words/pyproject.toml", "my-words/my_words/registry.yaml"} <= set(files) or len(files) >= 4
+    assert {"my-words/pyproject.toml", "my-words/my_words/registry.yaml"} <= set(
+        files
+    ) or len(files) >= 4
 
 
 @pytest.mark.parametrize("arguments", [["Bad Name"], ["my-words", "--kind", "metrc"]])

@@ -9,7 +9,14 @@ import math
 import numpy as np
 import pytest
 
-from harness.cli.options import Parser, add_json, add_list, add_registry, print_json, use_registry
+from harness.cli.options import (
+    Parser,
+    add_json,
+    add_list,
+    add_registry,
+    print_json,
+    use_registry,
+)
 from harness.errors import HarnessError
 from harness.registry import current
 
@@ -23,11 +30,16 @@ def parse(*arguments: str) -> argparse.Namespace:
 
 def test_defaults_and_repetition():
     assert vars(parse()) == {"registry": [], "json": False}
-    assert vars(parse("--registry", "a", "--registry", "b", "--json")) == {"registry": ["a", "b"], "json": True}
+    assert vars(parse("--registry", "a", "--registry", "b", "--json")) == {
+        "registry": ["a", "b"],
+        "json": True,
+    }
 
 
 def test_files_are_added_to_the_registry(project):
-    (project / "more.yaml").write_text('provider: more\nmetrics: {other: {import: "mine_parts:Length"}}\n')
+    (project / "more.yaml").write_text(
+        'provider: more\nmetrics: {other: {import: "mine_parts:Length"}}\n'
+    )
     use_registry(parse())
     assert not any(entry.name == "other" for entry in current().entries("metrics"))
     use_registry(parse("--registry", "more.yaml"))
@@ -35,10 +47,24 @@ def test_files_are_added_to_the_registry(project):
 
 
 def test_json_is_ascii_without_nan_and_keeps_the_order_of_keys(capsys):
-    print_json({"b": math.nan, "a": np.float64(0.5), "c": "é", "d": math.inf, "e": np.arange(2)})
+    print_json(
+        {
+            "b": math.nan,
+            "a": np.float64(0.5),
+            "c": "é",
+            "d": math.inf,
+            "e": np.arange(2),
+        }
+    )
     text = capsys.readouterr().out
     assert text.isascii()
-    assert list(json.loads(text).items()) == [("b", None), ("a", 0.5), ("c", "é"), ("d", "inf"), ("e", [0, 1])]
+    assert list(json.loads(text).items()) == [
+        ("b", None),
+        ("a", 0.5),
+        ("c", "é"),
+        ("d", "inf"),
+        ("e", [0, 1]),
+    ]
 
 
 @pytest.mark.parametrize("value", ["-1,1", "-1%", "-.5", "-3"])

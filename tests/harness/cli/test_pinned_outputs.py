@@ -1,4 +1,6 @@
-"""What every verb prints and writes about small runs, pinned to the last text and the eighth digit."""
+"""What every verb prints and writes about small runs,
+pinned to the last text and the eighth digit.
+"""
 
 from __future__ import annotations
 
@@ -32,41 +34,57 @@ COMMANDS = {
     "compare": "compare out/run --json",
     "compare-table": "compare out/run --pairs --all",
     "compare-examples": "compare out/run::good out/run::far -m rouge --examples 2",
-    "compare-baseline": "compare out/run --baseline near -m cider,rouge,trm(rouge) --seed 4 --draws 500 --format csv",
+    "compare-baseline": "compare out/run --baseline near -m cider,rouge,trm(rouge) "
+    "--seed 4 --draws 500 --format csv",
     "compare-runs": "compare out/run out/second --force --json",
     "compare-equalised": "compare out/second --equalise -m rouge,trm(rouge) --json",
     "compare-anytime": "compare out/run --anytime -m rouge,distinct2 --baseline good --json",
     "compare-judgments": "compare out/graded --json",
     "compare-latex": "compare out/run --baseline good -m rouge,cider --format latex",
-    "gate": "gate out/second::good --baseline out/run::near -m rouge --max-drop 0.01 -m cider --max-drop 5% --slice topic --json",
-    "gate-failed": "gate out/pilot::far --baseline out/pilot::good -m rouge,bleu2 --max-drop 0.05 --markdown gate.md --junit gate.xml",
-    "gate-undecided": "gate out/run::far --baseline out/run::good -m rouge,bleu4 --max-drop 0.04 --undecided fail --seed 2",
-    "power": "power out/run --candidates 1..3 --references 2..3 --repeats 3 -m trm(rouge) --json",
+    "gate": "gate out/second::good --baseline out/run::near -m rouge --max-drop 0.01 -m "
+    "cider --max-drop 5% --slice topic --json",
+    "gate-failed": "gate out/pilot::far --baseline out/pilot::good -m rouge,bleu2 --max-drop "
+    "0.05 --markdown gate.md --junit gate.xml",
+    "gate-undecided": "gate out/run::far --baseline out/run::good -m rouge,bleu4 --max-drop 0.04 "
+    "--undecided fail --seed 2",
+    "power": "power out/run --candidates 1..3 --references 2..3 --repeats 3 -m trm(rouge) "
+    "--json",
     "power-share": "power out/run --share 0.5 --alpha 0.2 --repeats 2 -m rouge --json",
-    "power-harmonic": "power out/run --combine harmonic-mean --repeats 2 -m mmd(bow) --limit 9 --target-p 0.2",
+    "power-harmonic": "power out/run --combine harmonic-mean --repeats 2 -m mmd(bow) "
+    "--limit 9 --target-p 0.2",
     "power-difference": "power out/pilot --compare good far -m rouge --difference 0.05 --json",
     "power-table": "power out/pilot --compare good far --power 0.9",
     "power-judgments": "power out/graded --compare rouge bleu1 --json",
     "estimate": "estimate out/run --labels labels.csv --by rouge,cider --json",
-    "estimate-population": "estimate out/run --labels labels.csv --by trm(rouge) --population --baseline near --format csv",
+    "estimate-population": "estimate out/run --labels labels.csv --by trm(rouge) "
+    "--population --baseline near --format csv",
     "estimate-bounds": "estimate out/run --labels labels.csv --by rouge --bounds 0,5 --json",
     "label-plan": "label-plan out/run --budget 6 --by rouge --strata 3",
-    "correlate": "correlate out/run out/second --x rouge,cider --y trm(rouge) --rows example --json",
+    "correlate": "correlate out/run out/second --x rouge,cider --y trm(rouge) "
+    "--rows example --json",
     "correlate-systems": "correlate out/run --x *trm*,distinct2 --y cider,rouge --top 2 --sort kendall",
     "correlate-strata": "correlate out/run --x rouge --y cider --strata 2 --strata-by rouge --json",
     "same": "same before.jsonl after.jsonl --draws 200 --json",
-    "same-again": "same before.jsonl again.jsonl --draws 200 --kernel n-grams --kernel exact --margin 0.2 --prompts 3",
+    "same-again": "same before.jsonl again.jsonl --draws 200 --kernel n-grams --kernel exact "
+    "--margin 0.2 --prompts 3",
     "same-until": "same before.jsonl after.jsonl --until 2 --json",
     "describe": "describe refs.jsonl good.jsonl --json",
     "describe-table": "describe refs.jsonl -m rouge",
-    "score": "score good.jsonl few.jsonl --references refs.jsonl -m rouge,cider,trm:distance=rouge --p-values exact --json",
-    "score-equalised": "score near.jsonl few.jsonl --references refs.jsonl -m rouge,distinct:n=1 --equalise --format markdown",
-    "score-limited": "score far.jsonl --references refs.jsonl -m bleu,cider-r,ter,chrf --limit 5 --format csv",
+    "score": "score good.jsonl few.jsonl --references refs.jsonl -m "
+    "rouge,cider,trm:distance=rouge --p-values exact --json",
+    "score-equalised": "score near.jsonl few.jsonl --references refs.jsonl -m rouge,distinct:n=1 "
+    "--equalise --format markdown",
+    "score-limited": "score far.jsonl --references refs.jsonl -m bleu,cider-r,ter,chrf --limit 5 "
+    "--format csv",
     "compare-identical": "compare out/run out/second --identical",
-    "rescore": "run second.yaml --output out/rescored --json; rescore out/rescored -m distinct:n=2",
-    "parts": "run second.yaml --shard 1/2 --output parts/1; run second.yaml --shard 2/2 --output parts/2; "
-    "merge parts/1 parts/2 --output out/merged; compare out/merged out/second --identical",
-    "extend": "run run.yaml --limit 5 --output out/limited; run run.yaml --limit 8 --extend --output out/limited --json",
+    "rescore": "run second.yaml --output out/rescored --json; "
+    "rescore out/rescored -m distinct:n=2",
+    "parts": "run second.yaml --shard 1/2 --output parts/1; "
+    "run second.yaml --shard 2/2 --output parts/2; "
+    "merge parts/1 parts/2 --output out/merged; compare out/merged out/second "
+    "--identical",
+    "extend": "run run.yaml --limit 5 --output out/limited; "
+    "run run.yaml --limit 8 --extend --output out/limited --json",
     "until": "run pilot.yaml --output out/until --until rouge±0.03 --all",
     "part-of-pairs": "run pairs.yaml --limit 5 --output out/five --all",
     "validate": "validate run.yaml",
@@ -81,7 +99,13 @@ COMMANDS = {
 VARYING = [
     (re.compile(r"20\d\d-\d\d-\d\d[T ][\d:.-]+\d(?:Z|\+00:00)?"), "DATE"),
     (re.compile(r"<details><summary>Time per stage.*?</details>", re.DOTALL), "TIMES"),
-    (re.compile(r'("(?:seconds|git|commit|harness|python|platform|version|started|finished|time)"\s*: )[^,}\n]+'), r"\1*"),
+    (
+        re.compile(
+            r'("(?:seconds|git|commit|harness|python|platform|version|started|finished|time)"\s*: '
+            r")[^,}\n]+"
+        ),
+        r"\1*",
+    ),
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\b1[6-9]\d{8}(?:\.\d+)?\b"), "SECONDS"),
     (re.compile(r'("date": )[\d.]+'), r"\1*"),
@@ -110,7 +134,21 @@ def folder(tmp_path_factory):
     write_specs()
     for name in SPECS:
         assert main(["run", f"{name}.yaml", "--output", f"out/{name}"]) == 0
-    assert main(["run", "pilot.yaml", "--output", "out/stopped", "--until", "rouge ± 0.03", "--until", "rouge: good > far"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "pilot.yaml",
+                "--output",
+                "out/stopped",
+                "--until",
+                "rouge ± 0.03",
+                "--until",
+                "rouge: good > far",
+            ]
+        )
+        == 0
+    )
     yield path
     os.chdir(before)
 
@@ -123,9 +161,18 @@ def test_a_verb_prints_what_it_printed(name, capsys, monkeypatch):
     for command in COMMANDS[name].split("; "):
         code = main(command.split())
         captured = capsys.readouterr()
-        parts += [f"$ harness {command}\nexit {code}\n", captured.out, "stderr\n", captured.err]
+        parts += [
+            f"$ harness {command}\nexit {code}\n",
+            captured.out,
+            "stderr\n",
+            captured.err,
+        ]
     for path in sorted({path for path in Path().rglob("*") if path.is_file()} - before):
-        if path.suffix not in (".html", ".parquet", ".lock") and path.name != OUTPUTS and path.parts[0] not in ("out", "parts"):
+        if (
+            path.suffix not in (".html", ".parquet", ".lock")
+            and path.name != OUTPUTS
+            and path.parts[0] not in ("out", "parts")
+        ):
             parts.append(f"\nfile {path}\n{path.read_text(encoding='utf-8')}")
     assert_pinned(f"verbs/{name}.txt", hide_varying("".join(parts)))
 
@@ -133,7 +180,8 @@ def test_a_verb_prints_what_it_printed(name, capsys, monkeypatch):
 @pytest.mark.parametrize("name", ["run", "sweep", "graded", "pairs", "pilot"])
 def test_charts_of_a_run_are_what_they_were(name):
     text = "".join(
-        f"chart {chart.id} ({chart.group}): {chart.title}\n{chart.caption}\n{as_text(chart.spec)}\n"
+        f"chart {chart.id} ({chart.group}): {chart.title}\n{chart.caption}\n"
+        f"{as_text(chart.spec)}\n"
         for chart in charts_for([f"out/{name}"])
     )
     assert_pinned(f"charts/{name}.txt", hide_varying(text))
@@ -143,38 +191,89 @@ def test_charts_in_the_width_of_a_column_are_what_they_were():
     """Charts of all kinds, without their data."""
     table = read_columns(["out/run"], "example")
     found = study(table, ["rouge", "cider"], ["trm(rouge)"], by="model")
-    charts = [ranking(found), scatter(found, table, ["rouge", "cider"], "model", "best")]
+    charts = [
+        ranking(found),
+        scatter(found, table, ["rouge", "cider"], "model", "best"),
+    ]
     for name in ("run", "sweep", "decoded", "graded", "stopped"):
-        charts += [chart for chart in charts_for([f"out/{name}"]) if name != "sweep" or chart.group == "views"]
-    specs = [(chart, {key: value for key, value in chart.build(SINGLE).items() if key != "datasets"}) for chart in charts]
-    assert_pinned("charts/column.txt", "".join(f"chart {chart.id}: {chart.title}\n{as_text(spec)}\n" for chart, spec in specs))
+        charts += [
+            chart
+            for chart in charts_for([f"out/{name}"])
+            if name != "sweep" or chart.group == "views"
+        ]
+    specs = [
+        (
+            chart,
+            {
+                key: value
+                for key, value in chart.build(SINGLE).items()
+                if key != "datasets"
+            },
+        )
+        for chart in charts
+    ]
+    assert_pinned(
+        "charts/column.txt",
+        "".join(
+            f"chart {chart.id}: {chart.title}\n{as_text(spec)}\n"
+            for chart, spec in specs
+        ),
+    )
 
 
 def page_numbers(name: str, data: bytes) -> list[float]:
     """Return the numbers of a data block: int32, or float32 in planes of bytes."""
     if "rows" in name:
         return np.frombuffer(data, "<i4").tolist()
-    return np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(4, -1).T).view("<f4").ravel().tolist()
+    return (
+        np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(4, -1).T)
+        .view("<f4")
+        .ravel()
+        .tolist()
+    )
 
 
 def page_text(page: str) -> str:
-    """Return the text of a page and what its data blocks hold, without scripts and styles of the package."""
+    """Return the text of a page and what its data blocks hold,
+    without scripts and styles of the package.
+    """
     blocks = []
-    for name, content in re.findall(r'<script type="application/octet-stream" data-block="([^"]+)">(.*?)</script>', page, re.DOTALL):
+    for name, content in re.findall(
+        r'<script type="application/octet-stream" data-block="([^"]+)">(.*?)</script>',
+        page,
+        re.DOTALL,
+    ):
         data = gzip.decompress(base64.b64decode(content))
         if name in ("charts", "charts-library", "licences", "kernels"):
             continue
         try:
             blocks.append(f"block {name}\n{as_text(json.loads(data))}")
         except ValueError:
-            blocks.append(f"block {name}\n{as_text(page_numbers(name, data)) if not name.endswith('csv') else data.decode('utf-8')}")
+            blocks.append(
+                f"block {name}\n"
+                f"{as_text(page_numbers(name, data)) if not name.endswith('csv') else data.decode('utf-8')}"
+            )
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
     body = re.sub(r'content="default-src[^"]*"', "", body)
-    return re.sub(r"(<(?:tr|td|th|li|p|h\d|section|figure)\b)", r"\n\1", body) + "\n".join(blocks)
+    return re.sub(
+        r"(<(?:tr|td|th|li|p|h\d|section|figure)\b)", r"\n\1", body
+    ) + "\n".join(blocks)
 
 
 @pytest.mark.parametrize("runs", [("run", "sweep"), ("graded", "pairs")], ids="-".join)
 def test_pages_are_what_they_were(runs):
-    assert main(["report", *(f"out/{name}" for name in runs), "-o", "page.html", "--explain", "3"]) == 0
+    assert (
+        main(
+            [
+                "report",
+                *(f"out/{name}" for name in runs),
+                "-o",
+                "page.html",
+                "--explain",
+                "3",
+            ]
+        )
+        == 0
+    )
     page = Path("page.html").read_text(encoding="utf-8")
     assert_pinned(f"pages/{'-'.join(runs)}.txt", hide_varying(page_text(page)))

@@ -32,15 +32,27 @@ def test_json_marks_extrapolated_sizes_and_has_intervals(pilot, capsys):
     options = ["--candidates", "4,8", "--examples", "20,40", "--json"]
     assert main(["power", pilot, *options]) == 0
     result = json.loads(capsys.readouterr().out)
-    marks = [(size["n"], size["examples"], size["extrapolated"]) for size in result["sizes"]]
+    marks = [
+        (size["n"], size["examples"], size["extrapolated"]) for size in result["sizes"]
+    ]
     assert marks == [(4, 20, False), (4, 40, True), (8, 20, True), (8, 40, True)]
     for size in result["sizes"]:
-        assert all(size[f"{name}_low"] <= size[name] <= size[f"{name}_high"] for name in ("power", "share"))
+        assert all(
+            size[f"{name}_low"] <= size[name] <= size[f"{name}_high"]
+            for name in ("power", "share")
+        )
         assert size["p_low"] <= size["p_high"]
     (row,) = result["needed"]
     assert row["needed"] is None
-    assert [item["axis"] for item in row["estimates"]] == ["examples", "candidates", "references"]
-    assert all(item["extrapolated"] and {"value", "low", "high", "limit"} <= item.keys() for item in row["estimates"])
+    assert [item["axis"] for item in row["estimates"]] == [
+        "examples",
+        "candidates",
+        "references",
+    ]
+    assert all(
+        item["extrapolated"] and {"value", "low", "high", "limit"} <= item.keys()
+        for item in row["estimates"]
+    )
 
 
 def test_the_table_marks_extrapolated_rows(pilot, capsys):
@@ -48,26 +60,47 @@ def test_the_table_marks_extrapolated_rows(pilot, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[2:4]] == ["pilot", "extrapolated"]
     assert any("in extrapolated rows 95 % of simulated runs" in line for line in lines)
-    assert any("power 0.8 is not reached within the pilot (4 candidates, 2 references, 20 examples" in v for v in lines)
-    assert sum(line.startswith("  ") and "(extrapolated)" in line for line in lines) == 3
+    assert any(
+        "power 0.8 is not reached within the pilot (4 candidates, 2 references, "
+        "20 examples" in v
+        for v in lines
+    )
+    assert (
+        sum(line.startswith("  ") and "(extrapolated)" in line for line in lines) == 3
+    )
 
 
 def test_a_target_within_the_pilot_is_reached_without_estimates(pilot, capsys):
     assert main(["power", pilot, "--target-p", "1"]) == 0
     output = capsys.readouterr().out
-    assert "power 0.8 is reached with 1 candidate and 2 references (20 examples)" in output
+    assert (
+        "power 0.8 is reached with 1 candidate and 2 references (20 examples)" in output
+    )
     assert "extrapolated" not in output
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--candidates", "100"], "--candidates has 100; expected at most 20, 5 times those of the pilot of model 'echo'"),
-        (["--examples", "x"], "--examples: expected numbers such as 1..5 or 1,2,5; found 'x'"),
-        (["--combine", "harmonic-meen"], "no combination 'harmonic-meen'; did you mean 'harmonic-mean'?"),
+        (
+            ["--candidates", "100"],
+            "--candidates has 100; expected at most 20, "
+            "5 times those of the pilot of model 'echo'",
+        ),
+        (
+            ["--examples", "x"],
+            "--examples: expected numbers such as 1..5 or 1,2,5; found 'x'",
+        ),
+        (
+            ["--combine", "harmonic-meen"],
+            "no combination 'harmonic-meen'; did you mean 'harmonic-mean'?",
+        ),
         (["--power", "1.5"], "--power is 1.5; expected more than 0 and at most 1"),
         (["--share", "0"], "--share is 0; expected more than 0 and at most 1"),
-        (["--limit", "5", "--examples", "50"], "the pilot has 5 examples with p-values; sizes beyond it need at least 10"),
+        (
+            ["--limit", "5", "--examples", "50"],
+            "the pilot has 5 examples with p-values; sizes beyond it need at least 10",
+        ),
     ],
 )
 def test_mistakes_are_one_line(pilot, capsys, options, message):
@@ -79,16 +112,34 @@ def test_mistakes_are_one_line(pilot, capsys, options, message):
 @pytest.mark.parametrize(
     ("value", "low", "high", "text"),
     [
-        (1200, 300, 4000, "1,150 more examples (95 % interval 250-3,950) for power 0.8"),
-        (1200, 40, None, "1,150 more examples (95 % interval 0 to more than 4,950) for power 0.8"),
         (
-            None, 300, None,
-            "power 0.8 cannot be reached within 5,000 examples, 100 times the pilot's, by the best estimate "
+            1200,
+            300,
+            4000,
+            "1,150 more examples (95 % interval 250-3,950) for power 0.8",
+        ),
+        (
+            1200,
+            40,
+            None,
+            "1,150 more examples (95 % interval 0 to more than 4,950) for power 0.8",
+        ),
+        (
+            None,
+            300,
+            None,
+            "power 0.8 cannot be reached within 5,000 examples, "
+            "100 times the pilot's, by the best estimate "
             "(95 % interval 250 to more than 4,950 more)",
         ),
-        (None, None, None, "power 0.8 cannot be reached within 5,000 examples, 100 times the pilot's"),
+        (
+            None,
+            None,
+            None,
+            "power 0.8 cannot be reached within 5,000 examples, 100 times the pilot's",
+        ),
     ],
-)  # fmt: skip
+)
 def test_text_of_an_estimate(value, low, high, text):
     estimate = Estimate("examples", value, low, high, 5000, n=4, m=5, examples=50)
     expected = f"{text}, with 4 candidates and 5 references (extrapolated)"

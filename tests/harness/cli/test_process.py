@@ -35,9 +35,14 @@ HARNESS = [sys.executable, "-m", "harness"]
 
 def shell(command: str, cwd, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run a shell command in which ``harness`` is the command line."""
-    text = f'harness() {{ "{sys.executable}" -m harness "$@"; }}; set -o pipefail; {command}'
+    text = (
+        f'harness() {{ "{sys.executable}" -m harness "$@"; }}; set -o pipefail; '
+        f"{command}"
+    )
     variables = {**os.environ, **environment}
-    return subprocess.run(["bash", "-c", text], cwd=cwd, capture_output=True, check=False, env=variables)
+    return subprocess.run(
+        ["bash", "-c", text], cwd=cwd, capture_output=True, check=False, env=variables
+    )
 
 
 @pytest.fixture
@@ -45,13 +50,17 @@ def slow(project):
     """A project with an adapter that waits."""
     (project / "slow_parts.py").write_text(SLOW)
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("adapters: {", 'adapters: {slow: {import: "slow_parts:Slow"}, '))
+    (project / "registry.yaml").write_text(
+        text.replace("adapters: {", 'adapters: {slow: {import: "slow_parts:Slow"}, ')
+    )
     return project
 
 
 @pytest.fixture
 def interruptible():
-    """Ctrl-C raises in this process, also in one that a shell has started in the background."""
+    """Ctrl-C raises in this process, also in one that a shell has started in the
+    background.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -63,24 +72,49 @@ def _default_interrupt() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")])
-def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(slow, number, code, word):
-    command = [*HARNESS, "run", "spec.yaml", "--output", "out", "--set", "models=[slow]"]
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGTERM, 143, "terminated"), (signal.SIGINT, 130, "interrupted")],
+)
+def test_a_signal_ends_a_run_in_one_line_and_the_run_can_be_continued(
+    slow, number, code, word
+):
+    command = [
+        *HARNESS,
+        "run",
+        "spec.yaml",
+        "--output",
+        "out",
+        "--set",
+        "models=[slow]",
+    ]
     with subprocess.Popen(
-        command, cwd=slow, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_default_interrupt
+        command,
+        cwd=slow,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_default_interrupt,
     ) as process:
         while not (slow / "started").exists():
             time.sleep(0.05)
         process.send_signal(number)
         _, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (code, f"harness: {word}; run the same command again to continue\n")
+    assert (process.returncode, err) == (
+        code,
+        f"harness: {word}; run the same command again to continue\n",
+    )
     (slow / "fast").touch()
-    done = subprocess.run([*command, "--resume"], cwd=slow, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "--resume"], cwd=slow, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
 class SignalsInFinaliser:
-    """Sends a signal to this process while Python runs its finaliser, whose exceptions are discarded."""
+    """Sends a signal to this process while Python runs its finaliser,
+    whose exceptions are discarded.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -90,8 +124,13 @@ class SignalsInFinaliser:
         time.sleep(0)
 
 
-@pytest.mark.parametrize(("number", "error"), [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)])
-def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(interruptible, capsys, number, error):
+@pytest.mark.parametrize(
+    ("number", "error"),
+    [(signal.SIGTERM, Terminated), (signal.SIGINT, KeyboardInterrupt)],
+)
+def test_a_signal_that_arrives_in_a_finaliser_is_not_lost(
+    interruptible, capsys, number, error
+):
     hook = sys.unraisablehook
     with pytest.raises(error), terminable():
         SignalsInFinaliser(number)
@@ -108,7 +147,11 @@ def test_other_discarded_exceptions_are_reported_as_before(monkeypatch):
             raise ValueError("in the finaliser")
 
     reported = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: reported.append(str(unraisable.exc_value)))
+    monkeypatch.setattr(
+        sys,
+        "unraisablehook",
+        lambda unraisable: reported.append(str(unraisable.exc_value)),
+    )
     with terminable():
         Bad()
     assert reported == ["in the finaliser"]
@@ -130,20 +173,35 @@ def test_a_handler_of_the_program_is_left_alone():
         signal.signal(signal.SIGTERM, before)
 
 
-def test_a_bug_of_a_run_is_code_3_and_its_log_has_the_traceback(project, capsys, monkeypatch):
+def test_a_bug_of_a_run_is_code_3_and_its_log_has_the_traceback(
+    project, capsys, monkeypatch
+):
     def broken(*arguments, **options):
         raise ZeroDivisionError("nothing to divide")
 
     monkeypatch.setattr("harness.run.results.caption_record", broken)
     assert main(["run", "spec.yaml", "--output", "out"]) == 3
     err = capsys.readouterr().err
-    assert err.startswith("harness: this is a bug of the harness: ZeroDivisionError: nothing to divide (")
-    assert (err.count("\n"), "out/log.jsonl" in err, "Traceback" in err) == (1, True, False)
-    events = [json.loads(line) for line in (project / "out/log.jsonl").read_text().splitlines()]
-    assert [event["event"] for event in events if "Traceback" in event.get("traceback", "")] == ["bug"]
+    assert err.startswith(
+        "harness: this is a bug of the harness: ZeroDivisionError: nothing to divide ("
+    )
+    assert (err.count("\n"), "out/log.jsonl" in err, "Traceback" in err) == (
+        1,
+        True,
+        False,
+    )
+    events = [
+        json.loads(line)
+        for line in (project / "out/log.jsonl").read_text().splitlines()
+    ]
+    assert [
+        event["event"] for event in events if "Traceback" in event.get("traceback", "")
+    ] == ["bug"]
 
 
-def test_a_bug_elsewhere_is_written_to_a_new_file(project, capsys, monkeypatch, tmp_path):
+def test_a_bug_elsewhere_is_written_to_a_new_file(
+    project, capsys, monkeypatch, tmp_path
+):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("harness.cli.list.run", lambda args: {}["\udcff"])
     assert main(["list"]) == 3
@@ -161,7 +219,15 @@ def test_the_log_of_an_exception_is_its_attribute():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("redirect", "code"), [("2>&-", 0), (">&-", 0), (">&- 2>&-", 0), ("<&-", 0), ("| head -n 1", 0), (">/dev/full", 2)]
+    ("redirect", "code"),
+    [
+        ("2>&-", 0),
+        (">&-", 0),
+        (">&- 2>&-", 0),
+        ("<&-", 0),
+        ("| head -n 1", 0),
+        (">/dev/full", 2),
+    ],
 )
 def test_closed_streams_lose_no_results(project, redirect, code):
     done = shell(f"harness run spec.yaml --output out {redirect}", project)
@@ -172,7 +238,10 @@ def test_closed_streams_lose_no_results(project, redirect, code):
     assert b"BrokenPipe" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["harness list", "harness --help", "harness run --help", "harness show coco"])
+@pytest.mark.parametrize(
+    "command",
+    ["harness list", "harness --help", "harness run --help", "harness show coco"],
+)
 def test_a_reader_that_leaves_is_no_error(project, command):
     done = shell(f"{command} | true", project)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -181,9 +250,17 @@ def test_a_reader_that_leaves_is_no_error(project, command):
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
 def test_narrow_encodings_print_everything(project, encoding):
-    text = (project / "spec.yaml").read_text().replace("echo: {}", 'echo: {label: "\U0001f600 müde", n: 2}')
+    text = (
+        (project / "spec.yaml")
+        .read_text()
+        .replace("echo: {}", 'echo: {label: "\U0001f600 müde", n: 2}')
+    )
     (project / "spec.yaml").write_text(text)
-    done = shell("harness run spec.yaml --output out; harness report out", project, PYTHONIOENCODING=encoding)
+    done = shell(
+        "harness run spec.yaml --output out; harness report out",
+        project,
+        PYTHONIOENCODING=encoding,
+    )
     assert done.returncode == 0, done.stderr
     assert b"Traceback" not in done.stderr
 
@@ -194,11 +271,14 @@ def test_narrow_encodings_print_everything(project, encoding):
         (MemoryError(), "out of memory; use --limit, or smaller sets"),
         (
             RuntimeError("can't start new thread"),
-            "the system has no memory for another thread, or allows none; raise the limits of this process",
+            "the system has no memory for another thread, or allows none; "
+            "raise the limits of this process",
         ),
     ],
 )
-def test_out_of_memory_is_one_line_and_code_2(project, capsys, monkeypatch, error, line):
+def test_out_of_memory_is_one_line_and_code_2(
+    project, capsys, monkeypatch, error, line
+):
     def full(args):
         raise error
 

@@ -20,25 +20,55 @@ def test_a_run_prints_a_table_and_writes_to_the_folder_of_its_task(project, caps
 
 
 def test_failed_examples_give_code_1(project, capsys):
-    command = ["run", "spec.yaml", "--set", "models=[{echo: {fail: [e1]}}]", "--output", "other"]
+    command = [
+        "run",
+        "spec.yaml",
+        "--set",
+        "models=[{echo: {fail: [e1]}}]",
+        "--output",
+        "other",
+    ]
     assert main(command) == 1
     assert "failed echo/e1: could not read it" in capsys.readouterr().out
     assert main([*command, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["failed"] == {"echo/e1": "could not read it"}
+    assert json.loads(capsys.readouterr().out)["failed"] == {
+        "echo/e1": "could not read it"
+    }
 
 
 def test_json_has_the_results_and_nothing_else_is_printed(project, capsys):
-    (project / "spec.yaml").write_text((project / "spec.yaml").read_text() + "notice: careful\n")
-    assert main(["run", "spec.yaml", "--json", "--limit", "2", "--seed", "5", "--output", "r"]) == 0
+    (project / "spec.yaml").write_text(
+        (project / "spec.yaml").read_text() + "notice: careful\n"
+    )
+    assert (
+        main(
+            [
+                "run",
+                "spec.yaml",
+                "--json",
+                "--limit",
+                "2",
+                "--seed",
+                "5",
+                "--output",
+                "r",
+            ]
+        )
+        == 0
+    )
     captured = capsys.readouterr()
     data = json.loads(captured.out)
     assert (data["runs"], data["failed"], captured.err) == (["r"], {}, "")
-    assert [(record["metric"], record["n"]) for record in data["results"]] == [("length", 2)]
+    assert [(record["metric"], record["n"]) for record in data["results"]] == [
+        ("length", 2)
+    ]
     assert json.loads((project / "r" / "manifest.json").read_text())["seed"] == 5
 
 
 def test_a_notice_is_printed_on_stderr(project, capsys):
-    (project / "spec.yaml").write_text((project / "spec.yaml").read_text() + "notice: careful with this\n")
+    (project / "spec.yaml").write_text(
+        (project / "spec.yaml").read_text() + "notice: careful with this\n"
+    )
     assert main(["run", "spec.yaml", "--output", "r"]) == 0
     assert "careful with this" in capsys.readouterr().err
 
@@ -56,8 +86,23 @@ def test_fresh_replaces_and_resume_needs_a_run(project, capsys):
 
 
 def test_a_view_without_values_is_a_line_and_the_next_one_is_printed(project, capsys):
-    views = '[{plot: table, x: model, y: "p:length", title: P}, {plot: table, x: model, y: length, title: L}]'
-    assert main(["run", "spec.yaml", "--set", f"views={views}", "--set", "significance=none"]) == 0
+    views = (
+        '[{plot: table, x: model, y: "p:length", title: P}, {plot: table, x: model, '
+        "y: length, title: L}]"
+    )
+    assert (
+        main(
+            [
+                "run",
+                "spec.yaml",
+                "--set",
+                f"views={views}",
+                "--set",
+                "significance=none",
+            ]
+        )
+        == 0
+    )
     output = capsys.readouterr().out
     assert "P: no values in this run" in output
     assert "echo" in output.partition("P: no values")[2]
@@ -65,7 +110,12 @@ def test_a_view_without_values_is_a_line_and_the_next_one_is_printed(project, ca
 
 def test_what_a_plugin_prints_goes_to_stderr_with_json(project, capsys):
     code = project / "mine_parts.py"
-    code.write_text(code.read_text().replace("return np.asarray", 'print("noise")\n        return np.asarray') + 'print("more noise")\n')
+    code.write_text(
+        code.read_text().replace(
+            "return np.asarray", 'print("noise")\n        return np.asarray'
+        )
+        + 'print("more noise")\n'
+    )
     assert main(["run", "spec.yaml", "--json", "--output", "r"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["runs"] == ["r"]
@@ -75,13 +125,28 @@ def test_what_a_plugin_prints_goes_to_stderr_with_json(project, capsys):
 def test_until_stops_the_run_and_says_so(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spec.yaml").write_text(json.dumps(write_task(tmp_path, 300)))
-    assert main(["run", "spec.yaml", "--output", "r", "--until", "ROUGE-L: good > bad"]) == 0
+    assert (
+        main(["run", "spec.yaml", "--output", "r", "--until", "ROUGE-L: good > bad"])
+        == 0
+    )
     output = " ".join(capsys.readouterr().out.split())
     assert "of 300 examples (ROUGE-L: good > bad: confirmed)" in output
-    assert "the intervals of the table are those of a fixed number of examples" in output
+    assert (
+        "the intervals of the table are those of a fixed number of examples" in output
+    )
     state = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
     assert state["examples"] < 300
-    command = ["run", "spec.yaml", "--output", "r", "--extend", "--until", "ROUGE-L: good > bad", "--until", "ROUGE-L: good > twin"]
+    command = [
+        "run",
+        "spec.yaml",
+        "--output",
+        "r",
+        "--extend",
+        "--until",
+        "ROUGE-L: good > bad",
+        "--until",
+        "ROUGE-L: good > twin",
+    ]
     assert main([*command, "--population", "--json"]) == 0
     extended = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
     assert extended["level"] == 0.025 and extended["examples"] >= state["examples"]
@@ -95,19 +160,37 @@ def test_until_stops_the_run_and_says_so(tmp_path, monkeypatch, capsys):
         (["rouge ± 0.001"], "other words", "the reference", False),
     ],
 )
-def test_a_batch_of_equal_scores_confirms_no_width(conditions, usual, rare, waiting, tmp_path, monkeypatch, capsys):
-    """One caption of 200 differs from the others: most first batches have one score alone."""
+def test_a_batch_of_equal_scores_confirms_no_width(
+    conditions, usual, rare, waiting, tmp_path, monkeypatch, capsys
+):
+    """One caption of 200 differs from the others:
+    most first batches have one score alone.
+    """
     monkeypatch.chdir(tmp_path)
     rng, rows = random.Random(0), []
     for k in range(400):
-        reference, others = (" ".join(rng.choices(letters, k=rng.randint(5, 9))) for letters in ("abcdefgh", "uvwxyz"))
-        text = {"the reference": reference, "other words": others}[rare if k % 200 == 7 else usual]
+        reference, others = (
+            " ".join(rng.choices(letters, k=rng.randint(5, 9)))
+            for letters in ("abcdefgh", "uvwxyz")
+        )
+        text = {"the reference": reference, "other words": others}[
+            rare if k % 200 == 7 else usual
+        ]
         rows.append(json.dumps({"id": str(k), "references": [reference], "text": text}))
     (tmp_path / "data.jsonl").write_text("\n".join(rows))
-    metrics = [{condition.split()[0]: {"tokenizer": "none"}} for condition in conditions]
+    metrics = [
+        {condition.split()[0]: {"tokenizer": "none"}} for condition in conditions
+    ]
     model = {"predictions": {"label": "m", "path": "data.jsonl", "candidates": "text"}}
-    spec = {"task": "rare", "dataset": {"reader": "jsonl", "path": "data.jsonl"}, "models": [model], "metrics": metrics}
-    (tmp_path / "spec.yaml").write_text(json.dumps({**spec, "bootstrap": {"samples": 0}}))
+    spec = {
+        "task": "rare",
+        "dataset": {"reader": "jsonl", "path": "data.jsonl"},
+        "models": [model],
+        "metrics": metrics,
+    }
+    (tmp_path / "spec.yaml").write_text(
+        json.dumps({**spec, "bootstrap": {"samples": 0}})
+    )
     options = [word for condition in conditions for word in ("--until", condition)]
     assert main(["run", "spec.yaml", "--seed", "1", "--output", "r", *options]) == 0
     output = " ".join(capsys.readouterr().out.split())
@@ -115,11 +198,19 @@ def test_a_batch_of_equal_scores_confirms_no_width(conditions, usual, rare, wait
     stopped = json.loads((tmp_path / "r" / "manifest.json").read_text())["stopped"]
     for item in stopped["conditions"]:
         first, last = item["sequences"][0]["path"]
-        assert first["difference"] == pytest.approx(float(usual == "the reference"), abs=1e-9)
+        assert first["difference"] == pytest.approx(
+            float(usual == "the reference"), abs=1e-9
+        )
         if waiting:
-            assert (first["waits"], first["low"], first["high"]) == ("no spread in 200 examples", "-inf", "inf")
+            assert (first["waits"], first["low"], first["high"]) == (
+                "no spread in 200 examples",
+                "-inf",
+                "inf",
+            )
         else:
-            assert not first["waits"] and first["high"] - first["low"] > 0.01, "the range leaves room for what has not occurred"
+            assert not first["waits"] and first["high"] - first["low"] > 0.01, (
+                "the range leaves room for what has not occurred"
+            )
         assert not last["waits"] and last["high"] - last["low"] > 0.002
 
 
@@ -129,8 +220,14 @@ def test_conditions_that_cannot_hold_are_2(tmp_path, monkeypatch, capsys):
     for arguments, message in (
         (["--population"], "--population belongs to --until"),
         (["--until", "rouge: good > bed"], "did you mean 'bad'"),
-        (["--until", "rouge: good > bad", "--shard", "1/2"], "cannot be combined with --shard"),
-        (["--until", "bleu4: good > bad", "--population"], "'BLEU-4' is no mean of scores with known bounds"),
+        (
+            ["--until", "rouge: good > bad", "--shard", "1/2"],
+            "cannot be combined with --shard",
+        ),
+        (
+            ["--until", "bleu4: good > bad", "--population"],
+            "'BLEU-4' is no mean of scores with known bounds",
+        ),
     ):
         assert main(["run", "spec.yaml", "--output", "r", *arguments]) == 2
         assert message in " ".join(capsys.readouterr().err.split())

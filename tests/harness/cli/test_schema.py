@@ -14,7 +14,9 @@ def test_the_schema_is_json_with_the_registered_names(project, capsys):
 
 
 def test_names_of_an_additional_registry_are_included(project, capsys, tmp_path):
-    (project / "more.yaml").write_text('provider: more\nmetrics: {other: {import: "mine_parts:Length"}}\n')
+    (project / "more.yaml").write_text(
+        'provider: more\nmetrics: {other: {import: "mine_parts:Length"}}\n'
+    )
     assert main(["schema", "--registry", "more.yaml"]) == 0
     schema = json.loads(capsys.readouterr().out)
     assert "other" in schema["properties"]["metrics"]["items"]["anyOf"][0]["enum"]

@@ -17,16 +17,28 @@ def shown(capsys, *arguments):
 
 def test_the_card_of_a_component(project, capsys):
     code = project / "mine_parts.py"
-    code.write_text(code.read_text().replace("Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)"))
+    code.write_text(
+        code.read_text().replace(
+            "Mean number of words", "Mean ``number`` of words (see :class:`~a.b.Chars`)"
+        )
+    )
     output = shown(capsys, "length")
-    assert output.startswith("length (metric of mine, level item, higher is better)\n  words\n  mine_parts:Length\n")
+    assert output.startswith(
+        "length (metric of mine, level item, higher is better)\n  words\n  "
+        "mine_parts:Length\n"
+    )
     assert "Mean number of words (see Chars) of the candidates" in output
     assert "parameters:\n  scale = 1.0\n  undefined = ()\n" in output
 
 
 def test_json(project, capsys):
     (card,) = json.loads(shown(capsys, "chars", "--json"))
-    assert (card["name"], card["kind"], card["text"], card["parameters"]) == ("chars", "distances", "Difference of lengths.", {})
+    assert (card["name"], card["kind"], card["text"], card["parameters"]) == (
+        "chars",
+        "distances",
+        "Difference of lengths.",
+        {},
+    )
 
 
 def test_a_required_parameter_is_marked(project, capsys):
@@ -36,14 +48,22 @@ def test_a_required_parameter_is_marked(project, capsys):
 
 
 def test_the_names_among_which_a_parameter_chooses_stand_beside_its_default(capsys):
-    assert "  tokenizer = 'ptb'  (ptb, java-ptb, none, zh, characters, ja, zh-words)\n" in shown(capsys, "metrics/bleu")
+    assert (
+        "  tokenizer = 'ptb'  (ptb, java-ptb, none, zh, characters, ja, zh-words)\n"
+        in shown(capsys, "metrics/bleu")
+    )
     (card,) = json.loads(shown(capsys, "metrics/bleu", "--json"))
-    assert card["choices"] == {"tokenizer": ["ptb", "java-ptb", "none", "zh", "characters", "ja", "zh-words"]}
+    assert card["choices"] == {
+        "tokenizer": ["ptb", "java-ptb", "none", "zh", "characters", "ja", "zh-words"]
+    }
     assert "  q = 1.0\n" in shown(capsys, "metrics/vendi")  # a number, or the word inf
 
 
 def test_all_kinds_with_the_name_or_one_of_them(project, capsys):
-    names = [(card["kind"], card["name"]) for card in json.loads(shown(capsys, "bleu", "--json"))]
+    names = [
+        (card["kind"], card["name"])
+        for card in json.loads(shown(capsys, "bleu", "--json"))
+    ]
     assert {kind for kind, _ in names} >= {"metrics", "distances"}
     assert {name for _, name in names} == {"bleu"}
     (card,) = json.loads(shown(capsys, "distances/bleu", "--json"))
@@ -56,7 +76,9 @@ def test_a_task_is_shown_as_its_file(project, capsys):
 
 def test_a_shadowed_component_is_reached_by_its_full_name(project, capsys):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
+    (project / "registry.yaml").write_text(
+        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
+    )
     catalogue._load.cache_clear()
     cards = json.loads(shown(capsys, "rouge", "--json"))
     assert {card["provider"] for card in cards} == {"harness"}
@@ -80,7 +102,9 @@ def test_local_code_is_read_and_not_imported(project, capsys):
         (None, "there is no source file of 'mine_parts'"),
     ],
 )
-def test_a_component_that_cannot_be_read_keeps_its_catalogue_entry(project, capsys, code, reason):
+def test_a_component_that_cannot_be_read_keeps_its_catalogue_entry(
+    project, capsys, code, reason
+):
     (project / "mine_parts.py").unlink()
     if code is not None:
         (project / "mine_parts.py").write_text(code)

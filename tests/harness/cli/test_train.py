@@ -22,10 +22,15 @@ def run(args):
 
 @pytest.fixture
 def toy(project):
-    """A project with the trainers ``toy`` and ``tvt``, the latter a name of a built-in trainer."""
+    """A project with the trainers ``toy`` and ``tvt``,
+    the latter a name of a built-in trainer.
+    """
     (project / "toy_trainer.py").write_text(TRAINER)
     with (project / "registry.yaml").open("a") as file:
-        file.write('trainers: {toy: {import: "toy_trainer", summary: a toy}, tvt: {import: "toy_trainer"}}\n')
+        file.write(
+            'trainers: {toy: {import: "toy_trainer", summary: a toy}, tvt: {import: '
+            '"toy_trainer"}}\n'
+        )
     catalogue._load.cache_clear()
     yield project
     sys.modules.pop("toy_trainer", None)
@@ -50,7 +55,10 @@ def test_a_system_is_run_with_its_own_arguments(toy, capsys):
     assert capsys.readouterr().out == "epochs 3\n"
     assert main(["train", "mine/tvt"]) == 0
     assert main(["train", "toy", "--epoch", "x"]) == 2
-    assert "train toy: argument --epochs: invalid int value: 'x'" in capsys.readouterr().err
+    assert (
+        "train toy: argument --epochs: invalid int value: 'x'"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_built_in_system_keeps_its_bare_name(toy, capsys):
@@ -61,9 +69,14 @@ def test_a_built_in_system_keeps_its_bare_name(toy, capsys):
 def test_a_system_that_cannot_be_imported_is_one_line(toy, capsys):
     (toy / "toy_trainer.py").write_text("import nothing_of_this_name\n")
     assert main(["train", "toy"]) == 2
-    assert "trainer 'toy' needs the package 'nothing_of_this_name'" in capsys.readouterr().err
+    assert (
+        "trainer 'toy' needs the package 'nothing_of_this_name'"
+        in capsys.readouterr().err
+    )
 
 
 def test_an_unknown_system_is_an_error(toy, capsys):
     assert main(["train", "clipcup"]) == 2
-    assert "unknown trainer 'clipcup'; did you mean 'clipcap'?" in capsys.readouterr().err
+    assert (
+        "unknown trainer 'clipcup'; did you mean 'clipcap'?" in capsys.readouterr().err
+    )

@@ -1,4 +1,6 @@
-"""Verbs that read a finished run whose metrics are of a plugin that is not installed where they run."""
+"""Verbs that read a finished run whose metrics are of a plugin that is not installed
+where they run.
+"""
 
 from __future__ import annotations
 
@@ -76,9 +78,15 @@ models:
 metrics: [rouge, overlap, ratio, word-count, {trm: {distance: unlike}}]
 """
 REFERENCES = [
-    "a dog runs over the grass", "two cats sit on a mat", "people ride their bikes", "a red bus turns left", "a plate of warm food",
-    "the boy kicks a ball", "one bird sings in a tree", "a man reads the paper",
-]  # fmt: skip
+    "a dog runs over the grass",
+    "two cats sit on a mat",
+    "people ride their bikes",
+    "a red bus turns left",
+    "a plate of warm food",
+    "the boy kicks a ball",
+    "one bird sings in a tree",
+    "a man reads the paper",
+]
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +99,17 @@ def home(tmp_path_factory):
     texts = {
         "refs": [{"references": [text, f"{text} now"]} for text in REFERENCES],
         "long": [{"candidates": [text.replace("the", "a")]} for text in REFERENCES],
-        "short": [{"candidates": [" ".join(text.split()[: 2 + k % 2])]} for k, text in enumerate(REFERENCES)],
+        "short": [
+            {"candidates": [" ".join(text.split()[: 2 + k % 2])]}
+            for k, text in enumerate(REFERENCES)
+        ],
     }
     for name, rows in texts.items():
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps({"id": str(k), **row}) + "\n" for k, row in enumerate(rows)))
+        (folder / f"{name}.jsonl").write_text(
+            "".join(
+                json.dumps({"id": str(k), **row}) + "\n" for k, row in enumerate(rows)
+            )
+        )
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         harness.evaluate("spec.yaml", output=folder / "run")
@@ -110,7 +125,9 @@ def run_folder(home, tmp_path, monkeypatch):
     return tmp_path / "run"
 
 
-def test_means_of_scores_are_compared_and_other_numbers_say_what_is_missing(run_folder, home, monkeypatch):
+def test_means_of_scores_are_compared_and_other_numbers_say_what_is_missing(
+    run_folder, home, monkeypatch
+):
     rows = {row.metric: row for row in harness.compare(run_folder)}
     assert list(rows) == ["rouge", "overlap", "ratio", "word-count", "trm(unlike)"]
     monkeypatch.chdir(home)
@@ -118,20 +135,41 @@ def test_means_of_scores_are_compared_and_other_numbers_say_what_is_missing(run_
     for name in ("overlap", "trm(unlike)"):
         assert rows[name].difference == here[name].difference
         assert (rows[name].p_value, rows[name].higher_is_better, rows[name].better) == (
-            here[name].p_value, here[name].higher_is_better, here[name].better,
-        )  # fmt: skip
-        assert "by the stored scores" in rows[name].note and "by the stored scores" not in here[name].note
+            here[name].p_value,
+            here[name].higher_is_better,
+            here[name].better,
+        )
+        assert (
+            "by the stored scores" in rows[name].note
+            and "by the stored scores" not in here[name].note
+        )
     assert "the plugin 'acme' is not installed here" in rows["overlap"].note
-    assert "unknown distance 'unlike'" in rows["trm(unlike)"].note and "did you mean" not in rows["trm(unlike)"].note
+    assert (
+        "unknown distance 'unlike'" in rows["trm(unlike)"].note
+        and "did you mean" not in rows["trm(unlike)"].note
+    )
     for name in ("ratio", "word-count"):
         row = rows[name]
-        assert row.better == "not tested" and row.difference is None and row.p_holm is None
-        assert (row.a, row.b) == tuple(record.value for record in Run.open(run_folder).records if record.metric == name)
-        assert row.note == "not the mean of its scores, and the plugin 'acme' is not installed here"
-    assert here["ratio"].p_value is not None, "rows that were made without the component are not kept"
+        assert (
+            row.better == "not tested" and row.difference is None and row.p_holm is None
+        )
+        assert (row.a, row.b) == tuple(
+            record.value
+            for record in Run.open(run_folder).records
+            if record.metric == name
+        )
+        assert (
+            row.note
+            == "not the mean of its scores, and the plugin 'acme' is not installed here"
+        )
+    assert here["ratio"].p_value is not None, (
+        "rows that were made without the component are not kept"
+    )
 
 
-def test_rows_that_were_computed_with_the_plugin_are_read_without_it(run_folder, home, monkeypatch):
+def test_rows_that_were_computed_with_the_plugin_are_read_without_it(
+    run_folder, home, monkeypatch
+):
     monkeypatch.chdir(home)
     expected = harness.compare(run_folder)
     monkeypatch.chdir(run_folder.parent / "elsewhere")
@@ -144,51 +182,94 @@ def test_sequences_of_stored_scores(run_folder):
 
 
 def test_the_gate_reads_stored_scores(run_folder, capsys):
-    arguments = ["gate", f"{run_folder}::long", "--baseline", f"{run_folder}::short", "--max-drop", "0.1"]
+    arguments = [
+        "gate",
+        f"{run_folder}::long",
+        "--baseline",
+        f"{run_folder}::short",
+        "--max-drop",
+        "0.1",
+    ]
     assert main([*arguments, "-m", "overlap"]) in (0, 1, 4)
-    assert "by the stored scores: the plugin 'acme' is not installed here" in " ".join(capsys.readouterr().out.split())
+    assert "by the stored scores: the plugin 'acme' is not installed here" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert main([*arguments, "-m", "ratio"]) == 2
-    assert "'ratio' is not the mean of its scores, and the plugin 'acme' is not installed here" in capsys.readouterr().err
+    assert (
+        "'ratio' is not the mean of its scores, and the plugin 'acme' is not "
+        "installed here" in capsys.readouterr().err
+    )
 
 
 def test_texts_are_not_scored_without_the_plugin(run_folder, capsys):
     before = (run_folder / "results.json").read_bytes()
-    for arguments in (["rescore", str(run_folder), "-m", "bleu"], ["power", str(run_folder)]):
+    for arguments in (
+        ["rescore", str(run_folder), "-m", "bleu"],
+        ["power", str(run_folder)],
+    ):
         assert main(arguments) == 2
         error = capsys.readouterr().err
-        assert "has the metric 'overlap', and the plugin 'acme' is not installed here: texts cannot be scored without it" in error
+        assert (
+            "has the metric 'overlap', and the plugin 'acme' is not installed here: "
+            "texts cannot be scored without it" in error
+        )
     assert (run_folder / "results.json").read_bytes() == before
 
 
 def test_a_metric_in_the_place_of_one_that_is_not_installed(run_folder):
     metric = read_metric(Run.open(run_folder), "trm(unlike)")
-    assert isinstance(metric, StoredMetric) and metric.spec.higher_is_better is False and metric.spec.level == "set"
-    with pytest.raises(HarnessError, match=r"'trm\(unlike\)' cannot score texts: unknown distance 'unlike'"):
+    assert (
+        isinstance(metric, StoredMetric)
+        and metric.spec.higher_is_better is False
+        and metric.spec.level == "set"
+    )
+    with pytest.raises(
+        HarnessError,
+        match=r"'trm\(unlike\)' cannot score texts: unknown distance 'unlike'",
+    ):
         metric.scores(None, None, None)
-    with pytest.raises(InputError, match="has no metric 'overlop'; did you mean 'overlap'"):
+    with pytest.raises(
+        InputError, match="has no metric 'overlop'; did you mean 'overlap'"
+    ):
         read_metric(Run.open(run_folder), "overlop")
     np.testing.assert_allclose(metric.reduce(np.array([[1.0], [3.0]])), 2.0)
 
 
 VERBS = {
-    "report": ["report", "{run}", "--output", "page.html"], "tables": ["report", "{run}", "--output", "p.html", "--tables", "tables"],
-    "compared": ["report", "{run}", "--output", "page.html", "--compare"], "push": ["push", "{run}", "--to", "card"],
-    "compare": ["compare", "{run}"], "correlate": ["correlate", "{run}", "--x", "overlap", "--y", "rouge"],
+    "report": ["report", "{run}", "--output", "page.html"],
+    "tables": ["report", "{run}", "--output", "p.html", "--tables", "tables"],
+    "compared": ["report", "{run}", "--output", "page.html", "--compare"],
+    "push": ["push", "{run}", "--to", "card"],
+    "compare": ["compare", "{run}"],
+    "correlate": ["correlate", "{run}", "--x", "overlap", "--y", "rouge"],
     **{
         form: ["export", "{run}", "--format", form, "--output", "out"]
         for form in ("lm-eval", "coco", "baseline", "every-eval-ever")
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_that_reads_a_run_works_without_the_plugin(run_folder, verb):
     arguments = [text.format(run=run_folder) for text in VERBS[verb]]
-    result = subprocess.run([sys.executable, "-m", "harness", *arguments], capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [sys.executable, "-m", "harness", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert result.returncode == 0, result.stderr
-    written = {"report": "page.html", "tables": "tables/results.md", "push": "card/README.md"}.get(verb)
+    written = {
+        "report": "page.html",
+        "tables": "tables/results.md",
+        "push": "card/README.md",
+    }.get(verb)
     if written:
         text = (run_folder.parent / "elsewhere" / written).read_text(encoding="utf-8")
-        record = next(record for record in Run.open(run_folder).records if record.metric == "ratio")
+        record = next(
+            record
+            for record in Run.open(run_folder).records
+            if record.metric == "ratio"
+        )
         assert "overlap" in text and f"{record.value:.4f}" in text

@@ -1,4 +1,6 @@
-"""Base classes: recorded constructor parameters, default signatures, means, distances."""
+"""Base classes: recorded constructor parameters, default signatures,
+means, distances.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from harness.contracts import CaptionSet, MeanMetric, MetricSpec, PathParam, TextDistance
+from harness.contracts import (
+    CaptionSet,
+    MeanMetric,
+    MetricSpec,
+    PathParam,
+    TextDistance,
+)
 from harness.contracts.bases import Parameterised, signature_with_parameters
 from harness.run.features import FeatureCache
 
@@ -24,7 +32,9 @@ Finite = st.floats(-1e6, 1e6, width=64)
 class Scaled(MeanMetric):
     spec = MetricSpec("scaled", higher_is_better=True)
 
-    def __init__(self, scale: float = 1.0, *, name: str = "x", options: Any = None) -> None:
+    def __init__(
+        self, scale: float = 1.0, *, name: str = "x", options: Any = None
+    ) -> None:
         self.scale = scale
 
     def scores(self, batch: Any, features: Any, state: Any) -> np.ndarray:
@@ -90,7 +100,9 @@ class InheritsData(Data):
         (InheritsData(n=4), {"n": 4}),
     ],
 )
-def test_constructor_parameters_are_those_that_differ_from_the_defaults(instance, expected):
+def test_constructor_parameters_are_those_that_differ_from_the_defaults(
+    instance, expected
+):
     assert instance.constructor_parameters == expected
 
 
@@ -99,9 +111,15 @@ def test_a_call_that_does_not_fit_is_reported_by_the_constructor():
         Scaled(scal=1)  # pyright: ignore[reportCallIssue]
 
 
-@pytest.mark.parametrize("instance", [Scaled(2.0), Mixed(depth=1), Data(n=3), Narrowed(power=1)])
+@pytest.mark.parametrize(
+    "instance", [Scaled(2.0), Mixed(depth=1), Data(n=3), Narrowed(power=1)]
+)
 def test_parameters_survive_copies_and_pickling(instance):
-    for other in (copy.copy(instance), copy.deepcopy(instance), pickle.loads(pickle.dumps(instance))):
+    for other in (
+        copy.copy(instance),
+        copy.deepcopy(instance),
+        pickle.loads(pickle.dumps(instance)),
+    ):
         assert other.constructor_parameters == instance.constructor_parameters
         assert other.signature() == instance.signature()
 
@@ -121,9 +139,16 @@ def test_a_class_without_a_constructor_has_no_parameters():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "expected"), [({}, "m"), ({"b": 2, "a": "x"}, "m|a:x|b:2"), ({"paths": ["p", "q"]}, "m|paths:['p', 'q']")]
+    ("parameters", "expected"),
+    [
+        ({}, "m"),
+        ({"b": 2, "a": "x"}, "m|a:x|b:2"),
+        ({"paths": ["p", "q"]}, "m|paths:['p', 'q']"),
+    ],
 )
-def test_signatures_list_the_parameters_in_the_order_of_their_names(parameters, expected):
+def test_signatures_list_the_parameters_in_the_order_of_their_names(
+    parameters, expected
+):
     assert signature_with_parameters("m", parameters) == expected
 
 
@@ -146,7 +171,10 @@ def test_equal_weights_give_the_mean(values):
     assert metric.per_example(stats).tolist() == values.tolist()
 
 
-@given(arrays(np.float64, 5, elements=Finite), arrays(np.int64, (3, 5), elements=st.integers(0, 4)))
+@given(
+    arrays(np.float64, 5, elements=Finite),
+    arrays(np.int64, (3, 5), elements=st.integers(0, 4)),
+)
 def test_a_weight_of_two_counts_an_example_twice(values, counts):
     counts[:, 0] += 1  # every row has an example
     weighted = Scaled().reduce(column(values), counts)
@@ -168,14 +196,19 @@ def test_statistics_are_the_scores_as_a_column():
 
 
 class Squares(MeanMetric):
-    """Sum of the squared lengths of the candidates less the number of references; statistics of two columns."""
+    """Sum of the squared lengths of the candidates less the number of references;
+    statistics of two columns.
+    """
 
     spec = MetricSpec("squares", higher_is_better=True)
 
     def stats(self, batch: Any, features: Any, state: Any) -> np.ndarray:
         total = [sum(len(text) ** 2 for text in item.candidates) for item in batch.sets]
         empty = ["" in item.candidates for item in batch.sets]
-        return np.stack([np.where(empty, np.nan, total), np.full(len(batch), float(batch.m))], axis=1)
+        return np.stack(
+            [np.where(empty, np.nan, total), np.full(len(batch), float(batch.m))],
+            axis=1,
+        )
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         return stats[:, 0] - stats[:, 1]
@@ -183,7 +216,12 @@ class Squares(MeanMetric):
 
 def test_the_null_scores_relabeled_texts_and_keeps_the_context():
     features = FeatureCache()
-    batch = features.batch([CaptionSet("1", ("a", "bb"), ("ccc",), "m.png", "src", {"k": 1}), CaptionSet("2", ("", "b"), ("cc",))])
+    batch = features.batch(
+        [
+            CaptionSet("1", ("a", "bb"), ("ccc",), "m.png", "src", {"k": 1}),
+            CaptionSet("2", ("", "b"), ("cc",)),
+        ]
+    )
     labels = np.array([[True, True, False], [True, False, True], [False, True, True]])
     null = Squares().null(batch, features, None, labels)
     expected = [[4.0, 9.0, 12.0], [np.nan, np.nan, 4.0]]
@@ -201,7 +239,11 @@ def test_the_null_scores_relabeled_texts_and_keeps_the_context():
 
     seen.clear()
     repeated = [2, 0, 2, 2, 0]
-    assert np.array_equal(Recorder().null(batch, features, None, labels[repeated]), null[:, repeated], equal_nan=True)
+    assert np.array_equal(
+        Recorder().null(batch, features, None, labels[repeated]),
+        null[:, repeated],
+        equal_nan=True,
+    )
     assert len(seen) == 2 * len(batch)  # each distinct relabeling once
 
 
@@ -209,7 +251,9 @@ def test_a_metric_without_scores_names_its_class():
     class Bare(MeanMetric):
         pass
 
-    with pytest.raises(NotImplementedError, match=r"Bare must define scores\(batch, features, state\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"Bare must define scores\(batch, features, state\)"
+    ):
         Bare().scores(None, None, None)  # pyright: ignore[reportArgumentType]
 
 
@@ -231,7 +275,9 @@ def test_a_text_distance_stacks_the_pairs_of_each_example():
     assert matrices.dtype == np.float64
     assert matrices.tolist() == [[[0, 4], [4, 0]], [[0, 0], [0, 0]]]
     assert Lengths(by=2).signature() == "lengths|by:2"
-    with pytest.raises(NotImplementedError, match=r"TextDistance must define pairwise\(texts\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"TextDistance must define pairwise\(texts\)"
+    ):
         TextDistance().pairwise(["a"])
 
 

@@ -7,7 +7,15 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from harness.contracts import Batch, CaptionSet, Decoding, Example, Generation, PositionedBatch, TaskView
+from harness.contracts import (
+    Batch,
+    CaptionSet,
+    Decoding,
+    Example,
+    Generation,
+    PositionedBatch,
+    TaskView,
+)
 
 SETS = (CaptionSet("a", ("x", "y"), ("r",)), CaptionSet("b", ("z", "z"), ("s",)))
 BATCH = Batch(SETS, np.array([[0, 1, 2], [3, 3, 4]]), 2, 1)
@@ -33,7 +41,16 @@ def test_a_positioned_batch_unpacks_into_positions_and_batch():
     assert batch is item.batch is BATCH
 
 
-@pytest.mark.parametrize("instance", [SETS[0], Example("a", ("r",)), Decoding(), Generation(("x",)), TaskView([], Decoding())])
+@pytest.mark.parametrize(
+    "instance",
+    [
+        SETS[0],
+        Example("a", ("r",)),
+        Decoding(),
+        Generation(("x",)),
+        TaskView([], Decoding()),
+    ],
+)
 def test_values_are_immutable(instance):
     name = next(iter(instance.__dataclass_fields__))
     with pytest.raises(FrozenInstanceError):

@@ -37,7 +37,9 @@ def test_an_object_with_all_members_fulfils_a_protocol(name):
     members = MEMBERS[name]
     assert isinstance(instance(members), protocol)
     for left_out in members:
-        assert not isinstance(instance([m for m in members if m != left_out]), protocol), left_out
+        assert not isinstance(
+            instance([m for m in members if m != left_out]), protocol
+        ), left_out
 
 
 def test_a_number_fulfils_none():
@@ -46,7 +48,10 @@ def test_a_number_fulfils_none():
 
 @pytest.mark.parametrize("name", contracts.REMOVED)
 def test_a_name_of_an_earlier_version_says_what_to_do(name):
-    with pytest.raises(ImportError, match=f"harness.contracts has no '{name}' any more: .* \\(docs/plugins.md\\)"):
+    with pytest.raises(
+        ImportError,
+        match=f"harness.contracts has no '{name}' any more: .* \\(docs/plugins.md\\)",
+    ):
         getattr(contracts, name)
 
 

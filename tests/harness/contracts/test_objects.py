@@ -11,13 +11,22 @@ from harness.errors import HarnessError
 arrays = st.lists(st.integers(-5, 5), max_size=4).map(np.array)
 mappings = st.fixed_dictionaries({"words": arrays, "lengths": arrays})
 counts = st.dictionaries(st.text(max_size=3), st.integers(0, 5), max_size=3)
-corpora = st.one_of(*(st.lists(st.none() | kind, min_size=1, max_size=6) for kind in (arrays, mappings, counts)))
+corpora = st.one_of(
+    *(
+        st.lists(st.none() | kind, min_size=1, max_size=6)
+        for kind in (arrays, mappings, counts)
+    )
+)
 
 
 def same(left, right):
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
-    return np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right
+        return left.keys() == right.keys() and all(
+            same(left[name], right[name]) for name in left
+        )
+    return (
+        np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right
+    )
 
 
 @given(corpora)
@@ -31,8 +40,12 @@ def test_every_object_comes_back_from_the_stored_arrays(items):
 @given(corpora, st.data())
 def test_shards_join_and_examples_are_chosen_as_in_a_list(items, data):
     cut = data.draw(st.integers(0, len(items)))
-    joined = join_statistics([Objects.of(shard, "words") for shard in (items[:cut], items[cut:])])
-    chosen = np.array(data.draw(st.lists(st.integers(0, len(items) - 1), max_size=5)), dtype=int)
+    joined = join_statistics(
+        [Objects.of(shard, "words") for shard in (items[:cut], items[cut:])]
+    )
+    chosen = np.array(
+        data.draw(st.lists(st.integers(0, len(items) - 1), max_size=5)), dtype=int
+    )
     assert all(same(items[k], item) for k, item in zip(chosen, joined[chosen]))
     mask = np.array([item is not None for item in items])
     assert len(joined[mask]) == mask.sum() and len(joined[1:]) == len(items) - 1
@@ -41,9 +54,15 @@ def test_shards_join_and_examples_are_chosen_as_in_a_list(items, data):
 
 
 def test_examples_of_no_block_are_undefined():
-    objects = place_statistics([(np.array([2, 0]), Objects.of([np.array([1, 2]), np.array([3])], "words"))], 4)
+    objects = place_statistics(
+        [(np.array([2, 0]), Objects.of([np.array([1, 2]), np.array([3])], "words"))], 4
+    )
     assert objects.defined.tolist() == [True, False, True, False]
-    assert objects[0].tolist() == [3] and objects[1] is None and objects[2].tolist() == [1, 2]
+    assert (
+        objects[0].tolist() == [3]
+        and objects[1] is None
+        and objects[2].tolist() == [1, 2]
+    )
 
 
 def test_rows_are_filled_up_with_nan():
@@ -55,17 +74,28 @@ def test_rows_are_filled_up_with_nan():
 def test_columns_give_the_values_of_all_examples():
     objects = Objects.of([{"v": np.ones((2, 3))}, {"v": np.zeros((1, 3))}], "vectors")
     assert objects.values("v").shape == (3, 3)
-    assert objects.owners("v").tolist() == [0, 0, 1] and objects.starts("v").tolist() == [0, 2]
+    assert objects.owners("v").tolist() == [0, 0, 1] and objects.starts(
+        "v"
+    ).tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([{"a", "b"}], "metric 'words' collects {.*}; expected per example an array, a mapping"),
+        (
+            [{"a", "b"}],
+            "metric 'words' collects {.*}; expected per example an array, a mapping",
+        ),
         ([{3: 1}], "mappings with texts as keys"),
         ([float("nan")], "metric 'words' collects nan"),
-        ([np.array([object()])], "metric 'words' collects an array of object; expected numbers"),
-        ([np.ones((1, 2)), np.ones((1, 3))], r"arrays of the shapes \(2,\) and \(3,\) behind the first axis"),
+        (
+            [np.array([object()])],
+            "metric 'words' collects an array of object; expected numbers",
+        ),
+        (
+            [np.ones((1, 2)), np.ones((1, 3))],
+            r"arrays of the shapes \(2,\) and \(3,\) behind the first axis",
+        ),
     ],
 )
 def test_what_cannot_be_stored_is_one_line(items, message):

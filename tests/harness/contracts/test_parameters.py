@@ -1,4 +1,6 @@
-"""Constructor parameters: unknown, missing and mistyped ones, bounds; path annotations; names that import no numpy."""
+"""Constructor parameters: unknown, missing and mistyped ones, bounds; path annotations;
+names that import no numpy.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class Words(MeanMetric):
         scale: float = 1.0,
         name: str = "a",
         mode: Literal["fast", "exact", 3] = "fast",
-        limit: Optional[int] = None,  # noqa: UP045  (both spellings of an optional type)
+        # both spellings of an optional type
+        limit: Optional[int] = None,  # noqa: UP045
         share: float | None = None,
         orders: list[int] | None = None,
         pair: tuple[float, ...] = (),
@@ -97,13 +100,22 @@ def test_values_of_the_annotated_type_pass(params):
         ({"scale": "2"}, "scale is '2'; expected a number"),
         ({"scale": False}, "scale is False; expected a number"),
         ({"name": 3}, "name is 3; expected a text"),
-        ({"mode": "exat"}, "mode is 'exat'; expected fast, exact or 3; did you mean 'exact'?"),
+        (
+            {"mode": "exat"},
+            "mode is 'exat'; expected fast, exact or 3; did you mean 'exact'?",
+        ),
         ({"mode": "3"}, "mode is '3'; expected fast, exact or 3"),
         ({"limit": "4"}, "limit is '4'; expected a whole number or null"),
         ({"share": "x"}, "share is 'x'; expected a number or null"),
-        ({"orders": "abc"}, "orders is 'abc'; expected a list of whole numbers or null"),
+        (
+            {"orders": "abc"},
+            "orders is 'abc'; expected a list of whole numbers or null",
+        ),
         ({"orders": 3}, "orders is 3; expected a list of whole numbers or null"),
-        ({"orders": [1, "b"]}, r"orders is \[1, 'b'\]; expected a list of whole numbers or null"),
+        (
+            {"orders": [1, "b"]},
+            r"orders is \[1, 'b'\]; expected a list of whole numbers or null",
+        ),
         ({"pair": {"a": 1}}, "pair is {'a': 1}; expected a list of numbers"),
         ({"noted": "x"}, "noted is 'x'; expected a whole number"),
     ],
@@ -118,9 +130,14 @@ def test_a_value_of_another_type_is_refused(params, message):
 def test_unknown_and_missing_parameters_are_named():
     def factory(*, first, second=1): ...
 
-    with pytest.raises(UnknownName, match="has no parameter 'secnd'; did you mean 'second'.; parameters are") as caught:
+    with pytest.raises(
+        UnknownName,
+        match="has no parameter 'secnd'; did you mean 'second'.; parameters are",
+    ) as caught:
         check_parameters("reader 'r'", factory, {"secnd": 1})
-    assert caught.value.parameter == "secnd" and "did you mean 'second'?" in str(caught.value)
+    assert caught.value.parameter == "secnd" and "did you mean 'second'?" in str(
+        caught.value
+    )
     with pytest.raises(HarnessError, match="reader 'r' needs the parameter 'first'"):
         check_parameters("reader 'r'", factory, {})
     with pytest.raises(UnknownName, match="parameters are: none"):
@@ -154,7 +171,11 @@ def test_parameters_of_a_dataclass_are_checked():
 
 def test_path_annotations_are_recognised():
     def factory(
-        plain: str, path: PathParam, optional: PathParam | None = None, several: str | list[PathParam] = "", like: PathLike = ""
+        plain: str,
+        path: PathParam,
+        optional: PathParam | None = None,
+        several: str | list[PathParam] = "",
+        like: PathLike = "",
     ): ...
 
     assert path_parameters(factory) == {"path", "optional", "several", "like"}
@@ -163,11 +184,24 @@ def test_path_annotations_are_recognised():
 
 
 @pytest.mark.parametrize(
-    ("name", "numpy"), [("Parameters", False), ("Values", False), ("PathMark", False), ("PathLike", False), ("Metric", True)]
+    ("name", "numpy"),
+    [
+        ("Parameters", False),
+        ("Values", False),
+        ("PathMark", False),
+        ("PathLike", False),
+        ("Metric", True),
+    ],
 )
 def test_only_contracts_with_arrays_import_numpy(name, numpy):
-    code = f"import sys; from harness.contracts import {name}; sys.exit('numpy' in sys.modules)"
-    assert bool(subprocess.run([sys.executable, "-c", code], check=False).returncode) is numpy
+    code = (
+        f"import sys; from harness.contracts import {name}; "
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert (
+        bool(subprocess.run([sys.executable, "-c", code], check=False).returncode)
+        is numpy
+    )
 
 
 def test_every_name_can_be_imported_and_is_listed():
@@ -211,9 +245,18 @@ class Bounded:
         ({"share": 1.5}, "a number from 0 to 1 or null"),
         ({"entropy": -1}, "a number of at least 0"),
         ({"orders": [0]}, "a list of whole numbers of at least 1"),
-        ({"prices": {"cached": 1}}, "a mapping of input or output to numbers from 0 to 1 or null or null"),
-        ({"prices": {"input": 2}}, "a mapping of input or output to numbers from 0 to 1 or null or null"),
-        ({"prices": 3}, "a mapping of input or output to numbers from 0 to 1 or null or null"),
+        (
+            {"prices": {"cached": 1}},
+            "a mapping of input or output to numbers from 0 to 1 or null or null",
+        ),
+        (
+            {"prices": {"input": 2}},
+            "a mapping of input or output to numbers from 0 to 1 or null or null",
+        ),
+        (
+            {"prices": 3},
+            "a mapping of input or output to numbers from 0 to 1 or null or null",
+        ),
     ],
 )
 def test_values_out_of_bounds_are_refused_where_a_program_constructs(params, expected):
@@ -225,7 +268,17 @@ def test_values_out_of_bounds_are_refused_where_a_program_constructs(params, exp
 
 
 def test_values_within_bounds_pass():
-    assert Bounded("a", "b", order=np.int64(4), share=1, entropy=float("inf"), prices={"input": 0.5}).order == 4
+    assert (
+        Bounded(
+            "a",
+            "b",
+            order=np.int64(4),
+            share=1,
+            entropy=float("inf"),
+            prices={"input": 0.5},
+        ).order
+        == 4
+    )
 
 
 def test_fields_of_a_dataclass_are_checked_when_it_is_made():
@@ -237,5 +290,8 @@ def test_fields_of_a_dataclass_are_checked_when_it_is_made():
             check_fields("openai", self)
 
     assert Client(2).concurrency == 2
-    with pytest.raises(InputError, match="openai: concurrency is 0; expected a whole number of at least 1"):
+    with pytest.raises(
+        InputError,
+        match="openai: concurrency is 0; expected a whole number of at least 1",
+    ):
         Client(0)

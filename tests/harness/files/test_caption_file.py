@@ -29,7 +29,12 @@ def test_parameters_are_checked_when_the_reader_is_created(tmp_path):
 def test_fingerprint_depends_on_every_parameter_and_the_content(tmp_path):
     path = tmp_path / "diary.txt"
     path.write_text("a dog")
-    options: tuple[dict[str, Any], ...] = ({}, {"media_root": "m"}, {"limit_references": 2}, {"allow_empty": True})
+    options: tuple[dict[str, Any], ...] = (
+        {},
+        {"media_root": "m"},
+        {"limit_references": 2},
+        {"allow_empty": True},
+    )
     prints = [Diary(path=str(path), **params).fingerprint() for params in options]
     assert len(set(prints)) == len(prints)
     assert all(item.startswith("diary:") for item in prints)

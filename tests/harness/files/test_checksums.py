@@ -1,4 +1,6 @@
-"""Checksums of files and folders of the cache, and the table of what the cache holds."""
+"""Checksums of files and folders of the cache,
+and the table of what the cache holds.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,13 @@ def test_a_whole_folder_has_no_damage(folder):
     assert find_damage(folder) is None
     record_checksums(folder)
     assert find_damage(folder) is None
-    assert sorted(path.name for path in folder.iterdir()) == [LIST, "empty", "later", "stage 1", "weights"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        LIST,
+        "empty",
+        "later",
+        "stage 1",
+        "weights",
+    ]
 
 
 @pytest.mark.parametrize("name", ["weights", "stage 1/config.json"])
@@ -41,7 +49,9 @@ def test_any_damaged_file_is_found(folder, name, damage):
     content = path.read_bytes()
     middle = len(content) // 2
     changed = {
-        "flipped": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+        "flipped": content[:middle]
+        + bytes([content[middle] ^ 1])
+        + content[middle + 1 :],
         "cut": content[:middle],
         "empty": b"",
         "longer": content + b"\0",
@@ -57,7 +67,9 @@ def test_a_missing_file_is_found(folder, name):
     assert find_damage(folder) == folder / name
 
 
-@pytest.mark.parametrize("text", ["", "zz", "00000000", "00000000 weights", "00000000 weights\nx\n"])
+@pytest.mark.parametrize(
+    "text", ["", "zz", "00000000", "00000000 weights", "00000000 weights\nx\n"]
+)
 def test_a_damaged_list_is_damage(folder, text):
     (folder / LIST).write_text(text)
     assert find_damage(folder) == folder / LIST
@@ -75,29 +87,52 @@ def test_the_list_of_a_file_lies_beside_it(tmp_path):
     with pytest.raises(FileNotFoundError):
         find_damage(path)
     record_checksums(path)
-    assert (tmp_path / "a.jar.crc32").read_text() == f"{zlib.crc32(b'content'):08x} a.jar\n"
+    assert (
+        tmp_path / "a.jar.crc32"
+    ).read_text() == f"{zlib.crc32(b'content'):08x} a.jar\n"
     assert find_damage(path) is None
     path.write_bytes(b"contenT")
     assert find_damage(path) == path
 
 
-TABLE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8").partition("## Damaged caches")[2].partition("\n## ")[0]
+TABLE = (
+    (ROOT / "docs" / "testing.md")
+    .read_text(encoding="utf-8")
+    .partition("## Damaged caches")[2]
+    .partition("\n## ")[0]
+)
 MODULES = {
     "adapters/harness_models/shared/training/model_cache.py": ("KIND/KEY/",),
     "harness/files/media.py": ("media/",),
     "harness/files/user_path.py": (),
     "harness/llm/store.py": ("answers/", "judges/"),
-    "kernels/caption_kernels/lexicon/installed.py": ("meteor/*.lexicon", "meteor/*.sha256", "meteor/*.lock"),
+    "kernels/caption_kernels/lexicon/installed.py": (
+        "meteor/*.lexicon",
+        "meteor/*.sha256",
+        "meteor/*.lock",
+    ),
     "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
 }
-"""Modules that write below the folder of caches, and the rows of their files in the table."""
+"""Modules that write below the folder of caches,
+and the rows of their files in the table.
+"""
 
 
 def test_every_file_of_the_cache_is_in_the_table():
-    sources = [path for name in ("harness", "plugins", "adapters", "tasks", "kernels", "examples") for path in (ROOT / name).rglob("*.py")]
+    sources = [
+        path
+        for name in ("harness", "plugins", "adapters", "tasks", "kernels", "examples")
+        for path in (ROOT / name).rglob("*.py")
+    ]
     writes = re.compile(r"cache_folder\(|environ.*HARNESS_CACHE")
-    found = {path.relative_to(ROOT) for path in sources if writes.search(path.read_text(encoding="utf-8"))}
-    assert {path.as_posix() for path in found if "build" not in path.parts} == set(MODULES)
+    found = {
+        path.relative_to(ROOT)
+        for path in sources
+        if writes.search(path.read_text(encoding="utf-8"))
+    }
+    assert {path.as_posix() for path in found if "build" not in path.parts} == set(
+        MODULES
+    )
     for row in (row for rows in MODULES.values() for row in rows):
         assert f"| `{row}`" in TABLE
 
@@ -106,7 +141,10 @@ def test_every_row_of_the_table_names_a_test_that_is_there():
     rows = [line for line in TABLE.splitlines() if line.startswith("| `")]
     assert len(rows) == sum(map(len, MODULES.values()))
     for row in rows:
-        names, paths = re.findall(r"`(test_\w+)`", row), re.findall(r"\(\.\./(\S+)\)", row)
+        names, paths = (
+            re.findall(r"`(test_\w+)`", row),
+            re.findall(r"\(\.\./(\S+)\)", row),
+        )
         assert (names and len(paths) == 1) or "holds nothing" in row
         for name in names:
             assert f"def {name}(" in (ROOT / paths[0]).read_text(encoding="utf-8")

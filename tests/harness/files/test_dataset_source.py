@@ -19,16 +19,27 @@ def local_cache(tmp_path, monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     parts = {"train": range(10), "test": range(100, 105)}
-    saved = {name: datasets.Dataset.from_dict({"x": list(values)}) for name, values in parts.items()}
+    saved = {
+        name: datasets.Dataset.from_dict({"x": list(values)})
+        for name, values in parts.items()
+    }
     datasets.DatasetDict(saved).save_to_disk(str(tmp_path / "saved"))
     return tmp_path / "saved"
 
 
 def values(path, split=None, *, streaming=False):
-    return [row["x"] for row in DatasetSource(str(path), split=split, streaming=streaming).load()]
+    return [
+        row["x"]
+        for row in DatasetSource(str(path), split=split, streaming=streaming).load()
+    ]
 
 
-SLICES = [("test", [100, 101, 102, 103, 104]), ("train[:3]", [0, 1, 2]), ("train[2:4]+test[4:]", [2, 3, 104]), ("train[8:99]", [8, 9])]
+SLICES = [
+    ("test", [100, 101, 102, 103, 104]),
+    ("train[:3]", [0, 1, 2]),
+    ("train[2:4]+test[4:]", [2, 3, 104]),
+    ("train[8:99]", [8, 9]),
+]
 COUNTED = [("train[10%:30%]", [1, 2]), ("train[-2:]", [8, 9]), ("test[:-4]", [100])]
 
 
@@ -41,14 +52,18 @@ def test_slices_of_a_saved_folder(folder, split, expected, streaming):
 @pytest.mark.parametrize("split, expected", COUNTED)
 def test_slices_that_need_the_length(folder, split, expected):
     assert values(folder, split) == expected
-    with pytest.raises(InputError, match="the length of the stream is not known; give the rows as"):
+    with pytest.raises(
+        InputError, match="the length of the stream is not known; give the rows as"
+    ):
         values(folder, split, streaming=True)
 
 
 @pytest.mark.parametrize("streaming", [False, True])
 def test_slices_of_one_saved_data_set_and_of_a_file(tmp_path, streaming):
     datasets.Dataset.from_dict({"x": [1, 2, 3]}).save_to_disk(str(tmp_path / "one"))
-    datasets.Dataset.from_dict({"x": [1, 2, 3]}).to_parquet(str(tmp_path / "one.parquet"))
+    datasets.Dataset.from_dict({"x": [1, 2, 3]}).to_parquet(
+        str(tmp_path / "one.parquet")
+    )
     for path in (tmp_path / "one", tmp_path / "one.parquet"):
         assert values(path, streaming=streaming) == [1, 2, 3]
         assert values(path, "train[1:]", streaming=streaming) == [2, 3]
@@ -57,18 +72,33 @@ def test_slices_of_one_saved_data_set_and_of_a_file(tmp_path, streaming):
 
 
 def test_a_saved_split_keeps_its_name(tmp_path):
-    datasets.Dataset.from_dict({"x": [1, 2]}, split="validation").save_to_disk(str(tmp_path / "one"))
+    datasets.Dataset.from_dict({"x": [1, 2]}, split="validation").save_to_disk(
+        str(tmp_path / "one")
+    )
     assert values(tmp_path / "one", "validation[:1]") == [1]
 
 
 @pytest.mark.parametrize(
     "split, message",
     [
-        ("train[", "split 'train[' cannot be read; expected NAME, NAME[from:to] or NAME+NAME"),
-        ("train[a:b]", "split 'train[a:b]': Unrecognized instruction format: train[a:b]"),
+        (
+            "train[",
+            "split 'train[' cannot be read; expected NAME, NAME[from:to] or NAME+NAME",
+        ),
+        (
+            "train[a:b]",
+            "split 'train[a:b]': Unrecognized instruction format: train[a:b]",
+        ),
         ("train+tets[:1]", "no split 'tets'; did you mean 'test'?; found train, test"),
-        ("train[:200%]", "split 'train[:200%]': percent slice boundaries must be > -100 and < 100."),
-        (None, "has several splits; expected the parameter 'split' with one of train, test"),
+        (
+            "train[:200%]",
+            "split 'train[:200%]': percent slice boundaries must be > -100 and < 100.",
+        ),
+        (
+            None,
+            "has several splits; expected the parameter 'split' with one of train, "
+            "test",
+        ),
     ],
 )
 def test_splits_that_cannot_be_read(folder, split, message):
@@ -106,7 +136,15 @@ def test_a_source_without_network_is_not_pinned(folder):
 def test_a_name_beside_a_similar_folder_is_hinted_at(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "saved").mkdir()
-    with pytest.raises(InputError, match=r"^svaed: no such file or folder \(did you mean 'saved'\?\), the hub cannot be reached"):
+    with pytest.raises(
+        InputError,
+        match=r"^svaed: no such file or folder \(did you mean 'saved'\?\), "
+        r"the hub cannot be reached",
+    ):
         DatasetSource("svaed", reachable=False).load()
-    with pytest.raises(InputError, match=r"no such file or folder; did you mean 'saved'\?, and not the name of a dataset"):
+    with pytest.raises(
+        InputError,
+        match=r"no such file or folder; did you mean 'saved'\?, "
+        r"and not the name of a dataset",
+    ):
         DatasetSource("./svaed")

@@ -17,34 +17,65 @@ from harness.files.records import delimited_rows
 
 
 def cells(text, width=2):
-    return [row for _, row in tab_separated_cells(iter(enumerate(io.StringIO(text, newline=""), 1)), width)]
+    return [
+        row
+        for _, row in tab_separated_cells(
+            iter(enumerate(io.StringIO(text, newline=""), 1)), width
+        )
+    ]
 
 
 @pytest.mark.parametrize(
     ("rows", "references"),
     [
-        ([("1", 'a "red" bus'), ("2", "a cat")], [["a driver's bus", "a red bus"], ["a cat"]]),
-        ([("x", '"stop" it says'), ("y", 'says "go"')], [['a sign "stop"', "stop"], ["go"]]),
-        ([("7", "a tab\there"), ("8", "two\nlines")], [["a tab", 'a "tab" here'], ["two lines"]]),
+        (
+            [("1", 'a "red" bus'), ("2", "a cat")],
+            [["a driver's bus", "a red bus"], ["a cat"]],
+        ),
+        (
+            [("x", '"stop" it says'), ("y", 'says "go"')],
+            [['a sign "stop"', "stop"], ["go"]],
+        ),
+        (
+            [("7", "a tab\there"), ("8", "two\nlines")],
+            [["a tab", 'a "tab" here'], ["two lines"]],
+        ),
     ],
 )
-def test_a_table_of_pandas_gives_the_numbers_of_the_same_captions_in_json(tmp_path, rows, references):
-    with (tmp_path / "A.tsv").open("w", newline="") as a, (tmp_path / "R.tsv").open("w", newline="") as r:
-        csv.writer(a, delimiter="\t", lineterminator="\n").writerows([("id", "caption"), *rows])
+def test_a_table_of_pandas_gives_the_numbers_of_the_same_captions_in_json(
+    tmp_path, rows, references
+):
+    with (
+        (tmp_path / "A.tsv").open("w", newline="") as a,
+        (tmp_path / "R.tsv").open("w", newline="") as r,
+    ):
+        csv.writer(a, delimiter="\t", lineterminator="\n").writerows(
+            [("id", "caption"), *rows]
+        )
         lists = [(key, str(texts)) for (key, _), texts in zip(rows, references)]
-        csv.writer(r, delimiter="\t", lineterminator="\n").writerows([("id", "references"), *lists])
+        csv.writer(r, delimiter="\t", lineterminator="\n").writerows(
+            [("id", "references"), *lists]
+        )
     (tmp_path / "A.json").write_text(json.dumps(dict(rows)))
-    (tmp_path / "R.json").write_text(json.dumps({key: texts for (key, _), texts in zip(rows, references)}))
+    (tmp_path / "R.json").write_text(
+        json.dumps({key: texts for (key, _), texts in zip(rows, references)})
+    )
     ours = harness.score(tmp_path / "A.tsv", tmp_path / "R.tsv", "bleu1,chrf")
     theirs = harness.score(tmp_path / "A.json", tmp_path / "R.json", "bleu1,chrf")
-    assert {name: result.value for name, result in ours.items()} == {name: result.value for name, result in theirs.items()}
+    assert {name: result.value for name, result in ours.items()} == {
+        name: result.value for name, result in theirs.items()
+    }
 
 
 def test_the_numbers_of_quoted_cells_with_quotes(tmp_path):
     (tmp_path / "A.tsv").write_text('id\tcaption\n1\t"a ""red"" bus"\n2\ta cat\n')
-    (tmp_path / "R.tsv").write_text('id\treferences\n1\t"[""a driver\'s bus"", \'a red bus\']"\n2\t[\'a cat\']\n')
+    (tmp_path / "R.tsv").write_text(
+        'id\treferences\n1\t"[""a driver\'s bus"", \'a red bus\']"\n2\t[\'a cat\']\n'
+    )
     scores = harness.score(tmp_path / "A.tsv", tmp_path / "R.tsv", "bleu1,chrf")
-    assert scores["bleu1"].value == pytest.approx(1.0) and scores["chrf"].value == pytest.approx(0.40605842445955287)
+    assert scores["bleu1"].value == pytest.approx(1.0) and scores[
+        "chrf"
+    ].value == pytest.approx(0.40605842445955287)
 
 
 @pytest.mark.parametrize(
@@ -68,11 +99,15 @@ def test_what_is_quoted_is_decided_cell_by_cell(text, expected):
 
 def test_a_row_of_another_length_names_its_line(tmp_path):
     (tmp_path / "a.tsv").write_text('id\tcaption\n1\t"a\nb"\n2\tc\td\n')
-    with pytest.raises(InputError, match=r"a\.tsv:4: 3 cells; expected 2, as in the header"):
+    with pytest.raises(
+        InputError, match=r"a\.tsv:4: 3 cells; expected 2, as in the header"
+    ):
         list(delimited_rows(tmp_path / "a.tsv"))
 
 
-plain = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1).filter(lambda text: text.strip())
+plain = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1).filter(
+    lambda text: text.strip()
+)
 
 
 many_lines = st.text(st.sampled_from('ab"\n ,'))
@@ -82,12 +117,16 @@ tabs = st.text(st.sampled_from('ab"\t ,'))
 @given(st.lists(st.tuples(plain, many_lines | tabs), min_size=1, max_size=5))
 def test_what_the_csv_module_quotes_is_read_back(rows):
     text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+    csv.writer(
+        text, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_ALL
+    ).writerows(rows)
     assert cells(text.getvalue()) == [list(row) for row in rows]
 
 
 @given(st.lists(st.tuples(plain, plain), min_size=1, max_size=5))
 def test_what_is_joined_with_tabs_is_read_back_but_for_whole_cells_in_quotes(rows):
-    rows = [(key.replace("\x85", ""), text) for key, text in rows if "\n" not in key + text]
+    rows = [
+        (key.replace("\x85", ""), text) for key, text in rows if "\n" not in key + text
+    ]
     text = "".join(f"{key}\t{text}\n" for key, text in rows)
     assert cells(text) == [[unquoted(key), unquoted(value)] for key, value in rows]

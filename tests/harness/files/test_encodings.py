@@ -33,13 +33,22 @@ def test_the_encoding_is_guessed(name):
 
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("zipped", [False, True])
-def test_the_command_that_a_message_names_makes_the_file_readable(tmp_path, name, zipped):
+def test_the_command_that_a_message_names_makes_the_file_readable(
+    tmp_path, name, zipped
+):
     encoding, text = TEXTS[name]
     path = tmp_path / "my captions.csv"
-    path.write_bytes(gzip.compress(text.encode(encoding)) if zipped else text.encode(encoding))
+    path.write_bytes(
+        gzip.compress(text.encode(encoding)) if zipped else text.encode(encoding)
+    )
     with pytest.raises(InputError) as caught:
         list(read_form(path, "candidates").rows)
-    command = str(caught.value).partition("convert it: ")[2].removesuffix(")").replace("NEW", "new.csv")
+    command = (
+        str(caught.value)
+        .partition("convert it: ")[2]
+        .removesuffix(")")
+        .replace("NEW", "new.csv")
+    )
     assert command and f"({name};" in str(caught.value)
     subprocess.run(["bash", "-o", "pipefail", "-c", command], check=True, cwd=tmp_path)
     assert next(delimited_rows(tmp_path / "new.csv")).fields["id"] == "1"
@@ -48,9 +57,17 @@ def test_the_command_that_a_message_names_makes_the_file_readable(tmp_path, name
 
 @pytest.mark.parametrize(
     "content",
-    ['[{"id": 1, "caption": "un café"}]', '{"id": 1, "caption": "un café"}\n{"id": 2, "caption": "é"}', "un café\n", "1\tun café\n"],
+    [
+        '[{"id": 1, "caption": "un café"}]',
+        '{"id": 1, "caption": "un café"}\n{"id": 2, "caption": "é"}',
+        "un café\n",
+        "1\tun café\n",
+    ],
 )
 def test_every_form_of_text_names_the_command(tmp_path, content):
     (tmp_path / "f").write_bytes(content.encode("cp1252"))
-    with pytest.raises(InputError, match=r"not UTF-8.*\(CP1252; convert it: iconv -f CP1252 -t UTF-8 .*/f > NEW\)"):
+    with pytest.raises(
+        InputError,
+        match=r"not UTF-8.*\(CP1252; convert it: iconv -f CP1252 -t UTF-8 .*/f > NEW\)",
+    ):
         list(read_form(tmp_path / "f", "candidates").rows)

@@ -10,14 +10,37 @@ from harness.files.records import Record
 
 
 def resolve(fields, events, captions="sentences") -> list[dict[str, object]]:
-    return [dict(row.fields) for row in resolve_events([Record("f:1", fields)], "id", captions, events)]
+    return [
+        dict(row.fields)
+        for row in resolve_events([Record("f:1", fields)], "id", captions, events)
+    ]
 
 
 FORMS = [
-    {"id": "v", "sentences": ["a man runs", "he falls"], "timestamps": [[0, 4.5], [4, 9]]},
-    {"id": "v", "sentences": ["a man runs", "he falls"], "segments": [{"start": 0, "end": 4.5}, {"start": 4, "end": 9}]},
-    {"id": "v", "sentences": [{"sentence": "a man runs", "timestamp": [0, 4.5]}, {"sentence": "he falls", "timestamp": [4, 9]}]},
-    {"id": "v", "sentences": [{"text": "a man runs", "start": 0, "end": 4.5}, {"text": "he falls", "start": 4, "end": 9}]},
+    {
+        "id": "v",
+        "sentences": ["a man runs", "he falls"],
+        "timestamps": [[0, 4.5], [4, 9]],
+    },
+    {
+        "id": "v",
+        "sentences": ["a man runs", "he falls"],
+        "segments": [{"start": 0, "end": 4.5}, {"start": 4, "end": 9}],
+    },
+    {
+        "id": "v",
+        "sentences": [
+            {"sentence": "a man runs", "timestamp": [0, 4.5]},
+            {"sentence": "he falls", "timestamp": [4, 9]},
+        ],
+    },
+    {
+        "id": "v",
+        "sentences": [
+            {"text": "a man runs", "start": 0, "end": 4.5},
+            {"text": "he falls", "start": 4, "end": 9},
+        ],
+    },
 ]
 
 
@@ -25,24 +48,41 @@ FORMS = [
 def test_texts_with_times_need_a_treatment(fields):
     assert has_times(fields)
     with pytest.raises(
-        InputError, match=r"f:1: 'sentences' holds 2 texts with times.*\(events: paragraph joins .*; events: separate makes"
+        InputError,
+        match=r"f:1: 'sentences' holds 2 texts with times.*\(events: "
+        r"paragraph joins .*; events: separate makes",
     ):
         resolve(fields, None)
-    assert [row["sentences"] for row in resolve(fields, "paragraph")] == ["a man runs he falls"]
+    assert [row["sentences"] for row in resolve(fields, "paragraph")] == [
+        "a man runs he falls"
+    ]
     rows = resolve(fields, "separate")
-    assert [(row["id"], row["sentences"], row["start"], row["end"]) for row in rows] == [
+    assert [
+        (row["id"], row["sentences"], row["start"], row["end"]) for row in rows
+    ] == [
         ("v#1", "a man runs", 0, 4.5),
         ("v#2", "he falls", 4, 9),
     ]
 
 
 def test_a_single_text_with_times_is_one_text():
-    assert resolve({"id": "v", "sentences": ["a man runs"], "timestamps": [[0, 4]]}, None)[0]["sentences"] == "a man runs"
+    assert (
+        resolve({"id": "v", "sentences": ["a man runs"], "timestamps": [[0, 4]]}, None)[
+            0
+        ]["sentences"]
+        == "a man runs"
+    )
 
 
 def test_other_numbers_of_times_are_refused():
-    with pytest.raises(InputError, match="f:1: 'sentences' has 2 texts and 1 times; expected as many times as texts"):
-        resolve({"id": "v", "sentences": ["a", "b"], "timestamps": [[0, 4]]}, "paragraph")
+    with pytest.raises(
+        InputError,
+        match="f:1: 'sentences' has 2 texts and 1 times; "
+        "expected as many times as texts",
+    ):
+        resolve(
+            {"id": "v", "sentences": ["a", "b"], "timestamps": [[0, 4]]}, "paragraph"
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""The table of forms: each form in two layouts of its kind, and what all forms have in common."""
+"""The table of forms: each form in two layouts of its kind,
+and what all forms have in common.
+"""
 
 from __future__ import annotations
 
@@ -25,51 +27,169 @@ def zstandard_bytes(data):
 
 
 def message_of(text, **others):
-    return {"status_code": 200, "body": {"choices": [{"message": {"role": "assistant", "content": text}, **others}]}}
+    return {
+        "status_code": 200,
+        "body": {
+            "choices": [{"message": {"role": "assistant", "content": text}, **others}]
+        },
+    }
 
 
 def task(key, *texts, cancelled=False, name="caption"):
-    result = [{"id": "r", "from_name": name, "to_name": "img", "type": "textarea", "value": {"text": list(texts)}}]
-    return {"id": key, "data": {"image": f"/up/{key}.png"}, "annotations": [{"id": 5, "result": result, "was_cancelled": cancelled}]}
+    result = [
+        {
+            "id": "r",
+            "from_name": name,
+            "to_name": "img",
+            "type": "textarea",
+            "value": {"text": list(texts)},
+        }
+    ]
+    return {
+        "id": key,
+        "data": {"image": f"/up/{key}.png"},
+        "annotations": [{"id": 5, "result": result, "was_cancelled": cancelled}],
+    }
 
 
 def gemini(text, **others):
-    return {"candidates": [{"content": {"parts": [{"text": "hm", "thought": True}, {"text": text}]}, "finishReason": "STOP"}], **others}
+    return {
+        "candidates": [
+            {
+                "content": {"parts": [{"text": "hm", "thought": True}, {"text": text}]},
+                "finishReason": "STOP",
+            }
+        ],
+        **others,
+    }
 
 
 BOTH = {"1": "a dog", "2": "a cat"}
 BY_POSITION = {None: ["a dog", "a cat"]}
 CASES = [
-    ("lm-eval", lines({"doc_id": 1, "resps": [["a dog"]]}, {"doc_id": 2, "resps": [["a cat"]]}), BOTH),
-    ("inspect", {"samples": [{"id": k, "output": {"completion": v}} for k, v in BOTH.items()], "eval": {}, "x": 1}, BOTH),
-    ("vlmevalkit", "index\tcategory\tquestion\tprediction\n1\tx\t?\ta dog\n2\tx\t?\ta cat", BOTH),
-    ("vlmevalkit", [{"prediction": "a dog", "index": "1", "answer": "x"}, {"answer": "y", "prediction": "a cat", "index": "2"}], BOTH),
-    ("ms-swift", lines(*({"query": "?", "response": text, "label": "x", "history": []} for text in BOTH.values())), BY_POSITION),
+    (
+        "lm-eval",
+        lines({"doc_id": 1, "resps": [["a dog"]]}, {"doc_id": 2, "resps": [["a cat"]]}),
+        BOTH,
+    ),
+    (
+        "inspect",
+        {
+            "samples": [
+                {"id": k, "output": {"completion": v}} for k, v in BOTH.items()
+            ],
+            "eval": {},
+            "x": 1,
+        },
+        BOTH,
+    ),
+    (
+        "vlmevalkit",
+        "index\tcategory\tquestion\tprediction\n1\tx\t?\ta dog\n2\tx\t?\ta cat",
+        BOTH,
+    ),
+    (
+        "vlmevalkit",
+        [
+            {"prediction": "a dog", "index": "1", "answer": "x"},
+            {"answer": "y", "prediction": "a cat", "index": "2"},
+        ],
+        BOTH,
+    ),
     (
         "ms-swift",
-        lines(*({"id": k, "labels": None, "response": v, "messages": [{"role": "user", "content": "?"}]} for k, v in BOTH.items())),
-        BOTH,
-    ),
-    ("llama-factory", lines(*({"label": "x", "prompt": "?", "predict": text} for text in BOTH.values())), BY_POSITION),
-    ("llama-factory", [{"id": k, "prompt": "?", "predict": v, "label": "x", "time": 3} for k, v in BOTH.items()], BOTH),
-    (
-        "promptfoo",
-        {"results": [{"testIdx": int(k), "vars": {"q": "?"}, "provider": "p", "response": {"output": v}} for k, v in BOTH.items()]},
-        BOTH,
+        lines(
+            *(
+                {"query": "?", "response": text, "label": "x", "history": []}
+                for text in BOTH.values()
+            )
+        ),
+        BY_POSITION,
     ),
     (
-        "promptfoo",
-        lines(*({"testIdx": 9, "vars": {"image_id": k}, "provider": {"id": "p"}, "response": {"output": v}} for k, v in BOTH.items())),
+        "ms-swift",
+        lines(
+            *(
+                {
+                    "id": k,
+                    "labels": None,
+                    "response": v,
+                    "messages": [{"role": "user", "content": "?"}],
+                }
+                for k, v in BOTH.items()
+            )
+        ),
         BOTH,
     ),
-    ("openai-batch", lines(*({"response": message_of(v), "error": None, "custom_id": k, "id": "b"} for k, v in BOTH.items())), BOTH),
+    (
+        "llama-factory",
+        lines(
+            *({"label": "x", "prompt": "?", "predict": text} for text in BOTH.values())
+        ),
+        BY_POSITION,
+    ),
+    (
+        "llama-factory",
+        [
+            {"id": k, "prompt": "?", "predict": v, "label": "x", "time": 3}
+            for k, v in BOTH.items()
+        ],
+        BOTH,
+    ),
+    (
+        "promptfoo",
+        {
+            "results": [
+                {
+                    "testIdx": int(k),
+                    "vars": {"q": "?"},
+                    "provider": "p",
+                    "response": {"output": v},
+                }
+                for k, v in BOTH.items()
+            ]
+        },
+        BOTH,
+    ),
+    (
+        "promptfoo",
+        lines(
+            *(
+                {
+                    "testIdx": 9,
+                    "vars": {"image_id": k},
+                    "provider": {"id": "p"},
+                    "response": {"output": v},
+                }
+                for k, v in BOTH.items()
+            )
+        ),
+        BOTH,
+    ),
+    (
+        "openai-batch",
+        lines(
+            *(
+                {"response": message_of(v), "error": None, "custom_id": k, "id": "b"}
+                for k, v in BOTH.items()
+            )
+        ),
+        BOTH,
+    ),
     (
         "openai-batch",
         lines(
             *(
                 {
                     "custom_id": k,
-                    "response": {"body": {"output": [{"type": "reasoning"}, {"content": [{"type": "output_text", "text": v}]}]}},
+                    "response": {
+                        "body": {
+                            "output": [
+                                {"type": "reasoning"},
+                                {"content": [{"type": "output_text", "text": v}]},
+                            ]
+                        }
+                    },
                 }
                 for k, v in BOTH.items()
             )
@@ -80,7 +200,17 @@ CASES = [
         "anthropic-batch",
         lines(
             *(
-                {"result": {"message": {"content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": v}]}}, "custom_id": k}
+                {
+                    "result": {
+                        "message": {
+                            "content": [
+                                {"type": "thinking", "thinking": "hm"},
+                                {"type": "text", "text": v},
+                            ]
+                        }
+                    },
+                    "custom_id": k,
+                }
                 for k, v in BOTH.items()
             )
         ),
@@ -88,32 +218,114 @@ CASES = [
     ),
     (
         "anthropic-batch",
-        [{"custom_id": k, "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": v}]}}} for k, v in BOTH.items()],
+        [
+            {
+                "custom_id": k,
+                "result": {
+                    "type": "succeeded",
+                    "message": {"content": [{"type": "text", "text": v}]},
+                },
+            }
+            for k, v in BOTH.items()
+        ],
         BOTH,
     ),
-    ("gemini-batch", lines(*({"key": k, "response": gemini(v)} for k, v in BOTH.items())), BOTH),
-    ("gemini-batch", lines(*({"status": "", "request": {}, "response": gemini(v, modelVersion="g")} for v in BOTH.values())), BY_POSITION),
-    ("chat", lines(*({"messages": [{"role": "assistant", "content": v}], "image_id": k} for k, v in BOTH.items())), BOTH),
-    ("chat", [[{"role": "user", "content": "?"}, {"role": "assistant", "content": v}] for v in BOTH.values()], BY_POSITION),
+    (
+        "gemini-batch",
+        lines(*({"key": k, "response": gemini(v)} for k, v in BOTH.items())),
+        BOTH,
+    ),
+    (
+        "gemini-batch",
+        lines(
+            *(
+                {"status": "", "request": {}, "response": gemini(v, modelVersion="g")}
+                for v in BOTH.values()
+            )
+        ),
+        BY_POSITION,
+    ),
     (
         "chat",
-        lines(*({"prompt": [{"role": "user", "content": "?"}], "completion": [{"role": "model", "content": v}]} for v in BOTH.values())),
+        lines(
+            *(
+                {"messages": [{"role": "assistant", "content": v}], "image_id": k}
+                for k, v in BOTH.items()
+            )
+        ),
+        BOTH,
+    ),
+    (
+        "chat",
+        [
+            [{"role": "user", "content": "?"}, {"role": "assistant", "content": v}]
+            for v in BOTH.values()
+        ],
+        BY_POSITION,
+    ),
+    (
+        "chat",
+        lines(
+            *(
+                {
+                    "prompt": [{"role": "user", "content": "?"}],
+                    "completion": [{"role": "model", "content": v}],
+                }
+                for v in BOTH.values()
+            )
+        ),
         BY_POSITION,
     ),
     (
         "conversations",
-        [{"conversations": [{"from": "human", "value": "?"}, {"from": "gpt", "value": v}], "id": k} for k, v in BOTH.items()],
+        [
+            {
+                "conversations": [
+                    {"from": "human", "value": "?"},
+                    {"from": "gpt", "value": v},
+                ],
+                "id": k,
+            }
+            for k, v in BOTH.items()
+        ],
         BOTH,
     ),
-    ("conversations", lines(*({"conversation": [{"role": "assistant", "content": v}]} for v in BOTH.values())), BY_POSITION),
+    (
+        "conversations",
+        lines(
+            *(
+                {"conversation": [{"role": "assistant", "content": v}]}
+                for v in BOTH.values()
+            )
+        ),
+        BY_POSITION,
+    ),
     ("pipeline", [[{"summary_text": v}] for v in BOTH.values()], BY_POSITION),
-    ("pipeline", lines(*({"generated_text": v, "score": 1} for v in BOTH.values())), BY_POSITION),
+    (
+        "pipeline",
+        lines(*({"generated_text": v, "score": 1} for v in BOTH.values())),
+        BY_POSITION,
+    ),
     ("label-studio", [task(int(k), v) for k, v in BOTH.items()], BOTH),
-    ("label-studio", lines(*({**task(int(k), v, name="txt"), "predictions": []} for k, v in BOTH.items())), BOTH),
+    (
+        "label-studio",
+        lines(
+            *(
+                {**task(int(k), v, name="txt"), "predictions": []}
+                for k, v in BOTH.items()
+            )
+        ),
+        BOTH,
+    ),
     (
         "argilla",
         [
-            {"id": k, "fields": {}, "responses": {"c": [{"value": v, "status": "submitted"}]}, "status": "completed"}
+            {
+                "id": k,
+                "fields": {},
+                "responses": {"c": [{"value": v, "status": "submitted"}]},
+                "status": "completed",
+            }
             for k, v in BOTH.items()
         ],
         BOTH,
@@ -122,31 +334,126 @@ CASES = [
         "argilla",
         lines(
             *(
-                {"external_id": k, "fields": {"image": "a"}, "responses": [{"values": {"c": {"value": v}}, "status": "submitted"}]}
+                {
+                    "external_id": k,
+                    "fields": {"image": "a"},
+                    "responses": [
+                        {"values": {"c": {"value": v}}, "status": "submitted"}
+                    ],
+                }
                 for k, v in BOTH.items()
             )
         ),
         BOTH,
     ),
-    ("argilla", [{"id": k, "c.responses": [v], "c.responses.status": ["submitted"], "c.suggestion": None} for k, v in BOTH.items()], BOTH),
-    ("mechanical-turk", 'HITId,Input.image,Answer.taskAnswers\nH,1,"[{""caption"":""a dog""}]"\nH,2,"[{""caption"":""a cat""}]"', BOTH),
-    ("mechanical-turk", "HITId,Input.image,Answer.description,WorkerId\nH,1,a dog,W\nH,2,a cat,W", BOTH),
-    ("mechanical-turk", "Answer.caption,HITId,AssignmentStatus,Input.a,Input.image_id\na dog,H,Approved,x,1\na cat,H,Submitted,y,2", BOTH),
-    ("pandas", {"caption": {"0": "a dog", "1": "a cat"}, "id": {"0": 1, "1": 2}, "n": {"0": None, "1": 3.5}}, BOTH),
-    ("pandas", {"caption": {"1": "a dog", "2": "a cat"}, "split": {"1": "x", "2": "x"}}, BOTH),
-    ("pandas", {"3": {"caption": "a dog", "image_id": 1}, "7": {"caption": "a cat", "image_id": 2}}, BOTH),
-    ("pandas", {"index": [1, 2], "data": [["a dog"], ["a cat"]], "columns": ["caption"]}, BOTH),
-    ("by-language", lines(*({"image/key": k, "de": {"caption/tokenized": ["x"], "caption": [v]}} for k, v in BOTH.items())), BOTH),
-    ("activitynet", {k: {"sentences": [v], "timestamps": [[0, 1]]} for k, v in BOTH.items()}, BOTH),
-    ("activitynet", {"database": {k: {"annotations": [{"segment": [0, 1], "sentence": v}]} for k, v in BOTH.items()}}, BOTH),
-    ("activitynet", {"results": {k: [{"timestamp": [0, 1], "sentence": v}] for k, v in BOTH.items()}}, BOTH),
-    ("srt", "\n7\n0:00:01,5 --> 0:00:02,000 X1:40\n<b>a</b>\n{\\an8}dog\n8\n00:00:02,000 --> 00:00:03,000\na cat\n\n", BOTH),
     (
-        "webvtt",
-        "WEBVTT - x\n\nNOTE a\n\nx\n00:01.000 --> 01:00:02.000 align:left\n<v Al>a</v> <c.r>dog</c>\n\n00:02.000 --> 00:03.000\na cat\n",
+        "argilla",
+        [
+            {
+                "id": k,
+                "c.responses": [v],
+                "c.responses.status": ["submitted"],
+                "c.suggestion": None,
+            }
+            for k, v in BOTH.items()
+        ],
         BOTH,
     ),
-    ("video-lines", "a-_B_1_5 a dog\na-_B_7_9 a cat\n", {"a-_B_1_5": "a dog", "a-_B_7_9": "a cat"}),
+    (
+        "mechanical-turk",
+        'HITId,Input.image,Answer.taskAnswers\nH,1,"[{""caption"":""a dog""}]"\n'
+        'H,2,"[{""caption"":""a cat""}]"',
+        BOTH,
+    ),
+    (
+        "mechanical-turk",
+        "HITId,Input.image,Answer.description,WorkerId\nH,1,a dog,W\nH,2,a cat,W",
+        BOTH,
+    ),
+    (
+        "mechanical-turk",
+        "Answer.caption,HITId,AssignmentStatus,Input.a,Input.image_id\n"
+        "a dog,H,Approved,x,1\na cat,H,Submitted,y,2",
+        BOTH,
+    ),
+    (
+        "pandas",
+        {
+            "caption": {"0": "a dog", "1": "a cat"},
+            "id": {"0": 1, "1": 2},
+            "n": {"0": None, "1": 3.5},
+        },
+        BOTH,
+    ),
+    (
+        "pandas",
+        {"caption": {"1": "a dog", "2": "a cat"}, "split": {"1": "x", "2": "x"}},
+        BOTH,
+    ),
+    (
+        "pandas",
+        {
+            "3": {"caption": "a dog", "image_id": 1},
+            "7": {"caption": "a cat", "image_id": 2},
+        },
+        BOTH,
+    ),
+    (
+        "pandas",
+        {"index": [1, 2], "data": [["a dog"], ["a cat"]], "columns": ["caption"]},
+        BOTH,
+    ),
+    (
+        "by-language",
+        lines(
+            *(
+                {"image/key": k, "de": {"caption/tokenized": ["x"], "caption": [v]}}
+                for k, v in BOTH.items()
+            )
+        ),
+        BOTH,
+    ),
+    (
+        "activitynet",
+        {k: {"sentences": [v], "timestamps": [[0, 1]]} for k, v in BOTH.items()},
+        BOTH,
+    ),
+    (
+        "activitynet",
+        {
+            "database": {
+                k: {"annotations": [{"segment": [0, 1], "sentence": v}]}
+                for k, v in BOTH.items()
+            }
+        },
+        BOTH,
+    ),
+    (
+        "activitynet",
+        {
+            "results": {
+                k: [{"timestamp": [0, 1], "sentence": v}] for k, v in BOTH.items()
+            }
+        },
+        BOTH,
+    ),
+    (
+        "srt",
+        "\n7\n0:00:01,5 --> 0:00:02,000 X1:40\n<b>a</b>\n{\\an8}dog\n8\n"
+        "00:00:02,000 --> 00:00:03,000\na cat\n\n",
+        BOTH,
+    ),
+    (
+        "webvtt",
+        "WEBVTT - x\n\nNOTE a\n\nx\n00:01.000 --> 01:00:02.000 align:left\n"
+        "<v Al>a</v> <c.r>dog</c>\n\n00:02.000 --> 00:03.000\na cat\n",
+        BOTH,
+    ),
+    (
+        "video-lines",
+        "a-_B_1_5 a dog\na-_B_7_9 a cat\n",
+        {"a-_B_1_5": "a dog", "a-_B_7_9": "a cat"},
+    ),
     ("tsv", '"id"\t"caption"\n"1"\t"a dog"\n"2"\t"a cat"\n', BOTH),
     ("csv", "sep=;\nid;caption\n1;a dog\n2;a cat\n", BOTH),
     ("csv", "Image ID,Caption\n1,a dog\n2,a cat\n", {None: ["a dog", "a cat"]}),
@@ -154,9 +461,13 @@ CASES = [
 
 
 def captions(form, role="candidates"):
-    """Return id -> captions, or None -> all captions of a form without ids; the only text of a list in place of the list."""
+    """Return id -> captions, or None -> all captions of a form without ids; the only
+    text of a list in place of the list.
+    """
     rows = [dict(row.fields) for row in form.rows]
-    column = next(name for name in (role, "caption", "captions", "Caption") if name in rows[0])
+    column = next(
+        name for name in (role, "caption", "captions", "Caption") if name in rows[0]
+    )
     for row in rows:
         if isinstance(row[column], list) and len(row[column]) == 1:
             (row[column],) = row[column]
@@ -166,20 +477,32 @@ def captions(form, role="candidates"):
     return {str(row[name]): row[column] for row in rows}
 
 
-@pytest.mark.parametrize(("name", "content", "expected"), CASES, ids=[f"{name}-{k}" for k, (name, _, _) in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    CASES,
+    ids=[f"{name}-{k}" for k, (name, _, _) in enumerate(CASES)],
+)
 def test_files_of_a_form_under_any_name(tmp_path, name, content, expected):
     data = (content if isinstance(content, str) else json.dumps(content)).encode()
-    for file, written in (("f.out", data), ("f.gz", gzip.compress(data)), ("f.zst", zstandard_bytes(data))):
+    for file, written in (
+        ("f.out", data),
+        ("f.gz", gzip.compress(data)),
+        ("f.zst", zstandard_bytes(data)),
+    ):
         (tmp_path / file).write_bytes(written)
         form = read_form(tmp_path / file, "candidates")
         assert form.name == name
         assert captions(form) == expected
 
 
-@pytest.mark.parametrize("name", ["chat", "openai-batch", "ms-swift", "vlmevalkit", "label-studio"])
+@pytest.mark.parametrize(
+    "name", ["chat", "openai-batch", "ms-swift", "vlmevalkit", "label-studio"]
+)
 def test_records_of_a_form_are_found_in_parquet_too(tmp_path, name):
     content = next(content for form, content, _ in CASES if form == name)
-    (tmp_path / "f").write_text(content if isinstance(content, str) else json.dumps(content))
+    (tmp_path / "f").write_text(
+        content if isinstance(content, str) else json.dumps(content)
+    )
     rows = [dict(row) for row in Sample(tmp_path / "f").records]
     for row in rows:
         row.pop("error", None)
@@ -189,22 +512,46 @@ def test_records_of_a_form_are_found_in_parquet_too(tmp_path, name):
 
 def test_ids_that_a_form_knows(tmp_path):
     def ids(content, role="candidates"):
-        (tmp_path / "f").write_text(content if isinstance(content, str) else json.dumps(content))
+        (tmp_path / "f").write_text(
+            content if isinstance(content, str) else json.dumps(content)
+        )
         return read_form(tmp_path / "f", role).ids
 
     assert ids([task(1, "a dog")]) == ("id", "image")
-    assert ids(lines({"doc_id": 0, "doc": {"image_id": 7, "x": 1}, "resps": ["a"]}, {"doc_id": 1, "resps": ["b"]})) == (
+    assert ids(
+        lines(
+            {"doc_id": 0, "doc": {"image_id": 7, "x": 1}, "resps": ["a"]},
+            {"doc_id": 1, "resps": ["b"]},
+        )
+    ) == (
         "id",
         "doc.image_id",
     )
-    assert ids({"eval": {}, "samples": [{"id": 1, "metadata": {"video_id": 3}, "output": {"completion": "a"}}]}) == (
+    assert ids(
+        {
+            "eval": {},
+            "samples": [
+                {"id": 1, "metadata": {"video_id": 3}, "output": {"completion": "a"}}
+            ],
+        }
+    ) == (
         "id",
         "metadata.video_id",
     )
     assert (
-        ids(lines({"custom_id": "1", "response": message_of("a"), "id": "x"}, {"custom_id": "2", "response": message_of("b")}))[0] == "id"
+        ids(
+            lines(
+                {"custom_id": "1", "response": message_of("a"), "id": "x"},
+                {"custom_id": "2", "response": message_of("b")},
+            )
+        )[0]
+        == "id"
     )
-    assert ids("HITId,Input.image,Answer.caption\nH,1,a dog") == ("id", "image", "HITId")
+    assert ids("HITId,Input.image,Answer.caption\nH,1,a dog") == (
+        "id",
+        "image",
+        "HITId",
+    )
 
 
 FAILED = [
@@ -213,14 +560,30 @@ FAILED = [
         [
             {"custom_id": "1", "response": message_of("a dog"), "error": None},
             {"custom_id": "2", "response": None, "error": {"code": "batch_expired"}},
-            {"custom_id": "3", "response": {"status_code": 429, "body": {"error": {"message": "slow down"}}}, "error": None},
+            {
+                "custom_id": "3",
+                "response": {
+                    "status_code": 429,
+                    "body": {"error": {"message": "slow down"}},
+                },
+                "error": None,
+            },
         ],
     ),
     (
         "anthropic-batch",
         [
-            {"custom_id": "1", "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "a dog"}]}}},
-            {"custom_id": "2", "result": {"type": "errored", "error": {"type": "invalid_request"}}},
+            {
+                "custom_id": "1",
+                "result": {
+                    "type": "succeeded",
+                    "message": {"content": [{"type": "text", "text": "a dog"}]},
+                },
+            },
+            {
+                "custom_id": "2",
+                "result": {"type": "errored", "error": {"type": "invalid_request"}},
+            },
             {"custom_id": "3", "result": {"type": "expired"}},
         ],
     ),
@@ -242,7 +605,10 @@ def test_failed_requests_are_counted_and_are_no_captions(tmp_path, name, records
     assert (form.name, captions(form)) == (name, {"1": "a dog", "2": None, "3": None})
     assert form.left_out == {"failed requests": 2}
     form = read_form(tmp_path / "f", "references")
-    assert (captions(form, "references"), form.left_out) == ({"1": "a dog"}, {"failed requests": 2})
+    assert (captions(form, "references"), form.left_out) == (
+        {"1": "a dog"},
+        {"failed requests": 2},
+    )
 
 
 def test_what_ended_an_answer_is_kept(tmp_path):
@@ -253,7 +619,9 @@ def test_what_ended_an_answer_is_kept(tmp_path):
 
     cut = message_of("a", finish_reason="length")
     cut["body"]["usage"] = {"completion_tokens": 16}
-    assert first({"custom_id": "1", "response": cut}, {"custom_id": "2", "response": cut}) == ("length", 16)
+    assert first(
+        {"custom_id": "1", "response": cut}, {"custom_id": "2", "response": cut}
+    ) == ("length", 16)
     body = {
         "output": [{"type": "message", "content": [{"text": "a"}]}],
         "status": "incomplete",
@@ -261,45 +629,95 @@ def test_what_ended_an_answer_is_kept(tmp_path):
     }
     assert first({"custom_id": "1", "response": {"body": body}}) == ("length", None)
     assert first(
-        {"custom_id": "1", "result": {"message": {"content": "a", "stop_reason": "max_tokens", "usage": {"output_tokens": 3}}}}
+        {
+            "custom_id": "1",
+            "result": {
+                "message": {
+                    "content": "a",
+                    "stop_reason": "max_tokens",
+                    "usage": {"output_tokens": 3},
+                }
+            },
+        }
     ) == ("max_tokens", 3)
-    assert first({"key": "1", "response": gemini("a", usageMetadata={"candidatesTokenCount": 4})}) == ("STOP", 4)
+    assert first(
+        {"key": "1", "response": gemini("a", usageMetadata={"candidatesTokenCount": 4})}
+    ) == ("STOP", 4)
 
 
 def test_several_answers_to_a_request_are_one_set(tmp_path):
-    body = {"choices": [{"message": {"content": "a dog"}}, {"message": {"content": "the dog"}}]}
-    (tmp_path / "f").write_text(json.dumps({"custom_id": "1", "response": {"body": body}}))
-    assert captions(read_form(tmp_path / "f", "candidates")) == {"1": ["a dog", "the dog"]}
+    body = {
+        "choices": [
+            {"message": {"content": "a dog"}},
+            {"message": {"content": "the dog"}},
+        ]
+    }
+    (tmp_path / "f").write_text(
+        json.dumps({"custom_id": "1", "response": {"body": body}})
+    )
+    assert captions(read_form(tmp_path / "f", "candidates")) == {
+        "1": ["a dog", "the dog"]
+    }
 
 
 def test_people_s_work_that_was_rejected_is_counted(tmp_path):
     cancelled = task(1, "bad", cancelled=True)
     cancelled["annotations"] += task(1, "a dog", "the dog")["annotations"]
-    (tmp_path / "f").write_text(json.dumps([cancelled, task(2, "a cat"), task(3, "x", cancelled=True)]))
+    (tmp_path / "f").write_text(
+        json.dumps([cancelled, task(2, "a cat"), task(3, "x", cancelled=True)])
+    )
     form = read_form(tmp_path / "f", "references")
     assert captions(form, "references") == {"1": ["a dog", "the dog"], "2": "a cat"}
-    assert form.left_out == {"cancelled annotations": 2, "tasks without an annotation": 1}
+    assert form.left_out == {
+        "cancelled annotations": 2,
+        "tasks without an annotation": 1,
+    }
     (tmp_path / "f").write_text(
-        "HITId,AssignmentStatus,Input.image_id,Answer.caption1,Answer.caption2\nH,Rejected,1,bad,bad\nH,Approved,1,a dog,the dog"
+        "HITId,AssignmentStatus,Input.image_id,Answer.caption1,Answer.caption2\n"
+        "H,Rejected,1,bad,bad\nH,Approved,1,a dog,the dog"
     )
     form = read_form(tmp_path / "f", "references")
-    assert captions(form, "references") == {"1": ["a dog", "the dog"]} and form.left_out == {"rejected assignments": 1}
-    responses = [{"value": "bad", "status": "discarded"}, {"value": "a dog", "status": "submitted"}]
+    assert captions(form, "references") == {
+        "1": ["a dog", "the dog"]
+    } and form.left_out == {"rejected assignments": 1}
+    responses = [
+        {"value": "bad", "status": "discarded"},
+        {"value": "a dog", "status": "submitted"},
+    ]
     (tmp_path / "f").write_text(
-        json.dumps([{"id": "1", "fields": {}, "responses": {"c": responses}, "suggestions": {"c": {"value": "it"}}}])
+        json.dumps(
+            [
+                {
+                    "id": "1",
+                    "fields": {},
+                    "responses": {"c": responses},
+                    "suggestions": {"c": {"value": "it"}},
+                }
+            ]
+        )
     )
     form = read_form(tmp_path / "f", "references")
-    assert captions(form, "references") == {"1": "a dog"} and form.left_out == {"discarded responses": 1}
+    assert captions(form, "references") == {"1": "a dog"} and form.left_out == {
+        "discarded responses": 1
+    }
     assert captions(read_form(tmp_path / "f", "candidates")) == {"1": "it"}
 
 
 def test_fields_of_label_studio_that_the_user_chooses_between(tmp_path):
     first = task(1, "a dog", name="short")
-    first["annotations"][0]["result"] += task(1, "a dog on grass", name="long")["annotations"][0]["result"]
+    first["annotations"][0]["result"] += task(1, "a dog on grass", name="long")[
+        "annotations"
+    ][0]["result"]
     (tmp_path / "f").write_text(json.dumps([first]))
-    with pytest.raises(InputError, match="has texts in 2 fields, 'short', 'long'; name one of them as the column of captions"):
+    with pytest.raises(
+        InputError,
+        match="has texts in 2 fields, 'short', 'long'; "
+        "name one of them as the column of captions",
+    ):
         list(read_form(tmp_path / "f", "references").rows)
-    assert captions(read_form(tmp_path / "f", "references", ["long"]), "references") == {"1": "a dog on grass"}
+    assert captions(
+        read_form(tmp_path / "f", "references", ["long"]), "references"
+    ) == {"1": "a dog on grass"}
 
 
 @pytest.mark.parametrize(
@@ -307,54 +725,122 @@ def test_fields_of_label_studio_that_the_user_chooses_between(tmp_path):
     [
         (
             lines(
-                {"messages": [{"role": "assistant", "content": "hi"}, {"role": "user", "content": "more?"}]},
+                {
+                    "messages": [
+                        {"role": "assistant", "content": "hi"},
+                        {"role": "user", "content": "more?"},
+                    ]
+                },
                 {"messages": [{"role": "user", "content": "?"}]},
             ),
             "the last turn is the user's; expected the model's answer",
         ),
         (
-            [{"id": 1, "conversations": [{"from": "gpt", "value": "hi"}, {"from": "human", "value": "?"}]}],
+            [
+                {
+                    "id": 1,
+                    "conversations": [
+                        {"from": "gpt", "value": "hi"},
+                        {"from": "human", "value": "?"},
+                    ],
+                }
+            ],
             "record 1: the last turn is the user's",
         ),
-        ([[{"generated_text": [{"role": "tool", "content": "3"}]}]], "record 1: the last turn is of the role 'tool'"),
-        ([[1, "a dog"], [2, "a cat"]], "holds rows without names of columns, .* write it with orient='records'"),
         (
-            lines({"custom_id": "1", "method": "POST", "url": "/v1", "body": {}}, {"custom_id": "2", "body": {}}),
+            [[{"generated_text": [{"role": "tool", "content": "3"}]}]],
+            "record 1: the last turn is of the role 'tool'",
+        ),
+        (
+            [[1, "a dog"], [2, "a cat"]],
+            "holds rows without names of columns, .* write it with orient='records'",
+        ),
+        (
+            lines(
+                {"custom_id": "1", "method": "POST", "url": "/v1", "body": {}},
+                {"custom_id": "2", "body": {}},
+            ),
             ":1: is a request; expected the answers that the server wrote",
         ),
         (
-            lines(*({"id": k, "en": {"caption": ["a"]}, "zh-Hans": {"caption": ["x"]}} for k in (1, 2))),
+            lines(
+                *(
+                    {"id": k, "en": {"caption": ["a"]}, "zh-Hans": {"caption": ["x"]}}
+                    for k in (1, 2)
+                )
+            ),
             "has captions in 2 languages: 'en', 'zh-Hans'; name one of them: .*/f#en",
         ),
-        ({"en": {"1": ["a dog"]}, "de": {"1": ["ein Hund"]}}, "has captions in 2 languages: 'en', 'de'"),
-        ({"v1": {"sentences": ["a", "b"], "timestamps": [[0, 1]]}}, "'v1': 2 captions and 1 times; expected one time each"),
+        (
+            {"en": {"1": ["a dog"]}, "de": {"1": ["ein Hund"]}},
+            "has captions in 2 languages: 'en', 'de'",
+        ),
+        (
+            {"v1": {"sentences": ["a", "b"], "timestamps": [[0, 1]]}},
+            "'v1': 2 captions and 1 times; expected one time each",
+        ),
         ("WEBVTT\n\nNOTE nothing\n", "holds no cues"),
-        ("x_1_2 a dog\n" * 60 + "a cat\n", ":61: found 'a cat'; expected an id such as vid_1_5"),
+        (
+            "x_1_2 a dog\n" * 60 + "a cat\n",
+            ":61: found 'a cat'; expected an id such as vid_1_5",
+        ),
         ("WEBVTT\0", "holds bytes that are zero; expected text in UTF-8"),
     ],
 )
 def test_mistakes_of_forms_are_one_line(tmp_path, content, message):
-    (tmp_path / "f").write_text(content if isinstance(content, str) else json.dumps(content))
+    (tmp_path / "f").write_text(
+        content if isinstance(content, str) else json.dumps(content)
+    )
     with pytest.raises(InputError, match=message) as caught:
         list(read_form(tmp_path / "f", "candidates").rows)
-    assert str(caught.value).startswith(str(tmp_path / "f")) and "\n" not in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "f")) and "\n" not in str(
+        caught.value
+    )
 
 
-def test_a_file_that_fits_two_forms_is_refused_with_both_and_read_as_the_one_that_is_named(tmp_path):
-    both = {"id": 1, "messages": [{"role": "assistant", "content": "a dog"}], "conversations": [{"from": "gpt", "value": "a cat"}]}
+def test_a_file_that_fits_two_forms_is_refused_with_both_and_read_as_the_one_that_is_named(
+    tmp_path,
+):
+    both = {
+        "id": 1,
+        "messages": [{"role": "assistant", "content": "a dog"}],
+        "conversations": [{"from": "gpt", "value": "a cat"}],
+    }
     (tmp_path / "f").write_text(json.dumps([both]))
-    with pytest.raises(InputError, match="fits 2 forms: 'chat', 'conversations'; name the one that it has after the path: '.*/f#chat'"):
+    with pytest.raises(
+        InputError,
+        match="fits 2 forms: 'chat', 'conversations'; name the one that it has after "
+        "the path: '.*/f#chat'",
+    ):
         read_form(tmp_path / "f", "candidates")
     for name, text in (("chat", "a dog"), ("conversations", "a cat")):
-        assert captions(read_form(existing_captions(f"{tmp_path}/f#{name}"), "candidates")) == {"1": text}
-        assert captions(read_form(tmp_path / "f", "candidates", form=name)) == {"1": text}
+        assert captions(
+            read_form(existing_captions(f"{tmp_path}/f#{name}"), "candidates")
+        ) == {"1": text}
+        assert captions(read_form(tmp_path / "f", "candidates", form=name)) == {
+            "1": text
+        }
 
 
 def test_the_language_is_named_after_the_path(tmp_path):
-    (tmp_path / "a.jsonl").write_text(lines(*({"image/key": k, "en": {"caption": ["a"]}, "de": {"caption": [k]}} for k in "xy")))
-    (tmp_path / "b.json").write_text(json.dumps({"en": {"x": "a", "y": "b"}, "de": {"x": "x", "y": "y"}}))
-    assert captions(read_form(existing_captions(f"{tmp_path}/a.jsonl#de"), "references"), "references") == {"x": "x", "y": "y"}
-    assert captions(read_form(existing_captions(f"{tmp_path}/b.json#de"), "references")) == {"x": "x", "y": "y"}
+    (tmp_path / "a.jsonl").write_text(
+        lines(
+            *(
+                {"image/key": k, "en": {"caption": ["a"]}, "de": {"caption": [k]}}
+                for k in "xy"
+            )
+        )
+    )
+    (tmp_path / "b.json").write_text(
+        json.dumps({"en": {"x": "a", "y": "b"}, "de": {"x": "x", "y": "y"}})
+    )
+    assert captions(
+        read_form(existing_captions(f"{tmp_path}/a.jsonl#de"), "references"),
+        "references",
+    ) == {"x": "x", "y": "y"}
+    assert captions(
+        read_form(existing_captions(f"{tmp_path}/b.json#de"), "references")
+    ) == {"x": "x", "y": "y"}
     with pytest.raises(InputError, match="no language 'da'; found 'en', 'de'"):
         read_form(existing_captions(f"{tmp_path}/b.json#da"), "references")
 
@@ -362,15 +848,29 @@ def test_the_language_is_named_after_the_path(tmp_path):
 def test_files_that_only_look_like_a_specific_form(tmp_path):
     """Columns of captions win over conversations and nested answers beside them."""
     looks = {
-        "jsonl": lines(*({"id": k, "caption": "a", "messages": [{"role": "user", "content": "?"}]} for k in (1, 2))),
+        "jsonl": lines(
+            *(
+                {
+                    "id": k,
+                    "caption": "a",
+                    "messages": [{"role": "user", "content": "?"}],
+                }
+                for k in (1, 2)
+            )
+        ),
         "json": [{"id": 1, "response": "a dog", "label": 3}],
-        "mapping": {"1": {"image_id": 1, "caption": "a dog"}, "b": {"image_id": 2, "caption": "a cat"}},
+        "mapping": {
+            "1": {"image_id": 1, "caption": "a dog"},
+            "b": {"image_id": 2, "caption": "a cat"},
+        },
         "csv": "id,caption,index\n1,a,2",
         "txt": "vid_1_5 a dog\na cat",
         "list": [["1", "a dog"], ["2", "a cat"]],
     }
     for name, content in looks.items():
-        (tmp_path / "f").write_text(content if isinstance(content, str) else json.dumps(content))
+        (tmp_path / "f").write_text(
+            content if isinstance(content, str) else json.dumps(content)
+        )
         assert read_form(tmp_path / "f", "candidates").name == name
     for text in ("1\na dog\n00:00 --> x\n", "10\n20\n", "WEBVTTX\n"):
         (tmp_path / "f").write_text(text)
@@ -379,12 +879,17 @@ def test_files_that_only_look_like_a_specific_form(tmp_path):
 
 def test_captions_that_look_like_paths_and_numbers_are_texts(tmp_path):
     (tmp_path / "f.csv").write_text("id,caption\n1,42\n2,C:/dogs/a.jpg\n3,1e5\n")
-    assert captions(read_form(tmp_path / "f.csv", "candidates")) == {"1": "42", "2": "C:/dogs/a.jpg", "3": "1e5"}
+    assert captions(read_form(tmp_path / "f.csv", "candidates")) == {
+        "1": "42",
+        "2": "C:/dogs/a.jpg",
+        "3": "1e5",
+    }
 
 
 def test_times_of_cues_are_kept_in_seconds(tmp_path):
     (tmp_path / "f").write_text(
-        "1\n01:00:01,250 --> 01:00:02,5\na dog\n\n2\n01:00:03,000 --> 01:00:04,000\n<i></i>\n\n3\n01:01:00,000 --> 01:01:01,000\na cat"
+        "1\n01:00:01,250 --> 01:00:02,5\na dog\n\n2\n01:00:03,000 --> 01:00:04,000\n"
+        "<i></i>\n\n3\n01:01:00,000 --> 01:01:01,000\na cat"
     )
     form = read_form(tmp_path / "f", "references")
     assert [dict(row.fields) for row in form.rows] == [
@@ -395,9 +900,23 @@ def test_times_of_cues_are_kept_in_seconds(tmp_path):
 
 
 def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
-    (tmp_path / "f").write_text(lines(*({"prompt": "?", "predict": text, "label": "x", "key": k} for k, text in BOTH.items())))
+    (tmp_path / "f").write_text(
+        lines(
+            *(
+                {"prompt": "?", "predict": text, "label": "x", "key": k}
+                for k, text in BOTH.items()
+            )
+        )
+    )
     assert not read_form(tmp_path / "f", "candidates", ["predict"]).numbered
-    (tmp_path / "f").write_text(lines(*({"prompt": "?", "predict": text, "label": "x", "n": k} for k, text in BOTH.items())))
+    (tmp_path / "f").write_text(
+        lines(
+            *(
+                {"prompt": "?", "predict": text, "label": "x", "n": k}
+                for k, text in BOTH.items()
+            )
+        )
+    )
     assert read_form(tmp_path / "f", "candidates", ["predict"]).numbered
     form = read_form(tmp_path / "f", "candidates", ["n", "predict"])
     assert (form.numbered, form.ids) == (False, ("n",))
@@ -405,4 +924,6 @@ def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
 
 def test_every_form_has_a_name_of_its_own_and_the_generic_ones_are_last():
     assert len({form.name for form in FORM_TABLE}) == len(FORM_TABLE)
-    assert [form.generic for form in FORM_TABLE] == sorted(form.generic for form in FORM_TABLE)
+    assert [form.generic for form in FORM_TABLE] == sorted(
+        form.generic for form in FORM_TABLE
+    )

@@ -1,4 +1,6 @@
-"""Forms of files: what the content decides, and files that lie about their form. docs/data-formats.md has one example of each form."""
+"""Forms of files: what the content decides, and files that lie about their form.
+docs/data-formats.md has one example of each form.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,29 @@ import json
 import pytest
 
 from harness.errors import InputError
-from harness.files.forms import FORMS, line_rows, read_form, single_object, table_rows, text_form, two_column_rows
+from harness.files.forms import (
+    FORMS,
+    line_rows,
+    read_form,
+    single_object,
+    table_rows,
+    text_form,
+    two_column_rows,
+)
 
 
 @pytest.fixture
 def form(tmp_path):
-    """A function that returns name, fields of the records and ``numbered`` of a file with a content."""
+    """A function that returns name, fields of the records and ``numbered`` of a file
+    with a content.
+    """
 
     def read(content, name="file", role="candidates", names=(), kind=None):
         path = tmp_path / name
         text = content if isinstance(content, str) else json.dumps(content)
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        path.write_bytes(
+            gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+        )
         result = read_form(path, role, names, kind)
         return result.name, [dict(row.fields) for row in result.rows], result.numbered
 
@@ -51,7 +65,9 @@ def test_the_content_decides(form, content, name, count, numbered):
 def test_records_two_levels_deep(form):
     rows = [{"image_id": 7, "caption": "a dog"}]
     assert form({"info": {}, "data": {"annotations": rows}}) == ("json", rows, False)
-    assert form({"data": {"annotations": ["a dog", "the dog"]}})[0] == "mapping", "an id may be called annotations"
+    assert form({"data": {"annotations": ["a dog", "the dog"]}})[0] == "mapping", (
+        "an id may be called annotations"
+    )
 
 
 def test_the_role_selects_the_list_of_an_object(form):
@@ -62,19 +78,31 @@ def test_the_role_selects_the_list_of_an_object(form):
 
 def test_names_of_the_user_make_a_header_or_a_record(form):
     assert form("key\tsaid\n1\ta dog\n")[0] == "pairs"
-    assert form("key\tsaid\n1\ta dog\n", names=["said"])[1] == [{"key": "1", "said": "a dog"}]
+    assert form("key\tsaid\n1\ta dog\n", names=["said"])[1] == [
+        {"key": "1", "said": "a dog"}
+    ]
     assert form({"key": "1", "said": "a dog"})[0] == "mapping"
     assert form({"key": "1", "said": "a dog"}, names=["said"])[0] == "jsonl"
 
 
 def test_cells_are_texts_and_an_empty_cell_is_an_empty_text(form):
-    assert form('id,caption\n1,"a, b"\n2,\n')[1] == [{"id": "1", "caption": "a, b"}, {"id": "2", "caption": ""}]
-    assert form('id\tcaption\n1\t"a" b\n', name="f.tsv")[1] == [{"id": "1", "caption": '"a" b'}]
+    assert form('id,caption\n1,"a, b"\n2,\n')[1] == [
+        {"id": "1", "caption": "a, b"},
+        {"id": "2", "caption": ""},
+    ]
+    assert form('id\tcaption\n1\t"a" b\n', name="f.tsv")[1] == [
+        {"id": "1", "caption": '"a" b'}
+    ]
 
 
 def test_windows_line_ends_and_a_byte_order_mark(form):
-    assert form("\ufeffa dog\r\na cat\r\n")[1] == [{"caption": "a dog"}, {"caption": "a cat"}]
-    assert form("\ufeffid,caption\r\n1,a dog\r\n", name="f.csv.gz")[1] == [{"id": "1", "caption": "a dog"}]
+    assert form("\ufeffa dog\r\na cat\r\n")[1] == [
+        {"caption": "a dog"},
+        {"caption": "a cat"},
+    ]
+    assert form("\ufeffid,caption\r\n1,a dog\r\n", name="f.csv.gz")[1] == [
+        {"id": "1", "caption": "a dog"}
+    ]
 
 
 def test_text_that_begins_with_a_bracket(form):
@@ -89,9 +117,22 @@ def test_text_that_begins_with_a_bracket(form):
         ("", "f", "f: the file is empty"),
         ("hello", "f.json", "f.json: not JSON at byte 0"),
         ("a dog\n", "f.jsonl", "f.jsonl: not JSON at byte 0"),
-        ("1\ta\nb\n", "f", "f:2: the line has no tab; expected an id, a tab and a caption"),
-        ("1.jpg#0\ta\nb\n", "f", "f:2: found 'b'; expected image#number, a tab and a caption"),
-        ("id,caption\n1,a,b\n", "f.csv", "f.csv:2: 3 cells; expected 2, as in the header; a cell with commas needs quotes"),
+        (
+            "1\ta\nb\n",
+            "f",
+            "f:2: the line has no tab; expected an id, a tab and a caption",
+        ),
+        (
+            "1.jpg#0\ta\nb\n",
+            "f",
+            "f:2: found 'b'; expected image#number, a tab and a caption",
+        ),
+        (
+            "id,caption\n1,a,b\n",
+            "f.csv",
+            "f.csv:2: 3 cells; expected 2, as in the header; "
+            "a cell with commas needs quotes",
+        ),
         (["a", 3], "f.json", "f.json: record 1: found text; expected an object"),
     ],
 )
@@ -103,13 +144,30 @@ def test_mistakes_are_one_line_with_their_place(form, content, name, message, tm
 
 def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "f").write_bytes("a dog".encode("utf-16"))
-    with pytest.raises(InputError, match="not UTF-8 at byte 0: .*UTF-16; convert it: iconv -f UTF-16 -t UTF-8 .*/f > NEW"):
+    with pytest.raises(
+        InputError,
+        match="not UTF-8 at byte 0: .*UTF-16; convert it: "
+        "iconv -f UTF-16 -t UTF-8 .*/f > NEW",
+    ):
         read_form(tmp_path / "f", "candidates")
 
 
 def test_a_form_by_name(form):
-    assert form("id,caption\n1,a", kind="txt")[1] == [{"caption": "id,caption"}, {"caption": "1,a"}]
-    assert {"mapping", "list", "csv", "tsv", "pairs", "flickr", "txt", "lm-eval", "inspect"} < set(FORMS)
+    assert form("id,caption\n1,a", kind="txt")[1] == [
+        {"caption": "id,caption"},
+        {"caption": "1,a"},
+    ]
+    assert {
+        "mapping",
+        "list",
+        "csv",
+        "tsv",
+        "pairs",
+        "flickr",
+        "txt",
+        "lm-eval",
+        "inspect",
+    } < set(FORMS)
     with pytest.raises(InputError, match="unknown format 'text'; did you mean 'txt'"):
         form("a", kind="text")
     with pytest.raises(InputError, match="found a list; expected an object of ids"):
@@ -120,7 +178,11 @@ def test_a_form_by_name(form):
 
 def test_one_object_is_told_from_json_lines(tmp_path):
     path = tmp_path / "f"
-    for content, expected in (('{"a": 1}', {"a": 1}), ('{\n"a": 1}', {"a": 1}), ('{"a": 1}\n{"a": 2}', None)):
+    for content, expected in (
+        ('{"a": 1}', {"a": 1}),
+        ('{\n"a": 1}', {"a": 1}),
+        ('{"a": 1}\n{"a": 2}', None),
+    ):
         path.write_text(content)
         assert single_object(path) == expected
 
@@ -129,17 +191,27 @@ def test_places_are_lines(tmp_path):
     path = tmp_path / "f"
     path.write_text("a\n\nb\n")
     assert [(row.where, row.fields["caption"]) for row in line_rows(path)] == [
-        (f"{path}:1", "a"), (f"{path}:2", ""), (f"{path}:3", "b"),
-    ]  # fmt: skip
+        (f"{path}:1", "a"),
+        (f"{path}:2", ""),
+        (f"{path}:3", "b"),
+    ]
     path.write_text("1\tx\ty\n")
-    assert [dict(row.fields) for row in two_column_rows(path)] == [{"id": "1", "caption": "x\ty"}]
+    assert [dict(row.fields) for row in two_column_rows(path)] == [
+        {"id": "1", "caption": "x\ty"}
+    ]
     path.write_text("id,caption\n1,a\n")
     assert [row.where for row in table_rows(path)] == [f"{path}:2"]
 
 
 @pytest.mark.parametrize(
     ("line", "name"),
-    [("image,caption", "csv"), ("id\tcaption", "tsv"), ("7\tcaption of it", "pairs"), ("a caption", "txt"), ("caption", "txt")],
+    [
+        ("image,caption", "csv"),
+        ("id\tcaption", "tsv"),
+        ("7\tcaption of it", "pairs"),
+        ("a caption", "txt"),
+        ("caption", "txt"),
+    ],
 )
 def test_a_header_names_a_column_of_ids_and_one_of_captions(tmp_path, line, name):
     (tmp_path / "f").write_text(f"{line}\n")

@@ -49,7 +49,9 @@ def test_rows_come_back_and_are_one_line():
 
 @pytest.mark.parametrize("text", [b"{", b"[1]", b"null", b"", b"\xff", None, 5, "{}"])
 def test_what_is_no_object_is_no_row(text):
-    assert parse_row(text, zlib.crc32(text if isinstance(text, bytes) else b"{}")) is None
+    assert (
+        parse_row(text, zlib.crc32(text if isinstance(text, bytes) else b"{}")) is None
+    )
 
 
 @pytest.mark.parametrize("checksum", [0, None, b"1", "x"])

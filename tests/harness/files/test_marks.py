@@ -23,7 +23,16 @@ def test_marks_exclude(fields, mark):
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"is_rejected": False}, {"rejected": None}, {"valid": True}, {"rejected": "a cat sits"}, {"valid": 2}, {"rejected": ""}]
+    "fields",
+    [
+        {},
+        {"is_rejected": False},
+        {"rejected": None},
+        {"valid": True},
+        {"rejected": "a cat sits"},
+        {"valid": 2},
+        {"rejected": ""},
+    ],
 )
 def test_other_values_do_not(fields):
     assert find_mark({"caption": "a dog", **fields}) is None

@@ -35,10 +35,17 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def cell(tmp_path):
     """The second row of a saved data set with a column of sound."""
-    rows = [{"bytes": b"first", "path": "a.wav"}, {"bytes": b"RIFF....WAVE2", "path": "b c.wav"}]
-    data = datasets.Dataset.from_dict({"id": [1, 2], "audio": rows}).cast_column("audio", datasets.Audio())
+    rows = [
+        {"bytes": b"first", "path": "a.wav"},
+        {"bytes": b"RIFF....WAVE2", "path": "b c.wav"},
+    ]
+    data = datasets.Dataset.from_dict({"id": [1, 2], "audio": rows}).cast_column(
+        "audio", datasets.Audio()
+    )
     data.save_to_disk(str(tmp_path / "a folder"))
-    return MediaCell(DatasetSource(str(tmp_path / "a folder"), split="train"), "audio", 1, "b c.wav")
+    return MediaCell(
+        DatasetSource(str(tmp_path / "a folder"), split="train"), "audio", 1, "b c.wav"
+    )
 
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -52,16 +59,35 @@ def content(media, folder=None):
 def test_a_cell_is_a_text_and_back(cell):
     assert MediaCell.parse(cell.text) == cell
     assert Path(cell.text).stem == "b c"
-    other = MediaCell(DatasetSource("owner/name", "config & co", "test[:5]", "main"), "a column", 0, "0")
+    other = MediaCell(
+        DatasetSource("owner/name", "config & co", "test[:5]", "main"),
+        "a column",
+        0,
+        "0",
+    )
     assert MediaCell.parse(other.text) == other
-    assert [MediaCell.parse(text) for text in ("a.png", "dataset:x", "dataset:x?row=y/z")] == [None] * 3
+    assert [
+        MediaCell.parse(text) for text in ("a.png", "dataset:x", "dataset:x?row=y/z")
+    ] == [None] * 3
 
 
 @pytest.mark.slow
 def test_a_cell_is_read_here_and_in_another_process(cell):
-    assert content(cell.text) == content(pickle.loads(pickle.dumps(cell.text))) == b"RIFF....WAVE2"
-    code = "import sys; from harness.files.media import open_media; print(open_media(sys.argv[1]).read())"
-    reply = subprocess.run([sys.executable, "-c", code, cell.text], capture_output=True, text=True, check=True)
+    assert (
+        content(cell.text)
+        == content(pickle.loads(pickle.dumps(cell.text)))
+        == b"RIFF....WAVE2"
+    )
+    code = (
+        "import sys; from harness.files.media import open_media; "
+        "print(open_media(sys.argv[1]).read())"
+    )
+    reply = subprocess.run(
+        [sys.executable, "-c", code, cell.text],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert reply.stdout.strip() == "b'RIFF....WAVE2'"
 
 
@@ -90,7 +116,9 @@ def test_a_file_is_opened_in_its_folder(tmp_path):
 def test_a_file_that_is_no_media_is_not_opened(tmp_path, text):
     (tmp_path / "a.png").write_text(text)
     for folder, name in ((tmp_path, "a.png"), (None, str(tmp_path / "a.png"))):
-        with pytest.raises(InputError, match=r"a\.png: is no image, video or sound by its content"):
+        with pytest.raises(
+            InputError, match=r"a\.png: is no image, video or sound by its content"
+        ):
             open_media(name, folder)
 
 
@@ -140,9 +168,17 @@ def test_a_media_name_does_not_lead_out_of_its_folder(tmp_path):
     (tmp_path / "alias").symlink_to(folder)
     for name in ("../secret.png", "link.png"):
         for function in (open_media, media_file):
-            with pytest.raises(InputError, match=f"leads out of the folder {folder}, to {tmp_path}/secret.png"):
+            with pytest.raises(
+                InputError,
+                match=f"leads out of the folder {folder}, to {tmp_path}/secret.png",
+            ):
                 function(name, folder)
-    for name, place in (("a.png", folder), ("inside.png", folder), ("a.png", tmp_path / "alias"), ("images/link.png", tmp_path)):
+    for name, place in (
+        ("a.png", folder),
+        ("inside.png", folder),
+        ("a.png", tmp_path / "alias"),
+        ("images/link.png", tmp_path),
+    ):
         assert content(name, place) == PNG
 
 
@@ -152,13 +188,23 @@ def test_a_folder_that_the_name_begins_with_is_not_joined_twice(tmp_path, monkey
     for name in ("a.png", "val/b.png"):
         (folder / name).write_bytes(PNG)
     monkeypatch.chdir(tmp_path)
-    for name in ("a.png", "images/a.png", "data/images/a.png", "images/val/b.png", str(folder / "a.png")):
+    for name in (
+        "a.png",
+        "images/a.png",
+        "data/images/a.png",
+        "images/val/b.png",
+        str(folder / "a.png"),
+    ):
         assert content(name, folder) == PNG, "a whole path of the folder"
         assert content(name, Path("data/images")) == PNG
-    assert media_file("images/c.png", folder) == folder / "images" / "c.png", "a file that is nowhere is looked for as it is named"
+    assert media_file("images/c.png", folder) == folder / "images" / "c.png", (
+        "a file that is nowhere is looked for as it is named"
+    )
     (folder / "images").mkdir()
     (folder / "images" / "a.png").write_bytes(PNG + b"other")
-    assert content("images/a.png", folder) == PNG + b"other", "a folder of the same name inside goes first"
+    assert content("images/a.png", folder) == PNG + b"other", (
+        "a folder of the same name inside goes first"
+    )
 
 
 def check(media: str | None, *names: object) -> None:
@@ -169,17 +215,36 @@ def check(media: str | None, *names: object) -> None:
 
 def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in ("data/captions.json", "data/images/1.png", "data/link.png", "home/secret.png", "home/1.png"):
+    for name in (
+        "data/captions.json",
+        "data/images/1.png",
+        "data/link.png",
+        "home/secret.png",
+        "home/1.png",
+    ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(PNG) if name != "data/link.png" else path.symlink_to("../home/secret.png")
+        path.write_bytes(PNG) if name != "data/link.png" else path.symlink_to(
+            "../home/secret.png"
+        )
     data = str(tmp_path / "data")
     captions = f"{data}/captions.json"
     other = str(tmp_path / "home")
     cell = MediaCell(DatasetSource(other), "image", 0, "x").text
-    relative = ["data/images/1.png", "not there.png", "deep/not there.png", "3dshapes:12"]
+    relative = [
+        "data/images/1.png",
+        "not there.png",
+        "deep/not there.png",
+        "3dshapes:12",
+    ]
     hub = ["hf://datasets/a/b.png", "zip://a.png::hf://datasets/a/b.zip"]
-    for media in (None, f"{data}/images/1.png", f"{data}/not there.png", *relative, *hub):
+    for media in (
+        None,
+        f"{data}/images/1.png",
+        f"{data}/not there.png",
+        *relative,
+        *hub,
+    ):
         check(media, captions, None, 3, ["x"])
     links = [f"{data}/link.png", "data/link.png"]
     for media in (
@@ -194,15 +259,22 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
         cell,
         *links,
     ):
-        with pytest.raises(InputError, match=r"^example '7': the media .* lies outside of the folders of the data set; where it belongs"):
+        with pytest.raises(
+            InputError,
+            match=r"^example '7': the media .* lies outside of the folders of the data "
+            r"set; where it belongs",
+        ):
             check(media, captions)
-    check("home/1.png", captions, str(tmp_path / "home"))  # media_root, or images of a model
+    # media_root, or images of a model
+    check("home/1.png", captions, str(tmp_path / "home"))
     check(f"{data}/link.png", captions, str(tmp_path / "home"))
     check(cell, other)
 
 
 @pytest.mark.parametrize("name", ["http://host/?hf://x", "file:///etc/passwd?hf://"])
-def test_an_address_that_contains_that_of_the_hub_is_the_name_of_a_file(name, monkeypatch):
+def test_an_address_that_contains_that_of_the_hub_is_the_name_of_a_file(
+    name, monkeypatch
+):
     monkeypatch.setitem(sys.modules, "fsspec", None)  # no import: nothing is asked for
     with pytest.raises(FileNotFoundError):
         open_media(name)
@@ -218,8 +290,12 @@ def test_a_cell_becomes_a_file_once(cell, tmp_path):
     assert store_media(b"\x89PNG", "").name == "media.png"
 
 
-@pytest.mark.parametrize("damaged", [b"", b"RIFF....WAV", bytes(13), b"RIFF....WAVE3", b"RIFF....WAVE2\0"])
-def test_a_damaged_media_file_of_the_cache_is_written_again(tmp_path, monkeypatch, damaged):
+@pytest.mark.parametrize(
+    "damaged", [b"", b"RIFF....WAV", bytes(13), b"RIFF....WAVE3", b"RIFF....WAVE2\0"]
+)
+def test_a_damaged_media_file_of_the_cache_is_written_again(
+    tmp_path, monkeypatch, damaged
+):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     path = store_media(b"RIFF....WAVE2", "a.wav")
     path.write_bytes(damaged)
@@ -241,7 +317,9 @@ def test_a_full_disk_leaves_no_part_of_a_media_file(tmp_path, monkeypatch):
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "file"))
-    with pytest.raises(HarnessError, match="the cache of media cannot be written .*: set HARNESS_CACHE"):
+    with pytest.raises(
+        HarnessError, match="the cache of media cannot be written .*: set HARNESS_CACHE"
+    ):
         store_media(b"content", "a.png")
 
 
@@ -252,7 +330,9 @@ def test_cells_without_content(cell, tmp_path):
         open_media(MediaCell(cell.source, "image", 0, "x").text)
     with pytest.raises(InputError, match="here: the media cell is empty"):
         encoded_content({"bytes": None, "path": None}, "here")
-    with pytest.raises(InputError, match=r"gone.wav: the file cannot be read \(No such file"):
+    with pytest.raises(
+        InputError, match=r"gone.wav: the file cannot be read \(No such file"
+    ):
         encoded_content({"bytes": None, "path": str(tmp_path / "gone.wav")}, "here")
 
 
@@ -261,6 +341,14 @@ def test_labels_for_messages(cell):
     assert media_label("a.png", Path("images")) == "images/a.png"
 
 
-@pytest.mark.parametrize("head, suffix", [(b"\xff\xd8\xff\xe0", ".jpg"), (b"RIFF\0\0\0\0WEBP", ".webp"), (b"fLaC", ".flac"), (b"none", "")])
+@pytest.mark.parametrize(
+    "head, suffix",
+    [
+        (b"\xff\xd8\xff\xe0", ".jpg"),
+        (b"RIFF\0\0\0\0WEBP", ".webp"),
+        (b"fLaC", ".flac"),
+        (b"none", ""),
+    ],
+)
 def test_suffixes_by_content(head, suffix):
     assert suffix_of(head) == suffix

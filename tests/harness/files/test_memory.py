@@ -28,10 +28,18 @@ def limit(more):
 
 def limited(program: str) -> subprocess.CompletedProcess[str]:
     """Run a program that may call ``limit(bytes)``."""
-    return subprocess.run([sys.executable, "-c", LIMITED + program], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED + program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
 
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of address space are of Linux")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="limits of address space are of Linux"
+)
 
 
 def test_memory_that_is_there_is_given_back():
@@ -61,9 +69,13 @@ def refuse(size: int) -> None:
 def test_no_table_is_written_without_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(sample_file, "require_memory", refuse)
     monkeypatch.setattr(parquet, "require_memory", refuse)
-    writer = sample_file.SampleWriter((tmp_path / "samples.parquet").open("wb"), ["x"], [], has_meta=False)
+    writer = sample_file.SampleWriter(
+        (tmp_path / "samples.parquet").open("wb"), ["x"], [], has_meta=False
+    )
     with pytest.raises(MemoryError), writer:
-        writer.write("m", {}, [CaptionSet("1", ("a dog",), ("a cat",))], {"x": np.zeros(1)}, {})
+        writer.write(
+            "m", {}, [CaptionSet("1", ("a dog",), ("a cat",))], {"x": np.zeros(1)}, {}
+        )
     with pytest.raises(MemoryError):
         parquet.encode_columns({"x": [1.0]}, [(0, 1)])
     assert [file.name for file in tmp_path.iterdir()] == ["samples.parquet"]

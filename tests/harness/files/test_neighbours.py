@@ -16,19 +16,36 @@ from harness.files.records import Record
 
 def lm_eval(doc, texts, name="none"):
     return Record(
-        f"f:{doc}", {"doc_id": doc, "doc": {"q": "?"}, "target": "a dog", "resps": [texts], "filtered_resps": texts, "filter": name}
+        f"f:{doc}",
+        {
+            "doc_id": doc,
+            "doc": {"q": "?"},
+            "target": "a dog",
+            "resps": [texts],
+            "filtered_resps": texts,
+            "filter": name,
+        },
     )
 
 
 def test_samples_of_lm_eval():
     (row,) = lm_eval_rows([lm_eval(7, ["a", "b"])])
-    assert row == Record("f:7", {"id": "7", "candidates": ["a", "b"], "references": "a dog", "doc.q": "?"})
+    assert row == Record(
+        "f:7",
+        {"id": "7", "candidates": ["a", "b"], "references": "a dog", "doc.q": "?"},
+    )
 
 
 def test_targets_that_were_written_as_lists_are_lists():
     targets = ["['a dog', \"it's\"]", "['a', 3]", "['a", "[a dog]"]
-    rows = [Record("f", {**lm_eval(k, ["x"]).fields, "target": target}) for k, target in enumerate(targets)]
-    assert [row.fields["references"] for row in lm_eval_rows(rows)] == [["a dog", "it's"], *targets[1:]]
+    rows = [
+        Record("f", {**lm_eval(k, ["x"]).fields, "target": target})
+        for k, target in enumerate(targets)
+    ]
+    assert [row.fields["references"] for row in lm_eval_rows(rows)] == [
+        ["a dog", "it's"],
+        *targets[1:],
+    ]
 
 
 def test_filters_are_systems():
@@ -42,7 +59,10 @@ def test_filters_are_systems():
         ([lm_eval(1, [[-2.5, False]])], "f:1: a response is a list; expected text"),
         ([lm_eval(1, [["-2.5", "False"]])], "f:1: a response is a list; expected text"),
         ([lm_eval(1, [-2.5])], "f:1: a response is the number -2.5; expected text"),
-        ([lm_eval(1, ["a"]), lm_eval(1, ["b"])], "f:1: the document '1' occurs twice with the filter 'none'"),
+        (
+            [lm_eval(1, ["a"]), lm_eval(1, ["b"])],
+            "f:1: the document '1' occurs twice with the filter 'none'",
+        ),
     ],
 )
 def test_samples_that_are_no_texts(rows, message):
@@ -63,13 +83,18 @@ def test_samples_that_are_no_texts(rows, message):
     ],
 )
 def test_responses_of_lm_eval_that_its_filtered_ones_leave_out(resps, filtered, column):
-    (row,) = lm_eval_rows([Record("f:1", {"doc_id": 1, "resps": resps, "filtered_resps": filtered})])
+    (row,) = lm_eval_rows(
+        [Record("f:1", {"doc_id": 1, "resps": resps, "filtered_resps": filtered})]
+    )
     assert row.fields.get("resps") == column
     assert row.fields["candidates"] == filtered
 
 
 def test_every_document_has_its_responses_where_one_has_more():
-    rows = [Record("f", {"doc_id": k, "resps": [texts], "filtered_resps": ["a"]}) for k, texts in enumerate((["a"], ["a", "b"]))]
+    rows = [
+        Record("f", {"doc_id": k, "resps": [texts], "filtered_resps": ["a"]})
+        for k, texts in enumerate((["a"], ["a", "b"]))
+    ]
     assert [row.fields["resps"] for row in lm_eval_rows(rows)] == [["a"], ["a", "b"]]
 
 
@@ -77,47 +102,92 @@ NAN = float("nan")
 
 
 def test_nan_is_read_in_logs_alone(tmp_path):
-    """Python's json writes the constant for a sample without a score; in captions it is no JSON."""
+    """Python's json writes the constant for a sample without a score;
+    in captions it is no JSON.
+    """
     logs = {
-        "s.jsonl": [{"doc_id": k, "filtered_resps": ["x"], "acc": NAN} for k in range(2)],
+        "s.jsonl": [
+            {"doc_id": k, "filtered_resps": ["x"], "acc": NAN} for k in range(2)
+        ],
         "one.json": [{"doc_id": 1, "filtered_resps": ["x"], "acc": NAN}],
-        "l.json": [{"eval": {}, "samples": [{**sample(1, ["x"]), "scores": {"m": {"value": NAN}}}]}],
+        "l.json": [
+            {
+                "eval": {},
+                "samples": [{**sample(1, ["x"]), "scores": {"m": {"value": NAN}}}],
+            }
+        ],
         "c.jsonl": [{"id": k, "caption": "x", "acc": NAN} for k in range(2)],
     }
     for name, rows in logs.items():
-        (tmp_path / name).write_text("\n".join(json.dumps(row, indent=1 if name == "l.json" else None) for row in rows))
-    for name, form in (("s.jsonl", "lm-eval"), ("one.json", "lm-eval"), ("l.json", "inspect")):
+        (tmp_path / name).write_text(
+            "\n".join(
+                json.dumps(row, indent=1 if name == "l.json" else None) for row in rows
+            )
+        )
+    for name, form in (
+        ("s.jsonl", "lm-eval"),
+        ("one.json", "lm-eval"),
+        ("l.json", "inspect"),
+    ):
         for given in (None, form):
             read = read_form(tmp_path / name, "candidates", form=given)
-            assert read.name == form and next(iter(read.rows)).fields["candidates"] == ["x"]
+            assert read.name == form and next(iter(read.rows)).fields["candidates"] == [
+                "x"
+            ]
     with pytest.raises(InputError, match="found NaN; JSON numbers are finite"):
         list(read_form(tmp_path / "c.jsonl", "candidates").rows)
 
 
 def sample(key, content, epoch=1):
     choices = [{"message": {"role": "assistant", "content": text}} for text in content]
-    return {"id": key, "epoch": epoch, "input": "describe", "target": "a dog", "output": {"choices": choices}}
+    return {
+        "id": key,
+        "epoch": epoch,
+        "input": "describe",
+        "target": "a dog",
+        "output": {"choices": choices},
+    }
 
 
 def test_epochs_and_choices_of_inspect_are_candidates():
     parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "c"}]
-    log = {"eval": {}, "samples": [sample(1, ["a"]), sample(2, ["b"]), sample(1, [parts, "d"], epoch=2)]}
+    log = {
+        "eval": {},
+        "samples": [
+            sample(1, ["a"]),
+            sample(2, ["b"]),
+            sample(1, [parts, "d"], epoch=2),
+        ],
+    }
     rows = list(inspect_rows(log, "log.json"))
-    assert [(row.fields["id"], row.fields["candidates"]) for row in rows] == [("1", ["a", "c", "d"]), ("2", ["b"])]
+    assert [(row.fields["id"], row.fields["candidates"]) for row in rows] == [
+        ("1", ["a", "c", "d"]),
+        ("2", ["b"]),
+    ]
     assert rows[0].fields["references"] == "a dog"
     assert rows[0].fields["source"] == "describe"
 
 
 def test_a_sample_with_an_error_has_no_prediction():
-    (row,) = inspect_rows({"eval": {}, "samples": [{**sample(1, []), "error": {"message": "x"}}]}, "log.json")
+    (row,) = inspect_rows(
+        {"eval": {}, "samples": [{**sample(1, []), "error": {"message": "x"}}]},
+        "log.json",
+    )
     assert row.fields["candidates"] is None
 
 
 def test_logs_without_samples():
-    for log in ({"eval": {}, "samples": None, "status": "error"}, {"eval": {}, "samples": []}):
-        with pytest.raises(InputError, match=r"log\.json: the log has no samples \(status"):
+    for log in (
+        {"eval": {}, "samples": None, "status": "error"},
+        {"eval": {}, "samples": []},
+    ):
+        with pytest.raises(
+            InputError, match=r"log\.json: the log has no samples \(status"
+        ):
             list(inspect_rows(log, "log.json"))
-    with pytest.raises(InputError, match="found the number 3; expected a sample of inspect"):
+    with pytest.raises(
+        InputError, match="found the number 3; expected a sample of inspect"
+    ):
         list(inspect_rows({"eval": {}, "samples": [3]}, "log.json"))
 
 
@@ -126,14 +196,21 @@ def test_the_archive_of_inspect(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", json.dumps({"eval": {}}))
         archive.writestr("samples/1_epoch_1.json", json.dumps(sample(1, ["a dog"])))
-        archive.writestr("samples/1_epoch_2.json", json.dumps(sample(1, ["a cat"], epoch=2)))
+        archive.writestr(
+            "samples/1_epoch_2.json", json.dumps(sample(1, ["a cat"], epoch=2))
+        )
     assert is_archive(path)
     form = read_form(path, "candidates")
-    assert (form.name, [row.fields["candidates"] for row in form.rows]) == ("inspect", [["a dog", "a cat"]])
+    assert (form.name, [row.fields["candidates"] for row in form.rows]) == (
+        "inspect",
+        [["a dog", "a cat"]],
+    )
 
 
 def test_an_archive_with_zstandard(tmp_path):
-    """inspect compresses the members with method 93; the archive is written as stored bytes and its methods are changed."""
+    """inspect compresses the members with method 93; the archive is written as stored
+    bytes and its methods are changed.
+    """
     path, content = tmp_path / "log.eval", json.dumps(sample("b", ["a dog"])).encode()
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
@@ -145,7 +222,9 @@ def test_an_archive_with_zstandard(tmp_path):
         place = data.index(mark) + offset
         data[place : place + 2] = (93).to_bytes(2, "little")
     path.write_bytes(data)
-    assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [["a dog"]]
+    assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [
+        ["a dog"]
+    ]
 
 
 def test_other_archives_are_refused(tmp_path):

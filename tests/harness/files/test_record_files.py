@@ -15,11 +15,24 @@ def fields(path):
 def test_objects_of_records_indented_or_not(tmp_path):
     path = tmp_path / "a.json"
     for indent in (None, 2):
-        path.write_text(json.dumps({"x": {"n": 1}, "y": {"n": 2, "key": "own"}}, indent=indent))
+        path.write_text(
+            json.dumps({"x": {"n": 1}, "y": {"n": 2, "key": "own"}}, indent=indent)
+        )
         assert fields(path) == [{"key": "x", "n": 1}, {"key": "own", "n": 2}]
-        path.write_text(json.dumps({"HC": [{"n": 1}, {"n": 2}], "MM": [{"n": 3}]}, indent=indent))
-        assert fields(path) == [{"group": "HC", "n": 1}, {"group": "HC", "n": 2}, {"group": "MM", "n": 3}]
-        path.write_text(json.dumps({"info": {}, "images": [{"id": 1}], "annotations": [{"id": 2}]}, indent=indent))
+        path.write_text(
+            json.dumps({"HC": [{"n": 1}, {"n": 2}], "MM": [{"n": 3}]}, indent=indent)
+        )
+        assert fields(path) == [
+            {"group": "HC", "n": 1},
+            {"group": "HC", "n": 2},
+            {"group": "MM", "n": 3},
+        ]
+        path.write_text(
+            json.dumps(
+                {"info": {}, "images": [{"id": 1}], "annotations": [{"id": 2}]},
+                indent=indent,
+            )
+        )
         assert fields(path) == [{"id": 2}]
 
 
@@ -35,8 +48,10 @@ def test_places(tmp_path):
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"HC": [{"n": 1}], "x": [{"n": 1}, {"n": 2}]}))
     assert [record.where for record in read_records(path, "file")] == [
-        f"{path}: 'HC': record 1", f"{path}: 'x': record 1", f"{path}: 'x': record 2",
-    ]  # fmt: skip
+        f"{path}: 'HC': record 1",
+        f"{path}: 'x': record 1",
+        f"{path}: 'x': record 2",
+    ]
 
 
 def test_broken_json_has_a_place(tmp_path):
@@ -51,10 +66,16 @@ def test_files_of_scores(tmp_path):
     path = tmp_path / "chrF-refA.seg.score"
     path.write_text("a\t0.5\na None\nb 1\n")
     assert fields(path) == [
-        {"id": "1", "system": "a", "score": "0.5"}, {"id": "2", "system": "a", "score": None}, {"id": "1", "system": "b", "score": "1"},
-    ]  # fmt: skip
+        {"id": "1", "system": "a", "score": "0.5"},
+        {"id": "2", "system": "a", "score": None},
+        {"id": "1", "system": "b", "score": "1"},
+    ]
     path.write_text("news a 0.5\n")
-    assert fields(path) == [{"id": "1", "system": "a", "score": "0.5", "domain": "news"}]
+    assert fields(path) == [
+        {"id": "1", "system": "a", "score": "0.5", "domain": "news"}
+    ]
     path.write_text("a 0.5\na\n")
-    with pytest.raises(InputError, match=r"score:2: found 1 words; expected \[DOMAIN\] SYSTEM SCORE"):
+    with pytest.raises(
+        InputError, match=r"score:2: found 1 words; expected \[DOMAIN\] SYSTEM SCORE"
+    ):
         fields(path)

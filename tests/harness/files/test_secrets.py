@@ -14,7 +14,13 @@ import pytest
 
 import harness
 from harness.errors import InputError
-from harness.files.secrets import holds_secret, redact, redact_values, remember, remember_keys
+from harness.files.secrets import (
+    holds_secret,
+    redact,
+    redact_values,
+    remember,
+    remember_keys,
+)
 from harness.rundir.format import plain
 from harness.spec.loading import load_specs
 
@@ -37,17 +43,34 @@ def allowed(monkeypatch):
 
 def written(folder: Path) -> list[str]:
     """Return the names of the files below a folder that contain the secret."""
-    return [file.name for file in folder.rglob("*") if file.is_file() and VALUE.encode() in file.read_bytes()]
+    return [
+        file.name
+        for file in folder.rglob("*")
+        if file.is_file() and VALUE.encode() in file.read_bytes()
+    ]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["${secret:PLACE}", "x-${secret:PLACE}", "${MYSECRET}", "${SERVICE_API_KEY}"])
+@pytest.mark.parametrize(
+    "text",
+    ["${secret:PLACE}", "x-${secret:PLACE}", "${MYSECRET}", "${SERVICE_API_KEY}"],
+)
 def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeypatch):
     for name in ("PLACE", "MYSECRET", "SERVICE_API_KEY"):
         monkeypatch.setenv(name, VALUE)
     (project / "spec.yaml").write_text(SPEC % text)
-    for arguments in (["run", "spec.yaml", "--output", "out"], ["report", "out"], ["run", "spec.yaml", "--json"]):
-        done = subprocess.run([sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False)
+    for arguments in (
+        ["run", "spec.yaml", "--output", "out"],
+        ["report", "out"],
+        ["run", "spec.yaml", "--json"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", *arguments],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         assert VALUE not in done.stdout + done.stderr
     log = text.replace(text[text.index("$") :], VALUE)
@@ -58,7 +81,9 @@ def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeyp
 
 
 def test_another_value_of_a_secret_is_the_same_run(project, monkeypatch):
-    (project / "spec.yaml").write_text(SPEC.replace("log", "fail").replace('"%s"', '["${secret:PLACE}"]'))
+    (project / "spec.yaml").write_text(
+        SPEC.replace("log", "fail").replace('"%s"', '["${secret:PLACE}"]')
+    )
     digests: list[Any] = []
     for value in ("first-value", "second-value"):
         monkeypatch.setenv("PLACE", value)
@@ -70,7 +95,9 @@ def test_a_message_has_no_secret(project, monkeypatch, capsys):
     from harness.cli.main import main
 
     monkeypatch.setenv("PLACE", VALUE)
-    (project / "spec.yaml").write_text(SPEC % "x" + "views: [{plot: '${secret:PLACE}'}]\n")
+    (project / "spec.yaml").write_text(
+        SPEC % "x" + "views: [{plot: '${secret:PLACE}'}]\n"
+    )
     assert main(["run", "spec.yaml"]) == 2
     err = capsys.readouterr().err
     assert VALUE not in err
@@ -80,12 +107,17 @@ def test_a_message_has_no_secret(project, monkeypatch, capsys):
 def test_a_short_secret_is_refused(project, monkeypatch):
     monkeypatch.setenv("PLACE", "abc")
     (project / "spec.yaml").write_text(SPEC % "${secret:PLACE}")
-    with pytest.raises(InputError, match=r"spec\.yaml:5: the secret PLACE has 3 characters; expected at least 6"):
+    with pytest.raises(
+        InputError,
+        match=r"spec\.yaml:5: the secret PLACE has 3 characters; expected at least 6",
+    ):
         load_specs("spec.yaml")
 
 
 def test_defaults_and_a_variable_called_secret(project, monkeypatch):
-    (project / "spec.yaml").write_text(SPEC % "${secret:-a}/${secret:NONE:-default-value}")
+    (project / "spec.yaml").write_text(
+        SPEC % "${secret:-a}/${secret:NONE:-default-value}"
+    )
     (loaded,) = load_specs("spec.yaml")
     assert loaded.spec.models == [{"echo": {"log": "a/default-value"}}]
     assert redact("default-value") == "${secret:NONE}"
@@ -97,7 +129,10 @@ def test_defaults_and_a_variable_called_secret(project, monkeypatch):
         ({"api_key": "0123456789"}, {"api_key": "${secret}"}),
         ({"extra": {"X-API-Key": "0123456789"}}, {"extra": {"X-API-Key": "${secret}"}}),
         ({"url": "https://me:password@host/v1"}, {"url": "https://${secret}@host/v1"}),
-        ({"url": "https://host/v1?api_key=0123456789&x=1"}, {"url": "https://host/v1?api_key=${secret}&x=1"}),
+        (
+            {"url": "https://host/v1?api_key=0123456789&x=1"},
+            {"url": "https://host/v1?api_key=${secret}&x=1"},
+        ),
         (["sk-abcdefghijklmnop0123"], ["${secret}"]),
         ({"headers": ["Bearer abcdefgh12345"]}, {"headers": ["Bearer ${secret}"]}),
         ({"tokeniser": "ptb", "max_tokens": "123456", "key": "caption"}, None),
@@ -129,7 +164,11 @@ KEY = "sk-AbC/dEf+ghi_jkl=mno"
         json.dumps({"a": KEY}).replace("/", "\\/"),
         "".join(f"\\u{ord(letter):04x}" for letter in KEY),
         quote(KEY, safe=""),
-        *(base64.b64encode(before + KEY.encode() + after).decode() for before in (b"", b"a", b"ab", b"Bearer ") for after in (b"", b"z")),
+        *(
+            base64.b64encode(before + KEY.encode() + after).decode()
+            for before in (b"", b"a", b"ab", b"Bearer ")
+            for after in (b"", b"z")
+        ),
         base64.urlsafe_b64encode(KEY.encode()).decode(),
         base64.encodebytes(b"x" * 60 + KEY.encode()).decode(),
     ],

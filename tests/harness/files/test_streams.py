@@ -1,4 +1,6 @@
-"""Compressed input with a bound on its content, lines with a bound on their length, and pipes as input files."""
+"""Compressed input with a bound on its content, lines with a bound on their length,
+and pipes as input files.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,10 @@ def bomb(tmp_path):
     ],
 )
 def test_a_gzip_file_that_expands_without_bound_is_refused_in_one_line(bomb, read):
-    with pytest.raises(InputError, match=r"bomb.jsonl.gz: the gzip file expands to more than 200 times its size") as caught:
+    with pytest.raises(
+        InputError,
+        match=r"bomb.jsonl.gz: the gzip file expands to more than 200 times its size",
+    ) as caught:
         read(bomb)
     assert "\n" not in str(caught.value)
 
@@ -59,7 +64,11 @@ def zstandard(content):
 def test_a_zst_file_that_expands_without_bound_is_refused_in_one_line(tmp_path):
     path = tmp_path / "bomb.zst"
     path.write_bytes(zstandard(RECORD + b"\n" * (64 << 20)))
-    with pytest.raises(InputError, match=r"bomb.zst: the zst file expands to more than 200 times its size; if that is right, unzstd it"):
+    with pytest.raises(
+        InputError,
+        match=r"bomb.zst: the zst file expands to more than 200 times its size; "
+        r"if that is right, unzstd it",
+    ):
         list(records.json_lines(path))
 
 
@@ -70,19 +79,33 @@ def test_zst_files_are_found_by_their_content(tmp_path):
     assert [row.fields["id"] for row in records.json_lines(path)] == ["a", "b"]
     table = tmp_path / "a.tsv.zst"
     table.write_bytes(zstandard(b"id\tcaption\n1\ta dog\n"))
-    assert records.is_table_file(table) and [row.fields["caption"] for row in records.delimited_rows(table)] == ["a dog"]
+    assert records.is_table_file(table) and [
+        row.fields["caption"] for row in records.delimited_rows(table)
+    ] == ["a dog"]
 
 
 def test_a_zst_file_that_was_cut_off(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_bytes(zstandard(b"".join(RECORD.replace(b"dog", os.urandom(40).hex().encode()) for _ in range(500)))[:-40])
-    with pytest.raises(InputError, match=r"a.jsonl: the zst file is broken or cut off: "):
+    path.write_bytes(
+        zstandard(
+            b"".join(
+                RECORD.replace(b"dog", os.urandom(40).hex().encode())
+                for _ in range(500)
+            )
+        )[:-40]
+    )
+    with pytest.raises(
+        InputError, match=r"a.jsonl: the zst file is broken or cut off: "
+    ):
         list(records.json_lines(path))
 
 
 def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):
     path = tmp_path / "texts.gz"
-    texts = "".join(json.dumps({"id": str(k), "references": [f"a dog runs {k}"]}) + "\n" for k in range(400_000)).encode()
+    texts = "".join(
+        json.dumps({"id": str(k), "references": [f"a dog runs {k}"]}) + "\n"
+        for k in range(400_000)
+    ).encode()
     path.write_bytes(gzip.compress(texts, 1))
     assert len(texts) > streams.UNCHECKED_BYTES
     with records.open_binary(path) as file:
@@ -97,8 +120,15 @@ def test_a_small_file_may_have_any_ratio(tmp_path):
 
 def test_a_long_line_is_refused_with_its_number(tmp_path, monkeypatch):
     monkeypatch.setattr(streams, "MAX_LINE", 100)
-    assert list(lines_of(io.BytesIO(b"a\n" + b"b" * 99 + b"\nc"), "f")) == [(1, b"a\n"), (2, b"b" * 99 + b"\n"), (3, b"c")]
-    with pytest.raises(InputError, match=r"f:2: the line is longer than 0 MiB; expected one record per line"):
+    assert list(lines_of(io.BytesIO(b"a\n" + b"b" * 99 + b"\nc"), "f")) == [
+        (1, b"a\n"),
+        (2, b"b" * 99 + b"\n"),
+        (3, b"c"),
+    ]
+    with pytest.raises(
+        InputError,
+        match=r"f:2: the line is longer than 0 MiB; expected one record per line",
+    ):
         list(lines_of(io.StringIO("a\n" + "b" * 101), "f"))
 
 
@@ -112,14 +142,28 @@ def test_arrays_may_be_constant_but_not_huge(tmp_path, monkeypatch):
             check_expansion(archive)
 
 
-@pytest.mark.parametrize("content", [RECORD, gzip.compress(RECORD, mtime=0), b"[" + RECORD.strip() + b"]"])
+@pytest.mark.parametrize(
+    "content", [RECORD, gzip.compress(RECORD, mtime=0), b"[" + RECORD.strip() + b"]"]
+)
 def test_a_pipe_is_an_input_file_of_any_form(tmp_path, content, capsys):
     (tmp_path / "refs.jsonl").write_bytes(RECORD)
     reading, writing = os.pipe()
     with open(writing, "wb") as file:
         file.write(content)
     try:
-        assert main(["score", f"/dev/fd/{reading}", "--references", str(tmp_path / "refs.jsonl"), "-m", "bleu1"]) == 0
+        assert (
+            main(
+                [
+                    "score",
+                    f"/dev/fd/{reading}",
+                    "--references",
+                    str(tmp_path / "refs.jsonl"),
+                    "-m",
+                    "bleu1",
+                ]
+            )
+            == 0
+        )
     finally:
         os.close(reading)
     assert f"│ {reading} " in capsys.readouterr().out
@@ -132,14 +176,18 @@ def test_several_components_read_one_pipe_without_a_name():
     first, second = (records.existing(f"/dev/fd/{reading}") for _ in range(2))
     assert first.read_bytes() == second.read_bytes() == RECORD
     assert str(first) == f"/dev/fd/{reading}"
-    assert [record.where for record in records.records(second)] == [f"/dev/fd/{reading}:1"]
+    assert [record.where for record in records.records(second)] == [
+        f"/dev/fd/{reading}:1"
+    ]
     os.close(reading)
 
 
 def test_a_named_pipe_is_read_again_with_other_content(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for content in (b"first", b"second"):
-        writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(content,))
+        writer = threading.Thread(
+            target=(tmp_path / "pipe").write_bytes, args=(content,)
+        )
         writer.start()
         assert spool_pipe(tmp_path / "pipe").read_bytes() == content
         writer.join()
@@ -157,7 +205,11 @@ def test_a_device_is_no_input_file():
         (EOFError(), r"f: not a complete \.npz \(EOFError\)$"),
         (zlib.error("bad"), r"\(bad\)$"),
         (RecursionError("deep"), r"\(deep\)$"),
-        (MemoryError("9 TB"), r"asks for more memory than there is \(3 bytes on disk; 9 TB\); not a complete \.npz\?$"),
+        (
+            MemoryError("9 TB"),
+            r"asks for more memory than there is \(3 bytes on disk; 9 TB\); "
+            r"not a complete \.npz\?$",
+        ),
         (MemoryError(), r"more memory than there is \(3 bytes on disk\)"),
     ],
 )

@@ -13,11 +13,17 @@ from harness.files.user_path import cache_folder, nearest_beside, user_path
 
 def test_the_home_folder_is_replaced(monkeypatch):
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert user_path("~/data.json") == user_path(Path("~/data.json")) == Path("/home/somebody/data.json")
+    assert (
+        user_path("~/data.json")
+        == user_path(Path("~/data.json"))
+        == Path("/home/somebody/data.json")
+    )
     assert user_path("~root/x").is_absolute()
 
 
-@pytest.mark.parametrize("path", ["~nobody-has-this-name/x", "~a\0b", "a/~", "~\ud800/x"])
+@pytest.mark.parametrize(
+    "path", ["~nobody-has-this-name/x", "~a\0b", "a/~", "~\ud800/x"]
+)
 def test_other_paths_stay(path):
     assert user_path(path) == Path(path)
 
@@ -31,7 +37,11 @@ def test_a_file_of_an_unknown_user_is_refused_in_one_line(path):
 def test_the_nearest_name_beside_a_path(tmp_path):
     (tmp_path / "model").mkdir()
     assert nearest_beside(tmp_path / "modle") == "model"
-    for path in (tmp_path / "xyz", tmp_path / "none" / "modle", tmp_path / "a\0b" / "modle"):
+    for path in (
+        tmp_path / "xyz",
+        tmp_path / "none" / "modle",
+        tmp_path / "a\0b" / "modle",
+    ):
         assert nearest_beside(path) is None
 
 

@@ -23,14 +23,22 @@ from harness.files.whole_folder import (
 
 def gone() -> int:
     """Return the number of a process that has ended."""
-    return int(subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True).stdout)
+    return int(
+        subprocess.run(
+            [sys.executable, "-c", "import os; print(os.getpid())"],
+            capture_output=True,
+            check=True,
+        ).stdout
+    )
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("before", [None, {}, {"old.txt": "old"}], ids=["absent", "empty", "full"])
+@pytest.mark.parametrize(
+    "before", [None, {}, {"old.txt": "old"}], ids=["absent", "empty", "full"]
+)
 def test_a_folder_takes_its_place_whole(tmp_path, before):
     target = tmp_path / "a" / "out"
     if before is not None:
@@ -54,12 +62,21 @@ def test_an_error_leaves_the_folder_as_it_was(tmp_path):
 
 def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path):
     process = gone()
-    for name in (f".out.{process}.tmp", f".out.old.{process}.tmp", f".other.{process}.tmp", f".out.{os.getpid()}x.tmp"):
+    for name in (
+        f".out.{process}.tmp",
+        f".out.old.{process}.tmp",
+        f".other.{process}.tmp",
+        f".out.{os.getpid()}x.tmp",
+    ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "torn").write_text("torn")
     with whole_folder(tmp_path / "out") as folder:
         (folder / "new.txt").write_text("new")
-    assert names(tmp_path) == [f".other.{process}.tmp", f".out.{os.getpid()}x.tmp", "out"]
+    assert names(tmp_path) == [
+        f".other.{process}.tmp",
+        f".out.{os.getpid()}x.tmp",
+        "out",
+    ]
 
 
 def test_a_left_over_that_another_process_holds_stays(tmp_path):
@@ -91,7 +108,10 @@ def test_a_file_of_a_running_process_and_a_link_are_not_followed(tmp_path):
     running = tmp_path / temporary_name("r.json")
     running.write_text("running")
     remove_left_overs(tmp_path, ["r.json"])
-    assert names(tmp_path) == sorted([running.name, "mine"]) and (tmp_path / "mine" / "kept").exists()
+    assert (
+        names(tmp_path) == sorted([running.name, "mine"])
+        and (tmp_path / "mine" / "kept").exists()
+    )
     assert not is_left_over(".r.json.99999999999999999999999x.tmp", ["r.json"])
     assert is_left_over(".r.json.99999999999999999999999.tmp", ["r.json"])
 
@@ -113,7 +133,9 @@ def test_a_temporary_folder_is_removed_with_what_is_still_in_it(tmp_path):
     assert names(tmp_path) == ["moved"]
 
 
-def test_files_and_names_are_on_the_disk_before_the_folder_takes_its_place(tmp_path, monkeypatch):
+def test_files_and_names_are_on_the_disk_before_the_folder_takes_its_place(
+    tmp_path, monkeypatch
+):
     synced: list[str] = []
     real_fsync, real_replace = os.fsync, os.replace
 

@@ -29,7 +29,12 @@ def error_message(call, *args) -> str:
 
 def test_every_key_has_its_line():
     located = loads(TEXT, "spec.yaml")
-    lines = {("task",): 1, ("dataset", "reader"): 3, ("dataset", "columns", "id"): 4, ("models", 1, "human", "n"): 7}
+    lines = {
+        ("task",): 1,
+        ("dataset", "reader"): 3,
+        ("dataset", "columns", "id"): 4,
+        ("models", 1, "human", "n"): 7,
+    }
     assert {key: located.place(key)[1] for key in lines} == lines
     assert located.data == yaml.safe_load(TEXT)
 
@@ -54,7 +59,10 @@ def test_parts_keep_their_places_when_they_move():
     ("text", "expected"),
     [
         ("a: 1\na: 2\n", "f:2: the key 'a' is given twice"),
-        ("a: 1\n? [x]\n: 2\n", "f:2: a key must be text, a number or a boolean; found "),
+        (
+            "a: 1\n? [x]\n: 2\n",
+            "f:2: a key must be text, a number or a boolean; found ",
+        ),
         ("a: [1\n", "f:2: not valid YAML: "),
         ("a: !!python/none 1\n", "f:1: not valid YAML: "),
         ("a: &x [*x]\n", "f: a value holds itself"),
@@ -68,7 +76,10 @@ def test_invalid_yaml(text, expected):
 def test_files(tmp_path):
     path = tmp_path / "spec.yaml"
     assert error_message(load, path) == f"{path}: no such YAML file"
-    assert error_message(load, tmp_path, "here") == "here: is a folder; expected a YAML file"
+    assert (
+        error_message(load, tmp_path, "here")
+        == "here: is a folder; expected a YAML file"
+    )
     path.write_bytes(b"a: caf\xe9")
     assert error_message(load, path) == f"{path}: not UTF-8 text (byte 6)"
     path.write_text("")
@@ -76,8 +87,14 @@ def test_files(tmp_path):
 
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(st.characters(codec="ascii", categories=["L", "N"]), max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -104,9 +121,19 @@ def test_libyaml_reads_the_same_data_and_places(text):
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     "text",
-    ["a: [1", "a: 1\na: 2", "a: &x [*x]", "a: *none", "[" * 20_000, "- " * 20_000,
-     "a: 1\n--- \nb: 2", "{[1]: 2}", "a:\t- b\n\t- c", "a: \x00"],
-)  # fmt: skip
+    [
+        "a: [1",
+        "a: 1\na: 2",
+        "a: &x [*x]",
+        "a: *none",
+        "[" * 20_000,
+        "- " * 20_000,
+        "a: 1\n--- \nb: 2",
+        "{[1]: 2}",
+        "a:\t- b\n\t- c",
+        "a: \x00",
+    ],
+)
 def test_libyaml_refuses_with_the_same_message(text):
     with pytest.raises(InputError) as slow:
         loads(text, "f")
@@ -115,9 +142,15 @@ def test_libyaml_refuses_with_the_same_message(text):
     assert str(fast.value) == str(slow.value)
 
 
-@pytest.mark.parametrize("value, read", [("1:30:00", "5400"), ("-1:30", "-90"), ("1:30.5", "90.5")])
+@pytest.mark.parametrize(
+    "value, read", [("1:30:00", "5400"), ("-1:30", "-90"), ("1:30.5", "90.5")]
+)
 def test_a_number_of_base_60_is_refused(value, read):
-    with pytest.raises(InputError, match=rf"^s.yaml:2: YAML reads {value} as {read} \(base 60\); write '{value}' in quotes"):
+    with pytest.raises(
+        InputError,
+        match=rf"^s.yaml:2: YAML reads {value} as {read} \(base 60\); "
+        rf"write '{value}' in quotes",
+    ):
         loads(f"task: t\nseed: {value}\n", "s.yaml")
     assert loads(f"seed: '{value}'\n", "s.yaml").data == {"seed": value}
 

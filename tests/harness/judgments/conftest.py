@@ -14,17 +14,26 @@ from harness.spec.loading import load_specs
 
 
 class Length(MeanMetric):
-    """Mean number of characters of the candidates; ``sign`` -1 makes it a cost, ``undefined`` leaves texts without a score."""
+    """Mean number of characters of the candidates; ``sign`` -1 makes it a cost,
+    ``undefined`` leaves texts without a score.
+    """
 
     def __init__(self, *, sign=1, undefined=()):
         self.sign, self.undefined = sign, tuple(undefined)
-        self.spec = MetricSpec("length" if sign > 0 else "cost", higher_is_better=sign > 0)
+        self.spec = MetricSpec(
+            "length" if sign > 0 else "cost", higher_is_better=sign > 0
+        )
         self.calls = 0
 
     def scores(self, batch, features, state):
         self.calls += 1
-        means = [np.mean([len(text) for text in item.candidates]) for item in batch.sets]
-        lost = [any(text in self.undefined for text in item.candidates) for item in batch.sets]
+        means = [
+            np.mean([len(text) for text in item.candidates]) for item in batch.sets
+        ]
+        lost = [
+            any(text in self.undefined for text in item.candidates)
+            for item in batch.sets
+        ]
         return np.where(lost, np.nan, self.sign * np.array(means))
 
 
@@ -39,7 +48,9 @@ def jsonl(tmp_path):
 
     def write(records, name="j.jsonl"):
         path = tmp_path / name
-        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+        path.write_text(
+            "".join(json.dumps(record) + "\n" for record in records), encoding="utf-8"
+        )
         return str(path)
 
     return write
@@ -57,11 +68,19 @@ def source():
 
 @pytest.fixture
 def plan(monkeypatch):
-    """Makes a plan of a judgments section and further keys; its metrics are objects that no registry has."""
+    """Makes a plan of a judgments section and further keys;
+    its metrics are objects that no registry has.
+    """
     monkeypatch.setattr("harness.run.provenance.plugins", lambda names, failures: [])
 
     def make(judgments, metrics, **more):
-        content = {"task": "t", "judgments": judgments, "metrics": ["novelty"], "statistics": ["kendall_b"], **more}
+        content = {
+            "task": "t",
+            "judgments": judgments,
+            "metrics": ["novelty"],
+            "statistics": ["kendall_b"],
+            **more,
+        }
         (loaded,) = load_specs(content)
         from dataclasses import replace
 
@@ -76,6 +95,12 @@ def plan(monkeypatch):
 def rated(rows):
     """Records of (item, system, caption, score)."""
     return [
-        {"id": item, "system": system, "caption": caption, "human_score": score, "references": [f"reference of {item}"]}
+        {
+            "id": item,
+            "system": system,
+            "caption": caption,
+            "human_score": score,
+            "references": [f"reference of {item}"],
+        }
         for item, system, caption, score in rows
     ]

@@ -1,4 +1,6 @@
-"""Layouts that are brought into the usual one: systems as columns, and test sets in the folders of mt-metrics-eval."""
+"""Layouts that are brought into the usual one: systems as columns, and test sets in the
+folders of mt-metrics-eval.
+"""
 
 import json
 
@@ -7,37 +9,74 @@ import pytest
 from harness import api
 from harness.errors import InputError
 from harness.files.records import Record
-from harness.judgments.layouts import gather_columns, is_segment_file, list_text_files, read_segments
+from harness.judgments.layouts import (
+    gather_columns,
+    is_segment_file,
+    list_text_files,
+    read_segments,
+)
 from harness.judgments.plan import missing_files, read_judgments, source_fingerprint
 from harness.spec.judgment_models import JudgmentColumns
 
-WIDE = {"image": "a.jpg", "GT_1": "a dog", "GT_2": None, "GT_3": "the dog", "cog": "a cat", "llava": "a big dog"}
-COLUMNS = JudgmentColumns(reference_columns=["GT_1", "GT_2", "GT_3"], caption_columns=["cog", "llava"], score="eval")
+WIDE = {
+    "image": "a.jpg",
+    "GT_1": "a dog",
+    "GT_2": None,
+    "GT_3": "the dog",
+    "cog": "a cat",
+    "llava": "a big dog",
+}
+COLUMNS = JudgmentColumns(
+    reference_columns=["GT_1", "GT_2", "GT_3"],
+    caption_columns=["cog", "llava"],
+    score="eval",
+)
 
 
-@pytest.mark.parametrize("scores", [{"cog": 1, "llava": 4}, json.dumps({"cog": 1, "llava": 4})])
+@pytest.mark.parametrize(
+    "scores", [{"cog": 1, "llava": 4}, json.dumps({"cog": 1, "llava": 4})]
+)
 def test_systems_as_columns(scores):
     record = gather_columns(Record("f:1", {**WIDE, "eval": scores}), COLUMNS)
     assert record.fields == {
-        "image": "a.jpg", "references": ["a dog", "the dog"],
-        "candidates": {"cog": {"caption": "a cat", "eval": 1}, "llava": {"caption": "a big dog", "eval": 4}},
-    }  # fmt: skip
+        "image": "a.jpg",
+        "references": ["a dog", "the dog"],
+        "candidates": {
+            "cog": {"caption": "a cat", "eval": 1},
+            "llava": {"caption": "a big dog", "eval": 4},
+        },
+    }
     assert gather_columns(record, JudgmentColumns()) is record
 
 
 def test_columns_of_references_or_of_systems_alone():
     fields = {"image": "a.jpg", "x": "one", "y": "", "z": "two", "score": {"x": 1}}
-    references = gather_columns(Record("f:1", fields), JudgmentColumns(reference_columns=["z", "y", "x"]))
-    assert references == Record("f:1", {"image": "a.jpg", "score": {"x": 1}, "references": ["two", "one"]})
-    systems = gather_columns(Record("f:1", fields), JudgmentColumns(caption_columns=["x", "y"]))
-    of_systems = {"x": {"caption": "one", "score": 1}, "y": {"caption": "", "score": None}}
-    assert systems == Record("f:1", {"image": "a.jpg", "z": "two", "candidates": of_systems})
+    references = gather_columns(
+        Record("f:1", fields), JudgmentColumns(reference_columns=["z", "y", "x"])
+    )
+    assert references == Record(
+        "f:1", {"image": "a.jpg", "score": {"x": 1}, "references": ["two", "one"]}
+    )
+    systems = gather_columns(
+        Record("f:1", fields), JudgmentColumns(caption_columns=["x", "y"])
+    )
+    of_systems = {
+        "x": {"caption": "one", "score": 1},
+        "y": {"caption": "", "score": None},
+    }
+    assert systems == Record(
+        "f:1", {"image": "a.jpg", "z": "two", "candidates": of_systems}
+    )
 
 
 def test_scores_of_systems_are_an_object():
     for scores, message in (
         (3, "'eval' is the number 3; expected an object"),
-        (None, "'eval' is (missing|null); expected an object with the score of each system"),
+        (
+            None,
+            "'eval' is (missing|null); expected an object with the score of each "
+            "system",
+        ),
         ("[1]", "'eval' is a list; expected an object"),
         ("{", "not JSON"),
         ('{"cog": 1, "cog": 2}', "twice|repeat"),
@@ -49,11 +88,22 @@ def test_scores_of_systems_are_an_object():
 
 
 def test_judgments_of_systems_as_columns(jsonl, source):
-    rows = [{**WIDE, "image": f"{k}.jpg", "eval": {"cog": k, "llava": 4} if k else None} for k in range(3)]
-    options = {"columns": COLUMNS.model_dump(exclude_defaults=True), "without": {"eval": [None]}}
+    rows = [
+        {**WIDE, "image": f"{k}.jpg", "eval": {"cog": k, "llava": 4} if k else None}
+        for k in range(3)
+    ]
+    options = {
+        "columns": COLUMNS.model_dump(exclude_defaults=True),
+        "without": {"eval": [None]},
+    }
     judged = read_judgments(source(jsonl(rows), **options))
-    assert [item.id for item in judged.items] == ["1.jpg", "2.jpg"] and judged.items[0].references == ("a dog", "the dog")
-    assert [(c.system, c.texts[0], c.ratings) for c in judged.captions[2:]] == [("cog", "a cat", (2,)), ("llava", "a big dog", (4,))]
+    assert [item.id for item in judged.items] == ["1.jpg", "2.jpg"] and judged.items[
+        0
+    ].references == ("a dog", "the dog")
+    assert [(c.system, c.texts[0], c.ratings) for c in judged.captions[2:]] == [
+        ("cog", "a cat", (2,)),
+        ("llava", "a big dog", (4,)),
+    ]
 
 
 # ------------------------------------------------------------------ mt-metrics-eval
@@ -83,27 +133,60 @@ def wmt(tmp_path):
 def test_segments_of_a_test_set(wmt):
     path = wmt()
     assert is_segment_file(path) and list(list_text_files(path)) == [
-        "source", "documents", "reference refA", "reference refB", "system On-line.1", "system refB",
-    ]  # fmt: skip
+        "source",
+        "documents",
+        "reference refA",
+        "reference refB",
+        "system On-line.1",
+        "system refB",
+    ]
     records = [record.fields for record in read_segments(path)]
     assert records[4] == {
-        "id": "2", "system": "On-line.1", "score": "-0.1", "caption": "", "source": "eine Katze", "domain": "news", "document": "n1",
+        "id": "2",
+        "system": "On-line.1",
+        "score": "-0.1",
+        "caption": "",
+        "source": "eine Katze",
+        "domain": "news",
+        "document": "n1",
         "references": {"refA": "a cat", "refB": "the cat"},
-    }  # fmt: skip
+    }
     assert records[1]["score"] is None and len(records) == 6
 
 
 def test_judgments_of_a_test_set(wmt, source):
     path = wmt()
     columns = {"source": "source", "references": "references.refA"}
-    judged = read_judgments(source(path, columns=columns, without={"score": [None], "system": ["refB"]}))
-    assert [(item.id, item.source, item.references) for item in judged.items][2] == ("3", "ein Haus", ("a house",))
-    assert [(c.system, c.texts, c.ratings) for c in judged.captions][1] == ("On-line.1", ("",), (-0.1,))
-    assert judged.captions[2].meta["domain"] == "chat" and judged.captions[2].meta["document"] == "c1"
-    both = {"source": "source", "reference_columns": ["references.refA", "references.refB"], "own_reference": "match"}
-    options = {"without": {"score": [None]}, "system_scores": {"path": path.replace(".seg.", ".sys.")}}
+    judged = read_judgments(
+        source(path, columns=columns, without={"score": [None], "system": ["refB"]})
+    )
+    assert [(item.id, item.source, item.references) for item in judged.items][2] == (
+        "3",
+        "ein Haus",
+        ("a house",),
+    )
+    assert [(c.system, c.texts, c.ratings) for c in judged.captions][1] == (
+        "On-line.1",
+        ("",),
+        (-0.1,),
+    )
+    assert (
+        judged.captions[2].meta["domain"] == "chat"
+        and judged.captions[2].meta["document"] == "c1"
+    )
+    both = {
+        "source": "source",
+        "reference_columns": ["references.refA", "references.refB"],
+        "own_reference": "match",
+    }
+    options = {
+        "without": {"score": [None]},
+        "system_scores": {"path": path.replace(".seg.", ".sys.")},
+    }
     judged = read_judgments(source(path, columns=both, **options))
-    assert judged.captions[0].system == "refB" and judged.captions[0].own_references == (1,)
+    assert judged.captions[0].system == "refB" and judged.captions[
+        0
+    ].own_references == (1,)
     assert judged.systems == {"refB": -0.5, "On-line.1": -10}
 
 
@@ -114,30 +197,64 @@ def test_the_texts_of_a_test_set_are_its_data(wmt, source, tmp_path):
     assert source_fingerprint(judgments) != before and missing_files(judgments) == []
     (tmp_path / "sources/de-en.txt").unlink()
     assert missing_files(judgments) == [str(tmp_path / "sources/de-en.txt")]
-    with pytest.raises(InputError, match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-eval"):
+    with pytest.raises(
+        InputError,
+        match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-eval",
+    ):
         list(read_segments(judgments.paths[0]))
 
 
 def test_the_last_segment_and_further_words_of_its_document(wmt):
     path = wmt(
-        **{"documents/de-en.docs": "news n1\nnews n1 more\nchat c1 x y\n", "sources/de-en.txt": "ein Hund  \n eine Katze\nein Haus\n"}
+        **{
+            "documents/de-en.docs": "news n1\nnews n1 more\nchat c1 x y\n",
+            "sources/de-en.txt": "ein Hund  \n eine Katze\nein Haus\n",
+        }
     )
     records = [record.fields for record in read_segments(path)]
-    assert [(r["source"], r["domain"], r["document"], r["caption"]) for r in records[:3]] == [
-        ("ein Hund", "news", "n1", "the dog"), (" eine Katze", "news", "n1", "the cat"), ("ein Haus", "chat", "c1", "the house"),
-    ]  # fmt: skip
+    assert [
+        (r["source"], r["domain"], r["document"], r["caption"]) for r in records[:3]
+    ] == [
+        ("ein Hund", "news", "n1", "the dog"),
+        (" eine Katze", "news", "n1", "the cat"),
+        ("ein Haus", "chat", "c1", "the house"),
+    ]
     assert not is_segment_file(path.replace(".seg.", ".sys."))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("references/de-en.refA.txt", "a dog\n", "reference refA has 1 lines; expected 3, as many as the source"),
-        ("references/de-en.refB.txt", "a\n" * 4, "reference refB has 4 lines; expected 3, as many as the source"),
-        ("documents/de-en.docs", "news\nnews n1\nnews n1\n", "a line of documents is not DOMAIN DOCUMENT"),
-        ("human-scores/de-en.mqm.merged.seg.score", "A 1\nA 2\n", "1: the system 'A' has no outputs in system-outputs"),
-        ("human-scores/de-en.mqm.merged.seg.score", "refB 1\n" * 4, "4: the system 'refB' has 3 outputs .* a score of segment 4"),
-        ("human-scores/de-en.mqm.merged.seg.score", "refB\n", "1: found 1 words; expected .DOMAIN. SYSTEM SCORE"),
+        (
+            "references/de-en.refA.txt",
+            "a dog\n",
+            "reference refA has 1 lines; expected 3, as many as the source",
+        ),
+        (
+            "references/de-en.refB.txt",
+            "a\n" * 4,
+            "reference refB has 4 lines; expected 3, as many as the source",
+        ),
+        (
+            "documents/de-en.docs",
+            "news\nnews n1\nnews n1\n",
+            "a line of documents is not DOMAIN DOCUMENT",
+        ),
+        (
+            "human-scores/de-en.mqm.merged.seg.score",
+            "A 1\nA 2\n",
+            "1: the system 'A' has no outputs in system-outputs",
+        ),
+        (
+            "human-scores/de-en.mqm.merged.seg.score",
+            "refB 1\n" * 4,
+            "4: the system 'refB' has 3 outputs .* a score of segment 4",
+        ),
+        (
+            "human-scores/de-en.mqm.merged.seg.score",
+            "refB\n",
+            "1: found 1 words; expected .DOMAIN. SYSTEM SCORE",
+        ),
     ],
 )
 def test_mistakes_in_a_test_set(wmt, name, text, message):
@@ -147,23 +264,57 @@ def test_mistakes_in_a_test_set(wmt, name, text, message):
 
 
 GOLDEN = {"pearson": 0.8929420728129062, "kendall_b": 0.7676549717391222}
-"""Values of mt-metrics-eval (google-research/mt-metrics-eval), stats.Correlation of the same scores."""
+"""Values of mt-metrics-eval (google-research/mt-metrics-eval),
+stats.Correlation of the same scores.
+"""
 
 
 def test_correlations_of_mt_metrics_eval(wmt, tmp_path):
-    cells = [(s, k, -((7 * k + 3 * s) ** 2 % 11), (5 * k + 2 * s) ** 2 % 7) for s in range(5) for k in range(12)]
+    cells = [
+        (s, k, -((7 * k + 3 * s) ** 2 % 11), (5 * k + 2 * s) ** 2 % 7)
+        for s in range(5)
+        for k in range(12)
+    ]
     texts = "".join(f"text {k}\n" for k in range(12))
     outputs = {f"system-outputs/de-en/S{s}.txt": texts for s in range(5)}
-    scores = "".join(f"S{s}\t{'None' if (k + s) % 5 == 0 else gold}\n" for s, k, gold, _ in cells)
+    scores = "".join(
+        f"S{s}\t{'None' if (k + s) % 5 == 0 else gold}\n" for s, k, gold, _ in cells
+    )
     path = wmt(
         **outputs,
         **{f"references/de-en.ref{name}.txt": texts for name in "AB"},
-        **{"sources/de-en.txt": texts, "documents/de-en.docs": "news\tn\n" * 12, "human-scores/de-en.mqm.merged.seg.score": scores},
-        **{"system-outputs/de-en/refB.txt": texts, "system-outputs/de-en/On-line.1.txt": texts},
-        **{"metric-scores/de-en/M-refA.seg.score": "".join(f"S{s}\t{gold + noise}\n" for s, k, gold, noise in cells)},
+        **{
+            "sources/de-en.txt": texts,
+            "documents/de-en.docs": "news\tn\n" * 12,
+            "human-scores/de-en.mqm.merged.seg.score": scores,
+        },
+        **{
+            "system-outputs/de-en/refB.txt": texts,
+            "system-outputs/de-en/On-line.1.txt": texts,
+        },
+        **{
+            "metric-scores/de-en/M-refA.seg.score": "".join(
+                f"S{s}\t{gold + noise}\n" for s, k, gold, noise in cells
+            )
+        },
     )
-    judgments = {"form": "captions", "path": path, "columns": {"references": "references.refA"}, "without": {"score": [None]}}
-    metric = {"scores": {"path": str(tmp_path / "metric-scores/de-en/M-refA.seg.score")}}
-    content = {"task": "t", "judgments": judgments, "statistics": list(GOLDEN), "metrics": [metric], "references": {"own": "keep"}}
+    judgments = {
+        "form": "captions",
+        "path": path,
+        "columns": {"references": "references.refA"},
+        "without": {"score": [None]},
+    }
+    metric = {
+        "scores": {"path": str(tmp_path / "metric-scores/de-en/M-refA.seg.score")}
+    }
+    content = {
+        "task": "t",
+        "judgments": judgments,
+        "statistics": list(GOLDEN),
+        "metrics": [metric],
+        "references": {"own": "keep"},
+    }
     result = api.evaluate(content)
-    assert {r.statistic: r.value for r in result.records} == pytest.approx(GOLDEN, abs=1e-12)
+    assert {r.statistic: r.value for r in result.records} == pytest.approx(
+        GOLDEN, abs=1e-12
+    )

@@ -1,4 +1,6 @@
-"""The asynchronous client: one pool of connections, a rate, retries; servers that hang, close connections and refuse."""
+"""The asynchronous client: one pool of connections, a rate, retries; servers that hang,
+close connections and refuse.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.files.secrets import redact
-from harness.llm.client import ChatClient, RequestFailed, Unanswered, Usage, read_key, retry_after
+from harness.llm.client import (
+    ChatClient,
+    RequestFailed,
+    Unanswered,
+    Usage,
+    read_key,
+    retry_after,
+)
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -27,7 +36,9 @@ def raw() -> Iterator[Callable[..., RawServer]]:
     servers: list[RawServer] = []
 
     def start(play: Callable[..., None]) -> RawServer:
-        servers.append(RawServer(lambda connection, number: play(servers[-1], connection, number)))
+        servers.append(
+            RawServer(lambda connection, number: play(servers[-1], connection, number))
+        )
         return servers[-1]
 
     yield start
@@ -36,7 +47,11 @@ def raw() -> Iterator[Callable[..., RawServer]]:
 
 
 def client(url: str, **settings: Any) -> ChatClient:
-    return ChatClient(owner="openai", base_url=url, **{"timeout": 5.0, "first_wait": 0.001, **settings})
+    return ChatClient(
+        owner="openai",
+        base_url=url,
+        **{"timeout": 5.0, "first_wait": 0.001, **settings},
+    )
 
 
 def accept(value: Any) -> Any:
@@ -69,7 +84,9 @@ def test_connections_are_used_again(raw):
             connection.sendall(reply({"answer": body["number"]}))
 
     server = raw(play)
-    answers = ask(client(server.url, concurrency=2), *({"number": number} for number in range(20)))
+    answers = ask(
+        client(server.url, concurrency=2), *({"number": number} for number in range(20))
+    )
     assert answers == list(range(20))
     assert server.connections <= 2
 
@@ -87,7 +104,12 @@ def test_requests_are_spaced_by_the_rate(server):
 
 
 def test_waits_double_and_the_server_may_set_them(server):
-    server.script = [(500, {}, ""), (503, {}, ""), (429, {"Retry-After": "7"}, ""), (429, {"Retry-After": "700"}, "")]
+    server.script = [
+        (500, {}, ""),
+        (503, {}, ""),
+        (429, {"Retry-After": "7"}, ""),
+        (429, {"Retry-After": "700"}, ""),
+    ]
     server.answer = lambda body: {"answer": 3}
     waits: list[float] = []
 
@@ -96,7 +118,9 @@ def test_waits_double_and_the_server_may_set_them(server):
 
     chat = client(server.url, first_wait=1.0, sleep=sleep)
     assert ask(chat, {}) == [3]
-    assert 0.75 <= waits[0] <= 1.0 and 1.5 <= waits[1] <= 2.0 and waits[2:] == [7.0, 60.0]
+    assert (
+        0.75 <= waits[0] <= 1.0 and 1.5 <= waits[1] <= 2.0 and waits[2:] == [7.0, 60.0]
+    )
     assert (chat.usage.requests, chat.usage.retries) == (5, 4)
 
 
@@ -106,7 +130,11 @@ def test_waits_double_and_the_server_may_set_them(server):
         ((429, {}, "slow down"), "HTTP 429: slow down, after 3 tries"),
         ((500, {}, '{"error": {"message": "boom"}}'), "HTTP 500: boom, after 3 tries"),
         ((503, {}, ""), "HTTP 503, after 3 tries"),
-        ((200, {}, "{"), "invalid reply (Expecting property name enclosed in double quotes: line 1 column 2 (char 1)), after 3 tries"),
+        (
+            (200, {}, "{"),
+            "invalid reply (Expecting property name enclosed in double quotes: "
+            "line 1 column 2 (char 1)), after 3 tries",
+        ),
         ((200, {}, "{}"), "invalid reply (no answer), after 3 tries"),
     ],
 )
@@ -118,7 +146,9 @@ def test_the_last_problem_is_reported(server, step, message):
 
 
 def test_a_hanging_server(raw):
-    server = raw(lambda server, connection, number: (read_request(connection), server.wait(30)))
+    server = raw(
+        lambda server, connection, number: (read_request(connection), server.wait(30))
+    )
     error = failure(client(server.url, timeout=0.2, retries=1))
     assert str(error) == "no answer within 0.2 s, after 2 tries"
     assert server.connections == 2
@@ -134,7 +164,10 @@ def test_a_server_that_sends_a_byte_now_and_then(raw):
 
     server = raw(play)
     started = time.monotonic()
-    assert str(failure(client(server.url, timeout=0.4, retries=0))) == "no answer within 0.4 s, after 1 try"
+    assert (
+        str(failure(client(server.url, timeout=0.4, retries=0)))
+        == "no answer within 0.4 s, after 1 try"
+    )
     assert time.monotonic() - started < 4
 
 
@@ -147,17 +180,22 @@ def test_half_closed_connections_are_repeated(raw, cut):
         elif cut == "within the body":
             connection.sendall(reply({"answer": 8}, length=500))
         elif cut == "reset":
-            connection.setsockopt(1, 13, b"\x01\0\0\0\0\0\0\0")  # SO_LINGER of 0 s: closing sends RST
+            # SO_LINGER of 0 s: closing sends RST
+            connection.setsockopt(1, 13, b"\x01\0\0\0\0\0\0\0")
 
     server = raw(play)
     assert ask(client(server.url), {}) == [8]
     error = failure(client(raw(lambda s, c, n: play(s, c, 0)).url, retries=0))
-    assert str(error).startswith("the connection broke (") and str(error).endswith("), after 1 try")
+    assert str(error).startswith("the connection broke (") and str(error).endswith(
+        "), after 1 try"
+    )
 
 
 def test_a_server_that_does_not_exist():
     error = failure(client("http://127.0.0.1:9/v1", retries=1))
-    assert str(error).startswith("no connection (") and str(error).endswith("after 2 tries")
+    assert str(error).startswith("no connection (") and str(error).endswith(
+        "after 2 tries"
+    )
 
 
 def test_a_reply_without_end(raw, monkeypatch):
@@ -175,7 +213,11 @@ def test_a_reply_without_end(raw, monkeypatch):
 
 
 def compressed(body: bytes, encoding: str) -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (encoding.encode(), len(body)) + body
+    return (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n"
+        % (encoding.encode(), len(body))
+        + body
+    )
 
 
 @pytest.mark.first_case_fast
@@ -183,11 +225,20 @@ def compressed(body: bytes, encoding: str) -> bytes:
 def test_a_reply_that_would_inflate_without_bound(raw, encoding):
     packer = zlib.compressobj(6, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     bomb = b"".join(packer.compress(b" " * 2**20) for _ in range(160)) + packer.flush()
-    server = raw(lambda server, connection, number: (read_request(connection), connection.sendall(compressed(bomb, encoding))))
+    server = raw(
+        lambda server, connection, number: (
+            read_request(connection),
+            connection.sendall(compressed(bomb, encoding)),
+        )
+    )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert str(failure(client(server.url))) == f"the reply is compressed ({encoding}), which was not asked for"
+    assert (
+        str(failure(client(server.url)))
+        == f"the reply is compressed ({encoding}), which was not asked for"
+    )
     assert server.connections == 1
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before  # KiB above the highest so far
+    # KiB above the highest so far
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 64 * 1024
 
 
@@ -214,7 +265,10 @@ def test_a_redirect_is_not_followed_and_carries_no_key(server, raw, status):
     server.script = [(status, {"Location": f"{other.url}/chat/completions"}, "")] * 2
     error = failure(client(server.url, api_key="secret-of-the-user"))
     assert isinstance(error, HarnessError)
-    expected = f"HTTP {status}; the server redirects to {other.url}/chat/completions; give that as base_url"
+    expected = (
+        f"HTTP {status}; the server redirects to {other.url}/chat/completions; "
+        "give that as base_url"
+    )
     assert str(error) == f"{server.url}: {expected}"
     assert (other.connections, len(server.requests)) == (0, 1)
 
@@ -230,26 +284,39 @@ def test_a_redirect_is_not_followed_and_carries_no_key(server, raw, status):
         ("sk-\udcff", "character 4 of 4 is U+DCFF"),
     ],
 )
-def test_a_key_that_no_header_can_carry_is_refused_by_the_name_of_its_variable(monkeypatch, key, fault):
+def test_a_key_that_no_header_can_carry_is_refused_by_the_name_of_its_variable(
+    monkeypatch, key, fault
+):
     monkeypatch.setenv("MY_KEY", key)
     with pytest.raises(HarnessError) as caught:
         read_key("openai", "MY_KEY")
     assert str(caught.value) == (
-        f"openai: the key in MY_KEY is not ASCII without spaces and line breaks: {fault}; "
+        "openai: the key in MY_KEY is not ASCII without spaces and line breaks: "
+        f"{fault}; "
         "for a key in a file: export MY_KEY=\"$(tr -d '[:space:]' < FILE)\""
     )
 
 
 def test_a_key_is_read_and_kept_out_of_messages(monkeypatch):
     monkeypatch.setenv("MY_KEY", "abc-0123456789")
-    assert (read_key("openai", None), read_key("openai", "MY_KEY")) == (None, "abc-0123456789")
-    assert redact("the key abc-0123456789 is wrong") == "the key ${secret:MY_KEY} is wrong"
+    assert (read_key("openai", None), read_key("openai", "MY_KEY")) == (
+        None,
+        "abc-0123456789",
+    )
+    assert (
+        redact("the key abc-0123456789 is wrong") == "the key ${secret:MY_KEY} is wrong"
+    )
     monkeypatch.setenv("MY_KEY", "")
-    with pytest.raises(HarnessError, match="^openai: the environment variable MY_KEY holds no key$"):
+    with pytest.raises(
+        HarnessError, match="^openai: the environment variable MY_KEY holds no key$"
+    ):
         read_key("openai", "MY_KEY")
 
 
-@pytest.mark.parametrize(("status", "final"), [(400, False), (413, False), (401, True), (403, True), (404, True)])
+@pytest.mark.parametrize(
+    ("status", "final"),
+    [(400, False), (413, False), (401, True), (403, True), (404, True)],
+)
 def test_refusals_are_not_repeated(server, status, final):
     server.script = [(status, {}, '{"error": {"message": "no"}}')] * 2
     error = failure(client(server.url))
@@ -283,12 +350,30 @@ def test_the_key_is_sent_and_not_shown(server):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"base_url": "localhost:8000"}, "openai: base_url begins with http:// or https://; found 'localhost:8000'"),
-        ({"proxy": "proxy:3128"}, "openai: proxy begins with http:// or https://; found 'proxy:3128'"),
-        ({"concurrency": 0}, "openai: concurrency is 0; expected a whole number of at least 1"),
-        ({"retries": -1}, "openai: retries is -1; expected a whole number of at least 0"),
-        ({"requests_per_minute": 0}, "openai: requests_per_minute is 0; expected a number above 0 or null"),
-        ({"timeout": float("nan")}, "openai: timeout is nan; expected a number above 0"),
+        (
+            {"base_url": "localhost:8000"},
+            "openai: base_url begins with http:// or https://; found 'localhost:8000'",
+        ),
+        (
+            {"proxy": "proxy:3128"},
+            "openai: proxy begins with http:// or https://; found 'proxy:3128'",
+        ),
+        (
+            {"concurrency": 0},
+            "openai: concurrency is 0; expected a whole number of at least 1",
+        ),
+        (
+            {"retries": -1},
+            "openai: retries is -1; expected a whole number of at least 0",
+        ),
+        (
+            {"requests_per_minute": 0},
+            "openai: requests_per_minute is 0; expected a number above 0 or null",
+        ),
+        (
+            {"timeout": float("nan")},
+            "openai: timeout is nan; expected a number above 0",
+        ),
     ],
 )
 def test_settings_out_of_range(settings, message):
@@ -303,26 +388,60 @@ def test_the_header_of_the_wait():
     assert retry_after({}) is None
     date = email.utils.formatdate(time.time() + 30, usegmt=True)
     assert 25 <= (retry_after({"retry-after": date}) or 0) <= 31
-    for date in ("Mon, 01 Jan 2026 00:00:00 +99999999999999999999", "Mon, 01 Jan 99999 00:00:00 GMT", "1e400"):
+    for date in (
+        "Mon, 01 Jan 2026 00:00:00 +99999999999999999999",
+        "Mon, 01 Jan 99999 00:00:00 GMT",
+        "1e400",
+    ):
         assert retry_after({"retry-after": date}) in (None, 60.0)
 
 
 def test_tokens_and_their_cost():
     usage = Usage()
-    usage.add({"usage": {"prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": {"cached_tokens": 400}}})
+    usage.add(
+        {
+            "usage": {
+                "prompt_tokens": 1000,
+                "completion_tokens": 50,
+                "prompt_tokens_details": {"cached_tokens": 400},
+            }
+        }
+    )
     usage.add({"usage": {"prompt_tokens": 500, "completion_tokens": None}})
     usage.add({"usage": None})
     usage.add([])
     assert (usage.replies, usage.uncounted) == (4, 2)
-    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
-    assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx((1500 * 2 + 50 * 10) / 1e6)
-    usage.add({"usage": {"prompt_tokens": 10**400, "completion_tokens": -3, "prompt_tokens_details": {"cached_tokens": 10**12}}})
-    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (1500, 400, 50)
-    assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx((1100 * 2 + 400 * 0.5) / 1e6)
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (
+        1500,
+        400,
+        50,
+    )
+    assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx(
+        (1500 * 2 + 50 * 10) / 1e6
+    )
+    usage.add(
+        {
+            "usage": {
+                "prompt_tokens": 10**400,
+                "completion_tokens": -3,
+                "prompt_tokens_details": {"cached_tokens": 10**12},
+            }
+        }
+    )
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (
+        1500,
+        400,
+        50,
+    )
+    assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx(
+        (1100 * 2 + 400 * 0.5) / 1e6
+    )
 
 
 def test_an_answer_is_stored_before_the_next_request_is_sent(server):
-    """However slow the store is: the server never has more answers than ``concurrency`` beyond those that are stored."""
+    """However slow the store is: the server never has more answers than ``concurrency``
+    beyond those that are stored.
+    """
     stored: list[int] = []
     ahead: list[int] = []
 
@@ -354,7 +473,9 @@ def test_the_first_error_of_many_requests_is_raised_alone(server):
 
 
 def send_in_turn(server, chat: ChatClient, valid: list[bool]) -> int:
-    """Send requests one after the other, whose replies are valid or not, and return how many were sent until the client gives up."""
+    """Send requests one after the other, whose replies are valid or not, and return how
+    many were sent until the client gives up.
+    """
     server.answer = lambda body: {"answer": 1} if body["valid"] else {}
 
     async def send() -> int:
@@ -372,13 +493,29 @@ def send_in_turn(server, chat: ChatClient, valid: list[bool]) -> int:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 5])
-def test_a_server_counts_as_down_after_three_failures_per_simultaneous_request(server, concurrency):
+def test_a_server_counts_as_down_after_three_failures_per_simultaneous_request(
+    server, concurrency
+):
     most = 3 * concurrency
-    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), [True] + 40 * [False]) == 1 + most
-    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), 40 * [False]) == 3, "no request had an answer"
+    assert (
+        send_in_turn(
+            server,
+            client(server.url, retries=0, concurrency=concurrency),
+            [True] + 40 * [False],
+        )
+        == 1 + most
+    )
+    assert (
+        send_in_turn(
+            server, client(server.url, retries=0, concurrency=concurrency), 40 * [False]
+        )
+        == 3
+    ), "no request had an answer"
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 3])
 def test_failures_before_an_answer_are_forgotten(server, concurrency):
     pattern = [True, *(2 * [*(3 * concurrency - 1) * [False], True])]
-    assert send_in_turn(server, client(server.url, retries=0, concurrency=concurrency), pattern) == len(pattern)
+    assert send_in_turn(
+        server, client(server.url, retries=0, concurrency=concurrency), pattern
+    ) == len(pattern)

@@ -25,7 +25,9 @@ PROVIDERS = ("acme", "bolt", "good", "bad")
 
 @pytest.fixture
 def metric_code() -> str:
-    """Source of a module with the metric ``One``, whose score is its parameter ``value``."""
+    """Source of a module with the metric ``One``,
+    whose score is its parameter ``value``.
+    """
     return METRIC
 
 
@@ -47,7 +49,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def install(site: Path) -> Callable[..., None]:
-    """A function that installs a distribution: ``install(name, manifest, code="", hooks="")``."""
+    """A function that installs a distribution:
+    ``install(name, manifest, code="", hooks="")``.
+    """
 
     def lay(name: str, manifest: str | None, code: str = "", hooks: str = "") -> None:
         package = site / name
@@ -58,8 +62,12 @@ def install(site: Path) -> Callable[..., None]:
             (package / "registry.yaml").write_text(manifest)
         info = site / f"{name}-1.0.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        points = f"[harness.manifests]\n{name} = {name}\n" + (f"[harness]\n{name} = {hooks}\n" if hooks else "")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+        points = f"[harness.manifests]\n{name} = {name}\n" + (
+            f"[harness]\n{name} = {hooks}\n" if hooks else ""
+        )
         (info / "entry_points.txt").write_text(points)
 
     return lay

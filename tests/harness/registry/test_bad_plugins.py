@@ -1,4 +1,6 @@
-"""Plugins that break their contract and manifests that cannot be read: one line that names the plugin, exit code 2."""
+"""Plugins that break their contract and manifests that cannot be read: one line that
+names the plugin, exit code 2.
+"""
 
 from __future__ import annotations
 
@@ -194,9 +196,12 @@ class Prints(Base):
         return np.ones(len(batch))
 """
 MODULES = {
-    "bad_parts": PARTS, "bad_raising": 'raise RuntimeError("no licence file")', "bad_exiting": "import sys\nsys.exit(5)",
-    "bad_syntax": "def (", "bad_printing": PRINTING,
-}  # fmt: skip
+    "bad_parts": PARTS,
+    "bad_raising": 'raise RuntimeError("no licence file")',
+    "bad_exiting": "import sys\nsys.exit(5)",
+    "bad_syntax": "def (",
+    "bad_printing": PRINTING,
+}
 
 
 @pytest.fixture
@@ -215,10 +220,14 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def score(project, capsys):
-    """A function that returns exit code, output and errors of ``harness score`` with a metric."""
+    """A function that returns exit code, output and errors of ``harness score`` with a
+    metric.
+    """
 
     def run(metric):
-        code = main(["score", "p.json", "--references", "r.json", "-m", metric, "--json"])
+        code = main(
+            ["score", "p.json", "--references", "r.json", "-m", metric, "--json"]
+        )
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 
@@ -228,25 +237,68 @@ def score(project, capsys):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("raises-import", "metric 'bad/raises-import' (bad_raising:X) could not be imported: RuntimeError: no licence file"),
-        ("exits-import", "metric 'bad/exits-import' (bad_exiting:X) could not be imported: SystemExit: 5"),
-        ("syntax", "metric 'bad/syntax' (bad_syntax:X) could not be imported: SyntaxError"),
+        (
+            "raises-import",
+            "metric 'bad/raises-import' (bad_raising:X) could not be imported: "
+            "RuntimeError: no licence file",
+        ),
+        (
+            "exits-import",
+            "metric 'bad/exits-import' (bad_exiting:X) could not be imported: "
+            "SystemExit: 5",
+        ),
+        (
+            "syntax",
+            "metric 'bad/syntax' (bad_syntax:X) could not be imported: SyntaxError",
+        ),
         ("no-attribute", "the module has no 'Raisez'; did you mean 'Raises'?"),
         ("no-module", "names 'bad_nothing', which is no module in"),
-        ("raises-init", "the plugin 'bad' failed: OSError: no model file (bad_parts.py, line 14; --debug shows the traceback)"),
+        (
+            "raises-init",
+            "the plugin 'bad' failed: OSError: no model file (bad_parts.py, line 14; "
+            "--debug shows the traceback)",
+        ),
         ("no-members", "metric 'no-members' (NoMembers) has no 'spec', 'signature', "),
-        ("raises", "metric 'raises' failed on model 'p': ZeroDivisionError: division by zero"),
-        ("mutates", "metric 'mutates' failed on model 'p': ValueError: assignment destination is read-only"),
-        ("shape", "metric 'shape' failed on model 'p': ValueError: cannot reshape array of size 3 into shape (2,1)"),
+        (
+            "raises",
+            "metric 'raises' failed on model 'p': ZeroDivisionError: division by zero",
+        ),
+        (
+            "mutates",
+            "metric 'mutates' failed on model 'p': ValueError: "
+            "assignment destination is read-only",
+        ),
+        (
+            "shape",
+            "metric 'shape' failed on model 'p': ValueError: "
+            "cannot reshape array of size 3 into shape (2,1)",
+        ),
         ("rows", "metric 'rows' returned statistics of shape (2,) for 2 examples"),
-        ("text", "metric 'text' failed on model 'p': ValueError: could not convert string to float: 'good'"),
-        ("reduces", "metric 'reduces' reduces its statistics to 'much'; expected one number"),
-        ("trm:distance=square", "distance 'square' returned shape (2, 2, 2); expected (2, 4, 4)"),
+        (
+            "text",
+            "metric 'text' failed on model 'p': ValueError: "
+            "could not convert string to float: 'good'",
+        ),
+        (
+            "reduces",
+            "metric 'reduces' reduces its statistics to 'much'; expected one number",
+        ),
+        (
+            "trm:distance=square",
+            "distance 'square' returned shape (2, 2, 2); expected (2, 4, 4)",
+        ),
         ("trm:distance=negative", "distance 'negative' is negative"),
-        ("trm:distance=raising", "distance 'raising' raised KeyError: 'x y' for the pair 'x y', 'x y'"),
+        (
+            "trm:distance=raising",
+            "distance 'raising' raised KeyError: 'x y' for the pair 'x y', 'x y'",
+        ),
         ("mmd:embedding=flat", "embedding 'flat' returned shape (3,) for"),
         ("mmd:embedding=endless", "embedding 'endless' is not finite for the text"),
-        ("mmd:embedding=broken", "the plugin 'bad' failed: RuntimeError: out of memory of the GPU (bad_parts.py, line 94; --debug"),
+        (
+            "mmd:embedding=broken",
+            "the plugin 'bad' failed: RuntimeError: out of memory of the GPU "
+            "(bad_parts.py, line 94; --debug",
+        ),
     ],
 )
 def test_a_component_that_breaks_its_contract_is_one_line(score, metric, message):
@@ -271,7 +323,12 @@ def test_scores_that_are_nan_are_undefined_and_counted(score):
     assert (record["value"], record["n"], record["skipped"]) == (None, 0, 2)
 
 
-SPEC = {"task": "bad", "dataset": {"reader": "plain"}, "models": [{"human": {"held_out": 1}}], "metrics": ["novelty"]}
+SPEC = {
+    "task": "bad",
+    "dataset": {"reader": "plain"},
+    "models": [{"human": {"held_out": 1}}],
+    "metrics": ["novelty"],
+}
 
 
 @pytest.mark.parametrize(
@@ -309,23 +366,49 @@ def test_an_exception_of_the_harness_is_not_blamed_on_a_plugin(project):
         ("- a\n- b\n", "a registry is a mapping of kinds; found list"),
         ("api: 2\n", "manifest api 2 is not known; this harness reads api 1"),
         ('requires_harness: ">=9"\n', "asks for harness >=9; this is harness"),
-        ("metrics: {a: {importt: x}}\n", "metrics.a: unknown key 'importt'; did you mean 'import'?"),
-        ("metrics: {a: {summary: x}}\n", "metrics.a needs 'import: \"package.module:Object\"'"),
+        (
+            "metrics: {a: {importt: x}}\n",
+            "metrics.a: unknown key 'importt'; did you mean 'import'?",
+        ),
+        (
+            "metrics: {a: {summary: x}}\n",
+            "metrics.a needs 'import: \"package.module:Object\"'",
+        ),
         ("metrcs: {}\n", "unknown key 'metrcs'; did you mean 'metrics'?"),
     ],
 )
-def test_a_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, text, message):
+def test_a_manifest_that_cannot_be_read_is_passed_over_with_one_note(
+    tmp_path, text, message
+):
     (tmp_path / "registry.yaml").write_text(text)
-    done = subprocess.run([sys.executable, "-m", "harness", "list", "readers"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "list", "readers"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0
     assert "jsonl" in done.stdout
     lines = done.stderr.strip().splitlines()
     assert len(lines) <= 1
     assert message in " ".join([*lines, done.stdout]).replace("\n", " ")
     given = subprocess.run(
-        [sys.executable, "-m", "harness", "list", "readers", "--registry", "registry.yaml", "--no-local-plugins"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "harness",
+            "list",
+            "readers",
+            "--registry",
+            "registry.yaml",
+            "--no-local-plugins",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert given.returncode == 2
     assert message in given.stderr
     assert given.stderr.count("\n") == 1
@@ -334,7 +417,12 @@ def test_a_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, t
 def test_a_name_of_a_built_in_component_is_noted_once(project, caplog):
     (project / "registry.yaml").write_text(MANIFEST.replace("  prints:", "  novelty:"))
     for _ in range(2):
-        assert main(["score", "p.json", "--references", "r.json", "-m", "novelty", "--json"]) == 0
+        assert (
+            main(
+                ["score", "p.json", "--references", "r.json", "-m", "novelty", "--json"]
+            )
+            == 0
+        )
     note = "note: the metric 'novelty' is the built-in one, not 'bad/novelty' ("
     assert caplog.text.count(note) == 1
 
@@ -342,7 +430,10 @@ def test_a_name_of_a_built_in_component_is_noted_once(project, caplog):
 def test_two_plugins_of_one_name(project, capsys):
     (project / "other").mkdir()
     for name in ("good", "bad"):
-        (project / "other" / f"{name}.yaml").write_text(f'provider: {name}\nmetrics: {{raises: {{import: "other_parts:X", summary: x}}}}\n')
+        (project / "other" / f"{name}.yaml").write_text(
+            f'provider: {name}\nmetrics: {{raises: {{import: "other_parts:X", '
+            f"summary: x}}}}\n"
+        )
     arguments = ["score", "p.json", "--references", "r.json", "-m", "raises"]
     (project / "other" / "other_parts.py").write_text("")
     from harness.registry import catalogue
@@ -351,16 +442,27 @@ def test_two_plugins_of_one_name(project, capsys):
     try:
         assert main([*arguments, "--registry", "other/good.yaml"]) == 2
         error = capsys.readouterr().err
-        assert re.search(r"the metric name 'raises' has 2 owners: 'bad/raises' \(.*\) and 'good/raises' \(.*\); use the full name", error)
-        assert main([*arguments[:-1], "bad/raises", "--registry", "other/bad.yaml"]) == 2
+        assert re.search(
+            r"the metric name 'raises' has 2 owners: 'bad/raises' \(.*\) "
+            r"and 'good/raises' \(.*\); use the full name",
+            error,
+        )
+        assert (
+            main([*arguments[:-1], "bad/raises", "--registry", "other/bad.yaml"]) == 2
+        )
         error = capsys.readouterr().err
         assert "'bad/raises' has 2 owners" in error
-        assert "give one of the manifests another 'provider', or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)" in error
+        assert (
+            "give one of the manifests another 'provider', "
+            "or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)" in error
+        )
     finally:
         catalogue._extra_files[:] = before
 
 
-def test_two_folders_with_one_provider_name_and_target_are_two_components(project, capsys):
+def test_two_folders_with_one_provider_name_and_target_are_two_components(
+    project, capsys
+):
     text = 'provider: same\nmetrics: {twice: {import: "parts:X", summary: x}}\n'
     for folder in ("one", "two"):
         (project / folder).mkdir()
@@ -371,7 +473,10 @@ def test_two_folders_with_one_provider_name_and_target_are_two_components(projec
     before = list(catalogue._extra_files)
     try:
         files = ["--registry", "one/registry.yaml", "--registry", "two/registry.yaml"]
-        assert main(["score", "p.json", "--references", "r.json", "-m", "twice", *files]) == 2
+        assert (
+            main(["score", "p.json", "--references", "r.json", "-m", "twice", *files])
+            == 2
+        )
         assert "the metric name 'twice' has 2 owners" in capsys.readouterr().err
     finally:
         catalogue._extra_files[:] = before

@@ -1,4 +1,6 @@
-"""The registry: third parties' manifests, names with two owners, broken plugins, lazy imports."""
+"""The registry: third parties' manifests, names with two owners, broken plugins,
+lazy imports.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from harness.registry import catalogue as registry
 
 
 def test_a_third_partys_metric_is_found_without_importing_it(install, metric_code):
-    install("acme", "metrics: {one: {import: 'acme.parts:One', summary: always one}}", metric_code)
+    install(
+        "acme",
+        "metrics: {one: {import: 'acme.parts:One', summary: always one}}",
+        metric_code,
+    )
     entry = registry.current().get("metrics", "one")
     assert (entry.full_name, entry.summary) == ("acme/one", "always one")
     assert "acme" not in sys.modules
@@ -29,7 +35,10 @@ def test_the_list_form_with_targets_is_read_too(install, metric_code):
 def test_a_name_with_two_owners_is_an_error_that_names_both(install, metric_code):
     for name in ("acme", "bolt"):
         install(name, f"metrics: {{one: {{import: '{name}.parts:One'}}}}", metric_code)
-    with pytest.raises(HarnessError, match=r"the metric name 'one' has 2 owners: 'acme/one' .* and 'bolt/one'"):
+    with pytest.raises(
+        HarnessError,
+        match=r"the metric name 'one' has 2 owners: 'acme/one' .* and 'bolt/one'",
+    ):
         registry.current().get("metrics", "one")
     assert registry.current().create("metrics", "bolt/one").value == 1.0
 
@@ -46,7 +55,9 @@ def test_a_name_with_two_owners_is_an_error_that_names_both(install, metric_code
         ("requires_harness: '>=9'", "asks for harness >=9"),
     ],
 )
-def test_a_broken_manifest_is_reported_and_survived(install, monkeypatch, manifest, reason, metric_code):
+def test_a_broken_manifest_is_reported_and_survived(
+    install, monkeypatch, manifest, reason, metric_code
+):
     install("acme", manifest)
     install("good", "metrics: {one: {import: 'good.parts:One'}}", metric_code)
     (failure,) = registry.current().failures
@@ -60,10 +71,19 @@ def test_a_broken_manifest_is_reported_and_survived(install, monkeypatch, manife
 
 
 def test_a_component_that_cannot_be_imported_says_why(install):
-    install("acme", "metrics: {one: {import: 'acme.parts:One'}, two: {import: 'acme.gone:X'}}", "1 / 0")
-    with pytest.raises(HarnessError, match=r"'acme/one' \(acme\.parts:One\) could not be imported: ZeroDivisionError"):
+    install(
+        "acme",
+        "metrics: {one: {import: 'acme.parts:One'}, two: {import: 'acme.gone:X'}}",
+        "1 / 0",
+    )
+    with pytest.raises(
+        HarnessError,
+        match=r"'acme/one' \(acme\.parts:One\) could not be imported: ZeroDivisionError",
+    ):
         registry.current().create("metrics", "one")
-    with pytest.raises(MissingExtra, match="needs the package 'acme', which is not installed"):
+    with pytest.raises(
+        MissingExtra, match="needs the package 'acme', which is not installed"
+    ):
         registry.current().create("metrics", "two")
 
 
@@ -75,8 +95,14 @@ def test_only_the_chosen_plugins_are_loaded(install, monkeypatch, metric_code):
 
 
 def test_unknown_parameters_and_missing_ones_are_named(install, metric_code):
-    install("acme", "metrics: {one: {import: 'acme.parts:One'}}", metric_code.replace("value=1.0)", "value)"))
-    with pytest.raises(UnknownName, match="has no parameter 'valu'; did you mean 'value'"):
+    install(
+        "acme",
+        "metrics: {one: {import: 'acme.parts:One'}}",
+        metric_code.replace("value=1.0)", "value)"),
+    )
+    with pytest.raises(
+        UnknownName, match="has no parameter 'valu'; did you mean 'value'"
+    ):
         registry.current().create("metrics", "one", {"valu": 1})
     with pytest.raises(HarnessError, match="needs the parameter 'value'"):
         registry.current().create("metrics", "one")
@@ -134,7 +160,9 @@ def test_a_spec_reaches_both_metrics_of_one_name(shadowed):
 def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
     from harness import api
 
-    (shadowed / "registry.yaml").write_text(SHADOW + '  cider: {import: "mine_parts:Length"}\n')
+    (shadowed / "registry.yaml").write_text(
+        SHADOW + '  cider: {import: "mine_parts:Length"}\n'
+    )
     registry._load.cache_clear()
     for plan in api.plans("coco"):
         metrics = {item.name: type(item.metric).__module__ for item in plan.metrics}
@@ -142,9 +170,16 @@ def test_shipped_tasks_run_in_a_folder_that_shadows_their_metrics(shadowed):
 
 
 def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):
-    aliases = [(e.kind, alias, e) for e in registry.current().entries() for alias in e.aliases if e.provider == "harness"]
+    aliases = [
+        (e.kind, alias, e)
+        for e in registry.current().entries()
+        for alias in e.aliases
+        if e.provider == "harness"
+    ]
     kind, alias, entry = aliases[0]
-    (shadowed / "registry.yaml").write_text(f'provider: mine\n{kind}: {{{alias}: {{import: "mine_parts:Length"}}}}\n')
+    (shadowed / "registry.yaml").write_text(
+        f'provider: mine\n{kind}: {{{alias}: {{import: "mine_parts:Length"}}}}\n'
+    )
     registry._load.cache_clear()
     assert registry.current().get(kind, alias) == entry
     assert registry.current().get(kind, f"mine/{alias}").provider == "mine"
@@ -154,8 +189,12 @@ def test_a_component_that_is_declared_twice_has_one_owner(project):
     (project / "copy.yaml").write_text((project / "registry.yaml").read_text())
     registry.use_files([project / "copy.yaml"])
     assert registry.current().get("metrics", "length").full_name == "mine/length"
-    assert [e.name for e in registry.current().entries("metrics") if e.provider == "mine"] == ["length"]
-    (project / "copy.yaml").write_text('provider: mine\nmetrics: {length: {import: "mine_parts:Chars"}}\n')
+    assert [
+        e.name for e in registry.current().entries("metrics") if e.provider == "mine"
+    ] == ["length"]
+    (project / "copy.yaml").write_text(
+        'provider: mine\nmetrics: {length: {import: "mine_parts:Chars"}}\n'
+    )
     registry._load.cache_clear()
     with pytest.raises(HarnessError, match="the metric name 'length' has 2 owners"):
         registry.current().get("metrics", "length")
@@ -165,15 +204,30 @@ def test_a_component_that_is_declared_twice_has_one_owner(project):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("CIDEr", "cider"), ("BLEU-4", "bleu4"), ("Bleu_4", "bleu4"), ("ROUGE_L", "rouge"), ("rouge-l", "rouge"),
-        ("METEOR", "meteor"), ("CIDEr-D", "ciderd"), ("harness/SPICE", "spice"), ("Self_BLEU", "self-bleu"),
+        ("CIDEr", "cider"),
+        ("BLEU-4", "bleu4"),
+        ("Bleu_4", "bleu4"),
+        ("ROUGE_L", "rouge"),
+        ("rouge-l", "rouge"),
+        ("METEOR", "meteor"),
+        ("CIDEr-D", "ciderd"),
+        ("harness/SPICE", "spice"),
+        ("Self_BLEU", "self-bleu"),
     ],
-)  # fmt: skip
+)
 def test_case_hyphens_and_underscores_are_ignored(name, expected):
     assert registry.current().get("metrics", name).name == expected
 
 
-@pytest.mark.parametrize(("name", "expected"), [("rougeL", "rougeL"), ("rouge", "rouge"), ("rouge-l", "rouge"), ("ROUGE_L", "rouge")])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("rougeL", "rougeL"),
+        ("rouge", "rouge"),
+        ("rouge-l", "rouge"),
+        ("ROUGE_L", "rouge"),
+    ],
+)
 def test_cocos_rouge_l_and_that_of_summaries_have_names_of_their_own(name, expected):
     assert registry.current().get("metrics", name).name == expected
     assert registry.current().get("metrics", "rougelsum").name == "rougeLsum"
@@ -181,13 +235,22 @@ def test_cocos_rouge_l_and_that_of_summaries_have_names_of_their_own(name, expec
 
 @pytest.mark.parametrize("name", ["ROUGE-L", "rougel", "Rouge_L", "RougeL"])
 def test_a_name_of_both_is_refused_with_both_written_out(name):
-    message = rf"^metric '{name}' may be 'rouge' \(ROUGE-L as in the COCO toolkit.*\) or 'rougeL' \(ROUGE-L of rouge_score.*\): write one"
+    message = (
+        rf"^metric '{name}' may be 'rouge' \(ROUGE-L as in the COCO toolkit.*\) "
+        r"or 'rougeL' \(ROUGE-L of rouge_score.*\): write one"
+    )
     with pytest.raises(HarnessError, match=message):
         registry.current().get("metrics", name)
 
 
-def test_spellings_reach_third_parties_and_an_exact_name_comes_first(install, metric_code):
-    install("acme", "metrics: {my-One: {import: 'acme.parts:One', aliases: [uno-1]}}", metric_code)
+def test_spellings_reach_third_parties_and_an_exact_name_comes_first(
+    install, metric_code
+):
+    install(
+        "acme",
+        "metrics: {my-One: {import: 'acme.parts:One', aliases: [uno-1]}}",
+        metric_code,
+    )
     install("bolt", "metrics: {MY_ONE: {import: 'bolt.parts:One'}}", metric_code)
     for name in ("my-One", "acme/myone", "Uno_1"):
         assert registry.current().get("metrics", name).full_name == "acme/my-One"
@@ -200,10 +263,15 @@ def test_spellings_reach_third_parties_and_an_exact_name_comes_first(install, me
 def test_names_of_tables_find_their_component_or_the_message_names_it(kind):
     catalogue = registry.current()
     for entry in catalogue.entries(kind):
-        if entry.provider != "harness" or not entry.display or entry.display.startswith("{"):
+        if (
+            entry.provider != "harness"
+            or not entry.display
+            or entry.display.startswith("{")
+        ):
             continue
         shown = entry.display.partition(" [")[0]
-        names = {entry.name, "ciderd" if entry.name == "cider" else entry.name}  # cider and ciderd are the same number, CIDEr-D
+        # cider and ciderd are the same number, CIDEr-D
+        names = {entry.name, "ciderd" if entry.name == "cider" else entry.name}
         assert catalogue.get(kind, shown).name in names
         for label in (f"{shown} [of a model]", f"{shown} (METEOR)"):
             with pytest.raises(UnknownName, match="did you mean") as caught:
@@ -213,30 +281,55 @@ def test_names_of_tables_find_their_component_or_the_message_names_it(kind):
 
 def test_no_two_built_in_names_are_spellings_of_one_another():
     for kind in registry.KINDS:
-        entries = [entry for entry in registry.current().entries(kind) if entry.provider == "harness"]
-        names = [registry.spelling(text) for entry in entries for text in {registry.spelling(t): t for t in (entry.name, *entry.aliases)}]
-        # The alias `rouge-l` of COCO's and `rougeL` of rouge_score are apart only as they are written.
-        assert {name for name in names if names.count(name) > 1} == ({"rougel"} if kind == "metrics" else set())
+        entries = [
+            entry
+            for entry in registry.current().entries(kind)
+            if entry.provider == "harness"
+        ]
+        names = [
+            registry.spelling(text)
+            for entry in entries
+            for text in {registry.spelling(t): t for t in (entry.name, *entry.aliases)}
+        ]
+        # The alias `rouge-l` of COCO's and `rougeL` of rouge_score are apart only as
+        # they are written.
+        assert {name for name in names if names.count(name) > 1} == (
+            {"rougel"} if kind == "metrics" else set()
+        )
 
 
 def test_an_unknown_name_in_capitals_has_a_suggestion():
-    with pytest.raises(UnknownName, match="unknown metric 'METOER'; did you mean 'meteor'"):
+    with pytest.raises(
+        UnknownName, match="unknown metric 'METOER'; did you mean 'meteor'"
+    ):
         registry.current().get("metrics", "METOER")
 
 
 def test_entries_may_have_several_roles():
     catalogue = registry.current()
     assert catalogue.with_role("metrics", "strata").name == "cider"
-    assert "cider" in [entry.name for entry in catalogue.all_with_role("metrics", "default")]
+    assert "cider" in [
+        entry.name for entry in catalogue.all_with_role("metrics", "default")
+    ]
     assert catalogue.all_with_role("metrics", "no such role") == []
 
 
 @pytest.mark.parametrize(
     "kind, name, package",
-    [("adapters", "nacf", "nacf"), ("trainers", "nacf", "nacf"), ("commands", "push", "hub"), ("commands", "inspect", "browser")],
+    [
+        ("adapters", "nacf", "nacf"),
+        ("trainers", "nacf", "nacf"),
+        ("commands", "push", "hub"),
+        ("commands", "inspect", "browser"),
+    ],
 )
-def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(kind, name, package):
-    message = rf"^{kind[:-1]} '{name}' needs the plugin caption-{package}, which is not installed: pip install 'git.*examples/{package}'$"
+def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(
+    kind, name, package
+):
+    message = (
+        rf"^{kind[:-1]} '{name}' needs the plugin caption-{package}, "
+        rf"which is not installed: pip install 'git.*examples/{package}'$"
+    )
     with pytest.raises(MissingExtra, match=message):
         registry.Registry(()).get(kind, name)
 
@@ -249,5 +342,8 @@ def test_folders_without_a_manifest_have_one_registry(tmp_path, monkeypatch):
         monkeypatch.chdir(folder)
         found.append(registry.current())
     assert found[0] is found[1]
-    (tmp_path / "b/registry.yaml").write_text("provider: mine\n", encoding="utf-8")  # written after the first use
-    assert [manifest.provider for manifest in registry.current().manifests if manifest.local] == ["mine"]
+    # written after the first use
+    (tmp_path / "b/registry.yaml").write_text("provider: mine\n", encoding="utf-8")
+    assert [
+        manifest.provider for manifest in registry.current().manifests if manifest.local
+    ] == ["mine"]

@@ -1,4 +1,6 @@
-"""Plugins from one function: components, parameters, and functions that do not keep to their contract."""
+"""Plugins from one function: components, parameters,
+and functions that do not keep to their contract.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,12 @@ from harness.cli.main import main
 from harness.contracts import Distance, Embedding, Metric
 from harness.errors import HarnessError
 from harness.registry import create, current
-from harness.registry.function_plugins import component_of, distance_function, embedding_function, metric_function
+from harness.registry.function_plugins import (
+    component_of,
+    distance_function,
+    embedding_function,
+    metric_function,
+)
 
 CODE = '''
 import harness
@@ -47,7 +54,10 @@ metrics: {overlap: {import: "mine_functions:overlap", summary: "Share of words"}
 distances: {jaccard: {import: "mine_functions:jaccard", summary: "Words"}}
 embeddings: {letters: {import: "mine_functions:letters", summary: "Letters"}}
 """
-CANDIDATES, REFERENCES = [["a cat", "cats"], ["a bus", "bus"]], [["a dog runs", "a dog"], ["a red bus", "the bus"]]
+CANDIDATES, REFERENCES = (
+    [["a cat", "cats"], ["a bus", "bus"]],
+    [["a dog runs", "a dog"], ["a red bus", "the bus"]],
+)
 
 
 @pytest.fixture
@@ -64,18 +74,28 @@ def plugins(tmp_path, monkeypatch):
 def test_the_functions_are_components(plugins):
     metric = create("metrics", "overlap").instance
     assert isinstance(metric, Metric)
-    assert (metric.spec.name, metric.spec.higher_is_better, metric.spec.bounds) == ("overlap", True, (0, 1))
+    assert (metric.spec.name, metric.spec.higher_is_better, metric.spec.bounds) == (
+        "overlap",
+        True,
+        (0, 1),
+    )
     assert metric.spec.needs == {"references"}
     assert isinstance(create("distances", "jaccard").instance, Distance)
-    assert isinstance(create("embeddings", {"letters": {"size": 3}}).instance, Embedding)
+    assert isinstance(
+        create("embeddings", {"letters": {"size": 3}}).instance, Embedding
+    )
     function = sys.modules["mine_functions"].overlap
     assert function(["a dog"], ["a cat"]) == 0.5
     assert metric.__doc__ == function.__doc__
-    assert type(metric).__module__ == "mine_functions"  # its file is part of the identity of a run
+    # its file is part of the identity of a run
+    assert type(metric).__module__ == "mine_functions"
 
 
 def test_parameters_are_checked_and_part_of_the_signature(plugins):
-    one, other = (create("metrics", {"overlap": params}).instance for params in ({}, {"lower": False}))
+    one, other = (
+        create("metrics", {"overlap": params}).instance
+        for params in ({}, {"lower": False})
+    )
     assert (one.signature(), other.signature()) == ("overlap", "overlap|lower:False")
     with pytest.raises(HarnessError, match="no parameter 'lowr'; did you mean 'lower'"):
         create("metrics", {"overlap": {"lowr": True}})
@@ -87,25 +107,54 @@ def test_parameters_are_checked_and_part_of_the_signature(plugins):
 
 def test_a_run_has_intervals_paired_tests_and_permutation_p_values(plugins, capsys):
     for name, texts in (("a", CANDIDATES), ("b", REFERENCES)):
-        (plugins / f"{name}.json").write_text(json.dumps({str(k): texts[k] for k in range(2)}))
-    (plugins / "r.json").write_text(json.dumps({str(k): REFERENCES[k] for k in range(2)}))
+        (plugins / f"{name}.json").write_text(
+            json.dumps({str(k): texts[k] for k in range(2)})
+        )
+    (plugins / "r.json").write_text(
+        json.dumps({str(k): REFERENCES[k] for k in range(2)})
+    )
     metrics = "overlap,trm:distance=jaccard,mmd:embedding=letters"
-    arguments = ["score", "a.json", "b.json", "--references", "r.json", "-m", metrics, "--p-values", "exact", "--json"]
+    arguments = [
+        "score",
+        "a.json",
+        "b.json",
+        "--references",
+        "r.json",
+        "-m",
+        metrics,
+        "--p-values",
+        "exact",
+        "--json",
+    ]
     assert main(arguments) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [record["metric"] for record in data["results"]][:3] == ["overlap", "trm(jaccard)", "mmd(letters)"]
+    assert [record["metric"] for record in data["results"]][:3] == [
+        "overlap",
+        "trm(jaccard)",
+        "mmd(letters)",
+    ]
     for record in data["results"]:
         assert record["p_method"].startswith("exact")
         assert 0 < record["p_value"] <= 1
     overlap = data["results"][0]
     assert overlap["value"] == pytest.approx((1 / 3 + 1) / 2)
     assert len(overlap["ci95"]) == 2
-    assert {row["metric"] for row in data["comparisons"]} == {"overlap", "trm(jaccard)", "mmd(letters)"}
+    assert {row["metric"] for row in data["comparisons"]} == {
+        "overlap",
+        "trm(jaccard)",
+        "mmd(letters)",
+    }
     assert all(0 < row["p_value"] <= 1 for row in data["comparisons"])
 
 
 def test_the_conformance_checks_pass_by_name_and_by_module(plugins, capsys):
-    for name in ("overlap", "jaccard", "letters", "mine_functions:overlap", "mine_functions:jaccard"):
+    for name in (
+        "overlap",
+        "jaccard",
+        "letters",
+        "mine_functions:overlap",
+        "mine_functions:jaccard",
+    ):
         assert main(["check", name]) == 0, capsys.readouterr().out
 
 
@@ -120,7 +169,10 @@ def test_the_card_lists_parameters_without_importing(plugins, capsys):
 def test_a_component_is_created_again_in_another_process(plugins):
     metric = create("metrics", {"overlap": {"lower": False}}).instance
     again = pickle.loads(pickle.dumps(metric))
-    assert (again.signature(), again.parameters) == (metric.signature(), {"lower": False})
+    assert (again.signature(), again.parameters) == (
+        metric.signature(),
+        {"lower": False},
+    )
 
 
 # --------------------------------------------------------------------------- without a manifest
@@ -129,7 +181,9 @@ def test_a_function_is_a_metric_of_score():
     def same_length(hypotheses, refs):
         return float(len(hypotheses[0]) == len(refs[0]))
 
-    result = harness.score(["a dog", "cats"], ["a cat", "a dog"], [same_length], p_value="exact")["same-length"]
+    result = harness.score(
+        ["a dog", "cats"], ["a cat", "a dog"], [same_length], p_value="exact"
+    )["same-length"]
     assert result.value == 0.5
     assert result.p_values is not None
 
@@ -146,7 +200,10 @@ def test_arguments_by_name():
     from harness.contracts import CaptionSet
     from harness.run.features import FeatureCache
 
-    sets = [CaptionSet("1", ("a",), ("b",), source="a"), CaptionSet("2", ("a",), ("b",))]
+    sets = [
+        CaptionSet("1", ("a",), ("b",), source="a"),
+        CaptionSet("2", ("a",), ("b",)),
+    ]
     features = FeatureCache([item.references for item in sets])
     assert metric.scores(features.batch(sets), features, None).tolist() == [2.0, 0.0]
 
@@ -166,11 +223,21 @@ def test_lists_are_copies_and_nan_is_undefined():
 @pytest.mark.parametrize(
     ("result", "message"),
     [
-        ([0.1, 0.2], "metric 'bad' returned [0.1, 0.2] for example '0'; expected one number"),
+        (
+            [0.1, 0.2],
+            "metric 'bad' returned [0.1, 0.2] for example '0'; expected one number",
+        ),
         (None, "metric 'bad' returned None for example '0'; expected one number"),
         ("0.5", "metric 'bad' returned '0.5' for example '0'; expected one number"),
-        (float("inf"), "metric 'bad' returned inf for example '0'; expected a finite number, or NaN where undefined"),
-        (ZeroDivisionError("division by zero"), "metric 'bad' raised ZeroDivisionError: division by zero for example '0'"),
+        (
+            float("inf"),
+            "metric 'bad' returned inf for example '0'; expected a finite number, "
+            "or NaN where undefined",
+        ),
+        (
+            ZeroDivisionError("division by zero"),
+            "metric 'bad' raised ZeroDivisionError: division by zero for example '0'",
+        ),
     ],
 )
 def test_a_result_that_is_no_number(result, message):
@@ -188,15 +255,28 @@ def test_a_result_that_is_no_number(result, message):
 def test_a_distance_that_breaks_its_contract():
     @distance_function
     def bad(a, b):
-        return {"raise": None, "negative": -1.0, "list": [1.0]}[a] if a != "raise" else 1 / 0
+        return (
+            {"raise": None, "negative": -1.0, "list": [1.0]}[a]
+            if a != "raise"
+            else 1 / 0
+        )
 
     distance = component_of(bad)()
-    with pytest.raises(HarnessError, match="distance 'bad' raised ZeroDivisionError: division by zero for the pair 'raise', 'raise'"):
+    with pytest.raises(
+        HarnessError,
+        match="distance 'bad' raised ZeroDivisionError: "
+        "division by zero for the pair 'raise', 'raise'",
+    ):
         distance.pairwise(["raise"])
-    with pytest.raises(HarnessError, match=r"returned \[1.0\] for the pair 'list', 'list'; expected one number"):
+    with pytest.raises(
+        HarnessError,
+        match=r"returned \[1.0\] for the pair 'list', 'list'; expected one number",
+    ):
         distance.pairwise(["list"])
     with pytest.raises(HarnessError, match="distance 'bad' is negative"):
-        harness.score(["negative"], [["negative", "negative"]], [{"trm": {"distance": distance}}])
+        harness.score(
+            ["negative"], [["negative", "negative"]], [{"trm": {"distance": distance}}]
+        )
 
 
 def test_pairs_of_equal_texts_are_computed_once():
@@ -215,9 +295,16 @@ def test_pairs_of_equal_texts_are_computed_once():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.zeros(3), r"embedding 'bad' returned shape \(3,\) for 2 texts; expected \(2, d\)"),
+        (
+            np.zeros(3),
+            r"embedding 'bad' returned shape \(3,\) for 2 texts; expected \(2, d\)",
+        ),
         (np.zeros((3, 2)), r"embedding 'bad' returned shape \(3, 2\) for 2 texts"),
-        ([[1.0], [1.0, 2.0]], r"embedding 'bad' returned \[\[1.0\], \[1.0, 2.0\]\]; expected an array of shape \(T, d\)"),
+        (
+            [[1.0], [1.0, 2.0]],
+            r"embedding 'bad' returned \[\[1.0\], \[1.0, 2.0\]\]; "
+            r"expected an array of shape \(T, d\)",
+        ),
         ("x", "embedding 'bad' returned 'x'; expected an array"),
     ],
 )
@@ -245,12 +332,22 @@ def test_a_tensor_is_an_array():
     [
         (metric_function, lambda a, b, c: 0, "has the argument 'c' without default"),
         (metric_function, lambda: 0, "takes no candidates"),
-        (metric_function, lambda candidates, **rest: 0, "the argument 'rest' of the function takes any number of values"),
+        (
+            metric_function,
+            lambda candidates, **rest: 0,
+            "the argument 'rest' of the function takes any number of values",
+        ),
         (distance_function, lambda a: 0, "has 1 arguments without default; expected 2"),
-        (embedding_function, lambda a, b: 0, "has 2 arguments without default; expected 1"),
+        (
+            embedding_function,
+            lambda a, b: 0,
+            "has 2 arguments without default; expected 1",
+        ),
     ],
 )
-def test_functions_that_do_not_fit_are_refused_when_they_are_declared(decorator, function, message):
+def test_functions_that_do_not_fit_are_refused_when_they_are_declared(
+    decorator, function, message
+):
     with pytest.raises(HarnessError, match=message):
         decorator(function)
 

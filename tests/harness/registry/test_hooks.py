@@ -1,4 +1,6 @@
-"""Hook modules: loading from entry points and manifests, order of calls, wrappers, failures."""
+"""Hook modules: loading from entry points and manifests, order of calls,
+wrappers, failures.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def section(title: str) -> list[dict[str, str]]:
 
 
 def plugins(**implementations) -> Plugins:
-    """Return plugins with one module per keyword; each defines the hook of report sections."""
+    """Return plugins with one module per keyword;
+    each defines the hook of report sections.
+    """
     loaded = Plugins()
     for name, function in implementations.items():
         module = ModuleType(name)
@@ -32,7 +36,11 @@ def plugins(**implementations) -> Plugins:
 
 
 def titles(loaded: Plugins) -> list[str]:
-    return [item["title"] for part in loaded.call(SECTIONS, manifest={}, results=[]) for item in part]
+    return [
+        item["title"]
+        for part in loaded.call(SECTIONS, manifest={}, results=[])
+        for item in part
+    ]
 
 
 def test_a_missing_package_is_one_plain_line():
@@ -40,12 +48,17 @@ def test_a_missing_package_is_one_plain_line():
     def missing(manifest):
         raise MissingExtra("loggers need the package wandb: pip install wandb")
 
-    with pytest.raises(MissingExtra, match="^loggers need the package wandb: pip install wandb$"):
+    with pytest.raises(
+        MissingExtra, match="^loggers need the package wandb: pip install wandb$"
+    ):
         plugins(bad=missing).call(SECTIONS, manifest={}, results=[])
 
 
 def test_the_last_registered_plugin_is_called_first():
-    loaded = plugins(a=hookimpl(lambda manifest: section("a")), b=hookimpl(lambda results: section("b")))
+    loaded = plugins(
+        a=hookimpl(lambda manifest: section("a")),
+        b=hookimpl(lambda results: section("b")),
+    )
     assert titles(loaded) == ["b", "a"]
 
 
@@ -72,13 +85,20 @@ def test_a_wrapper_runs_around_the_other_plugins_and_may_change_their_results():
         order.append("inner")
         return section("inner")
 
-    loaded = plugins(wrapper=hookimpl(around, wrapper=True), inner=hookimpl(inner, tryfirst=True))
+    loaded = plugins(
+        wrapper=hookimpl(around, wrapper=True), inner=hookimpl(inner, tryfirst=True)
+    )
     assert titles(loaded) == ["inner", "added"]
     assert order == ["before", "inner", "after"]
 
 
 def test_results_of_none_are_left_out():
-    assert titles(plugins(silent=hookimpl(lambda manifest: None), a=hookimpl(lambda manifest: section("a")))) == ["a"]
+    assert titles(
+        plugins(
+            silent=hookimpl(lambda manifest: None),
+            a=hookimpl(lambda manifest: section("a")),
+        )
+    ) == ["a"]
 
 
 def fail(manifest):
@@ -90,7 +110,11 @@ def passing(manifest):
 
 
 def test_a_plugin_that_raises_is_named():
-    loaded = plugins(good=hookimpl(lambda manifest: None), bad=hookimpl(fail), wrapper=hookimpl(passing, wrapper=True))
+    loaded = plugins(
+        good=hookimpl(lambda manifest: None),
+        bad=hookimpl(fail),
+        wrapper=hookimpl(passing, wrapper=True),
+    )
     message = f"^plugin 'bad' failed in {SECTIONS}: ValueError: no disk$"
     with pytest.raises(HarnessError, match=message) as caught:
         titles(loaded)
@@ -102,8 +126,12 @@ def test_a_wrapper_that_raises_is_named():
         yield
         raise KeyError("x")
 
-    loaded = plugins(wrapper=hookimpl(failing, wrapper=True), good=hookimpl(lambda manifest: None))
-    with pytest.raises(HarnessError, match="plugin 'wrapper' failed in .*: KeyError: 'x'"):
+    loaded = plugins(
+        wrapper=hookimpl(failing, wrapper=True), good=hookimpl(lambda manifest: None)
+    )
+    with pytest.raises(
+        HarnessError, match="plugin 'wrapper' failed in .*: KeyError: 'x'"
+    ):
         titles(loaded)
 
 
@@ -145,7 +173,9 @@ def pair(site, tmp_path):
     return tmp_path
 
 
-def test_hooks_of_entry_points_run_and_add_verbs_and_broken_ones_do_not_stop_the_run(install, pair, metric_code):
+def test_hooks_of_entry_points_run_and_add_verbs_and_broken_ones_do_not_stop_the_run(
+    install, pair, metric_code
+):
     install("acme", BY_ENTRY_POINT, metric_code + HOOKS, hooks="acme.parts")
     install("bad", None, "1 / 0", hooks="bad.parts")
     command = [sys.executable, "-m", "harness"]
@@ -154,14 +184,27 @@ def test_hooks_of_entry_points_run_and_add_verbs_and_broken_ones_do_not_stop_the
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"][0]["value"] == 1.0
     assert (pair / "finished.txt").read_text() == "1"
-    done = subprocess.run([*command, "greet", "you"], cwd=pair, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*command, "greet", "you"],
+        cwd=pair,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout == "hello you\n", done.stderr
 
 
-def test_hooks_of_a_manifest_run_once_even_when_an_entry_point_names_them_too(install, pair, metric_code):
+def test_hooks_of_a_manifest_run_once_even_when_an_entry_point_names_them_too(
+    install, pair, metric_code
+):
     from harness.cli.main import main
 
-    install("acme", f"{BY_ENTRY_POINT}\nhooks: [acme.parts]", metric_code + HOOKS, hooks="acme.parts")
+    install(
+        "acme",
+        f"{BY_ENTRY_POINT}\nhooks: [acme.parts]",
+        metric_code + HOOKS,
+        hooks="acme.parts",
+    )
     assert main([*PAIR, "--json"]) == 0
     assert (pair / "started.txt").read_text().splitlines() == ["score p.json"]
 
@@ -170,7 +213,9 @@ def test_hooks_of_the_local_registry_are_imported_from_its_folder(project):
     import harness
 
     (project / "local_hooks.py").write_text(HOOKS)
-    (project / "registry.yaml").write_text((project / "registry.yaml").read_text() + "hooks: [local_hooks]\n")
+    (project / "registry.yaml").write_text(
+        (project / "registry.yaml").read_text() + "hooks: [local_hooks]\n"
+    )
     catalogue._load.cache_clear()
     try:
         harness.evaluate("spec.yaml")
@@ -183,7 +228,9 @@ def test_hooks_of_the_local_registry_are_imported_from_its_folder(project):
 def test_hooks_of_the_local_registry_are_not_imported_by_list(project, capsys):
     from harness.cli.main import main
 
-    (project / "registry.yaml").write_text((project / "registry.yaml").read_text() + "hooks: [no_such_module]\n")
+    (project / "registry.yaml").write_text(
+        (project / "registry.yaml").read_text() + "hooks: [no_such_module]\n"
+    )
     catalogue._load.cache_clear()
     assert main(["list", "metrics"]) == 0
     assert "no_such_module" not in capsys.readouterr().out
@@ -194,7 +241,11 @@ def test_a_module_with_an_unknown_hook_is_a_failure_and_the_next_one_is_loaded(i
     install("bad", None, misspelt, hooks="bad.parts")
     install("good", None, HOOKS, hooks="good.parts")
     loaded = Plugins().load(current())
-    names = [name for name, _ in loaded.manager.list_name_plugin() if not name.startswith("harness:")]
+    names = [
+        name
+        for name, _ in loaded.manager.list_name_plugin()
+        if not name.startswith("harness:")
+    ]
     assert names == ["good"]
     (failure,) = [item for item in loaded.failures if item.phase == "hooks"]
     assert (failure.provider, "harness_run_begun" in failure.reason) == ("bad", True)
@@ -202,7 +253,9 @@ def test_a_module_with_an_unknown_hook_is_a_failure_and_the_next_one_is_loaded(i
 
 def test_strict_loading_raises(install, monkeypatch):
     install("bad", "hooks: [bad.parts]", "1 / 0")
-    assert [failure.provider for failure in Plugins().load(current()).failures] == ["bad:bad.parts"]
+    assert [failure.provider for failure in Plugins().load(current()).failures] == [
+        "bad:bad.parts"
+    ]
     monkeypatch.setenv("HARNESS_STRICT_PLUGINS", "1")
     with pytest.raises(ZeroDivisionError):
         Plugins().load(current())
@@ -236,7 +289,9 @@ def test_an_error_of_a_plugin_names_it_and_the_place(project):
     module = current().load_module("metrics", "length")
     line = plugin_failure(error_of(module.fail, 3))
     assert line is not None
-    assert line.startswith("the plugin 'mine' failed: KeyError: 3 (mine_parts.py, line ")
+    assert line.startswith(
+        "the plugin 'mine' failed: KeyError: 3 (mine_parts.py, line "
+    )
 
 
 def test_other_errors_have_no_line(project):

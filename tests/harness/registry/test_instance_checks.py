@@ -1,4 +1,6 @@
-"""Instances without the members of their kind, and metrics with a spec of a wrong type."""
+"""Instances without the members of their kind,
+and metrics with a spec of a wrong type.
+"""
 
 from __future__ import annotations
 
@@ -50,17 +52,39 @@ def test_complete_components_pass():
 @pytest.mark.parametrize(
     ("kind", "instance", "message"),
     [
-        ("metrics", type("NoSpec", (MeanMetric,), {})(), r"component 'c' \(NoSpec\) has no 'spec'; docs/plugins.md lists"),
-        ("metrics", object(), r"\(object\) has no 'spec', 'signature', 'evaluate_scores', 'per_example'"),
+        (
+            "metrics",
+            type("NoSpec", (MeanMetric,), {})(),
+            r"component 'c' \(NoSpec\) has no 'spec'; docs/plugins.md lists",
+        ),
+        (
+            "metrics",
+            object(),
+            r"\(object\) has no 'spec', 'signature', 'evaluate_scores', 'per_example'",
+        ),
         ("distances", SimpleNamespace(name="x", signature=str), "has no 'matrices'"),
-        ("embeddings", SimpleNamespace(name="x"), "has no 'signature', 'fit', 'encode'"),
+        (
+            "embeddings",
+            SimpleNamespace(name="x"),
+            "has no 'signature', 'fit', 'encode'",
+        ),
         ("adapters", SimpleNamespace(generate=1), "has no 'fingerprint'"),
         ("readers", SimpleNamespace(fingerprint=str), "has no '__iter__'"),
-        ("metrics", type("Text", (MeanMetric,), {"spec": "length"})(), "spec is 'length'; expected a MetricSpec"),
-        ("metrics", type("Class", (MeanMetric,), {"spec": MetricSpec})(), "expected a MetricSpec"),
+        (
+            "metrics",
+            type("Text", (MeanMetric,), {"spec": "length"})(),
+            "spec is 'length'; expected a MetricSpec",
+        ),
+        (
+            "metrics",
+            type("Class", (MeanMetric,), {"spec": MetricSpec})(),
+            "expected a MetricSpec",
+        ),
     ],
 )
-def test_an_incomplete_component_is_reported_with_its_registered_name(kind, instance, message):
+def test_an_incomplete_component_is_reported_with_its_registered_name(
+    kind, instance, message
+):
     with pytest.raises(HarnessError, match=message) as caught:
         check_instance(kind, "component 'c'", instance)
     assert str(caught.value).startswith("component 'c'")
@@ -83,18 +107,41 @@ class Typed(MeanMetric):
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
-        ("bare", "harness: spec.yaml:6: metric 'bare' (Bare) has no 'spec'; docs/plugins.md lists its members"),
-        ("typed", "harness: spec.yaml:6: metric 'typed': spec is 'typed'; expected a MetricSpec"),
-        ("{typed: {lower: abc}}", "metric 'typed': lower is 'abc'; expected true or false"),
-        ("{typed: {orders: abc}}", "metric 'typed': orders is 'abc'; expected a list of whole numbers"),
+        (
+            "bare",
+            "harness: spec.yaml:6: metric 'bare' (Bare) has no 'spec'; "
+            "docs/plugins.md lists its members",
+        ),
+        (
+            "typed",
+            "harness: spec.yaml:6: metric 'typed': spec is 'typed'; "
+            "expected a MetricSpec",
+        ),
+        (
+            "{typed: {lower: abc}}",
+            "metric 'typed': lower is 'abc'; expected true or false",
+        ),
+        (
+            "{typed: {orders: abc}}",
+            "metric 'typed': orders is 'abc'; expected a list of whole numbers",
+        ),
     ],
 )
-def test_the_command_line_prints_one_line_and_returns_2(project, capsys, metric, message):
-    (project / "mine_parts.py").write_text((project / "mine_parts.py").read_text() + CODE)
+def test_the_command_line_prints_one_line_and_returns_2(
+    project, capsys, metric, message
+):
+    (project / "mine_parts.py").write_text(
+        (project / "mine_parts.py").read_text() + CODE
+    )
     registry = (project / "registry.yaml").read_text()
     registry += "embeddings: {}\ntrainers: {}\ncommands: {}\n"
-    entries = 'metrics: {bare: {import: "mine_parts:Bare"}, typed: {import: "mine_parts:Typed"}, length'
-    (project / "registry.yaml").write_text(registry.replace("metrics: {length", entries))
+    entries = (
+        'metrics: {bare: {import: "mine_parts:Bare"}, typed: {import: '
+        '"mine_parts:Typed"}, length'
+    )
+    (project / "registry.yaml").write_text(
+        registry.replace("metrics: {length", entries)
+    )
     spec = (project / "spec.yaml").read_text()
     (project / "spec.yaml").write_text(spec.replace("- length", f"- {metric}"))
     catalogue._load.cache_clear()

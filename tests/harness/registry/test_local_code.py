@@ -47,7 +47,9 @@ def test_code_outside_the_folder_is_refused_and_not_imported(project, text):
     declare(project, text)
     sys.modules.pop("antigravity", None)
     (entry,) = [entry for entry in current().entries() if entry.provider == "mine"]
-    with pytest.raises(HarnessError, match="a local registry may name code in its own folder") as caught:
+    with pytest.raises(
+        HarnessError, match="a local registry may name code in its own folder"
+    ) as caught:
         current().load(entry.kind, entry.full_name)
     assert "\n" not in str(caught.value)
     assert "antigravity" not in sys.modules
@@ -57,12 +59,16 @@ def test_code_outside_the_folder_is_refused_and_not_imported(project, text):
 def test_a_shell_command_does_not_run_under_validate(project):
     declare(project, 'metrics: {m: {import: "os:system"}}')
     (project / "evil.yaml").write_text(
-        "task: t\ndataset: {reader: lines, path: x}\nmodels: [human]\nmetrics: [m: {command: 'touch PWNED'}]\n"
+        "task: t\ndataset: {reader: lines, path: x}\nmodels: [human]\nmetrics: [m: "
+        "{command: 'touch PWNED'}]\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "harness", "validate", "evil.yaml"],
-        cwd=project, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert not (project / "PWNED").exists()
 
@@ -80,7 +86,9 @@ def test_hooks_outside_the_folder_are_not_imported(project):
 def test_a_component_that_a_distribution_declares_may_have_another_name(project):
     target = current().get("metrics", "bleu").target
     declare(project, f'metrics: {{my-bleu: {{import: "{target}"}}}}')
-    assert type(current().create("metrics", "my-bleu")) is current().load("metrics", "harness/bleu")
+    assert type(current().create("metrics", "my-bleu")) is current().load(
+        "metrics", "harness/bleu"
+    )
 
 
 def test_a_module_that_another_one_hides_is_refused(project):
@@ -91,10 +99,21 @@ def test_a_module_that_another_one_hides_is_refused(project):
 
 
 @pytest.mark.first_case_fast
-@pytest.mark.parametrize("arguments", [["--help"], ["list"], ["show", "length"], ["schema"], ["list", "--json"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["list"], ["show", "length"], ["schema"], ["list", "--json"]],
+)
 def test_verbs_that_show_the_catalogue_import_no_local_code(project, arguments):
-    (project / "mine_parts.py").write_text("open('IMPORTED', 'w')\n" + (project / "mine_parts.py").read_text())
-    done = subprocess.run([sys.executable, "-m", "harness", *arguments], cwd=project, capture_output=True, text=True, check=False)
+    (project / "mine_parts.py").write_text(
+        "open('IMPORTED', 'w')\n" + (project / "mine_parts.py").read_text()
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", *arguments],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert not (project / "IMPORTED").exists()
 
@@ -106,7 +125,11 @@ def test_the_manifest_of_a_run_names_local_code(project):
     catalogue._load.cache_clear()
     manifest: Any = harness.evaluate("spec.yaml").manifest
     (item,) = manifest["local_code"]
-    assert (item["registry"], item["provider"], item["hooks"]) == (str(project / "registry.yaml"), "mine", ["my_hooks"])
+    assert (item["registry"], item["provider"], item["hooks"]) == (
+        str(project / "registry.yaml"),
+        "mine",
+        ["my_hooks"],
+    )
     assert list(item["modules"]) == ["mine_parts"]
     sys.modules.pop("my_hooks", None)
 
@@ -116,7 +139,10 @@ def test_modules_and_packages_are_found_without_an_import(tmp_path):
     (tmp_path / "pack" / "__init__.py").write_text("1 / 0")
     (tmp_path / "pack" / "deep" / "part.py").write_text("x = 1")
     assert module_file(tmp_path, "pack") == tmp_path / "pack" / "__init__.py"
-    assert module_file(tmp_path, "pack.deep.part") == tmp_path / "pack" / "deep" / "part.py"
+    assert (
+        module_file(tmp_path, "pack.deep.part")
+        == tmp_path / "pack" / "deep" / "part.py"
+    )
     assert module_file(tmp_path, "pack.deep") is None
     assert module_file(tmp_path, "os") is None
     with pytest.raises(ZeroDivisionError):
@@ -124,9 +150,15 @@ def test_modules_and_packages_are_found_without_an_import(tmp_path):
 
 
 def test_parameters_are_read_from_the_source(tmp_path):
-    code = 'class A:\n    """A."""\n    def __init__(self, a, b=1, *, c, d="x"): ...\nclass B: ...\ndef f(x=2): ...\n'
+    code = (
+        'class A:\n    """A."""\n    def __init__(self, a, b=1, *, c, d="x"): ...\n'
+        "class B: ...\ndef f(x=2): ...\n"
+    )
     (tmp_path / "parts.py").write_text(code)
-    assert describe(tmp_path, "parts:A") == ("A.", {"a": "(required)", "b": "1", "c": "(required)", "d": "'x'"})
+    assert describe(tmp_path, "parts:A") == (
+        "A.",
+        {"a": "(required)", "b": "1", "c": "(required)", "d": "'x'"},
+    )
     assert describe(tmp_path, "parts:B") == ("", {})
     assert describe(tmp_path, "parts:f") == ("", {"x": "2"})
     with pytest.raises(HarnessError, match=r"parts\.py defines no 'C'"):

@@ -30,21 +30,35 @@ def read(tmp_path, text):
 
 def test_the_built_in_manifest_comes_first(tmp_path):
     manifests, _ = find_manifests([], tmp_path, "")
-    assert [(item.provider, item.local) for item in manifests] == [("harness", False)] * 3
+    assert [(item.provider, item.local) for item in manifests] == [
+        ("harness", False)
+    ] * 3
     assert {Path(item.source).parent.name for item in manifests} == {
-        "harness_metrics", "harness_models", "harness_tasks"
-    }  # fmt: skip
+        "harness_metrics",
+        "harness_models",
+        "harness_tasks",
+    }
 
 
 def test_the_folder_is_the_provider_without_a_provider_key(tmp_path):
     item = read(tmp_path, "metrics: {m: {import: 'a.b:C'}}")
-    assert (item.provider, item.local, item.entries[0].full_name) == ("extra", True, "extra/m")
-    assert read(tmp_path, "provider: acme\nmetrics: {m: {import: 'a.b:C'}}").entries[0].full_name == "acme/m"
+    assert (item.provider, item.local, item.entries[0].full_name) == (
+        "extra",
+        True,
+        "extra/m",
+    )
+    assert (
+        read(tmp_path, "provider: acme\nmetrics: {m: {import: 'a.b:C'}}")
+        .entries[0]
+        .full_name
+        == "acme/m"
+    )
 
 
 def test_both_forms_and_all_keys_of_entries_are_read(tmp_path):
     text = (
-        "metrics: {m: 'a.b:C', k: {import: 'a.b:K', summary: s, extra: [x, y], level: set, needs: [images], "
+        "metrics: {m: 'a.b:C', k: {import: 'a.b:K', summary: s, extra: [x, y], "
+        "level: set, needs: [images], "
         "higher_is_better: false, aliases: [kk], version: '2.1'}}\n"
         "readers: [{name: r, target: 'a.b:R'}]\n"
     )
@@ -74,19 +88,40 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
     [
         ("metrcs: {}", "unknown key 'metrcs'; did you mean 'metrics'?"),
         ("[1]", "a registry is a mapping of kinds; found list"),
-        ("metrics: [", "registry.yaml:2: not valid YAML|registry.yaml:1: not valid YAML"),
-        ("metrics: {m: {imprt: x}}", "metrics.m: unknown key 'imprt'; did you mean 'import'?"),
-        ("metrics: {m: {import: abc}}", "import is 'abc'; expected \"package.module:Object\""),
+        (
+            "metrics: [",
+            "registry.yaml:2: not valid YAML|registry.yaml:1: not valid YAML",
+        ),
+        (
+            "metrics: {m: {imprt: x}}",
+            "metrics.m: unknown key 'imprt'; did you mean 'import'?",
+        ),
+        (
+            "metrics: {m: {import: abc}}",
+            "import is 'abc'; expected \"package.module:Object\"",
+        ),
         ("metrics: {m: {}}", "metrics.m needs 'import"),
         ("tasks: {t: {}}", "or 'path'"),
-        ("metrics: abc", "'metrics' must map names to entries, or list entries with a name"),
+        (
+            "metrics: abc",
+            "'metrics' must map names to entries, or list entries with a name",
+        ),
         ("metrics: {m: [1]}", r"metrics.m must be a mapping; found list"),
         ("hooks: [3]", r"hooks is a list of modules .* found \[3\]"),
         ("api: 2", "manifest api 2 is not known; this harness reads api 1"),
         ("requires_harness: '>=99'", "asks for harness >=99; this is harness"),
-        ("provider: harness", "the provider 'harness' is reserved; choose another name"),
-        ("metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}", "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'"),
-        ("tasks: {t: {path: 'harness.tasks:coco.yaml'}}", "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'"),
+        (
+            "provider: harness",
+            "the provider 'harness' is reserved; choose another name",
+        ),
+        (
+            "metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}",
+            "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'",
+        ),
+        (
+            "tasks: {t: {path: 'harness.tasks:coco.yaml'}}",
+            "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
@@ -106,16 +141,24 @@ def test_the_registry_of_the_directory_is_read_once(project):
     assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
 
 
-def test_a_distribution_of_the_harness_that_does_not_fit_is_an_error(install, tmp_path, monkeypatch):
+def test_a_distribution_of_the_harness_that_does_not_fit_is_an_error(
+    install, tmp_path, monkeypatch
+):
     install("acme", "provider: harness\nrequires_harness: '>=99'")
     _, failures = find_manifests([], tmp_path, None)
     assert failures and "asks for harness >=99" in failures[0].reason
-    monkeypatch.setattr("harness.registry.manifest_files.BUILT_IN_DISTRIBUTIONS", ("acme",))
-    with pytest.raises(HarnessError, match="registry.yaml: asks for harness >=99; this is harness"):
+    monkeypatch.setattr(
+        "harness.registry.manifest_files.BUILT_IN_DISTRIBUTIONS", ("acme",)
+    )
+    with pytest.raises(
+        HarnessError, match="registry.yaml: asks for harness >=99; this is harness"
+    ):
         find_manifests([], tmp_path, "")
 
 
-def test_the_engine_alone_has_no_components_and_says_what_installs_them(tmp_path, monkeypatch, capsys):
+def test_the_engine_alone_has_no_components_and_says_what_installs_them(
+    tmp_path, monkeypatch, capsys
+):
     from harness.cli.main import main
 
     monkeypatch.chdir(tmp_path)
@@ -123,19 +166,30 @@ def test_the_engine_alone_has_no_components_and_says_what_installs_them(tmp_path
     catalogue._load.cache_clear()
     assert main(["list"]) == 0
     assert capsys.readouterr().out == (
-        "no components are installed: pip install caption-harness-metrics caption-harness-models caption-harness-tasks\n"
+        "no components are installed: pip install caption-harness-metrics "
+        "caption-harness-models caption-harness-tasks\n"
     )
     (tmp_path / "a.txt").write_text("a dog\n")
     assert main(["score", "a.txt", "--references", "a.txt"]) == 2
-    assert "not installed: pip install caption-harness-metrics" in capsys.readouterr().err
+    assert (
+        "not installed: pip install caption-harness-metrics" in capsys.readouterr().err
+    )
     catalogue._load.cache_clear()
 
 
 @pytest.mark.parametrize(
-    ("former", "package"), [("plugins", "harness_metrics"), ("adapters", "harness_models"), ("tasks", "harness_tasks")]
+    ("former", "package"),
+    [
+        ("plugins", "harness_metrics"),
+        ("adapters", "harness_models"),
+        ("tasks", "harness_tasks"),
+    ],
 )
 def test_the_former_name_of_a_package_says_the_new_one(former, package):
-    with pytest.raises(ImportError, match=f"harness.{former} is now the package {package}: write '{package}.X'"):
+    with pytest.raises(
+        ImportError,
+        match=f"harness.{former} is now the package {package}: write '{package}.X'",
+    ):
         importlib.import_module(f"harness.{former}.some.module")
 
 
@@ -152,7 +206,9 @@ def test_a_package_is_located_without_importing_it(install, site):
     assert "acme" not in sys.modules
     with pytest.raises(HarnessError, match=r"the package 'acme' holds no other\.yaml"):
         locate("acme:other.yaml")
-    with pytest.raises(HarnessError, match="names the package 'nowhere', which is not installed"):
+    with pytest.raises(
+        HarnessError, match="names the package 'nowhere', which is not installed"
+    ):
         locate("nowhere")
 
 
@@ -163,18 +219,31 @@ def test_a_task_is_a_file_beside_its_manifest_or_in_a_package(install, site):
 
 
 @pytest.mark.slow
-def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(tmp_path, caplog, monkeypatch):
-    for content in (b"schemas: [a]", b"\x00\xff\xfe binary", b"[" * 100_000, b"provider: harness", b"- a\n- b", b"x" * 300_000):
+def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(
+    tmp_path, caplog, monkeypatch
+):
+    for content in (
+        b"schemas: [a]",
+        b"\x00\xff\xfe binary",
+        b"[" * 100_000,
+        b"provider: harness",
+        b"- a\n- b",
+        b"x" * 300_000,
+    ):
         (tmp_path / "registry.yaml").write_bytes(content)
         monkeypatch.chdir(tmp_path)
         catalogue._load.cache_clear()
         caplog.clear()
         registry = current()
-        assert [(failure.provider, failure.local) for failure in registry.failures] == [(tmp_path.name, True)]
+        assert [(failure.provider, failure.local) for failure in registry.failures] == [
+            (tmp_path.name, True)
+        ]
         assert registry.get("metrics", "bleu").provider == "harness"
         current()
         (record,) = caplog.records
-        assert record.getMessage().startswith(f"note: passed over {tmp_path}/registry.yaml")
+        assert record.getMessage().startswith(
+            f"note: passed over {tmp_path}/registry.yaml"
+        )
         assert "\n" not in record.getMessage()
 
 
@@ -196,15 +265,22 @@ def test_local_plugins_can_be_switched_off(project, monkeypatch, capsys):
     assert main(["show", "length"]) == 0
     assert main(["--no-local-plugins", "show", "length"]) == 2
     assert "there is nothing called 'length'" in capsys.readouterr().err
-    assert [item.provider for item in current().manifests if item.local] == ["mine"], "the switch lasts for one call"
+    assert [item.provider for item in current().manifests if item.local] == ["mine"], (
+        "the switch lasts for one call"
+    )
 
 
 def test_versions_of_components_appear_in_the_manifest_of_a_run(project):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("level: item", "level: item, version: '2.1'"))
+    (project / "registry.yaml").write_text(
+        text.replace("level: item", "level: item, version: '2.1'")
+    )
     catalogue._load.cache_clear()
     manifest: Any = harness.evaluate("spec.yaml").manifest
     components = {item["name"]: item for item in manifest["plugins"]}
     assert components["length"]["version"] == "2.1"
-    assert (components["length"]["provider"], components["length"]["used"]) == ("mine", True)
+    assert (components["length"]["provider"], components["length"]["used"]) == (
+        "mine",
+        True,
+    )
     assert "version" not in components["echo"]

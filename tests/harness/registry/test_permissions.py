@@ -32,20 +32,29 @@ class Keyed:
 
 def refusal(name: str) -> str:
     return (
-        f"the spec asks for the secret {name} of your environment; if it may have it: --allow-secret {name} "
-        f"(Python: allow_secrets=['{name}']; for all runs: HARNESS_ALLOWED_SECRETS={name})"
+        f"the spec asks for the secret {name} of your environment; "
+        f"if it may have it: --allow-secret {name} "
+        f"(Python: allow_secrets=['{name}']; for all runs: "
+        f"HARNESS_ALLOWED_SECRETS={name})"
     )
 
 
-CODE = "trust_remote_code runs code that the spec names; if you trust it, set the environment variable HARNESS_ALLOW_CODE=1"
+CODE = (
+    "trust_remote_code runs code that the spec names; if you trust it, "
+    "set the environment variable HARNESS_ALLOW_CODE=1"
+)
 
 
 @pytest.fixture
 def keyed(project, monkeypatch):
-    """A project with an adapter that has the parameters of one that sends things; three secrets in the environment."""
+    """A project with an adapter that has the parameters of one that sends things; three
+    secrets in the environment.
+    """
     (project / "keyed_parts.py").write_text(KEYED)
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("adapters: {", 'adapters: {keyed: {import: "keyed_parts:Keyed"}, '))
+    (project / "registry.yaml").write_text(
+        text.replace("adapters: {", 'adapters: {keyed: {import: "keyed_parts:Keyed"}, ')
+    )
     for name in ("PLACE", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY"):
         monkeypatch.setenv(name, "0123456789abcdef")
     monkeypatch.setenv("DATABASE_URL", "postgres://me:0123456789@host/data")
@@ -68,18 +77,37 @@ ASKS = [
     ("{nested: [{judge: {api_key_env: PLACE}}]}", "PLACE"),
     ("{nested: {api_key_env: [PLACE]}}", "PLACE"),
     ("{api_key_env: OPENAI_API_KEY, base_url: 'https://host/v1'}", "OPENAI_API_KEY"),
-    ("{api_key_env: OPENAI_API_KEY, base_url: 'http://api.openai.com/v1'}", "OPENAI_API_KEY"),
-    ("{api_key_env: OPENAI_API_KEY, base_url: 'https://api.openai.com@host/v1'}", "OPENAI_API_KEY"),
-    ("{api_key_env: OPENAI_API_KEY, base_url: 'https://api.openai.com.host/v1'}", "OPENAI_API_KEY"),
-    ("{api_key_env: OPENAI_API_KEY, base_url: 'https://[api.openai.com/v1'}", "OPENAI_API_KEY"),
-    ("{api_key_env: AWS_SECRET_ACCESS_KEY, base_url: 'https://api.openai.com/v1'}", "AWS_SECRET_ACCESS_KEY"),
+    (
+        "{api_key_env: OPENAI_API_KEY, base_url: 'http://api.openai.com/v1'}",
+        "OPENAI_API_KEY",
+    ),
+    (
+        "{api_key_env: OPENAI_API_KEY, base_url: 'https://api.openai.com@host/v1'}",
+        "OPENAI_API_KEY",
+    ),
+    (
+        "{api_key_env: OPENAI_API_KEY, base_url: 'https://api.openai.com.host/v1'}",
+        "OPENAI_API_KEY",
+    ),
+    (
+        "{api_key_env: OPENAI_API_KEY, base_url: 'https://[api.openai.com/v1'}",
+        "OPENAI_API_KEY",
+    ),
+    (
+        "{api_key_env: AWS_SECRET_ACCESS_KEY, base_url: 'https://api.openai.com/v1'}",
+        "AWS_SECRET_ACCESS_KEY",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("model", "name"), ASKS)
 def test_a_spec_has_no_secret_that_the_user_has_not_allowed(keyed, capsys, model, name):
     write(keyed, model)
-    for command in (["run", "s.yaml", "--output", "out"], ["validate", "s.yaml"], ["warm", "s.yaml"]):
+    for command in (
+        ["run", "s.yaml", "--output", "out"],
+        ["validate", "s.yaml"],
+        ["warm", "s.yaml"],
+    ):
         assert main(command) == 2
         assert capsys.readouterr() == ("", f"harness: s.yaml:6: {refusal(name)}\n")
     with pytest.raises(InputError, match="asks for the secret"):
@@ -92,7 +120,19 @@ def test_a_spec_has_no_secret_that_the_user_has_not_allowed(keyed, capsys, model
 def test_the_user_allows_a_secret_in_three_ways(keyed, monkeypatch, way, model, name):
     write(keyed, model)
     if way == "option":
-        assert main(["validate", "s.yaml", "--allow-secret", "OTHER", "--allow-secret", name]) == 0
+        assert (
+            main(
+                [
+                    "validate",
+                    "s.yaml",
+                    "--allow-secret",
+                    "OTHER",
+                    "--allow-secret",
+                    name,
+                ]
+            )
+            == 0
+        )
         assert main(["validate", "s.yaml"]) == 2  # for that command alone
     elif way == "python":
         assert api.plans("s.yaml", allow_secrets=["OTHER", name])
@@ -110,15 +150,21 @@ def test_other_variables_are_read_as_before(keyed, monkeypatch):
     monkeypatch.setenv("FOLDER", "/data")
     monkeypatch.delenv("PLACE")
     write(keyed, "{base_url: 'http://host${FOLDER}/${secret:PLACE:-default-value}'}")
-    assert load_specs("s.yaml")[0].located.data["models"] == [{"keyed": {"base_url": "http://host/data/default-value"}}]
+    assert load_specs("s.yaml")[0].located.data["models"] == [
+        {"keyed": {"base_url": "http://host/data/default-value"}}
+    ]
 
 
 def test_a_spec_runs_no_code_that_the_user_has_not_allowed(keyed, capsys, monkeypatch):
     write(keyed, "{trust_remote_code: true}")
     assert main(["run", "s.yaml"]) == 2
     assert capsys.readouterr().err == f"harness: s.yaml:6: {CODE}\n"
-    (keyed / "m.yaml").write_text(BASE.replace("[length]", "[{spice: {jars: folder}}]") + "models: [echo]\n")
-    with pytest.raises(InputError, match=r"^m.yaml:3: jars runs code that the spec names"):
+    (keyed / "m.yaml").write_text(
+        BASE.replace("[length]", "[{spice: {jars: folder}}]") + "models: [echo]\n"
+    )
+    with pytest.raises(
+        InputError, match=r"^m.yaml:3: jars runs code that the spec names"
+    ):
         api.plans("m.yaml")
     monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
     assert main(["validate", "s.yaml"]) == 0
@@ -127,25 +173,48 @@ def test_a_spec_runs_no_code_that_the_user_has_not_allowed(keyed, capsys, monkey
     assert api.plans("s.yaml")
 
 
-def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(keyed, capsys, monkeypatch):
+def test_the_spec_in_a_run_directory_has_no_more_rights_than_a_file(
+    keyed, capsys, monkeypatch
+):
     write(keyed, "{api_key_env: PLACE, trust_remote_code: true}")
     monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
     assert main(["run", "s.yaml", "--output", "out", "--allow-secret", "PLACE"]) == 0
     for index in (1, 2):
-        assert main(["run", "s.yaml", "--output", f"part{index}", "--shard", f"{index}/2", "--allow-secret", "PLACE"]) == 0
+        assert (
+            main(
+                [
+                    "run",
+                    "s.yaml",
+                    "--output",
+                    f"part{index}",
+                    "--shard",
+                    f"{index}/2",
+                    "--allow-secret",
+                    "PLACE",
+                ]
+            )
+            == 0
+        )
     capsys.readouterr()
-    verbs = (["rescore", "out", "-m", "distinct"], ["merge", "part1", "part2", "--output", "whole"])
+    verbs = (
+        ["rescore", "out", "-m", "distinct"],
+        ["merge", "part1", "part2", "--output", "whole"],
+    )
     monkeypatch.setenv("HARNESS_ALLOW_CODE", "0")
     for command in verbs:
         assert main(command) == 2
-        assert capsys.readouterr().err == f"harness: manifest.json: {refusal('PLACE')}\n"
+        assert (
+            capsys.readouterr().err == f"harness: manifest.json: {refusal('PLACE')}\n"
+        )
         assert main([*command, "--allow-secret", "PLACE"]) == 2
         assert capsys.readouterr().err == f"harness: manifest.json: {CODE}\n"
     monkeypatch.setenv("HARNESS_ALLOW_CODE", "1")
     shutil.copytree("out", "copy")
     with pytest.raises(InputError, match="asks for the secret PLACE"):
         harness.rescore("copy", ["distinct"])
-    assert len(harness.rescore("copy", ["distinct"], allow_secrets=["PLACE"]).records) > 1
+    assert (
+        len(harness.rescore("copy", ["distinct"], allow_secrets=["PLACE"]).records) > 1
+    )
     for command in verbs:
         assert main([*command, "--allow-secret", "PLACE"]) == 0
 

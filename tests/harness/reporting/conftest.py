@@ -23,10 +23,15 @@ def artefacts(tmp_path: Path) -> Path:
 
 
 RECORDS = [
-    {"id": str(i), "caption": "x" * (1 + (i * k) % 7), "human_score": k + i % 2, "references": ["xx", "y"]}
+    {
+        "id": str(i),
+        "caption": "x" * (1 + (i * k) % 7),
+        "human_score": k + i % 2,
+        "references": ["xx", "y"],
+    }
     for i in range(1, 8)
     for k in (1, 2, 3)
-]  # fmt: skip
+]
 
 
 @pytest.fixture
@@ -36,8 +41,10 @@ def judged_runs(tmp_path, monkeypatch, capsys):
     (tmp_path / "j.jsonl").write_text("".join(json.dumps(r) + "\n" for r in RECORDS))
     for name in ("one", "two"):
         (tmp_path / f"{name}.yaml").write_text(
-            f"task: judgments/{name}\njudgments: {{form: captions, path: j.jsonl}}\nstatistics: [kendall_c, pearson, accuracy]\n"
-            "metrics: [{bleu1: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: none}}, {rouge: {tokenizer: none}}]\n"
+            f"task: judgments/{name}\njudgments: {{form: captions, path: j.jsonl}}\n"
+            "statistics: [kendall_c, pearson, accuracy]\n"
+            "metrics: [{bleu1: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: "
+            "none}}, {rouge: {tokenizer: none}}]\n"
             "published: {reference: A paper, values: {bleu1: 12.5, spice: 40}}\n"
         )
     (tmp_path / "all.yaml").write_text("include: [one.yaml, two.yaml]\n")

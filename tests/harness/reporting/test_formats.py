@@ -32,11 +32,31 @@ def test_built_in_formats(capsys):
 
 
 def test_a_plugin_adds_a_format_to_the_verbs(plugin, capsys):
-    assert format_names()[-1] == "org" and file_suffixes()["org"] == "org" and file_suffixes()["typst"] == "typ"
-    assert render(Table(["a", "b"], [["1", "x"]], "rl"), "org") == "| a | b |\n| 1 | x |\n"
+    assert (
+        format_names()[-1] == "org"
+        and file_suffixes()["org"] == "org"
+        and file_suffixes()["typst"] == "typ"
+    )
+    assert (
+        render(Table(["a", "b"], [["1", "x"]], "rl"), "org") == "| a | b |\n| 1 | x |\n"
+    )
     (plugin / "c.json").write_text('{"1": "a dog", "2": "a cat"}')
     (plugin / "r.json").write_text('{"1": ["a dog"], "2": ["a bird"]}')
-    assert main(["score", "c.json", "--references", "r.json", "-m", "bleu1", "--format", "org"]) == 0
+    assert (
+        main(
+            [
+                "score",
+                "c.json",
+                "--references",
+                "r.json",
+                "-m",
+                "bleu1",
+                "--format",
+                "org",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out.startswith("| ")
     assert main(["score", "c.json", "--references", "r.json", "--format", "orgg"]) == 2
     assert "no 'orgg'; did you mean 'org'?" in capsys.readouterr().err

@@ -12,12 +12,30 @@ import harness.api
 from harness.errors import HarnessError, UnknownName
 from harness.reporting import notebook
 
-ONE = [["a dog runs", "a dog on grass"], ["two cats"], ["a red car in a street"], ["people walk"], ["a boat at sea"], ["a tree"]]
-MANY = [["a dog runs fast"], ["two cats sleep"], ["a car in a street"], ["people walk there"], ["a boat"], ["a tall tree"]]
+ONE = [
+    ["a dog runs", "a dog on grass"],
+    ["two cats"],
+    ["a red car in a street"],
+    ["people walk"],
+    ["a boat at sea"],
+    ["a tree"],
+]
+MANY = [
+    ["a dog runs fast"],
+    ["two cats sleep"],
+    ["a car in a street"],
+    ["people walk there"],
+    ["a boat"],
+    ["a tall tree"],
+]
 
 
 def test_equal_scores_have_no_chart():
-    with pytest.raises(HarnessError, match="there are too few different scores per example to draw their distribution"):
+    with pytest.raises(
+        HarnessError,
+        match="there are too few different scores per example to draw their "
+        "distribution",
+    ):
         notebook.as_chart(harness.score(["a dog"] * 6, [["a dog"]] * 6, ["rouge"]))
 
 
@@ -48,7 +66,9 @@ class Cells(HTMLParser):
 
 @pytest.fixture(scope="module")
 def scores():
-    return harness.score(ONE, MANY, [{"bleu1": {"tokenizer": "none"}}, {"rouge": {"tokenizer": "none"}}])
+    return harness.score(
+        ONE, MANY, [{"bleu1": {"tokenizer": "none"}}, {"rouge": {"tokenizer": "none"}}]
+    )
 
 
 def test_scores_have_intervals_and_short_representations(scores):
@@ -69,14 +89,21 @@ def test_numbers_stand_at_the_right(scores):
     assert (len(table.headers), table.alignment) == (4, "lrrr")
     assert table.rows[1][3] == f"{scores['rouge'].n}"
     skipped = replace(scores["rouge"], skipped=2)
-    assert notebook.scores_table({"rouge": skipped}).rows[0][3] == f"{skipped.n} (2 skipped)"
+    assert (
+        notebook.scores_table({"rouge": skipped}).rows[0][3]
+        == f"{skipped.n} (2 skipped)"
+    )
 
 
 def test_the_interval_is_that_of_a_run_and_may_be_left_out(scores, tmp_path):
     import json
 
-    (tmp_path / "c.json").write_text(json.dumps({str(k): texts for k, texts in enumerate(ONE)}))
-    (tmp_path / "r.json").write_text(json.dumps({str(k): texts for k, texts in enumerate(MANY)}))
+    (tmp_path / "c.json").write_text(
+        json.dumps({str(k): texts for k, texts in enumerate(ONE)})
+    )
+    (tmp_path / "r.json").write_text(
+        json.dumps({str(k): texts for k, texts in enumerate(MANY)})
+    )
     metrics = [{"rouge": {"tokenizer": "none"}}]
     files = str(tmp_path / "c.json"), str(tmp_path / "r.json")
     run = harness.api.score_files(*files, ["rouge:tokenizer=none"])
@@ -85,15 +112,29 @@ def test_the_interval_is_that_of_a_run_and_may_be_left_out(scores, tmp_path):
 
 
 def test_a_metric_without_interval_says_why():
-    text = harness.score(ONE[:1], MANY[:1], [{"rouge": {"tokenizer": "none"}}])._repr_html_()
-    assert "ROUGE-L (COCO): no interval, an interval needs at least two examples" in text
+    text = harness.score(
+        ONE[:1], MANY[:1], [{"rouge": {"tokenizer": "none"}}]
+    )._repr_html_()
+    assert (
+        "ROUGE-L (COCO): no interval, an interval needs at least two examples" in text
+    )
 
 
 def test_a_run_is_a_table_with_all_texts_escaped(captions_run):
     text = captions_run._repr_html_()
     rows = Cells(text).rows
     assert len(rows) == 1 + len(captions_run.records)
-    assert rows[0] == ["metric", "model", "set", "value", "95 % interval", "p", "harmonic p", "n", "skipped"]
+    assert rows[0] == [
+        "metric",
+        "model",
+        "set",
+        "value",
+        "95 % interval",
+        "p",
+        "harmonic p",
+        "n",
+        "skipped",
+    ]
     assert "<b>scene" not in text
     assert any("other <b>scene</b>" in row for row in rows)
 
@@ -104,7 +145,11 @@ def test_comparisons_are_a_table_and_a_chart(captions_run):
     rows = harness.compare(captions_run.path)
     cells = Cells(rows._repr_html_()).rows
     assert len(cells) == 1 + len(rows)
-    assert repr(rows) == "<comparisons of 3 pairs by 4 metrics: {} of 12 significant>".format(sum(r.better in "AB" for r in rows))
+    assert repr(
+        rows
+    ) == "<comparisons of 3 pairs by 4 metrics: {} of 12 significant>".format(
+        sum(r.better in "AB" for r in rows)
+    )
     assert isinstance(rows.chart(), altair.ConcatChart)
 
 

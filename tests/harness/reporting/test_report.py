@@ -28,14 +28,19 @@ def test_every_chart_is_four_files(captions_run, figures):
         for suffix in ("svg", "pdf")
     }
     assert {file.name for file in files} == {*names, "figures.md"}
-    assert {file.name for file in folder.iterdir()} == {OUTPUTS, *(file.name for file in files)}
+    assert {file.name for file in folder.iterdir()} == {
+        OUTPUTS,
+        *(file.name for file in files),
+    }
 
 
 def test_figures_fit_their_columns(figures):
     folder, _ = figures
     for layout, name in ((SINGLE, "single"), (DOUBLE, "double")):
         for file in folder.glob(f"*-{name}.svg"):
-            assert width_of(file.read_text(encoding="utf-8")) <= layout.width + 1, file.name
+            assert width_of(file.read_text(encoding="utf-8")) <= layout.width + 1, (
+                file.name
+            )
 
 
 def test_the_list_has_titles_and_captions(figures):
@@ -52,16 +57,32 @@ def test_files_are_the_same_when_written_again(captions_run, figures, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "names"), [({}, ["report.html"]), ({"figures": "f"}, ["f"]), ({"figures": "f", "output": "page.html"}, ["page.html", "f"])]
+    ("options", "names"),
+    [
+        ({}, ["report.html"]),
+        ({"figures": "f"}, ["f"]),
+        ({"figures": "f", "output": "page.html"}, ["page.html", "f"]),
+    ],
 )
 def test_figures_alone_come_without_a_page(captions_run, monkeypatch, options, names):
-    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options, overwrite: target)
-    monkeypatch.setattr("harness.reporting.report.write_tables", lambda runs, folder, percent, overwrite: [])
-    monkeypatch.setattr("harness.reporting.report.write_figures", lambda runs, folder, overwrite: [folder])
+    monkeypatch.setattr(
+        "harness.reporting.report.write",
+        lambda runs, target, options, overwrite: target,
+    )
+    monkeypatch.setattr(
+        "harness.reporting.report.write_tables",
+        lambda runs, folder, percent, overwrite: [],
+    )
+    monkeypatch.setattr(
+        "harness.reporting.report.write_figures",
+        lambda runs, folder, overwrite: [folder],
+    )
     assert [file.name for file in report(captions_run.path, **options)] == names
 
 
-def test_without_a_converter_of_figures_nothing_is_written(captions_run, monkeypatch, tmp_path):
+def test_without_a_converter_of_figures_nothing_is_written(
+    captions_run, monkeypatch, tmp_path
+):
     def refuse():
         raise MissingExtra("figures need vl-convert")
 
@@ -75,10 +96,15 @@ def test_without_a_converter_of_figures_nothing_is_written(captions_run, monkeyp
 
 def test_all_comparisons_are_asked_for(captions_run, monkeypatch):
     asked = []
-    monkeypatch.setattr("harness.reporting.report.write", lambda runs, target, options, overwrite: asked.append(options) or target)
+    monkeypatch.setattr(
+        "harness.reporting.report.write",
+        lambda runs, target, options, overwrite: asked.append(options) or target,
+    )
     report(captions_run.path)
     report(captions_run.path, compare=True, editable=True, images=False)
-    assert [(options.compare, options.editable, options.images) for options in asked] == [(False, False, True), (True, True, False)]
+    assert [
+        (options.compare, options.editable, options.images) for options in asked
+    ] == [(False, False, True), (True, True, False)]
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):

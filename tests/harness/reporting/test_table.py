@@ -69,7 +69,13 @@ def test_sizes(sizes, expected):
 
 
 def test_cells_have_their_looks():
-    table = Table(["a", "b"], [["x", "1"], ["y", "2"]], "lr", bold=frozenset({(1, 1)}), marks={(0, 1): "ab"})
+    table = Table(
+        ["a", "b"],
+        [["x", "1"], ["y", "2"]],
+        "lr",
+        bold=frozenset({(1, 1)}),
+        marks={(0, 1): "ab"},
+    )
     assert list(table.cells()) == [
         [TableCell("x", False, ""), TableCell("1", False, "ab")],
         [TableCell("y", False, ""), TableCell("2", True, "")],
@@ -77,29 +83,60 @@ def test_cells_have_their_looks():
 
 
 def test_the_longest_mark_is_of_its_column_alone():
-    table = Table(["a", "b", "c"], [["x", "1", "2"]] * 2, "lrr", marks={(0, 0): "abc", (0, 1): "a", (1, 1): "ab"})
+    table = Table(
+        ["a", "b", "c"],
+        [["x", "1", "2"]] * 2,
+        "lrr",
+        marks={(0, 0): "abc", (0, 1): "a", (1, 1): "ab"},
+    )
     assert [longest_mark(table, column) for column in range(3)] == ["abc", "ab", ""]
 
 
 def test_the_longest_mark_is_not_that_of_a_later_column():
-    table = Table(["a", "b", "c"], [["x", "1", "2"]], "lrr", marks={(0, 1): "a", (0, 2): "abc"})
+    table = Table(
+        ["a", "b", "c"], [["x", "1", "2"]], "lrr", marks={(0, 1): "a", (0, 2): "abc"}
+    )
     assert [longest_mark(table, column) for column in range(3)] == ["", "a", "abc"]
 
 
 def test_headings_have_the_direction_of_the_metric():
-    assert [heading("x", direction) for direction in (True, False, None)] == ["x ↑", "x ↓", "x"]
-    assert record_heading(ResultRecord(model="a", metric="cider", higher_is_better=True)) == "CIDEr-D ↑"
+    assert [heading("x", direction) for direction in (True, False, None)] == [
+        "x ↑",
+        "x ↓",
+        "x",
+    ]
+    assert (
+        record_heading(ResultRecord(model="a", metric="cider", higher_is_better=True))
+        == "CIDEr-D ↑"
+    )
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(None, "–"), (0.012, "0.0120"), (1e-300, "1e-300"), (9.9e-301, "< 1e-300"), (0.0, "< 1e-300"), (math.nan, "–")]
+    ("value", "expected"),
+    [
+        (None, "–"),
+        (0.012, "0.0120"),
+        (1e-300, "1e-300"),
+        (9.9e-301, "< 1e-300"),
+        (0.0, "< 1e-300"),
+        (math.nan, "–"),
+    ],
 )
 def test_p_values_end_where_floats_end(value, expected):
     assert p_text(value) == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(0.5, "+0.5000"), (1.0, "+1.0000"), (2, "+2.0000"), (0.0, "0.0000"), (-0.5, "-0.5000"), ("x", "x"), (None, "–")]
+    ("value", "expected"),
+    [
+        (0.5, "+0.5000"),
+        (1.0, "+1.0000"),
+        (2, "+2.0000"),
+        (0.0, "0.0000"),
+        (-0.5, "-0.5000"),
+        ("x", "x"),
+        (None, "–"),
+    ],
 )
 def test_differences_have_a_sign(value, expected):
     assert signed_text(value) == expected
@@ -107,35 +144,76 @@ def test_differences_have_a_sign(value, expected):
 
 def test_a_part_of_a_table_keeps_the_looks_of_its_columns():
     table = Table(
-        ["a", "b", "c"], [["x", "1", "2"], ["y", "3", "4"]], "lrr", "title", ["note"], bold=frozenset({(0, 1), (1, 2)}),
-        marks={(0, 1): "ab", (1, 2): "c"}, bars={(0, 1): Bar(0.0, 1.0, 0.5)}, data=[["all"]], groups=frozenset({1}), secondary=("b",),
-    )  # fmt: skip
-    assert [cell.bar for row in table.cells() for cell in row] == [None, Bar(0.0, 1.0, 0.5), None, None, None, None]
+        ["a", "b", "c"],
+        [["x", "1", "2"], ["y", "3", "4"]],
+        "lrr",
+        "title",
+        ["note"],
+        bold=frozenset({(0, 1), (1, 2)}),
+        marks={(0, 1): "ab", (1, 2): "c"},
+        bars={(0, 1): Bar(0.0, 1.0, 0.5)},
+        data=[["all"]],
+        groups=frozenset({1}),
+        secondary=("b",),
+    )
+    assert [cell.bar for row in table.cells() for cell in row] == [
+        None,
+        Bar(0.0, 1.0, 0.5),
+        None,
+        None,
+        None,
+        None,
+    ]
     assert table.select([0, 2]) == Table(
-        ["a", "c"], [["x", "2"], ["y", "4"]], "lr", "title", ["note"], bold=frozenset({(1, 1)}), marks={(1, 1): "c"},
-        groups=frozenset({1}), secondary=("b",),
-    )  # fmt: skip
+        ["a", "c"],
+        [["x", "2"], ["y", "4"]],
+        "lr",
+        "title",
+        ["note"],
+        bold=frozenset({(1, 1)}),
+        marks={(1, 1): "c"},
+        groups=frozenset({1}),
+        secondary=("b",),
+    )
 
 
 def test_columns_of_numbers_are_right_aligned_and_may_have_dashes_words_and_bounds():
     columns = {
-        "left": ["1", "2", "3", "4"], "numbers": ["1.25", "–", "-10.5*", "not tested"], "bounds": ["0.5", "< 0.001", "", "1e-05"],
-        "ranges": ["1 to 2", "3", "4", "5"], "words": ["a", "b", "", "–"], "zigzag": ["1", "2", "3", "x 4"],
-    }  # fmt: skip
-    table = Table(list(columns), [list(row) for row in zip(*columns.values())], "lrrrrr")
+        "left": ["1", "2", "3", "4"],
+        "numbers": ["1.25", "–", "-10.5*", "not tested"],
+        "bounds": ["0.5", "< 0.001", "", "1e-05"],
+        "ranges": ["1 to 2", "3", "4", "5"],
+        "words": ["a", "b", "", "–"],
+        "zigzag": ["1", "2", "3", "x 4"],
+    }
+    table = Table(
+        list(columns), [list(row) for row in zip(*columns.values())], "lrrrrr"
+    )
     numbers = number_columns(table)
     assert list(numbers) == [1, 2]
     assert [bool(match) for match in numbers[1]] == [True, False, True, False]
     groups = ("sign", "whole", "decimals", "power", "star")
-    assert [[longest(numbers[column], group) for group in groups] for column in (1, 2)] == [[1, 2, 2, 0, 1], [0, 1, 1, 3, 0]]
+    assert [
+        [longest(numbers[column], group) for group in groups] for column in (1, 2)
+    ] == [[1, 2, 2, 0, 1], [0, 1, 1, 3, 0]]
 
 
 def test_a_quantity_has_the_name_of_its_metric():
     names = {"cider": "CIDEr-D", "a:b": "A:B"}
-    texts = [shown_quantity(text, names) for text in ("cider", "log p:cider", "a:b", "p:x", "*")]
+    texts = [
+        shown_quantity(text, names)
+        for text in ("cider", "log p:cider", "a:b", "p:x", "*")
+    ]
     assert texts == ["CIDEr-D", "log p:CIDEr-D", "A:B", "p:x", "*"]
 
 
 def test_labels_that_would_share_a_name_keep_their_labels():
-    records = [ResultRecord(model="a", metric=metric) for metric in ("cider", "ciderd", "rouge")]
-    assert shown_names(records) == {"cider": "CIDEr-D (cider)", "ciderd": "CIDEr-D (ciderd)", "rouge": "ROUGE-L (COCO)"}
+    records = [
+        ResultRecord(model="a", metric=metric)
+        for metric in ("cider", "ciderd", "rouge")
+    ]
+    assert shown_names(records) == {
+        "cider": "CIDEr-D (cider)",
+        "ciderd": "CIDEr-D (ciderd)",
+        "rouge": "ROUGE-L (COCO)",
+    }

@@ -1,4 +1,6 @@
-"""Metrics that depend on the references of other examples: declared and recomputed with more examples, or refused."""
+"""Metrics that depend on the references of other examples: declared and recomputed with
+more examples, or refused.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from harness.contracts import CaptionSet
 from harness.run.score import score_sets
 from harness.testing import check_metric
 
-SAMPLE = Path(harness.__file__).parents[1] / "tasks" / "harness_tasks" / "sample" / "captions.json"
+SAMPLE = (
+    Path(harness.__file__).parents[1]
+    / "tasks"
+    / "harness_tasks"
+    / "sample"
+    / "captions.json"
+)
 PARTS = '''
 """Metrics over an embedding that is fitted on the references, kept in several ways."""
 
@@ -118,22 +126,48 @@ DECLARED = ("DeclaredLazy", "DeclaredInDictionary", "DeclaredReads")
 
 @pytest.fixture
 def run(project, capsys, monkeypatch):
-    """Return a function that runs a metric on examples of the sample, and returns its number, or the message of an error."""
+    """Return a function that runs a metric on examples of the sample, and returns its
+    number, or the message of an error.
+    """
     (project / "corpus_parts.py").write_text(PARTS)
     monkeypatch.syspath_prepend(project)
-    entries = ", ".join(f'{name.lower()}: {{import: "corpus_parts:{name}", summary: words}}' for name in (*UNDECLARED, *DECLARED))
-    (project / "registry.yaml").write_text(f"api: 1\nprovider: mine\nmetrics: {{{entries}}}\n")
+    entries = ", ".join(
+        f'{name.lower()}: {{import: "corpus_parts:{name}", summary: words}}'
+        for name in (*UNDECLARED, *DECLARED)
+    )
+    (project / "registry.yaml").write_text(
+        f"api: 1\nprovider: mine\nmetrics: {{{entries}}}\n"
+    )
 
     def run(name, folder, limit, *options):
         spec = {
-            "task": "sample", "dataset": {"reader": "coco", "path": str(SAMPLE)}, "references": 5, "significance": "none",
-            "models": [{"human": {"held_out": 5}}], "metrics": [name.lower()], "bootstrap": {"samples": 50},
-        }  # fmt: skip
+            "task": "sample",
+            "dataset": {"reader": "coco", "path": str(SAMPLE)},
+            "references": 5,
+            "significance": "none",
+            "models": [{"human": {"held_out": 5}}],
+            "metrics": [name.lower()],
+            "bootstrap": {"samples": 50},
+        }
         Path("spec.yaml").write_text(json.dumps(spec))
-        code = main(["run", "spec.yaml", "--limit", str(limit), "--shard-size", "10", "--output", folder, *options])
+        code = main(
+            [
+                "run",
+                "spec.yaml",
+                "--limit",
+                str(limit),
+                "--shard-size",
+                "10",
+                "--output",
+                folder,
+                *options,
+            ]
+        )
         if code:
             return capsys.readouterr().err
-        (record,) = json.loads((project / folder / "results.json").read_text())["results"]
+        (record,) = json.loads((project / folder / "results.json").read_text())[
+            "results"
+        ]
         return record["value"]
 
     return run
@@ -154,27 +188,48 @@ def test_more_examples_give_the_number_of_a_run_of_all(run, name):
 @pytest.mark.parametrize("name", UNDECLARED)
 def test_state_that_is_not_declared_ends_the_run_in_one_line(run, name):
     message = run(name, "r", 20)
-    metric, source = ("overlap", "the embedding 'frequent', which is fitted on the references of the task")
+    metric, source = (
+        "overlap",
+        "the embedding 'frequent', which is fitted on the references of the task",
+    )
     if name == "Reads":
         source = "the references of the task"
-    assert f"metric '{metric}' declares no corpus state and reads {source}: set MetricSpec(held_fixed='... held fixed')" in message
+    assert (
+        f"metric '{metric}' declares no corpus state and reads {source}: "
+        "set MetricSpec(held_fixed='... held fixed')" in message
+    )
     assert "Traceback" not in message
 
 
 @pytest.mark.parametrize("name", UNDECLARED)
 def test_the_conformance_kit_refuses_state_that_is_not_declared(run, name):
-    failed = {outcome.check: outcome.reason for outcome in check_metric(part(name)) if outcome.failed}
+    failed = {
+        outcome.check: outcome.reason
+        for outcome in check_metric(part(name))
+        if outcome.failed
+    }
     assert "declares no corpus state and reads" in failed["scores"]
 
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_the_conformance_kit_runs_declared_state(run, name):
     statuses = {outcome.check: outcome.status for outcome in check_metric(part(name))}
-    assert statuses["scores"] == statuses["shards"] == "pass" and statuses["corpus-state"] == "not applicable"
+    assert (
+        statuses["scores"] == statuses["shards"] == "pass"
+        and statuses["corpus-state"] == "not applicable"
+    )
 
 
 def test_what_is_fitted_for_one_metric_is_known_to_the_next(run):
-    """The second metric gets vectors and values from the cache and reads no reference itself."""
+    """The second metric gets vectors and values from the cache and reads no reference
+    itself.
+    """
     for names in (("DeclaredLazy", "Lazy"), ("DeclaredReads", "Reads")):
         with pytest.raises(harness.HarnessError, match="declares no corpus state"):
-            score_sets(map(part, names), [CaptionSet("1", ("a dog",), ("the dog", "a dog")), CaptionSet("2", ("a cat",), ("the cat",))])
+            score_sets(
+                map(part, names),
+                [
+                    CaptionSet("1", ("a dog",), ("the dog", "a dog")),
+                    CaptionSet("2", ("a cat",), ("the cat",)),
+                ],
+            )

@@ -1,4 +1,6 @@
-"""A run that dies at any write, rename or removal: the next one ends with the numbers of an undisturbed run, or is refused."""
+"""A run that dies at any write, rename or removal: the next one ends with the numbers
+of an undisturbed run, or is refused.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,15 @@ from harness.registry import catalogue
 
 
 class Killed(BaseException):
-    """Stands for SIGKILL: no handler of the harness runs its own clean-up writes after it."""
+    """Stands for SIGKILL: no handler of the harness runs its own clean-up writes after
+    it.
+    """
 
 
 class Killer:
-    """Counts the calls that change the file system; from the given one on, every one raises :class:`Killed`."""
+    """Counts the calls that change the file system; from the given one on,
+    every one raises :class:`Killed`.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
         self.calls = 0
@@ -41,13 +47,20 @@ class Killer:
 def values(path: Path) -> list[object]:
     """Return the results without their times."""
     records = json.loads((path / "results.json").read_text())["results"]
-    return [{name: value for name, value in record.items() if name != "seconds"} for record in records]
+    return [
+        {name: value for name, value in record.items() if name != "seconds"}
+        for record in records
+    ]
 
 
 def change_references(project: Path) -> None:
     """Change the data of the reader, as an edited file of references would."""
     code = project / "mine_parts.py"
-    code.write_text(code.read_text().replace("a dog number {i}", "another animal, which is number {i}"))
+    code.write_text(
+        code.read_text().replace(
+            "a dog number {i}", "another animal, which is number {i}"
+        )
+    )
     sys.modules.pop("mine_parts", None)
     catalogue._load.cache_clear()
 
@@ -62,7 +75,9 @@ def evaluate(mode: Any = "auto") -> bool:
     return True
 
 
-@pytest.mark.parametrize("mode", ["auto", pytest.param("fresh", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "mode", ["auto", pytest.param("fresh", marks=pytest.mark.slow)]
+)
 def test_every_crash_point(project, mode):
     harness.evaluate("spec.yaml", output="old")
     change_references(project)
@@ -80,7 +95,9 @@ def test_every_crash_point(project, mode):
                 done = False
         if not done and not evaluate():
             assert mode == "fresh", "a new run is never refused"
-            assert json.loads(Path("out/manifest.json").read_text())["digest"] == digest("old")
+            assert json.loads(Path("out/manifest.json").read_text())[
+                "digest"
+            ] == digest("old")
             evaluate("fresh")
         assert values(Path("out")) == values(Path("new")), f"killed at call {at}"
         assert [p.name for p in Path("out").rglob("*.tmp")] == []
@@ -97,9 +114,20 @@ def digest(folder: str) -> str:
 def test_a_directory_without_a_manifest_is_refused_and_stays_as_it_is(project):
     harness.evaluate("spec.yaml", output="out")
     (project / "out/manifest.json").unlink()
-    before = {file: file.read_bytes() for file in (project / "out").rglob("*") if file.is_file()}
+    before = {
+        file: file.read_bytes()
+        for file in (project / "out").rglob("*")
+        if file.is_file()
+    }
     change_references(project)
     for mode in ("auto", "fresh"):
-        with pytest.raises(InputError, match="out: is not empty and is no run directory; give another --output"):
+        with pytest.raises(
+            InputError,
+            match="out: is not empty and is no run directory; give another --output",
+        ):
             harness.evaluate("spec.yaml", output="out", mode=mode)
-    assert {file: file.read_bytes() for file in (project / "out").rglob("*") if file.is_file()} == before
+    assert {
+        file: file.read_bytes()
+        for file in (project / "out").rglob("*")
+        if file.is_file()
+    } == before

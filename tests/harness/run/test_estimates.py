@@ -1,4 +1,6 @@
-"""Running estimates: the number on the examples so far, with an interval that matches the bootstrap."""
+"""Running estimates: the number on the examples so far,
+with an interval that matches the bootstrap.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,15 @@ def statistics(name, count=400):
         return " ".join(rng.choice(WORDS, size=int(rng.integers(3, 9))))
 
     references = [tuple(text() for _ in range(5)) for _ in range(count)]
-    sets = [CaptionSet(str(k), (f"{texts[0]} {text()}",), texts) for k, texts in enumerate(references)]
+    sets = [
+        CaptionSet(str(k), (f"{texts[0]} {text()}",), texts)
+        for k, texts in enumerate(references)
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = current().create("metrics", name, {})
-    return MetricPlan(name, name, {}, metric), scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
+    return MetricPlan(name, name, {}, metric), scoring.score(
+        metric, scoring.batches(sets, features), features, None, 0
+    ).stats
 
 
 @pytest.mark.parametrize("name", ["bleu", "rouge", "cider", "caption-length"])
@@ -50,9 +57,14 @@ def test_the_text_is_that_of_the_system_scored_last():
     estimates.add(1, 0, stats[:5])
     assert estimates.text() == "", "too few examples for an interval"
     estimates.add(0, 0, stats)
-    assert estimates.text().startswith(f"a: rouge {plan.metric.reduce(stats):.3g} \u00b1 ")
+    assert estimates.text().startswith(
+        f"a: rouge {plan.metric.reduce(stats):.3g} \u00b1 "
+    )
     estimates.add(1, 0, stats[5:30])
-    assert estimates.text().startswith("a: rouge ") and estimates.text().count("rouge") == 1, "b has fewer examples"
+    assert (
+        estimates.text().startswith("a: rouge ")
+        and estimates.text().count("rouge") == 1
+    ), "b has fewer examples"
 
 
 @pytest.mark.parametrize(("count", "known"), [(9, False), (10, True), (11, True)])
@@ -96,11 +108,14 @@ def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms_and_0_w
     rng = np.random.default_rng(0)
     for _ in range(30):
         x, y = rng.random((2, 20))
-        for first in (x, 3 * y):  # of equal terms the variance is 0 up to rounding errors of either sign
+        # of equal terms the variance is 0 up to rounding errors of either sign
+        for first in (x, 3 * y):
             moments = RunningMoments(0, np.zeros(2), np.zeros((2, 2)))
             moments.add(np.stack([first, y], axis=1))
             terms = first - 3 * y
-            assert moments.estimate(Difference()) == pytest.approx((terms.sum(), 1.96 * terms.std() * np.sqrt(20)), abs=1e-5)
+            assert moments.estimate(Difference()) == pytest.approx(
+                (terms.sum(), 1.96 * terms.std() * np.sqrt(20)), abs=1e-5
+            )
 
 
 class Roots(MeanMetric):
@@ -115,7 +130,9 @@ def test_addends_that_are_all_0_leave_the_interval_of_the_others():
     alone, beside = (RunningMoments(0, np.zeros(k), np.zeros((k, k))) for k in (1, 2))
     alone.add(x)
     beside.add(np.hstack([x, np.zeros_like(x)]))
-    assert beside.estimate(Roots()) == pytest.approx(alone.estimate(Roots())), "although the number is not defined beside such a sum"
+    assert beside.estimate(Roots()) == pytest.approx(alone.estimate(Roots())), (
+        "although the number is not defined beside such a sum"
+    )
 
 
 class Cube(MeanMetric):
@@ -131,8 +148,11 @@ def test_slopes_are_differences_half_a_standard_deviation_to_either_side(scale):
     moments.add(scale * np.array([[1.0], [2.0]]))
     moments.add(scale * np.array([[3.0]]))
     variance = scale**2 * 3 * 2 / 3  # of a sum of three terms with the variance 2/3
-    slope = 3 * (6 * scale) ** 2 + variance / 4  # ((6 + h)^3 - (6 - h)^3) / 2h, where h is half the standard deviation
-    assert moments.estimate(Cube()) == pytest.approx(((6 * scale) ** 3, 1.96 * slope * variance**0.5))
+    # ((6 + h)^3 - (6 - h)^3) / 2h, where h is half the standard deviation
+    slope = 3 * (6 * scale) ** 2 + variance / 4
+    assert moments.estimate(Cube()) == pytest.approx(
+        ((6 * scale) ** 3, 1.96 * slope * variance**0.5)
+    )
 
 
 class Sums(MeanMetric):
@@ -159,10 +179,17 @@ def test_a_shown_interval_has_the_number_in_its_middle(monkeypatch):
     shown = []
     monkeypatch.setattr("harness.run.estimates.current_results", lambda: shown)
     monkeypatch.setattr("harness.run.estimates.show_result", shown.append)
-    Estimates([sums_plan("first"), sums_plan("second")], ["a", "b"]).add(1, 1, np.arange(10.0)[:, None])
+    Estimates([sums_plan("first"), sums_plan("second")], ["a", "b"]).add(
+        1, 1, np.arange(10.0)[:, None]
+    )
     (record,) = shown
     half = 1.96 * np.sqrt(10 * 8.25)  # the variance of 0 to 9 is 8.25
-    assert (record.metric, record.model, record.value, record.signature) == ("second", "b", 45.0, "sums")
+    assert (record.metric, record.model, record.value, record.signature) == (
+        "second",
+        "b",
+        45.0,
+        "sums",
+    )
     assert record.ci95 == pytest.approx((45 - half, 45 + half))
 
 
@@ -171,19 +198,27 @@ class Undefined(Sums):
         return np.full(len(sums), np.nan)
 
 
-def test_a_number_that_is_undefined_so_far_has_no_interval_and_no_place_in_the_text(monkeypatch):
+def test_a_number_that_is_undefined_so_far_has_no_interval_and_no_place_in_the_text(
+    monkeypatch,
+):
     shown = []
     monkeypatch.setattr("harness.run.estimates.current_results", lambda: shown)
     monkeypatch.setattr("harness.run.estimates.show_result", shown.append)
     estimates = Estimates([sums_plan("undefined", Undefined())], ["a"])
     estimates.add(0, 0, np.arange(20.0)[:, None])
-    assert [(np.isnan(record.value), record.ci95, record.n) for record in shown] == [(True, None, 20)]
+    assert [(np.isnan(record.value), record.ci95, record.n) for record in shown] == [
+        (True, None, 20)
+    ]
     assert (estimates.rows(), estimates.text()) == ([], "")
 
 
 def test_statistics_without_a_row_and_objects_are_passed_over():
     estimates = Estimates([sums_plan("sums")], ["a"])
-    for stats in (np.zeros((0, 1)), np.array([[np.nan]]), Objects.of(["x"] * 20, "sums")):
+    for stats in (
+        np.zeros((0, 1)),
+        np.array([[np.nan]]),
+        Objects.of(["x"] * 20, "sums"),
+    ):
         estimates.add(0, 0, stats)
     assert estimates.rows() == []
     estimates.add(0, 0, np.ones((10, 1)))
@@ -216,10 +251,22 @@ def test_the_text_has_three_metrics_of_the_first_of_the_systems_with_most_exampl
 
 def test_a_view_keeps_the_latest_twelve_captions_of_the_run_that_goes_on():
     watch = Watch()
-    assert (watch.task, watch.examples, watch.estimates, len(watch.latest)) == ("", 0, None, 0)
+    assert (watch.task, watch.examples, watch.estimates, len(watch.latest)) == (
+        "",
+        0,
+        None,
+        0,
+    )
     watch.estimates = Estimates([], [])
     for k in range(13):
         watch.latest.append(("m", Example(str(k), ("r",)), {}))
-    assert [example.id for _, example, _ in watch.latest] == [str(k) for k in range(1, 13)]
+    assert [example.id for _, example, _ in watch.latest] == [
+        str(k) for k in range(1, 13)
+    ]
     watch.begin("next", 7)
-    assert (watch.task, watch.examples, watch.estimates, list(watch.latest)) == ("next", 7, None, [])
+    assert (watch.task, watch.examples, watch.estimates, list(watch.latest)) == (
+        "next",
+        7,
+        None,
+        [],
+    )

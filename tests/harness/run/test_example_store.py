@@ -12,13 +12,18 @@ from harness.errors import InputError
 from harness.run import example_store
 from harness.run.example_store import ExampleStore, example_key, example_values
 
-EXAMPLES = [Example(f"e{k}", (f"r{k}", "s"), f"{k}.png", None, {"k": k} if k % 2 else {}) for k in range(11)]
+EXAMPLES = [
+    Example(f"e{k}", (f"r{k}", "s"), f"{k}.png", None, {"k": k} if k % 2 else {})
+    for k in range(11)
+]
 
 
 @pytest.fixture(params=["memory", "file"])
 def store(request, monkeypatch):
     monkeypatch.setattr(example_store, "BLOCK", 3)
-    monkeypatch.setattr(example_store, "IN_MEMORY", 100 if request.param == "memory" else 4)
+    monkeypatch.setattr(
+        example_store, "IN_MEMORY", 100 if request.param == "memory" else 4
+    )
     return ExampleStore(iter(EXAMPLES))
 
 
@@ -29,7 +34,11 @@ def test_examples_come_back_in_order(store):
     assert store[2:9] == EXAMPLES[2:9]
     assert (store[1:9:3], store[1:9:2]) == (EXAMPLES[1:9:3], EXAMPLES[1:9:2])
     assert store.slice(4, 99) == EXAMPLES[4:]
-    assert (store[::-1], store[1:9:3], store[2:5]) == (EXAMPLES[::-1], EXAMPLES[1:9:3], EXAMPLES[2:5])
+    assert (store[::-1], store[1:9:3], store[2:5]) == (
+        EXAMPLES[::-1],
+        EXAMPLES[1:9:3],
+        EXAMPLES[2:5],
+    )
     assert store[-11] == EXAMPLES[0]
     for index in (11, 12, -12):
         with pytest.raises(IndexError):
@@ -51,11 +60,18 @@ def test_properties_of_all_examples(store):
 
 def test_words_of_the_references(store):
     texts = [" ".join("w" * count) for count in (5, 2, 8, 1, 3, 4, 7, 6)]
-    counted = ExampleStore(Example(f"e{k}", tuple(texts[k : k + 2])) for k in range(0, 8, 2))
+    counted = ExampleStore(
+        Example(f"e{k}", tuple(texts[k : k + 2])) for k in range(0, 8, 2)
+    )
     assert (counted.words, counted.longest) == (4.5, 8)
     assert ExampleStore([Example("a", ("a dog runs",))]).words == 3.0
     empty = ExampleStore([])
-    assert (len(empty), empty.words, empty.longest, empty.keys.shape) == (0, 0.0, 0, (0, 16))
+    assert (len(empty), empty.words, empty.longest, empty.keys.shape) == (
+        0,
+        0.0,
+        0,
+        (0, 16),
+    )
 
 
 def test_digests_are_those_of_the_content(store):
@@ -85,7 +101,10 @@ def test_ids_of_one_hash_are_not_equal_ids(store, monkeypatch, repeated):
 
 def test_metadata_that_cannot_be_stored_is_named(monkeypatch):
     monkeypatch.setattr(example_store, "IN_MEMORY", 0)
-    with pytest.raises(InputError, match="the metadata of an example between 'a' and 'a' cannot be stored"):
+    with pytest.raises(
+        InputError,
+        match="the metadata of an example between 'a' and 'a' cannot be stored",
+    ):
         ExampleStore([Example("a", ("r",), meta={"open": lambda: 0})])
 
 
@@ -102,19 +121,28 @@ def test_metadata_of_few_examples_is_kept_as_it_is(monkeypatch, count):
 
 
 def test_a_key_does_not_depend_on_the_order_of_metadata():
-    assert example_key(Example("a", ("r",), meta={"k": 1, "l": 2})) == example_key(Example("a", ("r",), meta={"l": 2, "k": 1}))
+    assert example_key(Example("a", ("r",), meta={"k": 1, "l": 2})) == example_key(
+        Example("a", ("r",), meta={"l": 2, "k": 1})
+    )
 
 
 @pytest.mark.parametrize(
     "other",
-    [Example("a", ("r", "s")), Example("a", ("r",), "m"), Example("a", ("r",), None, "s"), Example("b", ("r",)),
-     Example("a", ("r",), meta={"k": 1})],
-)  # fmt: skip
+    [
+        Example("a", ("r", "s")),
+        Example("a", ("r",), "m"),
+        Example("a", ("r",), None, "s"),
+        Example("b", ("r",)),
+        Example("a", ("r",), meta={"k": 1}),
+    ],
+)
 def test_a_key_depends_on_the_whole_content(other):
     assert example_key(Example("a", ("r",))) != example_key(other)
     assert len(example_key(other)) == example_store.KEY_BYTES
     text = b'["\\u00e9", ["r"], null, null, {}]'
-    assert example_key(Example("é", ("r",))) == hashlib.sha256(text).digest()[:16], "run directories of earlier versions have these keys"
+    assert example_key(Example("é", ("r",))) == hashlib.sha256(text).digest()[:16], (
+        "run directories of earlier versions have these keys"
+    )
 
 
 def test_the_values_of_an_example_hold_its_whole_content():

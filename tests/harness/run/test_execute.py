@@ -1,4 +1,6 @@
-"""Runs: results, samples, skipped and failed examples, resuming after a kill, foreign directories."""
+"""Runs: results, samples, skipped and failed examples, resuming after a kill,
+foreign directories.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,14 @@ from harness.errors import HarnessError, InputError
 from harness.run import execute as execution_module
 from harness.run import progress
 from harness.run.estimates import Watch
-from harness.run.execute import ModelExecution, Options, execute, print_speed, read_examples, work_of
+from harness.run.execute import (
+    ModelExecution,
+    Options,
+    execute,
+    print_speed,
+    read_examples,
+    work_of,
+)
 from harness.run.executor import ExecutorOptions, LocalExecutor
 from harness.run.shard_grid import Part, ShardGrid
 
@@ -45,11 +54,15 @@ def stable(path):
 def test_a_run_gives_records_and_samples(project):
     run = harness.evaluate(SPEC)
     (record,) = run.results
-    # candidates: "a dog number i" (4 words), "the dog i runs x" (5), "a dog number i x x" (6)
+    # candidates: "a dog number i" (4 words), "the dog i runs x" (5), "a dog number i x
+    # x" (6)
     assert record["value"] == pytest.approx(5)
     assert record["n"] == 6
     assert record["skipped"] == 0
-    assert (record["ci95"], record["interval_note"]) == (None, "every resample of the examples gives the same number")
+    assert (record["ci95"], record["interval_note"]) == (
+        None,
+        "every resample of the examples gives the same number",
+    )
     assert run.samples["length"] == pytest.approx([5] * 6)
     assert run.samples["example"] == [f"e{i}" for i in range(6)]
 
@@ -60,8 +73,13 @@ def test_undefined_examples_are_counted_listed_and_left_out(project):
     (record,) = run.results
     assert (record["n"], record["skipped"]) == (4, 2)
     assert run.samples["length"][1] is None
-    events = [json.loads(line) for line in (project / "r" / "log.jsonl").read_text().splitlines()]
-    assert [event["examples"] for event in events if event["event"] == "skipped"] == [["e1", "e4"]], "named in the log"
+    events = [
+        json.loads(line)
+        for line in (project / "r" / "log.jsonl").read_text().splitlines()
+    ]
+    assert [event["examples"] for event in events if event["event"] == "skipped"] == [
+        ["e1", "e4"]
+    ], "named in the log"
 
 
 def test_a_finished_run_reads_no_data_again(project, monkeypatch):
@@ -87,31 +105,58 @@ def test_failed_examples_do_not_stop_the_run(project):
 
 def test_a_model_that_fails_on_every_example_says_why_and_is_asked_again(project):
     names = [f"e{i}" for i in range(6)]
-    with pytest.raises(HarnessError, match="'echo' has candidates for none of 6 examples; 'e0': could not read it"):
+    with pytest.raises(
+        HarnessError,
+        match="'echo' has candidates for none of 6 examples; 'e0': could not read it",
+    ):
         harness.evaluate({**SPEC, "models": [{"echo": {"fail": names}}]}, output="r")
     assert not (project / "r").exists(), "nothing to go on from is kept"
     with pytest.raises(HarnessError, match="none of 6"):
-        harness.evaluate({**SPEC, "models": [{"echo": {"n": 3}}, {"echo": {"label": "no", "fail": names}}]}, output="r")
-    assert len(list((project / "r" / "candidates").iterdir())) == 1, "the other model's captions stay"
+        harness.evaluate(
+            {
+                **SPEC,
+                "models": [
+                    {"echo": {"n": 3}},
+                    {"echo": {"label": "no", "fail": names}},
+                ],
+            },
+            output="r",
+        )
+    assert len(list((project / "r" / "candidates").iterdir())) == 1, (
+        "the other model's captions stay"
+    )
 
 
 def test_candidate_and_reference_counts_are_nested_axes(project):
-    spec = {**SPEC, "decoding": {"candidates": [1, 3]}, "references": [1, 2], "models": [{"echo": {"log": "calls.txt"}}]}
+    spec = {
+        **SPEC,
+        "decoding": {"candidates": [1, 3]},
+        "references": [1, 2],
+        "models": [{"echo": {"log": "calls.txt"}}],
+    }
     run = harness.evaluate(spec)
-    shapes = [(r["decoding"]["candidates"], r["decoding"]["references"]) for r in run.results]
+    shapes = [
+        (r["decoding"]["candidates"], r["decoding"]["references"]) for r in run.results
+    ]
     assert shapes == [(1, 1), (1, 2), (3, 1), (3, 2)]
     assert [r["value"] for r in run.results] == pytest.approx([4, 4, 5, 5])
-    assert len((project / "calls.txt").read_text().splitlines()) == 6, "all sizes come from one generation"
+    assert len((project / "calls.txt").read_text().splitlines()) == 6, (
+        "all sizes come from one generation"
+    )
 
 
 def test_p_values_follow_the_direction_and_are_combined(project):
     run = harness.evaluate({**SPEC, "significance": "exact"})
     (record,) = run.results
-    # candidates have 4, 5, 6 words, references 4 and 4: a mean of 5 is the highest of all 10 relabelings, so p = 1
+    # candidates have 4, 5, 6 words, references 4 and 4: a mean of 5 is the highest of
+    # all 10 relabelings, so p = 1
     assert run.samples["p:length"] == pytest.approx([1.0] * 6)
     assert record["p_value"] == pytest.approx(1.0)
     assert record["p_method"] == "exact, fisher-discrete"
-    assert (record["p"]["calibrated"], record["p"]["harmonic_mean"]) == (pytest.approx(1), pytest.approx(1))
+    assert (record["p"]["calibrated"], record["p"]["harmonic_mean"]) == (
+        pytest.approx(1),
+        pytest.approx(1),
+    )
     assert record["p"]["floor"] == pytest.approx(0.1)
 
 
@@ -119,7 +164,9 @@ def test_a_spec_can_ask_for_the_harmonic_mean(project):
     texts = {"models": [{"echo": {"n": 1}}], "metrics": ["length"]}
     (calibrated,) = harness.evaluate({**SPEC, **texts, "significance": "exact"}).results
     significance = {"method": "exact", "aggregate": "harmonic-mean"}
-    (harmonic,) = harness.evaluate({**SPEC, **texts, "significance": significance}).results
+    (harmonic,) = harness.evaluate(
+        {**SPEC, **texts, "significance": significance}
+    ).results
     assert harmonic["p"] == calibrated["p"]
     assert harmonic["p_value"] == calibrated["p"]["harmonic_mean"]
     assert harmonic["p_method"] == "exact, harmonic-mean"
@@ -137,27 +184,41 @@ def test_edited_code_is_another_run(project):
 def test_sizes_beyond_the_data_are_noted_and_left_out(project):
     run = harness.evaluate({**SPEC, "references": [2, 5]})
     assert [record["decoding"]["references"] for record in run.results] == [2]
-    assert run.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+    assert run.notes == [
+        "echo has at most 2 references, not 5: left out, "
+        "a smaller size shows all of them"
+    ]
 
 
 def test_a_part_without_examples_notes_no_size_beyond_the_data(project):
     spec = {**SPEC, "dataset": {"reader": "words", "count": 1}, "references": [2, 5]}
     empty, whole = (
-        harness.api.evaluate_all(spec, output=Path(f"p{part.index}"), options=Options(part=part, shard_size=1))[0]
+        harness.api.evaluate_all(
+            spec,
+            output=Path(f"p{part.index}"),
+            options=Options(part=part, shard_size=1),
+        )[0]
         for part in (Part(1, 2), Part(2, 2))
     )
     assert empty.notes == []
-    assert whole.notes == ["echo has at most 2 references, not 5: left out, a smaller size shows all of them"]
+    assert whole.notes == [
+        "echo has at most 2 references, not 5: left out, "
+        "a smaller size shows all of them"
+    ]
 
 
 def test_captions_of_a_cluster_are_stored_in_the_order_of_the_examples():
     class Machines:
         def generate(self, model, examples, decoding, seeds):
-            return (f"{model} {example} {seed}" for example, seed in zip(examples, seeds))
+            return (
+                f"{model} {example} {seed}" for example, seed in zip(examples, seeds)
+            )
 
     stored = {}
     execution = SimpleNamespace(cluster=Machines)
-    ModelExecution._ask_cluster(execution, "m", ["a", "b"], None, [1, 2], stored.__setitem__)  # type: ignore[arg-type]
+    ModelExecution._ask_cluster(
+        execution, "m", ["a", "b"], None, [1, 2], stored.__setitem__
+    )  # type: ignore[arg-type]
     assert stored == {0: "m a 1", 1: "m b 2"}
 
 
@@ -175,18 +236,31 @@ class ClusterHere:
         return LocalExecutor(scorer)
 
 
-def test_a_cluster_is_asked_for_the_captions_of_models_that_need_one_example_at_a_time(project, monkeypatch):
+def test_a_cluster_is_asked_for_the_captions_of_models_that_need_one_example_at_a_time(
+    project, monkeypatch
+):
     cluster = ClusterHere()
-    monkeypatch.setattr(execution_module, "connect_cluster", lambda options: nullcontext(lambda: cluster))
+    monkeypatch.setattr(
+        execution_module,
+        "connect_cluster",
+        lambda options: nullcontext(lambda: cluster),
+    )
 
     def models():
-        plan = planned(models=[{"echo": {"label": label}} for label in ("plain", "checks", "whole", "server")])
+        plan = planned(
+            models=[
+                {"echo": {"label": label}}
+                for label in ("plain", "checks", "whole", "server")
+            ]
+        )
         _, checks, whole, server = (model.adapter for model in plan.models)
         checks.prepare = whole.prepare = lambda task: None
         checks.prepare_only_checks = True
 
         def answer(examples, decoding, seeds, store):
-            for position, item in reversed(list(enumerate(server.generate(examples, decoding, seeds)))):
+            for position, item in reversed(
+                list(enumerate(server.generate(examples, decoding, seeds)))
+            ):
                 store(position, item)
 
         server.generate_unordered = answer
@@ -197,7 +271,9 @@ def test_a_cluster_is_asked_for_the_captions_of_models_that_need_one_example_at_
     cluster.asked.clear()
     here = execute(models())
     assert cluster.asked == []
-    assert [record.value for record in there.records] == [record.value for record in here.records]
+    assert [record.value for record in there.records] == [
+        record.value for record in here.records
+    ]
     assert there.samples.to_dict() == here.samples.to_dict()
 
 
@@ -217,7 +293,10 @@ class Scaled(TextDistance):
     (project / "mine_parts.py").write_text(text)
     from harness.registry import current
 
-    made = [current().create("distances", "chars", {}), current().create("metrics", "length", {"scale": 2.0})]
+    made = [
+        current().create("distances", "chars", {}),
+        current().create("metrics", "length", {"scale": 2.0}),
+    ]
     assert made[0].signature() == "chars"
     import mine_parts
 
@@ -228,9 +307,15 @@ class Scaled(TextDistance):
 def test_a_metric_of_a_plugin_that_raises_is_named(project):
     text = (project / "mine_parts.py").read_text()
     (project / "mine_parts.py").write_text(
-        text.replace("words = features.per_text", "raise ValueError('no') ; words = features.per_text", 1)
+        text.replace(
+            "words = features.per_text",
+            "raise ValueError('no') ; words = features.per_text",
+            1,
+        )
     )
-    with pytest.raises(HarnessError, match="metric 'length' failed on model 'echo': ValueError: no"):
+    with pytest.raises(
+        HarnessError, match="metric 'length' failed on model 'echo': ValueError: no"
+    ):
         harness.evaluate(SPEC)
 
 
@@ -256,7 +341,9 @@ def test_a_finished_run_is_found_again_and_a_foreign_one_refused(project):
     assert not (project / "new").exists()
 
 
-def test_a_finished_run_that_is_replaced_by_itself_is_no_interrupted_one(project, caplog):
+def test_a_finished_run_that_is_replaced_by_itself_is_no_interrupted_one(
+    project, caplog
+):
     harness.evaluate(SPEC, output="r")
     harness.evaluate(SPEC, output="r", mode="fresh")
     assert "goes on" not in caplog.text
@@ -265,30 +352,67 @@ def test_a_finished_run_that_is_replaced_by_itself_is_no_interrupted_one(project
 @pytest.mark.slow
 @pytest.mark.equal_bits
 def test_a_killed_run_resumes_to_the_same_results(project):
-    body = SPEC | {"dataset": {"reader": "words", "count": 700}, "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}]}
+    body = SPEC | {
+        "dataset": {"reader": "words", "count": 700},
+        "models": [{"echo": {"log": "calls.txt", "die_at": "e600"}}],
+    }
     (project / "spec.json.yaml").write_text(json.dumps(body))
-    command = [sys.executable, "-m", "harness", "run", "spec.json.yaml", "--output", "killed", "--json"]
-    killed = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "harness",
+        "run",
+        "spec.json.yaml",
+        "--output",
+        "killed",
+        "--json",
+    ]
+    killed = subprocess.run(
+        command, cwd=project, capture_output=True, text=True, check=False
+    )
     assert killed.returncode == -9, killed.stderr
     assert not (project / "killed" / "results.json").exists()
     (answers,) = (project / "killed" / "candidates").glob("*.jsonl")
     assert answers.name.startswith("000000-echo-")
-    assert len(answers.read_text().splitlines()) == 600, "every answer before the kill is on disk"
+    assert len(answers.read_text().splitlines()) == 600, (
+        "every answer before the kill is on disk"
+    )
     (project / "survive").touch()
-    resumed = subprocess.run([*command, "--resume"], cwd=project, capture_output=True, text=True, check=False)
+    resumed = subprocess.run(
+        [*command, "--resume"], cwd=project, capture_output=True, text=True, check=False
+    )
     assert resumed.returncode == 0, resumed.stderr
-    calls = [line.split()[0] for line in (project / "calls.txt").read_text().splitlines()]
-    assert {calls.count(f"e{k}") for k in range(600)} == {1}, "no answer is asked for again"
+    calls = [
+        line.split()[0] for line in (project / "calls.txt").read_text().splitlines()
+    ]
+    assert {calls.count(f"e{k}") for k in range(600)} == {1}, (
+        "no answer is asked for again"
+    )
     (project / "calls.txt").unlink()
-    subprocess.run([*command[:-2], "whole", "--json"], cwd=project, capture_output=True, text=True, check=True)
+    subprocess.run(
+        [*command[:-2], "whole", "--json"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert stable(project / "killed") == stable(project / "whole")
     assert not list((project / "killed").rglob("*.tmp"))
 
 
 def test_seeds_depend_on_the_run_seed_and_the_example_alone(project):
     harness.evaluate(SPEC | {"models": [{"echo": {"log": "a.txt"}}]})
-    harness.evaluate(SPEC | {"models": [{"echo": {"log": "b.txt"}}], "dataset": {"reader": "words", "count": 3}})
-    a, b = (dict(line.split() for line in (project / name).read_text().splitlines()) for name in ("a.txt", "b.txt"))
+    harness.evaluate(
+        SPEC
+        | {
+            "models": [{"echo": {"log": "b.txt"}}],
+            "dataset": {"reader": "words", "count": 3},
+        }
+    )
+    a, b = (
+        dict(line.split() for line in (project / name).read_text().splitlines())
+        for name in ("a.txt", "b.txt")
+    )
     assert {key: a[key] for key in b} == b
     harness.evaluate(SPEC | {"models": [{"echo": {"log": "c.txt"}}]}, seed=1)
     assert (project / "c.txt").read_text() != (project / "a.txt").read_text()
@@ -302,7 +426,9 @@ def test_a_plugin_module_that_misbehaves_is_named(project):
     import sys as _sys
 
     _sys.modules.pop("mine_parts")
-    (project / "mine_parts.py").write_text(text.replace("yield Generation(", "yield len("))
+    (project / "mine_parts.py").write_text(
+        text.replace("yield Generation(", "yield len(")
+    )
     with pytest.raises(HarnessError, match="model 'echo' returned"):
         harness.evaluate(SPEC)
 
@@ -322,9 +448,21 @@ def test_metric_from_python(project):
     [
         ([["a"]], [["b"], ["c"]], "1 example has candidates but 2 have references"),
         ([["a"], []], [["b"], ["c"]], "candidates: example 1: the list is empty"),
-        ([["a"], "text"], [["b"], ["c"]], "candidates: example 1: is a text, example 0 is a list; expected one kind"),
-        ([["a"]], [[3]], "references: example 0: the caption is the number 3; expected text"),
-        ([["a"], ["b \ud800"]], [["b"], ["c"]], "candidates: example 1: the caption holds an unpaired surrogate"),
+        (
+            [["a"], "text"],
+            [["b"], ["c"]],
+            "candidates: example 1: is a text, example 0 is a list; expected one kind",
+        ),
+        (
+            [["a"]],
+            [[3]],
+            "references: example 0: the caption is the number 3; expected text",
+        ),
+        (
+            [["a"], ["b \ud800"]],
+            [["b"], ["c"]],
+            "candidates: example 1: the caption holds an unpaired surrogate",
+        ),
         ([], [], "there are no examples"),
         ("a", [["b"]], "candidates: expected a list"),
     ],
@@ -335,8 +473,14 @@ def test_bad_lists_are_named(project, candidates, references, message):
 
 
 def test_an_unknown_way_to_test_is_told_before_files_are_read():
-    for call in (lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"), lambda: harness.metric("rouge", p_value="exct")):
-        with pytest.raises(HarnessError, match="p_value is 'exct'; expected None, 'exact' or 'monte-carlo'"):
+    for call in (
+        lambda: harness.score("no.json", "no.json", ["rouge"], p_value="exct"),
+        lambda: harness.metric("rouge", p_value="exct"),
+    ):
+        with pytest.raises(
+            HarnessError,
+            match="p_value is 'exct'; expected None, 'exact' or 'monte-carlo'",
+        ):
             call()
 
 
@@ -354,7 +498,12 @@ class Idle:
 
 
 def test_timings_and_usage_are_joined():
-    assert work_of(Worker()) == {"tokens_per_second": 1234.5, "batch_size": 8, "devices": ["cpu"], "requests": 3}
+    assert work_of(Worker()) == {
+        "tokens_per_second": 1234.5,
+        "batch_size": 8,
+        "devices": ["cpu"],
+        "requests": 3,
+    }
 
 
 def test_an_adapter_without_counts_has_no_work():
@@ -362,11 +511,20 @@ def test_an_adapter_without_counts_has_no_work():
     assert work_of(object()) == {}
 
 
-@pytest.mark.parametrize(("show", "until", "printed"), [(False, [], 1), (True, ["a > b"], 1), (False, ["a > b"], 0)])
-def test_the_speed_of_each_batch_of_a_run_until_a_decision_is_not_printed(caplog, show, until, printed):
-    execution = SimpleNamespace(costs={}, show=show, plan=SimpleNamespace(spec=SimpleNamespace(until=until)))
+@pytest.mark.parametrize(
+    ("show", "until", "printed"),
+    [(False, [], 1), (True, ["a > b"], 1), (False, ["a > b"], 0)],
+)
+def test_the_speed_of_each_batch_of_a_run_until_a_decision_is_not_printed(
+    caplog, show, until, printed
+):
+    execution = SimpleNamespace(
+        costs={}, show=show, plan=SimpleNamespace(spec=SimpleNamespace(until=until))
+    )
     with caplog.at_level("INFO", logger="harness"):
-        ModelExecution._count_cost(execution, SimpleNamespace(label="m", adapter=Worker()))
+        ModelExecution._count_cost(
+            execution, SimpleNamespace(label="m", adapter=Worker())
+        )
     assert execution.costs["m"]["requests"] == 3 and len(caplog.messages) == printed
 
 
@@ -403,7 +561,10 @@ def test_the_first_examples_are_read_up_to_the_limit(project):
     assert str(caught.value) == "reader 'words': the data set has no examples"
     with pytest.raises(InputError) as caught:
         read_examples(planned(limit=0))
-    assert str(caught.value) == "reader 'words': the data set has no examples after limit 0"
+    assert (
+        str(caught.value)
+        == "reader 'words': the data set has no examples after limit 0"
+    )
 
 
 class NotingReader:
@@ -436,7 +597,9 @@ def test_reading_is_silent_unless_progress_is_shown(project, limit, total):
     execute(reading(planned(limit=limit), note))
     read_examples(reading(planned(limit=limit), note), show=True)
     execute(reading(planned(limit=limit), note), show=True)
-    assert seen == [(silent, "reading examples", total) for silent in (True, True, False, False)]
+    assert seen == [
+        (silent, "reading examples", total) for silent in (True, True, False, False)
+    ]
 
 
 def test_a_run_that_another_process_ends_while_the_data_are_read_is_opened(project):
@@ -448,13 +611,21 @@ def test_a_run_that_another_process_ends_while_the_data_are_read_is_opened(proje
 
 
 def watched(plan, seen):
-    """Let the adapters of a plan note the work that goes on, the task that they prepare, and the examples that they are asked for."""
+    """Let the adapters of a plan note the work that goes on, the task that they
+    prepare, and the examples that they are asked for.
+    """
     for model in plan.models:
         generate = model.adapter.generate
 
         def noting(examples, decoding, seeds, generate=generate, label=model.label):
-            work = [f"{'' if type(meter) is progress.Meter else 'shown '}{meter.description}: {meter.total}" for meter in progress.WORK]
-            seen.append((label, work, [example.id for example in examples], list(seeds)))
+            work = [
+                f"{'' if type(meter) is progress.Meter else 'shown '}{meter.description}: "
+                f"{meter.total}"
+                for meter in progress.WORK
+            ]
+            seen.append(
+                (label, work, [example.id for example in examples], list(seeds))
+            )
             return generate(examples, decoding, seeds)
 
         model.adapter.generate = noting
@@ -475,42 +646,78 @@ def test_stages_are_numbered_over_all_models_and_decodings(project, monkeypatch)
     monkeypatch.setattr(length, "scores", noting)
     execute(plan)
     stages = list(dict.fromkeys(work[-1] for _, work, _, _ in seen))
-    assert stages == ["[1/6] captions: a: 6", "[2/6] captions: a: 6", "[3/6] captions: b: 6", "[4/6] captions: b: 6", "[5/6] scores"]
+    assert stages == [
+        "[1/6] captions: a: 6",
+        "[2/6] captions: a: 6",
+        "[3/6] captions: b: 6",
+        "[4/6] captions: b: 6",
+        "[5/6] scores",
+    ]
 
 
 def scoring_tokens(plan, seen):
-    """Let the adapters of a plan score references token by token, each token with probability 1/2."""
+    """Let the adapters of a plan score references token by token,
+    each token with probability 1/2.
+    """
     for model in plan.models:
 
         def score_references(examples, label=model.label):
-            seen.append((label, f"{progress.WORK[-1].description}: {progress.WORK[-1].total}", len(examples)))
+            seen.append(
+                (
+                    label,
+                    f"{progress.WORK[-1].description}: {progress.WORK[-1].total}",
+                    len(examples),
+                )
+            )
             half = np.log([0.5, 0.5])
-            yield from ([TokenScores(half, np.zeros(2, dtype=int)) for _ in example.references] for example in examples)
+            yield from (
+                [TokenScores(half, np.zeros(2, dtype=int)) for _ in example.references]
+                for example in examples
+            )
 
         model.adapter.score_references = score_references
     return plan
 
 
-@pytest.mark.parametrize(("metrics", "count"), [(["perplexity"], 2), (["perplexity", "length"], 6)])
+@pytest.mark.parametrize(
+    ("metrics", "count"), [(["perplexity"], 2), (["perplexity", "length"], 6)]
+)
 def test_token_scores_are_the_first_stages_of_a_run(project, metrics, count):
     seen, captions = [], []
-    plan = planned(models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], metrics=metrics)
+    plan = planned(
+        models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], metrics=metrics
+    )
     run = execute(watched(scoring_tokens(plan, seen), captions))
-    assert seen == [("a", f"[1/{count}] token scores: a: 6", 6), ("b", f"[2/{count}] token scores: b: 6", 6)]
-    assert [work[-1] for _, work, _, _ in captions] == ([] if count == 2 else ["[3/6] captions: a: 6", "[4/6] captions: b: 6"])
-    values = {(r["model"], r["metric"]): r["value"] for r in run.results if r["metric"] != "length"}
-    assert {label for label, _ in values} == {"a", "b"} and 2.0 in [pytest.approx(value) for value in values.values()]
+    assert seen == [
+        ("a", f"[1/{count}] token scores: a: 6", 6),
+        ("b", f"[2/{count}] token scores: b: 6", 6),
+    ]
+    assert [work[-1] for _, work, _, _ in captions] == (
+        [] if count == 2 else ["[3/6] captions: a: 6", "[4/6] captions: b: 6"]
+    )
+    values = {
+        (r["model"], r["metric"]): r["value"]
+        for r in run.results
+        if r["metric"] != "length"
+    }
+    assert {label for label, _ in values} == {"a", "b"} and 2.0 in [
+        pytest.approx(value) for value in values.values()
+    ]
 
 
 def test_a_part_scores_the_tokens_of_its_examples_and_has_no_results(project):
     seen = []
     plan = scoring_tokens(planned(metrics=["perplexity"]), seen)
-    run = execute(plan, output=project / "p", options=Options(part=Part(2, 3), shard_size=2))
+    run = execute(
+        plan, output=project / "p", options=Options(part=Part(2, 3), shard_size=2)
+    )
     assert seen == [("echo", "[1/1] token scores: echo: 2", 2)]
     assert run.records == ()
 
 
-def test_shards_are_sized_by_the_texts_of_all_models_and_generations(project, monkeypatch):
+def test_shards_are_sized_by_the_texts_of_all_models_and_generations(
+    project, monkeypatch
+):
     sizes = []
 
     def grid(self, examples, texts):
@@ -519,27 +726,52 @@ def test_shards_are_sized_by_the_texts_of_all_models_and_generations(project, mo
 
     monkeypatch.setattr(ModelExecution, "grid", grid)
     models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
-    execute(planned(models=models, decoding={"temperature": [0.5, 1.0], "candidates": [1, 3]}))
+    execute(
+        planned(
+            models=models, decoding={"temperature": [0.5, 1.0], "candidates": [1, 3]}
+        )
+    )
     execute(planned())
-    assert sizes == [(6, 2 + 2 * (3 + 3)), (6, 2 + 1)], "two references, and three captions of four generations"
+    assert sizes == [(6, 2 + 2 * (3 + 3)), (6, 2 + 1)], (
+        "two references, and three captions of four generations"
+    )
 
 
-def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_written(project):
+def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_written(
+    project,
+):
     for fields, partial in (({}, False), ({"limit": 3}, True)):
-        plan, tasks = planned(decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]}, **fields), []
+        plan, tasks = (
+            planned(
+                decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]}, **fields
+            ),
+            [],
+        )
 
         def prepare(task, tasks=tasks):
             if not (project / "r").exists():
-                tasks.append((task.decoding.temperature, task.decoding.candidates, len(task.examples), task.partial))
+                tasks.append(
+                    (
+                        task.decoding.temperature,
+                        task.decoding.candidates,
+                        len(task.examples),
+                        task.partial,
+                    )
+                )
 
         plan.models[0].adapter.prepare = prepare
         execute(plan, output=project / "r")
-        assert tasks == [(0.5, 2, 3 if partial else 6, partial), (1.0, 2, 3 if partial else 6, partial)]
+        assert tasks == [
+            (0.5, 2, 3 if partial else 6, partial),
+            (1.0, 2, 3 if partial else 6, partial),
+        ]
         shutil.rmtree(project / "r")
 
 
 @pytest.mark.parametrize(("temperatures", "calls"), [([1.0], 1), ([0.5, 1.0], 4)])
-def test_a_task_that_is_prepared_for_one_generation_is_not_prepared_again(project, temperatures, calls):
+def test_a_task_that_is_prepared_for_one_generation_is_not_prepared_again(
+    project, temperatures, calls
+):
     plan, tasks = planned(decoding={"temperature": temperatures}), []
     plan.models[0].adapter.prepare = tasks.append
     execute(plan)
@@ -549,10 +781,18 @@ def test_a_task_that_is_prepared_for_one_generation_is_not_prepared_again(projec
 def test_the_directory_of_an_unfinished_run_is_prepared_once(project):
     calls = []
     for mode in ("auto", "auto", "resume", "fresh"):
-        run = execute(planned(), output=project / "r", mode=mode, prepare_directory=lambda rundir: calls.append(rundir.finished))
+        run = execute(
+            planned(),
+            output=project / "r",
+            mode=mode,
+            prepare_directory=lambda rundir: calls.append(rundir.finished),
+        )
         assert len(run.records) == 1
     assert calls == [False, False], "the first and the fresh run"
-    assert execute(planned(), prepare_directory=lambda rundir: calls.append(rundir)).path is None
+    assert (
+        execute(planned(), prepare_directory=lambda rundir: calls.append(rundir)).path
+        is None
+    )
     assert len(calls) == 2
 
 
@@ -561,11 +801,24 @@ def test_a_part_has_its_captions_and_no_results(project):
     for index in (1, 2):
         seen = []
         options = Options(part=Part(index, 2), shard_size=2)
-        run = execute(watched(planned(), seen), output=project / f"p{index}", options=options)
+        run = execute(
+            watched(planned(), seen), output=project / f"p{index}", options=options
+        )
         parts[index] = [name for _, _, names, _ in seen for name in names]
-        assert run.records == () and run.manifest["part"] == f"{index}/2" and run.path == project / f"p{index}"
-        events = [json.loads(line) for line in (project / f"p{index}" / "log.jsonl").read_text().splitlines()]
-        assert [event["event"] for event in events if event["event"] in ("started", "finished part", "finished")] == [
+        assert (
+            run.records == ()
+            and run.manifest["part"] == f"{index}/2"
+            and run.path == project / f"p{index}"
+        )
+        events = [
+            json.loads(line)
+            for line in (project / f"p{index}" / "log.jsonl").read_text().splitlines()
+        ]
+        assert [
+            event["event"]
+            for event in events
+            if event["event"] in ("started", "finished part", "finished")
+        ] == [
             "started",
             "finished part",
         ]
@@ -578,9 +831,18 @@ def test_a_part_has_its_captions_and_no_results(project):
 def test_the_log_names_the_captions_of_a_model(project):
     spec = {**SPEC, "models": [{"echo": {"fail": ["e2", "e4"]}}]}
     run = harness.evaluate(spec, output="r")
-    events = {event["event"]: event for event in map(json.loads, (project / "r" / "log.jsonl").read_text().splitlines())}
+    events = {
+        event["event"]: event
+        for event in map(
+            json.loads, (project / "r" / "log.jsonl").read_text().splitlines()
+        )
+    }
     captions = events["captions"]
-    assert (captions["model"], captions["failed"], captions["missing"]) == ("echo", dict.fromkeys(["e2", "e4"], "could not read it"), [])
+    assert (captions["model"], captions["failed"], captions["missing"]) == (
+        "echo",
+        dict.fromkeys(["e2", "e4"], "could not read it"),
+        [],
+    )
     assert 0 <= captions["seconds"] < 60
     assert events["started"]["digest"] == run.provenance.digest
 
@@ -589,7 +851,9 @@ def test_a_watch_has_the_task_and_the_captions_as_they_come(project):
     watch = Watch("earlier", 99)
     execute(planned(), options=Options(watch=watch))
     assert (watch.task, watch.examples) == ("words", 6)
-    assert [(model, example.id) for model, example, _ in watch.latest] == [("echo", f"e{k}") for k in range(6)][-len(watch.latest) :]
+    assert [(model, example.id) for model, example, _ in watch.latest] == [
+        ("echo", f"e{k}") for k in range(6)
+    ][-len(watch.latest) :]
     assert watch.estimates is not None
 
 
@@ -610,18 +874,38 @@ def test_two_models_that_are_compared_have_random_numbers_of_their_own(project):
     assert all(len(numbers) == 6 for numbers in compared.values())
 
 
-def test_sizes_beyond_the_data_are_noted_once_for_each_model_and_kept_without_a_smaller_one(project):
+def test_sizes_beyond_the_data_are_noted_once_for_each_model_and_kept_without_a_smaller_one(
+    project,
+):
     models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
-    run = harness.evaluate({**SPEC, "models": models, "references": [5], "decoding": {"candidates": [1, 2]}})
-    assert run.notes == [f"{label} has at most 2 references, not 5: scored with what there is" for label in "ab"]
-    assert [(r["model"], r["decoding"]["candidates"]) for r in run.results] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+    run = harness.evaluate(
+        {
+            **SPEC,
+            "models": models,
+            "references": [5],
+            "decoding": {"candidates": [1, 2]},
+        }
+    )
+    assert run.notes == [
+        f"{label} has at most 2 references, not 5: scored with what there is"
+        for label in "ab"
+    ]
+    assert [(r["model"], r["decoding"]["candidates"]) for r in run.results] == [
+        ("a", 1),
+        ("a", 2),
+        ("b", 1),
+        ("b", 2),
+    ]
 
 
 def test_a_model_that_scores_no_tokens_is_refused_by_name(project):
     with pytest.raises(HarnessError) as caught:
-        harness.evaluate({**SPEC, "models": [{"echo": {"label": "mine"}}], "metrics": ["perplexity"]})
+        harness.evaluate(
+            {**SPEC, "models": [{"echo": {"label": "mine"}}], "metrics": ["perplexity"]}
+        )
     assert str(caught.value) == (
-        "metric 'perplexity' needs a model that scores references token by token; 'mine' (echo) does not "
+        "metric 'perplexity' needs a model that scores references token by token; "
+        "'mine' (echo) does not "
         "(adapters: token-scores reads a file, generated-answers texts)"
     )
 
@@ -634,11 +918,21 @@ def test_a_model_that_scores_no_tokens_is_refused_by_name(project):
         ({"metrics": ["length", "perplexity"]}, None, "metrics of token scores"),
     ],
 )
-def test_a_run_until_a_decision_cannot_be_combined_with_all(project, fields, part, obstacle):
-    plan = planned(models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], until={"conditions": ["length: a > b"]}, **fields)
+def test_a_run_until_a_decision_cannot_be_combined_with_all(
+    project, fields, part, obstacle
+):
+    plan = planned(
+        models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}],
+        until={"conditions": ["length: a > b"]},
+        **fields,
+    )
     with pytest.raises(HarnessError) as caught:
         execute(plan, output=project / "r", options=Options(part=part))
-    assert str(caught.value) == f"--until grows a run example by example and cannot be combined with {obstacle}"
+    assert (
+        str(caught.value)
+        == "--until grows a run example by example and cannot be combined with "
+        f"{obstacle}"
+    )
     assert not (project / "r").exists()
 
 
@@ -647,7 +941,10 @@ def test_sets_of_equal_size_need_all_examples(project):
     assert len(execute(plan).records) == 1
     with pytest.raises(HarnessError) as caught:
         execute(plan, options=Options(part=Part(1, 2)))
-    assert str(caught.value) == "sizes: equal needs the captions of all examples; run this spec without --shard"
+    assert (
+        str(caught.value) == "sizes: equal needs the captions of all examples; "
+        "run this spec without --shard"
+    )
 
 
 def test_work_of_an_adapter_is_kept_beside_the_results(project):
@@ -661,8 +958,14 @@ def test_work_of_an_adapter_is_kept_beside_the_results(project):
     ("work", "text"),
     [
         ({"tokens_per_second": 10.6}, "m: 11 tokens/s"),
-        ({"tokens_per_second": 2.0, "devices": ["cpu", "cuda:0"]}, "m: 2 tokens/s on cpu, cuda:0"),
-        ({"tokens_per_second": 2.0, "batch_size": 4, "devices": []}, "m: 2 tokens/s, batches of 4"),
+        (
+            {"tokens_per_second": 2.0, "devices": ["cpu", "cuda:0"]},
+            "m: 2 tokens/s on cpu, cuda:0",
+        ),
+        (
+            {"tokens_per_second": 2.0, "batch_size": 4, "devices": []},
+            "m: 2 tokens/s, batches of 4",
+        ),
         ({"tokens_per_second": 0.0, "batch_size": 4}, None),
     ],
 )
@@ -676,29 +979,47 @@ def test_the_speed_has_what_is_known(caplog, work, text):
 def growing(count=6, condition="rouge: a > b", **fields):
     models = [{"echo": {"label": "a", "n": 1}}, {"echo": {"label": "b", "n": 1}}]
     data = {"reader": "words", "count": count}
-    return planned(models=models, metrics=["rouge"], dataset=data, until={"conditions": [condition]}, **fields)
+    return planned(
+        models=models,
+        metrics=["rouge"],
+        dataset=data,
+        until={"conditions": [condition]},
+        **fields,
+    )
 
 
 @pytest.mark.parametrize(("count", "seed"), [(5, 1), (7, 1), (6, 0), (6, 2)])
 def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
     output = project / "r"
     first = execute(growing(seed=1), output=output)
-    extended = execute(growing(condition="rouge: b > a", seed=1), output=output, mode="extend")
-    assert [(record.model, record.value) for record in extended.records] == [(record.model, record.value) for record in first.records]
+    extended = execute(
+        growing(condition="rouge: b > a", seed=1), output=output, mode="extend"
+    )
+    assert [(record.model, record.value) for record in extended.records] == [
+        (record.model, record.value) for record in first.records
+    ]
     with pytest.raises(InputError) as caught:
         execute(growing(count, seed=seed), output=output, mode="extend")
     assert str(caught.value).endswith(
-        f"{output}: holds a run on other data or with another seed: --extend takes the next examples of one order"
+        f"{output}: holds a run on other data or with another seed: "
+        "--extend takes the next examples of one order"
     )
     with pytest.raises(InputError, match="holds another run"):
         execute(growing(count, seed=seed), output=output)
-    assert execute(growing(count, seed=seed), output=output, mode="fresh").manifest["seed"] == seed
+    assert (
+        execute(growing(count, seed=seed), output=output, mode="fresh").manifest["seed"]
+        == seed
+    )
     with pytest.raises(InputError, match="holds no run to resume"):
         execute(growing(), output=project / "new", mode="extend")
 
 
-@pytest.mark.parametrize(("count", "shard_size", "first"), [(6, None, 6), (6, 2, 2), (12, 1, 1)])
-def test_a_run_until_a_decision_looks_after_each_batch_of_shards(project, count, shard_size, first):
+@pytest.mark.parametrize(
+    ("count", "shard_size", "first"), [(6, None, 6), (6, 2, 2), (12, 1, 1)]
+)
+def test_a_run_until_a_decision_looks_after_each_batch_of_shards(
+    project, count, shard_size, first
+):
     seen, done = [], []
     plan = watched(growing(count), seen)
     generate = plan.models[0].adapter.generate
@@ -711,21 +1032,31 @@ def test_a_run_until_a_decision_looks_after_each_batch_of_shards(project, count,
     run = execute(plan, options=Options(shard_size=shard_size))
     asked = [names for label, _, names, _ in seen if label == "a"]
     assert len(asked[0]) == first
-    assert done == [sum(map(len, asked[:k])) for k in range(len(asked))], "progress counts the examples of earlier batches"
-    assert sorted(name for names in asked for name in names) == sorted(f"e{k}" for k in range(count)), "equal models are not decided"
+    assert done == [sum(map(len, asked[:k])) for k in range(len(asked))], (
+        "progress counts the examples of earlier batches"
+    )
+    assert sorted(name for names in asked for name in names) == sorted(
+        f"e{k}" for k in range(count)
+    ), "equal models are not decided"
     assert run.provenance.content["stopped"]["conditions"][0]["verdict"] != "confirmed"
     assert sorted(run.samples["example"]) == sorted([f"e{k}" for k in range(count)] * 2)
-    assert [note for note in run.notes if str(count) in note] and {record.n for record in run.records} == {count}
+    assert [note for note in run.notes if str(count) in note] and {
+        record.n for record in run.records
+    } == {count}
     stages = {work[0] for _, work, _, _ in seen}
     assert stages == {f"examples until decided: {count}"}
-    assert not [text for _, work, _, _ in seen for text in work if text.startswith("shown")]
+    assert not [
+        text for _, work, _, _ in seen for text in work if text.startswith("shown")
+    ]
 
 
 def test_a_run_until_a_decision_shows_one_bar(project):
     seen = []
     execute(watched(growing(), seen), show=True)
     assert {work[0] for _, work, _, _ in seen} == {"shown examples until decided: 6"}
-    assert not [text for _, work, _, _ in seen for text in work[1:] if text.startswith("shown")]
+    assert not [
+        text for _, work, _, _ in seen for text in work[1:] if text.startswith("shown")
+    ]
     seen.clear()
     execute(watched(planned(), seen), show=True)
     assert [work for _, work, _, _ in seen] == [["shown [1/3] captions: echo: 6"]]

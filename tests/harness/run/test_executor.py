@@ -1,4 +1,6 @@
-"""Executors of shards: options, worker processes, a worker that is lost, metrics that cannot be sent."""
+"""Executors of shards: options, worker processes, a worker that is lost,
+metrics that cannot be sent.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def test_the_number_of_workers(monkeypatch):
 def test_worker_processes_give_the_same_digits_with_local_code(project):
     local = harness.evaluate(SPEC, output="local")
     options = Options(ExecutorOptions("process", 2), shard_size=2)
-    remote = harness.api.evaluate_all(SPEC, output=project / "remote", options=options)[0]
+    remote = harness.api.evaluate_all(SPEC, output=project / "remote", options=options)[
+        0
+    ]
     assert [r.value for r in remote.records] == [r.value for r in local.records]
     assert [r.p_value for r in remote.records] == [r.p_value for r in local.records]
     assert remote.samples.to_dict() == local.samples.to_dict()
@@ -71,7 +75,9 @@ def test_a_worker_that_is_killed_loses_no_shard(project):
         "            if multiprocessing.parent_process() is not None:\n"
         "                os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    (project / "mine_parts.py").write_text(code.replace("    def scores(self, batch, features, state):\n", kill))
+    (project / "mine_parts.py").write_text(
+        code.replace("    def scores(self, batch, features, state):\n", kill)
+    )
     options = Options(ExecutorOptions("process", 2), shard_size=2)
     run = harness.api.evaluate_all(SPEC, output=project / "r", options=options)[0]
     assert (project / "killed").exists()
@@ -88,7 +94,10 @@ def test_a_metric_that_cannot_be_sent_is_named(project):
     metric = Local()
     plan = MetricPlan("mine", "mine", {}, metric)  # type: ignore[arg-type]
     scorer = ShardScorer([plan], FeatureCache(), SignificanceSpec(), 0, ["m"])
-    with pytest.raises(HarnessError, match=r"cannot be sent to another process .*; use --executor local"):
+    with pytest.raises(
+        HarnessError,
+        match=r"cannot be sent to another process .*; use --executor local",
+    ):
         pack_scorer(scorer)
 
 
@@ -101,15 +110,30 @@ def test_a_scorer_arrives_without_texts(project):
     features = FeatureCache([("a",)])
     features.intern(["a dog"])
     features.keep("corpus", {"a": 1})
-    arrived = unpack_scorer(pack_scorer(ShardScorer([MetricPlan("l", "length", {}, metric)], features, SignificanceSpec(), 0, ["m"])))
-    assert (arrived.features.texts, arrived.features.memo("corpus", dict)) == ([], {"a": 1})
+    arrived = unpack_scorer(
+        pack_scorer(
+            ShardScorer(
+                [MetricPlan("l", "length", {}, metric)],
+                features,
+                SignificanceSpec(),
+                0,
+                ["m"],
+            )
+        )
+    )
+    assert (arrived.features.texts, arrived.features.memo("corpus", dict)) == (
+        [],
+        {"a": 1},
+    )
     with pytest.raises(HarnessError, match="reads the references of the whole task"):
         len(arrived.features.references)
     assert pickle.loads(pickle.dumps(HarnessError("m", "w"))).where == "w"
 
 
 class Pool:
-    """Computes jobs as they are given; breaks at the ``breaks``-th results, as a pool does whose worker ends."""
+    """Computes jobs as they are given; breaks at the ``breaks``-th results,
+    as a pool does whose worker ends.
+    """
 
     def __init__(self, breaks: set[int]) -> None:
         self.breaks, self.submitted, self.stopped = breaks, 0, 0
@@ -130,11 +154,18 @@ class Pool:
 
 def jobs(count):
     """Return jobs of one text each, whose scores are that text."""
-    return [SimpleNamespace(sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]) for k in range(count)]
+    return [
+        SimpleNamespace(
+            sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]
+        )
+        for k in range(count)
+    ]
 
 
 def pooled(monkeypatch, pool):
-    """Return an executor with a pool of this process, and the numbers of steps that it reports."""
+    """Return an executor with a pool of this process,
+    and the numbers of steps that it reports.
+    """
     monkeypatch.setattr(module, "pack_scorer", lambda scorer: b"")
     monkeypatch.setattr(module, "_new_pool", lambda *arguments: pool)
     return ProcessExecutor(None, 2), []  # type: ignore[arg-type]
@@ -149,8 +180,24 @@ def test_two_jobs_for_each_worker_are_taken_at_a_time(monkeypatch):
 
 
 def test_the_steps_of_a_job_are_its_examples_under_each_metric():
-    requests = [Request(0, 0, None, None, ((0, 9), (1, 9))), Request(1, 1, None, None, ((0, 9),)), Request(1, 1, 1, None, ())]
-    assert job_steps(Job(0, [[CaptionSet("e", ("a",), ("b",))] * 3, [CaptionSet("e", ("a",), ("b",))] * 2], requests)) == 8
+    requests = [
+        Request(0, 0, None, None, ((0, 9), (1, 9))),
+        Request(1, 1, None, None, ((0, 9),)),
+        Request(1, 1, 1, None, ()),
+    ]
+    assert (
+        job_steps(
+            Job(
+                0,
+                [
+                    [CaptionSet("e", ("a",), ("b",))] * 3,
+                    [CaptionSet("e", ("a",), ("b",))] * 2,
+                ],
+                requests,
+            )
+        )
+        == 8
+    )
 
 
 def test_jobs_are_scored_in_this_process_in_their_order():
@@ -161,7 +208,11 @@ def test_jobs_are_scored_in_this_process_in_their_order():
         return job.sets
 
     executor = LocalExecutor(SimpleNamespace(score=score))  # type: ignore[arg-type]
-    assert list(executor.scores(jobs(3), steps.append)) == [[["job 0"]], [["job 1"]], [["job 2"]]]
+    assert list(executor.scores(jobs(3), steps.append)) == [
+        [["job 0"]],
+        [["job 1"]],
+        [["job 2"]],
+    ]
     assert steps == [1, 1, 1]
 
 
@@ -211,12 +262,18 @@ def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypa
     monkeypatch.setattr(module, "unpack_scorer", fails)
     monkeypatch.setattr(module, "_worker", None)
     module._start(b"")
-    with pytest.raises(HarnessError, match="cannot load the metrics of the run: no such file"):
+    with pytest.raises(
+        HarnessError, match="cannot load the metrics of the run: no such file"
+    ):
         module._score(jobs(1)[0])
 
 
 def test_a_worker_scores_with_what_it_was_sent(monkeypatch):
-    monkeypatch.setattr(module, "unpack_scorer", lambda payload: SimpleNamespace(score=lambda job: (payload, job.sets)))
+    monkeypatch.setattr(
+        module,
+        "unpack_scorer",
+        lambda payload: SimpleNamespace(score=lambda job: (payload, job.sets)),
+    )
     monkeypatch.setattr(module, "_worker", None)
     module._start(b"scorer")
     assert module._score(jobs(1)[0]) == (b"scorer", [["job 0"]])
@@ -224,7 +281,11 @@ def test_a_worker_scores_with_what_it_was_sent(monkeypatch):
 
 def test_workers_are_started_anew_with_the_scorer():
     pool = module._new_pool(3, b"scorer")
-    assert (pool._max_workers, pool._initializer, pool._initargs) == (3, module._start, (b"scorer",))
+    assert (pool._max_workers, pool._initializer, pool._initargs) == (
+        3,
+        module._start,
+        (b"scorer",),
+    )
     assert pool._mp_context.get_start_method() == "spawn"
     pool.shutdown()
 

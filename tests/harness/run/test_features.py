@@ -1,4 +1,6 @@
-"""The shared cache: everything once per distinct text or batch, slices for nested sets, bad plugins named."""
+"""The shared cache: everything once per distinct text or batch,
+slices for nested sets, bad plugins named.
+"""
 
 from __future__ import annotations
 
@@ -53,11 +55,16 @@ class Letters:
         if self.wrong in ("shape", "deep"):
             return np.zeros((len(texts), 2, 2) if self.wrong == "deep" else len(texts))
         if self.wrong == "nan":
-            return np.array([[0.0, np.nan] if text == "bbb" else [1.0, 2.0] for text in texts])
+            return np.array(
+                [[0.0, np.nan] if text == "bbb" else [1.0, 2.0] for text in texts]
+            )
         return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
 
 
-SETS = [CaptionSet("x", ("a", "aa"), ("bbb", "a")), CaptionSet("y", ("a", "bbb"), ("cccc", "aa"))]
+SETS = [
+    CaptionSet("x", ("a", "aa"), ("bbb", "a")),
+    CaptionSet("y", ("a", "bbb"), ("cccc", "aa")),
+]
 
 
 def test_texts_are_interned_once():
@@ -66,7 +73,9 @@ def test_texts_are_interned_once():
     assert features.texts == ["a", "aa", "bbb", "cccc"]
     assert batch.text_ids.tolist() == [[0, 1, 2, 0], [0, 2, 3, 1]]
     assert batch.texts[1] == ["a", "bbb", "cccc", "aa"]
-    assert features.batch([CaptionSet("z", ("a",), ("d", "bbb", "d"))]).text_ids.tolist() == [[0, 4, 2, 4]]
+    assert features.batch(
+        [CaptionSet("z", ("a",), ("d", "bbb", "d"))]
+    ).text_ids.tolist() == [[0, 4, 2, 4]]
 
 
 def test_per_text_values_are_computed_once_per_distinct_text():
@@ -102,11 +111,20 @@ def test_vectors_are_encoded_once_shortest_first():
 def test_vectors_of_further_texts_follow_those_that_are_known():
     features, embedding = FeatureCache(), Letters()
     batch = features.batch(SETS)
-    assert features.vectors(embedding, batch.text_ids[1:, :2]).tolist() == [[[1, 1], [3, 0]]]
-    assert features.vectors(embedding, batch.text_ids)[..., 0].tolist() == [[1, 2, 3, 1], [1, 3, 4, 2]]
-    assert features.vectors(embedding, batch.text_ids[:1])[..., 1].tolist() == [[1, 2, 0, 1]]
+    assert features.vectors(embedding, batch.text_ids[1:, :2]).tolist() == [
+        [[1, 1], [3, 0]]
+    ]
+    assert features.vectors(embedding, batch.text_ids)[..., 0].tolist() == [
+        [1, 2, 3, 1],
+        [1, 3, 4, 2],
+    ]
+    assert features.vectors(embedding, batch.text_ids[:1])[..., 1].tolist() == [
+        [1, 2, 0, 1]
+    ]
     assert embedding.asked == [["a", "bbb"], ["aa", "cccc"]]
-    assert features.vectors(Letters(), np.array([0]))[0].tolist() == [1, 1], "another object of the same signature"
+    assert features.vectors(Letters(), np.array([0]))[0].tolist() == [1, 1], (
+        "another object of the same signature"
+    )
     assert embedding.asked == [["a", "bbb"], ["aa", "cccc"]] and embedding.fitted == 1
     assert features.vectors(embedding, np.zeros((0, 3), dtype=int)).shape == (0, 3, 2)
 
@@ -117,7 +135,9 @@ def test_short_texts_are_encoded_before_long_ones():
     assert features.vectors(embedding, ids)[:, 0].tolist() == [4, 2, 1, 2]
     assert embedding.asked == [["a", "bb", "dd", "cccc"]]
     assert features.vectors(embedding, features.intern(["eee"])).tolist() == [[3, 0]]
-    assert FeatureCache().vectors(embedding, np.zeros(0, dtype=int)).shape == (0, 0), "of no text the length is not known"
+    assert FeatureCache().vectors(embedding, np.zeros(0, dtype=int)).shape == (0, 0), (
+        "of no text the length is not known"
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +168,11 @@ def test_an_embedding_whose_vectors_change_their_length_is_named(lengths):
     features, embedding = FeatureCache(), Changing()
     batch = features.batch(SETS)
     features.vectors(embedding, batch.text_ids[:1])
-    message = "embedding 'letters' returned vectors of length {} before and {} now".format(*lengths)
+    message = (
+        "embedding 'letters' returned vectors of length {} before and {} now".format(
+            *lengths
+        )
+    )
     with pytest.raises(HarnessError, match=message):
         features.vectors(embedding, batch.text_ids)
 
@@ -160,7 +184,9 @@ def test_distances_are_built_once_and_nested_batches_slice_them():
     assert features.distances(distance, batch) is whole
     cut = features.sub_batch(batch, 1, 2)
     assert cut.texts == [["a", "bbb", "a"], ["a", "cccc", "aa"]]
-    assert np.array_equal(features.distances(distance, cut), whole[:, [[0], [2], [3]], [0, 2, 3]])
+    assert np.array_equal(
+        features.distances(distance, cut), whole[:, [[0], [2], [3]], [0, 2, 3]]
+    )
     assert distance.calls == len(SETS)
     with pytest.raises(ValueError, match="read-only"):
         whole[0, 0, 0] = 1
@@ -171,8 +197,15 @@ def test_distances_are_built_once_and_nested_batches_slice_them():
 
 def test_the_matrix_of_a_set_has_all_its_texts():
     features = FeatureCache()
-    matrix = features.distances(Chars(), features.batch([CaptionSet("z", ("a",), ("bb", "c", "dddd"))]))
-    assert matrix[0].tolist() == [[0, 1, 0, 3], [1, 0, 1, 2], [0, 1, 0, 3], [3, 2, 3, 0]]
+    matrix = features.distances(
+        Chars(), features.batch([CaptionSet("z", ("a",), ("bb", "c", "dddd"))])
+    )
+    assert matrix[0].tolist() == [
+        [0, 1, 0, 3],
+        [1, 0, 1, 2],
+        [0, 1, 0, 3],
+        [3, 2, 3, 0],
+    ]
 
 
 def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing():
@@ -198,8 +231,14 @@ def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing()
     ("bad", "message"),
     [
         (((0, 1), np.nan), r"is not finite .* for the pair 'a', 'aa' of example 'x'"),
-        (((1, 0), -0.5), r"is negative .*-0\.5.* for the pair 'aa', 'a' of example 'x'"),
-        (((2, 2), 0.1), r"of a text to itself is not 0 .*0\.1.* for the pair 'bbb', 'bbb'"),
+        (
+            ((1, 0), -0.5),
+            r"is negative .*-0\.5.* for the pair 'aa', 'a' of example 'x'",
+        ),
+        (
+            ((2, 2), 0.1),
+            r"of a text to itself is not 0 .*0\.1.* for the pair 'bbb', 'bbb'",
+        ),
     ],
 )
 def test_a_bad_distance_is_named_with_its_pair(bad, message):
@@ -218,7 +257,9 @@ class Held:
         self.by_id.clear()
 
 
-@pytest.mark.parametrize("form", [lambda part: part, lambda part: [part], lambda part: ("fitted", [part])])
+@pytest.mark.parametrize(
+    "form", [lambda part: part, lambda part: [part], lambda part: ("fitted", [part])]
+)
 def test_corpus_state_that_is_kept_forgets_the_texts_of_a_shard(form):
     features, part = FeatureCache(), Held()
     features.keep("state", form(part))
@@ -240,7 +281,10 @@ def test_the_whole_of_a_batch_is_the_batch_and_a_part_has_the_first_texts():
     assert features.sub_batch(batch, 2, 2) is batch
     part = features.sub_batch(batch, 2, 1)
     assert (part.n, part.m, part.parent) == (2, 1, batch)
-    assert [(item.candidates, item.references) for item in part.sets] == [(("a", "aa"), ("bbb",)), (("a", "bbb"), ("cccc",))]
+    assert [(item.candidates, item.references) for item in part.sets] == [
+        (("a", "aa"), ("bbb",)),
+        (("a", "bbb"), ("cccc",)),
+    ]
     assert part.text_ids.tolist() == [[0, 1, 2], [0, 2, 3]]
     assert not part.text_ids.flags.writeable and not batch.text_ids.flags.writeable
 
@@ -257,7 +301,10 @@ def test_values_of_a_batch_may_be_cut_in_another_way():
         return values[:, smaller.columns]
 
     assert features.peek("lengths", part, columns) is None
-    assert features.per_batch("lengths", part, words, columns).tolist() == [[1, 3], [1, 4]]
+    assert features.per_batch("lengths", part, words, columns).tolist() == [
+        [1, 3],
+        [1, 4],
+    ]
     other = features.sub_batch(batch, 2, 1)
     assert features.peek("lengths", other, columns).tolist() == [[1, 2, 3], [1, 3, 4]]
 
@@ -281,9 +328,15 @@ def test_the_first_of_several_bad_distances_is_named():
             return -super().pairwise(texts)
 
     features = FeatureCache()
-    with pytest.raises(HarnessError, match="'chars' is negative .*-1.0.* for the pair 'a', 'aa' of example 'x'"):
+    with pytest.raises(
+        HarnessError,
+        match="'chars' is negative .*-1.0.* for the pair 'a', 'aa' of example 'x'",
+    ):
         features.distances(Bad(), features.batch(SETS))
-    with pytest.raises(HarnessError, match="'chars' is negative .*-2.0.* for the pair 'a', 'bbb' of example 'y'"):
+    with pytest.raises(
+        HarnessError,
+        match="'chars' is negative .*-2.0.* for the pair 'a', 'bbb' of example 'y'",
+    ):
         features.distances(Bad(), features.batch(SETS[1:]))
 
 
@@ -308,9 +361,16 @@ def test_the_next_shard_has_new_texts_and_the_same_corpus_state():
         batch = features.batch(shard)
         lengths = [len(text) for text in batch.texts[0]]
         assert features.texts == list(dict.fromkeys(batch.texts[0]))
-        assert features.per_text("len", batch.text_ids, lambda texts: [len(text) for text in texts]) == lengths
+        assert (
+            features.per_text(
+                "len", batch.text_ids, lambda texts: [len(text) for text in texts]
+            )
+            == lengths
+        )
         assert features.vectors(embedding, batch.text_ids)[0, :, 0].tolist() == lengths
-        assert features.distances(distance, batch)[0, 0].tolist() == [abs(length - lengths[0]) for length in lengths]
+        assert features.distances(distance, batch)[0, 0].tolist() == [
+            abs(length - lengths[0]) for length in lengths
+        ]
         features.next_shard()
         assert features.peek(("distance", distance.signature()), batch) is None
     assert embedding.fitted == 1
@@ -325,12 +385,17 @@ def test_another_process_has_the_corpus_state_and_no_references():
     features.memo("of the texts", list)
     copy = pickle.loads(pickle.dumps(features))
     assert copy.texts == []
-    assert copy.vectors(Letters("shape"), copy.intern(["bb"])).tolist() == [[2, 0]], "by the fitted embedding of this signature"
+    assert copy.vectors(Letters("shape"), copy.intern(["bb"])).tolist() == [[2, 0]], (
+        "by the fitted embedding of this signature"
+    )
     assert copy.memo("of the texts", lambda: "anew") == "anew"
     copy.next_shard()
     assert copy.memo("kept", list) == [1, 2]
     for read in (len, lambda references: references[0]):
-        with pytest.raises(HarnessError, match="reads the references of the whole task .* or use --executor local"):
+        with pytest.raises(
+            HarnessError,
+            match="reads the references of the whole task .* or use --executor local",
+        ):
             read(copy.references)
 
 
@@ -343,7 +408,9 @@ class Fitted(Letters):
         return "fitted"
 
     def fit(self, references):
-        self.letters = sorted({letter for texts in references for text in texts for letter in text})
+        self.letters = sorted(
+            {letter for texts in references for text in texts for letter in text}
+        )
 
 
 class Chained(TextDistance):
@@ -357,25 +424,62 @@ class Chained(TextDistance):
 
 
 READS = {
-    "their number": (lambda features, batch: len(features.references), "the references of the task"),
-    "the number of examples": (lambda features, batch: features.examples, "the references of the task"),
-    "one of them": (lambda features, batch: features.references[0], "the references of the task"),
-    "each of them": (lambda features, batch: list(features.references), "the references of the task"),
-    "a block of them": (lambda features, batch: list(features.references[:1]), "the references of the task"),
-    "an embedding": (lambda features, batch: features.vectors(Fitted(), batch.text_ids), "the embedding 'fitted'"),
-    "an embedding of sets": (lambda features, batch: features.set_vectors(Fitted(), batch.text_ids), "the embedding 'fitted'"),
-    "a distance": (lambda features, batch: features.distances(Chained(), batch), "the distance 'chained'"),
-    "a value": (lambda features, batch: features.memo("number", lambda: len(features.references)), "the references of the task"),
+    "their number": (
+        lambda features, batch: len(features.references),
+        "the references of the task",
+    ),
+    "the number of examples": (
+        lambda features, batch: features.examples,
+        "the references of the task",
+    ),
+    "one of them": (
+        lambda features, batch: features.references[0],
+        "the references of the task",
+    ),
+    "each of them": (
+        lambda features, batch: list(features.references),
+        "the references of the task",
+    ),
+    "a block of them": (
+        lambda features, batch: list(features.references[:1]),
+        "the references of the task",
+    ),
+    "an embedding": (
+        lambda features, batch: features.vectors(Fitted(), batch.text_ids),
+        "the embedding 'fitted'",
+    ),
+    "an embedding of sets": (
+        lambda features, batch: features.set_vectors(Fitted(), batch.text_ids),
+        "the embedding 'fitted'",
+    ),
+    "a distance": (
+        lambda features, batch: features.distances(Chained(), batch),
+        "the distance 'chained'",
+    ),
+    "a value": (
+        lambda features, batch: features.memo(
+            "number", lambda: len(features.references)
+        ),
+        "the references of the task",
+    ),
     "a value of a value": (
-        lambda features, batch: features.memo("outer", lambda: features.memo("inner", lambda: len(features.references))),
+        lambda features, batch: features.memo(
+            "outer", lambda: features.memo("inner", lambda: len(features.references))
+        ),
         "the references of the task",
     ),
     "values of texts": (
-        lambda features, batch: features.per_text("n", batch.text_ids.ravel(), lambda texts: [len(features.references)] * len(texts)),
+        lambda features, batch: features.per_text(
+            "n",
+            batch.text_ids.ravel(),
+            lambda texts: [len(features.references)] * len(texts),
+        ),
         "the references of the task",
     ),
     "an array of a batch": (
-        lambda features, batch: features.per_batch("n", batch, lambda full: np.full((2, 4, 4), len(features.references))),
+        lambda features, batch: features.per_batch(
+            "n", batch, lambda full: np.full((2, 4, 4), len(features.references))
+        ),
         "the references of the task",
     ),
 }
@@ -402,7 +506,9 @@ def test_what_depends_on_texts_alone_is_not_noted():
     features.set_vectors(Letters(), batch.text_ids)
     features.distances(Chars(), batch)
     features.memo("a value", list)
-    features.per_text("length", batch.text_ids, lambda texts: [len(text) for text in texts])
+    features.per_text(
+        "length", batch.text_ids, lambda texts: [len(text) for text in texts]
+    )
     assert features.corpus_read == ""
 
 
@@ -427,7 +533,9 @@ class Together(Letters):
 
     def encode_set(self, texts):
         self.together.append(texts)
-        return np.array([[sum(len(other) == len(text) for other in texts)] for text in texts])
+        return np.array(
+            [[sum(len(other) == len(text) for other in texts)] for text in texts]
+        )
 
 
 def test_sets_whose_vectors_change_their_length_are_refused():
@@ -444,7 +552,10 @@ def test_sets_whose_vectors_change_their_length_are_refused():
 def test_texts_of_an_example_are_encoded_together_where_the_embedding_can():
     features, embedding = FeatureCache(), Together()
     batch = features.batch(SETS)
-    assert features.set_vectors(embedding, batch.text_ids).tolist() == [[[2], [1], [1], [2]], [[1], [1], [1], [1]]]
+    assert features.set_vectors(embedding, batch.text_ids).tolist() == [
+        [[2], [1], [1], [2]],
+        [[1], [1], [1], [1]],
+    ]
     assert embedding.together == [["a", "aa", "bbb", "a"], ["a", "bbb", "cccc", "aa"]]
     assert features.set_vectors(embedding, batch.text_ids[:0]).shape == (0, 4, 0)
     alone = features.set_vectors(Letters(), batch.text_ids)
@@ -457,5 +568,7 @@ def test_wrong_vectors_of_an_example_are_named():
             return np.zeros((1, 2))
 
     features = FeatureCache()
-    with pytest.raises(HarnessError, match=r"embedding 'letters' returned shape \(1, 2\) for 4 texts"):
+    with pytest.raises(
+        HarnessError, match=r"embedding 'letters' returned shape \(1, 2\) for 4 texts"
+    ):
         features.set_vectors(Wrong(), features.batch(SETS).text_ids)

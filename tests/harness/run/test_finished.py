@@ -25,7 +25,9 @@ def test_a_run_of_a_directory_equals_the_run_in_memory(project):
 
 
 def test_statistics_of_which_a_shard_is_missing_are_none(project):
-    run = harness.api.evaluate_all("spec.yaml", output=project / "r", options=Options(shard_size=2))[0]
+    run = harness.api.evaluate_all(
+        "spec.yaml", output=project / "r", options=Options(shard_size=2)
+    )[0]
     (record,) = run.records
     assert len(run.statistics(record)) == 6
     next((project / "r" / "scores").glob("*.npz")).unlink()
@@ -50,14 +52,24 @@ def test_records_become_a_data_frame_and_samples_a_dataset(project):
 
 
 def run_of(task, *metrics, **values):
-    records = tuple(ResultRecord(model="m", metric=metric, value=0.5) for metric in metrics)
-    return Run(Provenance({"task": task, "signature": f"{task}|seed:0"}), records, SampleTable.empty(), **values)
+    records = tuple(
+        ResultRecord(model="m", metric=metric, value=0.5) for metric in metrics
+    )
+    return Run(
+        Provenance({"task": task, "signature": f"{task}|seed:0"}),
+        records,
+        SampleTable.empty(),
+        **values,
+    )
 
 
 def test_a_run_is_named_by_its_directory_or_its_task(tmp_path):
     assert run_of("t").name == "t"
     assert run_of("t", path=tmp_path / "r").name == str(tmp_path / "r")
-    assert repr(run_of("t", "bleu", failed={"m/1": "no file", "m/2": "no file"})) == "<run of t|seed:0: 1 results, 2 failed>"
+    assert (
+        repr(run_of("t", "bleu", failed={"m/1": "no file", "m/2": "no file"}))
+        == "<run of t|seed:0: 1 results, 2 failed>"
+    )
 
 
 def test_several_runs_become_one():
@@ -66,7 +78,10 @@ def test_several_runs_become_one():
     assert merge_runs([one]) is one
     whole = merge_runs([one, two])
     assert [record.metric for record in whole.records] == ["bleu", "cider", "rouge"]
-    assert (whole.failed, whole.notes) == ({"m/a": "no file", "m/b": "too long"}, ["first", "second", "third"])
+    assert (whole.failed, whole.notes) == (
+        {"m/a": "no file", "m/b": "too long"},
+        ["first", "second", "third"],
+    )
     assert whole.manifest == {"suite": [one.manifest, two.manifest]}
     assert repr(whole) == "<run of a suite: 3 results, 2 failed>"
     assert len(whole.samples) == 0
@@ -74,14 +89,23 @@ def test_several_runs_become_one():
 
 
 def test_statistics_of_several_shards_are_joined_in_their_order(project):
-    runs = [harness.api.evaluate_all("spec.yaml", options=Options(shard_size=size))[0] for size in (None, 4)]
+    runs = [
+        harness.api.evaluate_all("spec.yaml", options=Options(shard_size=size))[0]
+        for size in (None, 4)
+    ]
     whole, parts = (run.statistics(run.records[0]).tolist() for run in runs)
     assert whole == parts and len(parts) == 6
     assert runs[0].statistics(ResultRecord(model="echo", metric="length")) is None
 
 
 def test_a_notebook_shows_a_run_and_its_chart(project):
-    run = harness.evaluate("spec.yaml", models=[{"echo": {"n": 1, "label": "short"}}, {"echo": {"n": 3, "label": "long"}}])
+    run = harness.evaluate(
+        "spec.yaml",
+        models=[
+            {"echo": {"n": 1, "label": "short"}},
+            {"echo": {"n": 3, "label": "long"}},
+        ],
+    )
     assert "length" in run._repr_html_()
     pytest.importorskip("altair")
     assert run.chart().to_dict()

@@ -10,12 +10,28 @@ import numpy as np
 import pytest
 
 import harness
-from harness.contracts import CaptionSet, Interval, MeanMetric, MetricSpec, Objects, OwnInterval
+from harness.contracts import (
+    CaptionSet,
+    Interval,
+    MeanMetric,
+    MetricSpec,
+    Objects,
+    OwnInterval,
+)
 from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import intervals, score
 from harness.run.features import FeatureCache
-from harness.run.intervals import FILE, NOT_MEASURED, checked_interval, estimate, nominal_estimate, number_fields, table_file, table_name
+from harness.run.intervals import (
+    FILE,
+    NOT_MEASURED,
+    checked_interval,
+    estimate,
+    nominal_estimate,
+    number_fields,
+    table_file,
+    table_name,
+)
 from harness.run.metric_plan import MetricPlan, TokenMetricPlan, metric_plans
 from harness.run.score import Scored, score_sets
 from harness.rundir.records import ResultRecord
@@ -55,7 +71,10 @@ def test_the_reason_for_no_interval(metric, rows, samples, note):
 def test_a_metric_may_compute_its_interval():
     assert isinstance(Fixed(), OwnInterval)
     assert not isinstance(Mean(), OwnInterval)
-    assert intervals.nominal_estimate(Fixed(), ROWS, 50, 3) == (2.0, Interval((50.0, 3.0), "fixed"))
+    assert intervals.nominal_estimate(Fixed(), ROWS, 50, 3) == (
+        2.0,
+        Interval((50.0, 3.0), "fixed"),
+    )
     value, interval = intervals.nominal_estimate(Mean(), ROWS, 50, 3)
     assert interval.ends is not None
     assert interval.ends[0] <= value <= interval.ends[1]
@@ -80,7 +99,9 @@ def test_the_interval_of_a_share_is_moved_to_the_bounds(bounds):
     rows = np.array([low, high, high, high])[:, None]
     ends = wilson_interval(0.75, 4)
     expected = (low + (high - low) * ends[0], low + (high - low) * ends[1])
-    assert intervals.estimate(Share(bounds), rows, 50, 0)[1].ends == pytest.approx(expected)
+    assert intervals.estimate(Share(bounds), rows, 50, 0)[1].ends == pytest.approx(
+        expected
+    )
 
 
 def test_another_reduction_of_scores_at_their_bounds_is_no_share():
@@ -89,109 +110,202 @@ def test_another_reduction_of_scores_at_their_bounds_is_no_share():
             return super().reduce(stats, weights) ** 2
 
     rows = np.repeat([0.0, 1.0], 20)[:, None]
-    expected = bootstrap.confidence_interval(functools.partial(Square().reduce, rows), 40, 50, 0)
-    assert intervals.nominal_estimate(Square((0.0, 1.0)), rows, 50, 0)[1].ends == expected
+    expected = bootstrap.confidence_interval(
+        functools.partial(Square().reduce, rows), 40, 50, 0
+    )
+    assert (
+        intervals.nominal_estimate(Square((0.0, 1.0)), rows, 50, 0)[1].ends == expected
+    )
 
 
 @pytest.mark.parametrize("scores", [[0, 2, 2, 0, 2], [0] * 5, [2] * 5])
 def test_scores_at_their_bounds_have_the_interval_of_a_share(scores):
     rows = np.array(scores, dtype=float)[:, None]
     low, high = wilson_interval(float(rows.mean()) / 2, 5)
-    assert intervals.estimate(Share(), rows, 50, 0)[1].ends == pytest.approx((2 * low, 2 * high))
+    assert intervals.estimate(Share(), rows, 50, 0)[1].ends == pytest.approx(
+        (2 * low, 2 * high)
+    )
 
 
 def test_a_share_is_that_of_the_first_column():
     rows = np.array([[0.0, 1], [2, 7], [2, 3], [0, 2], [2, 2]])
     low, high = wilson_interval(0.6, 5)
-    assert intervals.nominal_estimate(Share(), rows, 50, 0)[1].ends == pytest.approx((2 * low, 2 * high))
+    assert intervals.nominal_estimate(Share(), rows, 50, 0)[1].ends == pytest.approx(
+        (2 * low, 2 * high)
+    )
 
 
 @pytest.mark.parametrize("bounds", [(0.0, np.inf), (-np.inf, 0.0)])
 def test_scores_at_the_one_finite_bound_are_no_share(bounds):
-    assert intervals.nominal_estimate(Share(bounds), np.zeros((5, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
+    assert intervals.nominal_estimate(Share(bounds), np.zeros((5, 1)), 50, 0)[
+        1
+    ] == Interval(None, bootstrap.NO_SPREAD)
 
 
-CAPTIONS = ["a dog runs in the park", "two cats sleep on a bed", "a red bus drives by", "a boat lies on the lake", "one man waits there"]
+CAPTIONS = [
+    "a dog runs in the park",
+    "two cats sleep on a bed",
+    "a red bus drives by",
+    "a boat lies on the lake",
+    "one man waits there",
+]
 """Each has words of every order of BLEU."""
-COLOURS = ["red apples lie in a bowl", "a green door stands open", "the blue sea lies calm", "white horses run past us"]
+COLOURS = [
+    "red apples lie in a bowl",
+    "a green door stands open",
+    "the blue sea lies calm",
+    "white horses run past us",
+]
 REPEATED = ["one one one one", "two two two two two", "three three three three"]
 
 
 @pytest.mark.parametrize("captions", [CAPTIONS, COLOURS, REPEATED])
 @pytest.mark.parametrize("metric", ["bleu1", "bleu2", "bleu3", "bleu4", "rouge"])
-def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interval_of_a_share(captions, metric):
+def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interval_of_a_share(
+    captions, metric
+):
     low, high = wilson_interval(1.0, len(captions))
     value, perfect = nominal_estimate(*_statistics(metric, captions, captions), 1000, 0)
-    assert value == pytest.approx(1, abs=2e-9) and perfect.ends == (low, high) and high == 1
-    value, nothing = nominal_estimate(*_statistics(metric, ["zzz qqq"] * len(captions), captions), 1000, 0)
-    assert value == pytest.approx(0, abs=1e-9) and nothing.ends == pytest.approx((0.0, 1 - low), abs=1e-15)
+    assert (
+        value == pytest.approx(1, abs=2e-9)
+        and perfect.ends == (low, high)
+        and high == 1
+    )
+    value, nothing = nominal_estimate(
+        *_statistics(metric, ["zzz qqq"] * len(captions), captions), 1000, 0
+    )
+    assert value == pytest.approx(0, abs=1e-9) and nothing.ends == pytest.approx(
+        (0.0, 1 - low), abs=1e-15
+    )
 
 
 def test_a_perfect_and_a_zero_system_on_five_examples_have_equal_intervals_by_bleu_and_rouge():
     captions = ["a dog runs", "two cats", "a red bus", "a boat on a lake", "one man"]
-    for candidates, ends in ((captions, (0.5655175, 1.0)), (["zzz qqq"] * 5, (0.0, 0.4344825))):
+    for candidates, ends in (
+        (captions, (0.5655175, 1.0)),
+        (["zzz qqq"] * 5, (0.0, 0.4344825)),
+    ):
         scores = harness.score(candidates, captions, ["bleu1", "rouge"])
-        assert [result.ci95 for result in scores.values()] == [pytest.approx(ends, abs=1e-7)] * 2
+        assert [result.ci95 for result in scores.values()] == [
+            pytest.approx(ends, abs=1e-7)
+        ] * 2
 
 
 @pytest.mark.parametrize(
-    ("order", "captions"), [(2, ["a bus", "two cats"]), (3, ["a dog", "red car here"]), (4, ["a red bus", "dog", "x y"])]
+    ("order", "captions"),
+    [
+        (2, ["a bus", "two cats"]),
+        (3, ["a dog", "red car here"]),
+        (4, ["a red bus", "dog", "x y"]),
+    ],
 )
 def test_captions_without_an_n_gram_of_the_order_have_a_number_of_zero(order, captions):
-    """They share words with their references, and have none of the highest order in common."""
-    references = [f"{caption.split()[0]} is what was seen there" for caption in captions]
-    value, interval = nominal_estimate(*_statistics(f"bleu{order}", captions, references), 1000, 0)
-    assert value < 0.1 and interval.ends == pytest.approx((0.0, 1 - wilson_interval(1.0, len(captions))[0]), abs=1e-15)
+    """They share words with their references,
+    and have none of the highest order in common.
+    """
+    references = [
+        f"{caption.split()[0]} is what was seen there" for caption in captions
+    ]
+    value, interval = nominal_estimate(
+        *_statistics(f"bleu{order}", captions, references), 1000, 0
+    )
+    assert value < 0.1 and interval.ends == pytest.approx(
+        (0.0, 1 - wilson_interval(1.0, len(captions))[0]), abs=1e-15
+    )
 
 
 def test_a_mean_of_scores_at_both_bounds_but_for_the_constants_is_a_share():
     candidates = ["a dog runs far", "zzz", "two cats sleep here"]
     references = ["a dog runs far", "a boat on a lake", "two cats sleep here"]
-    ends = nominal_estimate(*_statistics({"best": {"metric": "bleu1"}}, candidates, references), 1000, 0)[1].ends
+    ends = nominal_estimate(
+        *_statistics({"best": {"metric": "bleu1"}}, candidates, references), 1000, 0
+    )[1].ends
     assert ends == pytest.approx(wilson_interval(2 / 3, 3))
 
 
 def test_scores_of_one_size_but_for_the_constants_have_no_spread():
     """3 of 6 words, 4 of 8 words and 5 of 10 words differ in the tenth digit."""
-    candidates = [" ".join([*(f"w{k}" for k in range(n)), *(f"other{k}" for k in range(n))]) for n in (3, 4, 5)]
+    candidates = [
+        " ".join([*(f"w{k}" for k in range(n)), *(f"other{k}" for k in range(n))])
+        for n in (3, 4, 5)
+    ]
     references = [" ".join(f"w{k}" for k in range(2 * n)) for n in (3, 4, 5)]
     result = harness.score(candidates, references, "bleu1")["bleu1"]
-    assert result.value == pytest.approx(0.5) and (result.ci95, result.interval_note) == (None, bootstrap.NO_SPREAD)
+    assert result.value == pytest.approx(0.5) and (
+        result.ci95,
+        result.interval_note,
+    ) == (None, bootstrap.NO_SPREAD)
 
 
 @pytest.mark.parametrize(
     ("candidates", "references"),
     [
-        (["a bus on the road", "a cat"], ["a red bus drives on the road", "a small cat sleeps"]),
-        (["the dog", "a man sits on it", "snow"], ["the dog", "a man sits on a bench", "much snow lies there"]),
+        (
+            ["a bus on the road", "a cat"],
+            ["a red bus drives on the road", "a small cat sleeps"],
+        ),
+        (
+            ["the dog", "a man sits on it", "snow"],
+            ["the dog", "a man sits on a bench", "much snow lies there"],
+        ),
         (["one", "two three four"], ["one two", "two three four"]),
     ],
 )
 def test_an_interval_of_edits_does_not_go_below_none(candidates, references):
     result = harness.score(candidates, references, "ter")["ter"]
     assert result.ci95 is None or 0 <= result.ci95[0] <= result.value <= result.ci95[1]
-    nominal = nominal_estimate(*_statistics("ter", candidates, references), 1000, 0)[1].ends
+    nominal = nominal_estimate(*_statistics("ter", candidates, references), 1000, 0)[
+        1
+    ].ends
     assert nominal is not None and nominal[0] == 0
 
 
 def _statistics(name, candidates, references):
     (plan,) = metric_plans([name])
-    sets = [CaptionSet(str(k), (text,), (reference,)) for k, (text, reference) in enumerate(zip(candidates, references))]
+    sets = [
+        CaptionSet(str(k), (text,), (reference,))
+        for k, (text, reference) in enumerate(zip(candidates, references))
+    ]
     (scored,) = score_sets([plan.metric], sets)
     return plan.metric, scored.stats
 
 
-@pytest.mark.parametrize("metric", ["bleu1", "rouge", "cider", "corpus-vendi:embedding=bow", "cr"])
-@pytest.mark.parametrize("ids", [["0", "1", "2", "3", "4"], ["b", "a", "dog", "c10", "c9"], ["x/2", "x/10", "y", "x/1", "z"]])
+@pytest.mark.parametrize(
+    "metric", ["bleu1", "rouge", "cider", "corpus-vendi:embedding=bow", "cr"]
+)
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["0", "1", "2", "3", "4"],
+        ["b", "a", "dog", "c10", "c9"],
+        ["x/2", "x/10", "y", "x/1", "z"],
+    ],
+)
 def test_an_interval_does_not_depend_on_the_order_of_a_file(metric, ids):
-    candidates = ["a dog runs", "two cats lie there", "a red car", "boat on the lake", "a man"]
+    candidates = [
+        "a dog runs",
+        "two cats lie there",
+        "a red car",
+        "boat on the lake",
+        "a man",
+    ]
     references = [[caption] for caption in CAPTIONS]
     rows = list(zip(ids, candidates, references))
     results = [
-        next(iter(harness.score({k: text for k, text, _ in rows[::step]}, {k: texts for k, _, texts in rows[::step]}, metric).values()))
+        next(
+            iter(
+                harness.score(
+                    {k: text for k, text, _ in rows[::step]},
+                    {k: texts for k, _, texts in rows[::step]},
+                    metric,
+                ).values()
+            )
+        )
         for step in (1, -1)
     ]
-    assert results[0].ci95 == pytest.approx(results[1].ci95, abs=1e-12) and results[0].value == pytest.approx(results[1].value, abs=1e-12)
+    assert results[0].ci95 == pytest.approx(results[1].ci95, abs=1e-12) and results[
+        0
+    ].value == pytest.approx(results[1].value, abs=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [None, np.array(["v", "u", "v", "w", "u", "t"])])
@@ -199,18 +313,34 @@ def test_examples_are_resampled_in_an_order(clusters):
     rows = np.array([0.1, 0.9, 0.4, 0.3, 0.8, 0.5])[:, None]
     order = np.array([3, 0, 5, 1, 2, 4])
     given = estimate(Mean(), rows, 50, 0, clusters, order)
-    reordered = estimate(Mean(), rows[order], 50, 0, None if clusters is None else clusters[order])
-    assert given[1] == reordered[1] and given[1] != estimate(Mean(), rows, 50, 0, clusters)[1]
+    reordered = estimate(
+        Mean(), rows[order], 50, 0, None if clusters is None else clusters[order]
+    )
+    assert (
+        given[1] == reordered[1]
+        and given[1] != estimate(Mean(), rows, 50, 0, clusters)[1]
+    )
 
 
 def test_other_scores_are_resampled():
     rows = np.array([0.0, 2, 1, 0, 2])[:, None]
-    for metric, part in ((Share(), rows), (Share(None), np.delete(rows, 2, 0)), (Share((0, np.inf)), np.delete(rows, 2, 0))):
-        expected = bootstrap.confidence_interval(functools.partial(metric.reduce, part), len(part), 50, 0)
+    for metric, part in (
+        (Share(), rows),
+        (Share(None), np.delete(rows, 2, 0)),
+        (Share((0, np.inf)), np.delete(rows, 2, 0)),
+    ):
+        expected = bootstrap.confidence_interval(
+            functools.partial(metric.reduce, part), len(part), 50, 0
+        )
         low, high = metric.spec.bounds or (-np.inf, np.inf)
         assert expected is not None
-        assert intervals.estimate(metric, part, 50, 0)[1].ends == (max(expected[0], low), min(expected[1], high))
-    assert intervals.estimate(Share(None), np.full((5, 1), np.inf), 50, 0)[1] == Interval(None, intervals.NOT_FINITE)
+        assert intervals.estimate(metric, part, 50, 0)[1].ends == (
+            max(expected[0], low),
+            min(expected[1], high),
+        )
+    assert intervals.estimate(Share(None), np.full((5, 1), np.inf), 50, 0)[
+        1
+    ] == Interval(None, intervals.NOT_FINITE)
 
 
 class Cost:
@@ -219,12 +349,22 @@ class Cost:
     spec = MetricSpec("cost", False, level="model", bounds=(1.0, np.inf))
 
     def intervals(self, scores, samples, seed):
-        return {"a": Interval((-2.0, 3.0)), "b": Interval((1.5, 2.0)), "c": Interval(None, "why")}
+        return {
+            "a": Interval((-2.0, 3.0)),
+            "b": Interval((1.5, 2.0)),
+            "c": Interval(None, "why"),
+        }
 
 
 def test_intervals_of_token_scores_end_at_the_bounds():
-    found = intervals.token_intervals(Cost(), [[], []], {"a": 1.5, "b": 1.7, "c": 0.0}, 9, 0)  # type: ignore[arg-type]
-    assert found == {"a": Interval((1.0, 3.0)), "b": Interval((1.5, 2.0)), "c": Interval(None, "why")}
+    found = intervals.token_intervals(
+        Cost(), [[], []], {"a": 1.5, "b": 1.7, "c": 0.0}, 9, 0
+    )  # type: ignore[arg-type]
+    assert found == {
+        "a": Interval((1.0, 3.0)),
+        "b": Interval((1.5, 2.0)),
+        "c": Interval(None, "why"),
+    }
 
 
 class Fitted(Mean):
@@ -233,12 +373,19 @@ class Fitted(Mean):
 
 
 def test_the_note_says_what_is_held_fixed():
-    assert intervals.nominal_estimate(Fitted(), ROWS, 50, 0)[1].note == "vocabulary held fixed"
+    assert (
+        intervals.nominal_estimate(Fitted(), ROWS, 50, 0)[1].note
+        == "vocabulary held fixed"
+    )
     assert (
         intervals.estimate(Fitted(), ROWS, 50, 0)[1].note
-        == "vocabulary held fixed; how often such an interval holds the true value is not measured"
+        == "vocabulary held fixed; how often such an interval holds the true value "
+        "is not measured"
     )
-    assert intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note == bootstrap.NO_SPREAD
+    assert (
+        intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note
+        == bootstrap.NO_SPREAD
+    )
 
 
 class Tokens:
@@ -260,15 +407,24 @@ class Direct(Tokens):
 
 
 def token_intervals(metric, count=4, samples=300):
-    return intervals.token_intervals(metric, [[]] * count, metric.evaluate_scores([]), samples, 5)
+    return intervals.token_intervals(
+        metric, [[]] * count, metric.evaluate_scores([]), samples, 5
+    )
 
 
 def test_intervals_of_token_scores():
-    assert {item.note for item in token_intervals(Tokens()).values()} == {intervals.NO_INTERVAL}
+    assert {item.note for item in token_intervals(Tokens()).values()} == {
+        intervals.NO_INTERVAL
+    }
     assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
-    assert set(token_intervals(Direct(), count=1).values()) == {Interval(None, intervals.NO_EXAMPLES)}
+    assert set(token_intervals(Direct(), count=1).values()) == {
+        Interval(None, intervals.NO_EXAMPLES)
+    }
     for count in (2, 4):
-        assert token_intervals(Direct(), count) == {"a": Interval((0.0, 305.0)), "b": Interval(None, intervals.NO_INTERVAL)}
+        assert token_intervals(Direct(), count) == {
+            "a": Interval((0.0, 305.0)),
+            "b": Interval(None, intervals.NO_INTERVAL),
+        }
 
 
 def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal():
@@ -280,7 +436,10 @@ def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal()
     assert interval.ends == pytest.approx(of_clusters)
     assert interval.ends[1] - interval.ends[0] > 2 * (alone[1] - alone[0])
     assert interval.note == "50 clusters resampled"
-    assert intervals.nominal_estimate(Mean(), rows[:16], 500, 0, clusters[:16])[1].ends is not None, "two are enough"
+    assert (
+        intervals.nominal_estimate(Mean(), rows[:16], 500, 0, clusters[:16])[1].ends
+        is not None
+    ), "two are enough"
     same = intervals.nominal_estimate(Mean(), rows, 500, 0, np.zeros(400))[1]
     assert same == Interval(None, "an interval needs at least two clusters")
 
@@ -290,37 +449,70 @@ def test_many_examples_are_resampled_by_sums(monkeypatch):
     rows = np.array([0.0, 1, 4, 9, 16])[:, None]
     by_sums = bootstrap.large_interval(Mean(), rows, 6.0, 50, 0)[1]
     assert intervals.nominal_estimate(Mean(), rows, 50, 0)[1].ends == by_sums
-    assert bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0) != by_sums
+    assert (
+        bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0)
+        != by_sums
+    )
     more = np.append(rows, [[25.0]], axis=0)
-    assert intervals.nominal_estimate(Mean(), more, 50, 0)[1].ends == bootstrap.large_interval(Mean(), more, float(more.mean()), 50, 0)[1]
-    assert intervals.nominal_estimate(Mean(), np.ones((6, 1)), 50, 0)[1] == Interval(None, bootstrap.NO_SPREAD)
-    fewer = bootstrap.confidence_interval(functools.partial(Mean().reduce, rows[:4]), 4, 50, 0)
+    assert (
+        intervals.nominal_estimate(Mean(), more, 50, 0)[1].ends
+        == bootstrap.large_interval(Mean(), more, float(more.mean()), 50, 0)[1]
+    )
+    assert intervals.nominal_estimate(Mean(), np.ones((6, 1)), 50, 0)[1] == Interval(
+        None, bootstrap.NO_SPREAD
+    )
+    fewer = bootstrap.confidence_interval(
+        functools.partial(Mean().reduce, rows[:4]), 4, 50, 0
+    )
     assert intervals.nominal_estimate(Mean(), rows[:4], 50, 0)[1].ends == fewer
 
     class Square(Mean):
         def reduce(self, stats, weights=None):
             return super().reduce(stats, weights) ** 2
 
-    expected = bootstrap.confidence_interval(functools.partial(Square().reduce, rows), 5, 50, 0)
-    assert intervals.nominal_estimate(Square(), rows, 50, 0)[1].ends == expected, "its sums do not give the number"
+    expected = bootstrap.confidence_interval(
+        functools.partial(Square().reduce, rows), 5, 50, 0
+    )
+    assert intervals.nominal_estimate(Square(), rows, 50, 0)[1].ends == expected, (
+        "its sums do not give the number"
+    )
 
     class Lengths(Mean):
         def reduce(self, stats, weights=None):
-            return super().reduce(np.array([[len(item["text"])] for item in stats], dtype=float), weights)
+            return super().reduce(
+                np.array([[len(item["text"])] for item in stats], dtype=float), weights
+            )
 
     objects = Objects.of([{"text": "x" * int(row)} for row in rows[:, 0]], "mean")
-    expected = bootstrap.confidence_interval(functools.partial(Mean().reduce, rows), 5, 50, 0)
-    assert intervals.nominal_estimate(Lengths(), objects, 50, 0)[1].ends == pytest.approx(expected)
+    expected = bootstrap.confidence_interval(
+        functools.partial(Mean().reduce, rows), 5, 50, 0
+    )
+    assert intervals.nominal_estimate(Lengths(), objects, 50, 0)[
+        1
+    ].ends == pytest.approx(expected)
 
 
 class Maximum:
-    """The maximum, a number of the corpus, with the interval of its own that the class gets."""
+    """The maximum, a number of the corpus, with the interval of its own that the class
+    gets.
+    """
 
     def __init__(self, resampled=True, bounds=None):
-        self.spec = MetricSpec("maximum", True, level="corpus", resampled=resampled, bounds=bounds, held_fixed="words held fixed")
+        self.spec = MetricSpec(
+            "maximum",
+            True,
+            level="corpus",
+            resampled=resampled,
+            bounds=bounds,
+            held_fixed="words held fixed",
+        )
 
     def reduce(self, stats, weights=None):
-        return float(stats[:, 0].max()) if weights is None else np.where(weights > 0, stats[:, 0], -np.inf).max(axis=1)
+        return (
+            float(stats[:, 0].max())
+            if weights is None
+            else np.where(weights > 0, stats[:, 0], -np.inf).max(axis=1)
+        )
 
 
 class OwnMaximum(Maximum):
@@ -329,11 +521,19 @@ class OwnMaximum(Maximum):
 
 
 @pytest.mark.parametrize("metric", [OwnMaximum(), Maximum(resampled=False)])
-def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_one(metric):
-    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.array(["a", "b", "c", "a"])
+def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_one(
+    metric,
+):
+    rows, clusters = (
+        np.array([[3.0], [9.0], [5.0], [4.0]]),
+        np.array(["a", "b", "c", "a"]),
+    )
     value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
     # Without a: 9, without b: 5, without c: 9.
-    assert (value, interval.ends) == (9.0, pytest.approx(jackknife.interval(9.0, np.array([9.0, 5.0, 9.0]))))
+    assert (value, interval.ends) == (
+        9.0,
+        pytest.approx(jackknife.interval(9.0, np.array([9.0, 5.0, 9.0]))),
+    )
     assert interval.note == "words held fixed; 3 clusters resampled"
     same = intervals.nominal_estimate(metric, np.ones((4, 1)), 50, 0, clusters)[1]
     assert same == Interval(None, bootstrap.NO_SPREAD)
@@ -341,7 +541,10 @@ def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_on
 
 @pytest.mark.parametrize("metric", [Maximum(), Fixed(), Mean(resampled=False)])
 def test_clusters_of_other_numbers_are_resampled(metric):
-    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.array(["a", "b", "c", "a"])
+    rows, clusters = (
+        np.array([[3.0], [9.0], [5.0], [4.0]]),
+        np.array(["a", "b", "c", "a"]),
+    )
     value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
 
     def reduce(weights):
@@ -353,9 +556,13 @@ def test_clusters_of_other_numbers_are_resampled(metric):
 
 def test_intervals_of_clusters_lie_within_the_bounds():
     rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.arange(4)
-    low, high = intervals.nominal_estimate(OwnMaximum(bounds=(0.0, 9.5)), rows, 50, 0, clusters)[1].ends
+    low, high = intervals.nominal_estimate(
+        OwnMaximum(bounds=(0.0, 9.5)), rows, 50, 0, clusters
+    )[1].ends
     assert high == 9.5 and 0 <= low < 9
-    assert intervals.nominal_estimate(OwnMaximum(bounds=(8.0, 8.5)), rows, 50, 0, clusters)[1].ends == (8.0, 9.0), "the value is inside"
+    assert intervals.nominal_estimate(
+        OwnMaximum(bounds=(8.0, 8.5)), rows, 50, 0, clusters
+    )[1].ends == (8.0, 9.0), "the value is inside"
 
 
 @pytest.mark.parametrize("value", [None, "0.5", b"1", [1.0, 2.0]])
@@ -364,7 +571,10 @@ def test_a_reduction_that_gives_no_number_is_one_line(value):
         def reduce(self, stats, weights=None):
             return value
 
-    with pytest.raises(HarnessError, match="metric 'mean' reduces its statistics to .*; expected one number"):
+    with pytest.raises(
+        HarnessError,
+        match="metric 'mean' reduces its statistics to .*; expected one number",
+    ):
         intervals.estimate(Other(), ROWS, 50, 0)
 
 
@@ -379,23 +589,46 @@ class Symmetric(Fixed):
 @pytest.mark.parametrize("count", [2, 100])
 def test_intervals_lie_within_the_bounds(count):
     rows = np.linspace(0, 1, count)[:, None]
-    assert intervals.nominal_estimate(Symmetric(), rows, 50, 0)[1] == Interval((0.0, 1.0), "symmetric")
+    assert intervals.nominal_estimate(Symmetric(), rows, 50, 0)[1] == Interval(
+        (0.0, 1.0), "symmetric"
+    )
 
 
-EMBEDDED = ["corpus-frechet", "corpus-mmd", "corpus-vendi", "density", "energy", "frechet", "sliced-wasserstein"]
+EMBEDDED = [
+    "corpus-frechet",
+    "corpus-mmd",
+    "corpus-vendi",
+    "density",
+    "energy",
+    "frechet",
+    "sliced-wasserstein",
+]
 
 
 @pytest.mark.parametrize("count", [2, 3, 6])
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        *((name, {}) for name in ("cr", "nrr", "cnd", "compression-ratio", "caption-length", "vocabulary", "entropy")),
+        *(
+            (name, {})
+            for name in (
+                "cr",
+                "nrr",
+                "cnd",
+                "compression-ratio",
+                "caption-length",
+                "vocabulary",
+                "entropy",
+            )
+        ),
         ("cnd", {"form": "unbiased"}),
         ("ms-jaccard", {}),
         *((name, {"embedding": "bow"}) for name in EMBEDDED),
     ],
 )
-def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(name, parameters, count):
+def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(
+    name, parameters, count
+):
     metric = current().create("metrics", name, parameters)
     sets = caption_sets(count=count)
     features = FeatureCache([item.references for item in sets])
@@ -414,7 +647,12 @@ class Words(MeanMetric):
     def __init__(self, name="words"):
         self.spec = MetricSpec(name, True, held_fixed="words held fixed")
 """
-CELLS = {"3": [0.95, 0.7, None], "10": [0.91, 0.90, 0.99], "50": [None, None, None], "90": [0.0, None, None]}
+CELLS = {
+    "3": [0.95, 0.7, None],
+    "10": [0.91, 0.90, 0.99],
+    "50": [None, None, None],
+    "90": [0.0, None, None],
+}
 INTERVAL = Interval((0.0, 1.0), "words held fixed")
 
 
@@ -434,14 +672,24 @@ def package(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_examples", "coverage"), [(2, "0.700 with 3"), (9, "0.700 with 3"), (10, ""), (49, ""), (60, ""), (90, "0.000 with 90")]
+    ("n_examples", "coverage"),
+    [
+        (2, "0.700 with 3"),
+        (9, "0.700 with 3"),
+        (10, ""),
+        (49, ""),
+        (60, ""),
+        (90, "0.000 with 90"),
+    ],
 )
 def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, coverage):
     from measured_words import Words
 
     found = checked_interval(Words(), INTERVAL, n_examples)
     if coverage:
-        assert found == Interval(None, f"measured coverage {coverage} examples, below 0.90")
+        assert found == Interval(
+            None, f"measured coverage {coverage} examples, below 0.90"
+        )
     else:
         assert found is INTERVAL
     assert checked_interval(Words("words(bow)"), INTERVAL, n_examples) == found
@@ -460,20 +708,36 @@ def test_the_number_of_clusters_decides_where_examples_are_in_clusters(package):
 def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
     from measured_words import Words
 
-    assert checked_interval(Words("others"), INTERVAL, 3) == Interval((0.0, 1.0), f"words held fixed; {NOT_MEASURED}")
-    assert checked_interval(Words("others"), Interval(None, "reason"), 3) == Interval(None, "reason")
+    assert checked_interval(Words("others"), INTERVAL, 3) == Interval(
+        (0.0, 1.0), f"words held fixed; {NOT_MEASURED}"
+    )
+    assert checked_interval(Words("others"), Interval(None, "reason"), 3) == Interval(
+        None, "reason"
+    )
     rows = np.arange(5.0)[:, None]
     value, interval = estimate(Words(), rows, 50, 0)
     assert (value, interval.ends) == (2.0, None)
     assert nominal_estimate(Words(), rows, 50, 0)[1].ends is not None
 
 
-@pytest.mark.parametrize("text", ["[1]", "{", '{"metrics": {"words": 1}}', '{"metrics": {"words": {"sizes": {"a": {}}}}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1]",
+        "{",
+        '{"metrics": {"words": 1}}',
+        '{"metrics": {"words": {"sizes": {"a": {}}}}}',
+    ],
+)
 def test_a_table_of_another_form_is_one_line(package, text):
     from measured_words import Words
 
     (package / FILE).write_text(text)
-    with pytest.raises(HarnessError, match=r"calibration\.json: expected the tables that 'harness check METRIC --calibrate"):
+    with pytest.raises(
+        HarnessError,
+        match=r"calibration\.json: expected the tables that 'harness check METRIC "
+        r"--calibrate",
+    ):
         checked_interval(Words(), INTERVAL, 5)
 
 
@@ -493,7 +757,10 @@ def test_built_in_metrics_have_tables_in_their_package():
     assert "rouge" in json.loads(file.read_text("utf-8"))["metrics"]
 
 
-SETS = [CaptionSet(f"e{k}", ("a dog runs",), ("a dog runs fast", "the cat" + " sat" * k)) for k in range(4)]
+SETS = [
+    CaptionSet(f"e{k}", ("a dog runs",), ("a dog runs fast", "the cat" + " sat" * k))
+    for k in range(4)
+]
 
 
 def fields(metric: str, significance: SignificanceSpec | None = None):
@@ -505,7 +772,11 @@ def fields(metric: str, significance: SignificanceSpec | None = None):
 def test_set_sizes_are_named_where_they_are_not_those_of_the_level():
     assert fields("bleu1")["depends_on"] is None
     spec = current().create("metrics", "self-bleu").spec
-    expected = None if sorted(spec.depends_on) == ["candidates", "references"] else sorted(spec.depends_on)
+    expected = (
+        None
+        if sorted(spec.depends_on) == ["candidates", "references"]
+        else sorted(spec.depends_on)
+    )
     assert fields("self-bleu")["depends_on"] == expected
 
 
@@ -524,14 +795,26 @@ def test_a_record_names_fewer_more_and_other_set_sizes(level, sizes, expected):
     metric = Mean()
     metric.spec = MetricSpec("mean", True, level=level, depends_on=frozenset(sizes))
     scored = Scored(ROWS, None, None, "", 0.0)
-    assert number_fields(MetricPlan("m", "mean", {}, metric), scored, None, 0, 0)["depends_on"] == expected
+    assert (
+        number_fields(MetricPlan("m", "mean", {}, metric), scored, None, 0, 0)[
+            "depends_on"
+        ]
+        == expected
+    )
 
 
-@pytest.mark.parametrize(("aggregate", "key"), [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")])
+@pytest.mark.parametrize(
+    ("aggregate", "key"),
+    [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")],
+)
 def test_the_p_value_is_the_combination_that_was_chosen(aggregate, key):
     significance = SignificanceSpec(method="exact", aggregate=aggregate)
     tested = fields("trm:distance=rouge", significance)
-    assert tested["p_value"] == tested["p"][key] and tested["p_method"] == f"exact, {aggregate}" and "p_note" not in tested
+    assert (
+        tested["p_value"] == tested["p"][key]
+        and tested["p_method"] == f"exact, {aggregate}"
+        and "p_note" not in tested
+    )
 
 
 def test_a_missing_p_value_has_its_reason_where_one_was_requested():
@@ -541,7 +824,11 @@ def test_a_missing_p_value_has_its_reason_where_one_was_requested():
 
 def test_results_in_memory_are_records():
     result = harness.score(["a dog"], [["a dog runs"]], "bleu1")["bleu1"]
-    assert (result.metric, result.n, result.skipped) == ("bleu1", 1, 0) and result.to_dict()["value"] == result.value
+    assert (result.metric, result.n, result.skipped) == (
+        "bleu1",
+        1,
+        0,
+    ) and result.to_dict()["value"] == result.value
     assert "per_example" not in result.to_dict()
 
 
@@ -558,21 +845,50 @@ class Judge(MeanMetric):
         return {"rows": len(stats), "refused": float(stats[:, 1].sum())}
 
 
-SCORED = Scored(np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]), None, None, "", 1.234567)
+SCORED = Scored(
+    np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]),
+    None,
+    None,
+    "",
+    1.234567,
+)
 
 
-@pytest.mark.parametrize(("of_undefined", "details"), [(True, {"rows": 3, "refused": 1.0}), (False, {"rows": 2, "refused": 0.0})])
-def test_details_count_rows_of_undefined_examples_where_the_metric_says_so(of_undefined, details):
-    found = number_fields(MetricPlan("j", "judge", {}, Judge(of_undefined)), SCORED, None, 50, 0)
-    assert (found["details"], found["n"], found["skipped"], found["value"]) == (details, 2, 2, 1.0)
-    assert (found["metric"], found["seconds"], found["level"], found["higher_is_better"]) == ("j", 1.2346, "item", True)
+@pytest.mark.parametrize(
+    ("of_undefined", "details"),
+    [(True, {"rows": 3, "refused": 1.0}), (False, {"rows": 2, "refused": 0.0})],
+)
+def test_details_count_rows_of_undefined_examples_where_the_metric_says_so(
+    of_undefined, details
+):
+    found = number_fields(
+        MetricPlan("j", "judge", {}, Judge(of_undefined)), SCORED, None, 50, 0
+    )
+    assert (found["details"], found["n"], found["skipped"], found["value"]) == (
+        details,
+        2,
+        2,
+        1.0,
+    )
+    assert (
+        found["metric"],
+        found["seconds"],
+        found["level"],
+        found["higher_is_better"],
+    ) == ("j", 1.2346, "item", True)
 
 
 def test_a_number_of_no_rows_has_no_details():
     nothing = Scored(np.full((2, 2), np.nan), None, None, "", 0.0)
     for of_undefined in (True, False):
-        found = number_fields(MetricPlan("j", "judge", {}, Judge(of_undefined)), nothing, None, 50, 0)
-        assert found["details"] is None and np.isnan(found["value"]) and (found["n"], found["skipped"]) == (0, 2)
+        found = number_fields(
+            MetricPlan("j", "judge", {}, Judge(of_undefined)), nothing, None, 50, 0
+        )
+        assert (
+            found["details"] is None
+            and np.isnan(found["value"])
+            and (found["n"], found["skipped"]) == (0, 2)
+        )
         assert (found["ci95"], found["interval_note"]) == (None, intervals.NO_EXAMPLES)
 
 
@@ -585,29 +901,57 @@ def test_details_of_objects_are_those_of_the_defined_examples():
             return {"texts": [item["text"] for item in stats]}
 
     objects = Objects.of([{"text": "x"}, None, {"text": "y"}], "judge")
-    found = number_fields(MetricPlan("t", "judge", {}, Texts(True)), Scored(objects, None, None, "", 0.0), None, 0, 0)
-    assert (found["details"], found["n"], found["skipped"]) == ({"texts": ["x", "y"]}, 2, 1)
+    found = number_fields(
+        MetricPlan("t", "judge", {}, Texts(True)),
+        Scored(objects, None, None, "", 0.0),
+        None,
+        0,
+        0,
+    )
+    assert (found["details"], found["n"], found["skipped"]) == (
+        {"texts": ["x", "y"]},
+        2,
+        1,
+    )
 
 
 def test_a_record_has_the_clusters_of_its_defined_examples():
     scored = Scored(np.array([[1.0], [np.nan], [2.0], [4.0]]), None, None, "", 0.0)
-    found = number_fields(MetricPlan("m", "mean", {}, Mean()), scored, None, 50, 0, np.array(["a", "b", "c", "a"]))
+    found = number_fields(
+        MetricPlan("m", "mean", {}, Mean()),
+        scored,
+        None,
+        50,
+        0,
+        np.array(["a", "b", "c", "a"]),
+    )
     assert found["interval_note"].startswith("2 clusters resampled")
 
 
 def test_columns_without_a_direction_have_none_in_the_parts_of_a_task_either():
     class Columns(Tokens):
-        spec = MetricSpec("tokens", False, level="model", column_names=("a", "b"), undirected=("b",))
+        spec = MetricSpec(
+            "tokens", False, level="model", column_names=("a", "b"), undirected=("b",)
+        )
 
     plan = TokenMetricPlan("tokens", "tokens", {}, Columns())
-    found = {column: intervals.metric_fields(plan, column)["higher_is_better"] for column in ("a", "b", "a, b", "b, a", "")}
+    found = {
+        column: intervals.metric_fields(plan, column)["higher_is_better"]
+        for column in ("a", "b", "a, b", "b, a", "")
+    }
     assert found == {"a": False, "b": None, "a, b": False, "b, a": None, "": False}
-    assert intervals.metric_fields(plan, "a") == {"higher_is_better": False, "level": "model", "signature": "tokens"}
+    assert intervals.metric_fields(plan, "a") == {
+        "higher_is_better": False,
+        "level": "model",
+        "signature": "tokens",
+    }
 
 
 def test_a_record_has_no_p_value_where_the_method_is_none():
     for significance in (None, SignificanceSpec(method="none")):
-        assert not {"p", "p_value", "p_note", "p_method"} & set(fields("rouge", significance))
+        assert not {"p", "p_value", "p_note", "p_method"} & set(
+            fields("rouge", significance)
+        )
     tested = fields("rouge", SignificanceSpec(method="exact"))
     assert tested["p"]["floor"] == pytest.approx(1 / 3) and tested["p"]["n"] == 4
 
@@ -619,5 +963,7 @@ def test_a_test_of_no_defined_example_says_so():
 
     significance = SignificanceSpec(method="exact")
     (scored,) = score_sets([Undefined()], SETS, significance)
-    found = number_fields(MetricPlan("mean", "mean", {}, Undefined()), scored, significance, 50, 0)
+    found = number_fields(
+        MetricPlan("mean", "mean", {}, Undefined()), scored, significance, 50, 0
+    )
     assert found["p_note"] == "is defined for no example" and "p_value" not in found

@@ -38,13 +38,17 @@ def test_quick_work_prints_nothing_without_a_terminal(capsys):
 
 def test_long_work_prints_lines_without_a_terminal(capsys, monkeypatch):
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
-    with progress.bar("[1/2] scores", 400, unit="scores", status=lambda: "bleu 0.3 \u00b1 0.02") as advance:
+    with progress.bar(
+        "[1/2] scores", 400, unit="scores", status=lambda: "bleu 0.3 \u00b1 0.02"
+    ) as advance:
         time.sleep(0.05)  # a line although nothing has ended
         advance(100)
         time.sleep(0.1)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "[1/2] scores: 0 of 400 scores, 0/s; bleu 0.3 \u00b1 0.02"
-    assert any("100 of 400 scores" in line and "left; bleu 0.3" in line for line in lines)
+    assert any(
+        "100 of 400 scores" in line and "left; bleu 0.3" in line for line in lines
+    )
     assert lines[-1].startswith("[1/2] scores: 100 scores in 0.")
 
 
@@ -72,15 +76,34 @@ def test_figures(monkeypatch, done, total, seconds, text):
 
 
 def test_a_minute_and_an_hour_begin_at_their_last_rounded_second():
-    texts = [progress.duration(seconds) for seconds in (9.94, 9.95, 9.96, 59.4, 59.6, 3599.4, 3599.6)]
-    assert texts == ["9.9 s", "10 s", "10 s", "59 s", "1 min 00 s", "59 min 59 s", "1 h 00 min"]
+    texts = [
+        progress.duration(seconds)
+        for seconds in (9.94, 9.95, 9.96, 59.4, 59.6, 3599.4, 3599.6)
+    ]
+    assert texts == [
+        "9.9 s",
+        "10 s",
+        "10 s",
+        "59 s",
+        "1 min 00 s",
+        "59 min 59 s",
+        "1 h 00 min",
+    ]
     assert progress.duration(2 * 3600 + 65) == "2 h 01 min"
 
 
 def test_stages_are_numbered_in_their_order():
     stage = progress.Stages(["captions", "scores", "captions", "scores"])
-    texts = [stage(name) for name in ("captions", "other", "captions", "scores", "captions")]
-    assert texts == ["[1/4] captions", "other", "[3/4] captions", "[4/4] scores", "captions"]
+    texts = [
+        stage(name) for name in ("captions", "other", "captions", "scores", "captions")
+    ]
+    assert texts == [
+        "[1/4] captions",
+        "other",
+        "[3/4] captions",
+        "[4/4] scores",
+        "captions",
+    ]
     assert progress.Stages(["captions", "scores"])("scores") == "[2/2] scores"
 
 
@@ -102,16 +125,27 @@ def test_a_line_follows_every_30_seconds_and_ends_with_the_process(monkeypatch):
 
 
 def test_work_that_goes_on_is_listed_innermost_last():
-    with progress.bar("outer", 3, show=False), progress.bar("inner", show=False, unit="scores") as advance:
+    with (
+        progress.bar("outer", 3, show=False),
+        progress.bar("inner", show=False, unit="scores") as advance,
+    ):
         advance(2)
-        assert [(meter.description, meter.total, meter.unit, meter.done) for meter in progress.WORK[-2:]] == [
-            ("outer", 3, "examples", 0), ("inner", 0, "scores", 2),
-        ]  # fmt: skip
-    assert [meter for meter in progress.WORK if meter.description in ("outer", "inner")] == []
+        assert [
+            (meter.description, meter.total, meter.unit, meter.done)
+            for meter in progress.WORK[-2:]
+        ] == [
+            ("outer", 3, "examples", 0),
+            ("inner", 0, "scores", 2),
+        ]
+    assert [
+        meter for meter in progress.WORK if meter.description in ("outer", "inner")
+    ] == []
 
 
 @pytest.mark.parametrize("seen", [False, True])
-def test_a_bar_with_results_starts_before_a_second_has_passed_and_at_once_after_another(terminal, monkeypatch, seen):
+def test_a_bar_with_results_starts_before_a_second_has_passed_and_at_once_after_another(
+    terminal, monkeypatch, seen
+):
     started: list[tuple[float, bool]] = []
 
     class Timer:
@@ -131,7 +165,9 @@ def test_a_bar_with_results_starts_before_a_second_has_passed_and_at_once_after_
         current_results().seen = seen
         with progress.bar("scores", 3):
             ((seconds, daemon),) = started
-            assert daemon and (seconds == 0 if seen else 0 < seconds < progress.FIRST_SECONDS)
+            assert daemon and (
+                seconds == 0 if seen else 0 < seconds < progress.FIRST_SECONDS
+            )
     assert started[1:] == [(-1, True)], "a bar that is closed starts no more"
 
 
@@ -188,8 +224,15 @@ def test_results_stand_above_the_figures_of_a_bar(terminal):
         show_result(ResultRecord(model="a", metric="cider", value=0.5))
         console.print(bar._lines())
         bar.close()
-    lines = [line.split("  ")[0].rstrip() for line in console.file.getvalue().splitlines()]
-    assert [line[:10] for line in lines] == ["scores \u2501\u2501\u2501", "", "a table of", "scores \u2501\u2501\u2501"]
+    lines = [
+        line.split("  ")[0].rstrip() for line in console.file.getvalue().splitlines()
+    ]
+    assert [line[:10] for line in lines] == [
+        "scores \u2501\u2501\u2501",
+        "",
+        "a table of",
+        "scores \u2501\u2501\u2501",
+    ]
     assert [(task.completed, task.total) for task in bar._progress.tasks] == [(0, None)]
 
 
@@ -209,10 +252,14 @@ def test_a_bar_that_is_closed_appears_no_more(terminal, monkeypatch):
         clock[0] = 1.5
         bar.advance(1)
     bar.close()
-    assert started == [1.5], "neither the closed one, nor the open one within the first second"
+    assert started == [1.5], (
+        "neither the closed one, nor the open one within the first second"
+    )
 
 
-def test_a_bar_follows_at_once_after_one_that_was_seen_with_results(terminal, monkeypatch):
+def test_a_bar_follows_at_once_after_one_that_was_seen_with_results(
+    terminal, monkeypatch
+):
     from rich.live import Live
 
     monkeypatch.setattr(Live, "start", lambda self: None)
@@ -253,7 +300,11 @@ def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
 def test_a_notebook_bar_is_drawn_after_a_second_and_a_quarter_of_one(monkeypatch):
     clock, shown = [0.0], []
     monkeypatch.setitem(
-        sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=lambda content, display_id: shown.append(content))
+        sys.modules,
+        "IPython.display",
+        SimpleNamespace(
+            HTML=str, display=lambda content, display_id: shown.append(content)
+        ),
     )
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     bar = progress.NotebookBar("captions", 9, "examples", str)
@@ -285,13 +336,17 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
 
     ipython = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
     monkeypatch.setitem(sys.modules, "IPython", ipython)
-    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display))
+    monkeypatch.setitem(
+        sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display)
+    )
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     with progress.bar("captions: <model>", 4) as advance:
         for seconds in (0.6, 0.6, 0.6, 0.1):
             clock[0] += seconds
             advance(1)
-    assert len(shown) == 4, "the first second draws nothing, and the last step is drawn at once"
+    assert len(shown) == 4, (
+        "the first second draws nothing, and the last step is drawn at once"
+    )
     assert 'value="4" max="4"' in shown[-2]
     assert shown[-1] == "", "the bar goes when the work is done"
     assert "captions: &lt;model&gt;" in shown[0]
@@ -300,13 +355,19 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
         for seconds in (1.2, 0.1, 0.1):
             clock[0] += seconds
             advance(1)
-    assert ['value="1" max="3"' in shown[0], 'value="3" max="3"' in shown[1], *shown[2:]] == [True, True, ""], "the last step is shown"
+    assert [
+        'value="1" max="3"' in shown[0],
+        'value="3" max="3"' in shown[1],
+        *shown[2:],
+    ] == [True, True, ""], "the last step is shown"
     shown.clear()
     with progress.bar("reading examples") as advance:
         for _ in range(40):
             clock[0] += 0.1
             advance(1)
-    assert 8 < len(shown) < 14, "four times a second at most, also of an unknown number of steps"
+    assert 8 < len(shown) < 14, (
+        "four times a second at most, also of an unknown number of steps"
+    )
     shown.clear()
     with progress.bar("quiet", 4, show=False) as advance:
         clock[0] += 9
@@ -315,5 +376,7 @@ def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
 
 
 def test_outside_of_a_notebook_there_is_none(monkeypatch):
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    monkeypatch.setitem(
+        sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None)
+    )
     assert not progress.in_notebook()

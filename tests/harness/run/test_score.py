@@ -27,7 +27,9 @@ class Words(MeanMetric):
     """Mean number of words of the candidates, NaN for 0 words."""
 
     def __init__(self, *, min_candidates: int = 1, resampled: bool = True) -> None:
-        self.spec = MetricSpec("words", True, min_candidates=min_candidates, resampled=resampled)
+        self.spec = MetricSpec(
+            "words", True, min_candidates=min_candidates, resampled=resampled
+        )
         self.fits = 0
 
     def fit(self, references, features) -> Any:
@@ -35,12 +37,18 @@ class Words(MeanMetric):
         return len(references)
 
     def scores(self, batch, features, state) -> np.ndarray:
-        words = np.array([[len(text.split()) for text in texts[: batch.n]] for texts in batch.texts], dtype=float)
+        words = np.array(
+            [[len(text.split()) for text in texts[: batch.n]] for texts in batch.texts],
+            dtype=float,
+        )
         means = words.mean(axis=1)
         return np.where(means == 0, np.nan, means)
 
     def null(self, batch, features, state, labels) -> np.ndarray:
-        words = np.array([[len(text.split()) for text in texts] for texts in batch.texts], dtype=float)
+        words = np.array(
+            [[len(text.split()) for text in texts] for texts in batch.texts],
+            dtype=float,
+        )
         return words @ labels.T / labels.sum(axis=1)
 
 
@@ -50,7 +58,9 @@ def cache():
 
 
 def scored(metric, cache, significance=None, size: int | None = scoring.BATCH):
-    return scoring.score(metric, scoring.batches(SETS, cache, size), cache, significance, 0)
+    return scoring.score(
+        metric, scoring.batches(SETS, cache, size), cache, significance, 0
+    )
 
 
 @pytest.mark.equal_bits
@@ -59,15 +69,20 @@ def test_rows_are_in_the_order_of_the_examples_for_any_batch_size(cache, size):
     result = scored(Words(), cache, size=size)
     assert np.array_equal(result.stats[:, 0], [1.5, 1, 1, np.nan], equal_nan=True)
     assert result.defined.tolist() == [True, True, True, False]
-    assert np.array_equal(result.per_example(Words()), [1.5, 1, 1, np.nan], equal_nan=True)
+    assert np.array_equal(
+        result.per_example(Words()), [1.5, 1, 1, np.nan], equal_nan=True
+    )
     assert (result.p_values, result.p_method, result.p_floor) == (None, "", 1.0)
 
 
 def test_batches_have_one_shape_and_hold_every_example_once(cache):
     parts = scoring.batches(SETS, cache, 1)
     assert [(positions.tolist(), batch.n, batch.m) for positions, batch in parts] == [
-        ([1], 1, 2), ([3], 1, 2), ([0], 2, 1), ([2], 2, 1),
-    ]  # fmt: skip
+        ([1], 1, 2),
+        ([3], 1, 2),
+        ([0], 2, 1),
+        ([2], 2, 1),
+    ]
     (cut,) = scoring.nested(parts[2:3], cache, 1, None)
     assert (cut.batch.n, cut.batch.m, cut.batch.texts) == (1, 1, [["x", "r"]])
 
@@ -84,10 +99,16 @@ def test_batches_have_one_shape_and_hold_every_example_once(cache):
         (512, 1500, 1500, 2, [1, 1]),
     ],
 )
-def test_batches_have_fewer_examples_the_more_texts_these_have(cache, size, n, m, count, expected):
-    parts = scoring.batches([CaptionSet("a", ("x",) * n, ("r",) * m)] * count, cache, size)
+def test_batches_have_fewer_examples_the_more_texts_these_have(
+    cache, size, n, m, count, expected
+):
+    parts = scoring.batches(
+        [CaptionSet("a", ("x",) * n, ("r",) * m)] * count, cache, size
+    )
     assert [len(batch) for _, batch in parts] == expected
-    assert np.concatenate([positions for positions, _ in parts]).tolist() == list(range(count))
+    assert np.concatenate([positions for positions, _ in parts]).tolist() == list(
+        range(count)
+    )
 
 
 def test_batches_have_512_examples_unless_told_otherwise(cache):
@@ -96,8 +117,16 @@ def test_batches_have_512_examples_unless_told_otherwise(cache):
 
 
 def test_batches_are_cut_to_candidates_and_references_that_they_have(cache):
-    (part,) = scoring.batches([CaptionSet("a", ("x", "y", "z"), ("r", "s", "t"))], cache)
-    for n, m, expected in ((None, None, "xyzrst"), (2, None, "xyrst"), (None, 1, "xyzr"), (9, 2, "xyzrs"), (1, 9, "xrst")):
+    (part,) = scoring.batches(
+        [CaptionSet("a", ("x", "y", "z"), ("r", "s", "t"))], cache
+    )
+    for n, m, expected in (
+        (None, None, "xyzrst"),
+        (2, None, "xyrst"),
+        (None, 1, "xyzr"),
+        (9, 2, "xyzrs"),
+        (1, 9, "xrst"),
+    ):
         (cut,) = scoring.nested([part], cache, n, m)
         assert cut.batch.texts == [list(expected)]
         assert cut.positions.tolist() == [0]
@@ -135,7 +164,9 @@ class Costly(Words):
         return Cost(tokens + 10.0 * tested, 8.0, advice="shorter captions")
 
 
-def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(monkeypatch):
+def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(
+    monkeypatch,
+):
     class Never(Words):
         def scores(self, batch, features, state):
             raise AssertionError("scored before the check")
@@ -145,7 +176,11 @@ def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(monk
         return scoring.score_sets([Words(), Costly()], SETS, significance)
 
     assert len(run("3")) == 2, "'s s s' has three words"
-    with pytest.raises(HarnessError, match=r"words of 1 \+ 2 captions of up to 3 words takes about 3 s for one example"):
+    with pytest.raises(
+        HarnessError,
+        match=r"words of 1 \+ 2 captions of up to 3 words takes about 3 s for one "
+        r"example",
+    ):
         run("2.9")
     with pytest.raises(HarnessError, match="takes about 13 s for one example"):
         run("12", SignificanceSpec(method="exact"))
@@ -156,13 +191,17 @@ def test_an_example_that_takes_too_long_is_refused_before_any_metric_scores(monk
 
 
 def test_the_time_of_scoring_is_that_between_its_start_and_end(cache, monkeypatch):
-    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=iter([10.0, 32.5]).__next__))
+    monkeypatch.setattr(
+        scoring, "time", SimpleNamespace(perf_counter=iter([10.0, 32.5]).__next__)
+    )
     assert scored(Words(), cache).seconds == 22.5
 
 
 def test_progress_counts_every_example(cache):
     steps: list[int] = []
-    scoring.score(Words(), scoring.batches(SETS, cache, 1), cache, None, 0, steps.append)
+    scoring.score(
+        Words(), scoring.batches(SETS, cache, 1), cache, None, 0, steps.append
+    )
     assert steps == [1, 1, 1, 1]
 
 
@@ -171,73 +210,121 @@ def test_p_values_and_their_combination(cache):
     assert result.p_method == "exact"
     assert result.p_floor == pytest.approx(1 / 3)
     assert result.p_values is not None
-    # Example a: words 1, 2 | 1: two of the three pairs have a mean of at most 1.5 besides the pair (1, 1).
+    # Example a: words 1, 2 | 1: two of the three pairs have a mean of at most 1.5
+    # besides the pair (1, 1).
     assert np.array_equal(result.p_values, [1.0, 2 / 3, 1 / 3, np.nan], equal_nan=True)
     assert result.p_floors is not None
     assert np.array_equal(result.p_floors, [1 / 3] * 4)
     combined = scoring.combine_p_values(result.p_values, result.p_floors, fdr=0.05)
-    # Of the 27 triples of ranks, 10 have a product of at most 1 x 2 x 3 = 6, as has the observed one: the tail of the law of the product.
-    products = np.array([a * b * c for a in (1, 2, 3) for b in (1, 2, 3) for c in (1, 2, 3)])
+    # Of the 27 triples of ranks, 10 have a product of at most 1 x 2 x 3 = 6, as has the
+    # observed one: the tail of the law of the product.
+    products = np.array(
+        [a * b * c for a in (1, 2, 3) for b in (1, 2, 3) for c in (1, 2, 3)]
+    )
     assert combined["calibrated"] == pytest.approx((products <= 6).mean())
     assert combined["log_calibrated"] == pytest.approx(np.log((products <= 6).mean()))
     assert combined["harmonic_mean"] == pytest.approx(3 / (1 + 1.5 + 3))
     assert (combined["discoveries"], combined["fdr"], combined["n"]) == (0, 0.05, 3)
-    assert combined["log_harmonic_mean"] == pytest.approx(np.log(combined["harmonic_mean"]))
+    assert combined["log_harmonic_mean"] == pytest.approx(
+        np.log(combined["harmonic_mean"])
+    )
 
 
 def test_the_summed_statistic_is_the_same_in_shards_and_reads_back(cache):
     spec = SignificanceSpec(method="exact", aggregate="summed", draws=99)
     result = scored(Words(), cache, spec)
     assert result.p_sums is not None and result.p_sums.shape == (100,)
-    joined = scoring.Scored.join([scored(Words(), cache, spec, size=1), scored(Words(), cache, spec, size=1)])
+    joined = scoring.Scored.join(
+        [scored(Words(), cache, spec, size=1), scored(Words(), cache, spec, size=1)]
+    )
     assert joined.p_sums == pytest.approx(2 * result.p_sums)
-    assert np.array_equal(scoring.Scored.from_arrays(result.to_arrays()).p_sums, result.p_sums)
-    combined = scoring.combine_p_values(result.p_values, result.p_floors, 0.05, result.p_sums)
+    assert np.array_equal(
+        scoring.Scored.from_arrays(result.to_arrays()).p_sums, result.p_sums
+    )
+    combined = scoring.combine_p_values(
+        result.p_values, result.p_floors, 0.05, result.p_sums
+    )
     assert combined["summed"] == (result.p_sums >= result.p_sums[0] - 1e-9).mean()
 
 
 def test_statistics_are_summed_only_where_the_spec_combines_their_sum(cache):
     for aggregate in ("fisher-discrete", "harmonic-mean"):
-        result = scored(Words(), cache, SignificanceSpec(method="exact", aggregate=aggregate))
+        result = scored(
+            Words(), cache, SignificanceSpec(method="exact", aggregate=aggregate)
+        )
         assert result.p_sums is None and "p_sums" not in result.to_arrays()
-        assert "summed" not in scoring.combine_p_values(result.p_values, result.p_floors, 0.05, result.p_sums)
+        assert "summed" not in scoring.combine_p_values(
+            result.p_values, result.p_floors, 0.05, result.p_sums
+        )
 
 
 def test_shards_are_joined_with_nan_where_one_has_no_p_values():
     def shard(values, method, seconds, note="", floors=None):
         p_values = None if floors is None else np.array(floors) * 2
-        return scoring.Scored(np.array(values), p_values, None if floors is None else np.array(floors), method, seconds, note)
+        return scoring.Scored(
+            np.array(values),
+            p_values,
+            None if floors is None else np.array(floors),
+            method,
+            seconds,
+            note,
+        )
 
     tested = shard([[1.0, 5.0]], "monte-carlo + exact", 1.5, floors=[0.1])
     untested = shard([[2.0], [3.0]], "", 2.0, "no null")
     other = shard([[4.0]], "auto + exact", 0.5, "another", floors=[0.2])
     joined = scoring.Scored.join([tested, untested, other])
-    assert np.array_equal(joined.stats, [[1, 5], [2, np.nan], [3, np.nan], [4, np.nan]], equal_nan=True)
+    assert np.array_equal(
+        joined.stats, [[1, 5], [2, np.nan], [3, np.nan], [4, np.nan]], equal_nan=True
+    )
     assert joined.p_values is not None and joined.p_floors is not None
     assert np.array_equal(joined.p_values, [0.2, np.nan, np.nan, 0.4], equal_nan=True)
     assert np.array_equal(joined.p_floors, [0.1, np.nan, np.nan, 0.2], equal_nan=True)
-    assert (joined.p_method, joined.seconds, joined.p_note) == ("auto + exact + monte-carlo", 4.0, "no null")
+    assert (joined.p_method, joined.seconds, joined.p_note) == (
+        "auto + exact + monte-carlo",
+        4.0,
+        "no null",
+    )
     assert joined.p_floor == 0.1 and joined.p_sums is None
     plain = scoring.Scored.join([untested, untested])
-    assert (plain.p_values, plain.p_floors, plain.p_floor, len(plain.stats)) == (None, None, 1.0, 4)
+    assert (plain.p_values, plain.p_floors, plain.p_floor, len(plain.stats)) == (
+        None,
+        None,
+        1.0,
+        4,
+    )
 
 
 def test_one_shard_is_the_result_and_no_shard_is_an_empty_one():
     shard = scoring.Scored(np.ones((2, 1)), None, None, "", 1.0)
     assert scoring.Scored.join([shard]) is shard
     nothing = scoring.Scored.join([])
-    assert (len(nothing.stats), nothing.p_values, nothing.seconds, nothing.p_method) == (0, None, 0, "")
+    assert (
+        len(nothing.stats),
+        nothing.p_values,
+        nothing.seconds,
+        nothing.p_method,
+    ) == (0, None, 0, "")
 
 
 def test_a_result_without_a_defined_floor_has_the_floor_one():
     floors = np.array([np.nan, np.nan])
     assert scoring.Scored(np.ones((2, 1)), floors, floors, "exact", 1.0).p_floor == 1.0
-    assert scoring.Scored(np.ones((2, 1)), floors, np.array([np.nan, 0.25]), "exact", 1.0).p_floor == 0.25
+    assert (
+        scoring.Scored(
+            np.ones((2, 1)), floors, np.array([np.nan, 0.25]), "exact", 1.0
+        ).p_floor
+        == 0.25
+    )
 
 
 def test_nothing_is_combined_without_p_values():
     assert scoring.combine_p_values(None, None, 0.05) == {}
-    assert scoring.combine_p_values(np.array([0.5]), None, 0.05) == scoring.combine_p_values(None, np.array([0.5]), 0.05) == {}
+    assert (
+        scoring.combine_p_values(np.array([0.5]), None, 0.05)
+        == scoring.combine_p_values(None, np.array([0.5]), 0.05)
+        == {}
+    )
     assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}
 
 
@@ -249,7 +336,11 @@ def test_arrays_of_an_artifact_are_read_back(cache):
     assert np.array_equal(again.p_values, result.p_values, equal_nan=True)
     assert again.p_floors is not None and result.p_floors is not None
     assert np.array_equal(again.p_floors, result.p_floors, equal_nan=True)
-    assert (again.p_method, again.p_floor, again.seconds) == (result.p_method, result.p_floor, result.seconds)
+    assert (again.p_method, again.p_floor, again.seconds) == (
+        result.p_method,
+        result.p_floor,
+        result.seconds,
+    )
     assert "p_values" not in scored(Words(), cache).to_arrays()
 
 
@@ -258,7 +349,10 @@ def test_statistics_of_a_wrong_shape_name_the_metric(cache):
         def stats(self, batch, features, state):
             return np.zeros(len(batch))
 
-    with pytest.raises(ValueError, match=r"metric 'words' returned statistics of shape \(2,\) for 2 examples"):
+    with pytest.raises(
+        ValueError,
+        match=r"metric 'words' returned statistics of shape \(2,\) for 2 examples",
+    ):
         scored(Flat(), cache)
 
 
@@ -270,14 +364,23 @@ class Gather(Words):
         self.extra = extra
 
     def stats(self, batch, features, state):
-        return Objects.of([{"text": texts[0]} for texts in batch.texts * 2][: len(batch) + self.extra], "words")
+        return Objects.of(
+            [{"text": texts[0]} for texts in batch.texts * 2][
+                : len(batch) + self.extra
+            ],
+            "words",
+        )
 
 
-def test_objects_of_a_corpus_metric_are_in_the_order_of_the_examples_and_read_back(cache):
+def test_objects_of_a_corpus_metric_are_in_the_order_of_the_examples_and_read_back(
+    cache,
+):
     seen: list[Any] = []
     parts = scoring.batches(SETS, cache)
     result = scoring.score(Gather(), parts, cache, None, 0, observe=seen.append)
-    assert [list(objects) for objects in seen] == [[{"text": "x"}, {"text": "w"}]], "the batch of two candidates"
+    assert [list(objects) for objects in seen] == [[{"text": "x"}, {"text": "w"}]], (
+        "the batch of two candidates"
+    )
     expected = [{"text": "x"}, None, {"text": "w"}, None]
     assert list(result.stats) == expected
     assert list(scoring.Scored.from_arrays(result.to_arrays()).stats) == expected
@@ -286,7 +389,9 @@ def test_objects_of_a_corpus_metric_are_in_the_order_of_the_examples_and_read_ba
 
 @pytest.mark.parametrize("extra", [-1, 1])
 def test_another_number_of_objects_than_of_examples_names_the_metric(cache, extra):
-    with pytest.raises(ValueError, match=f"metric 'words' collected {2 + extra} objects for 2 examples"):
+    with pytest.raises(
+        ValueError, match=f"metric 'words' collected {2 + extra} objects for 2 examples"
+    ):
         scored(Gather(extra), cache)
 
 
@@ -296,7 +401,11 @@ def test_rows_of_a_wrong_number_or_dimension_name_the_metric(cache, shape):
         def stats(self, batch, features, state):
             return np.zeros(shape)
 
-    with pytest.raises(ValueError, match=rf"metric 'words' returned statistics of shape \({', '.join(map(str, shape))}\) for 2 examples"):
+    with pytest.raises(
+        ValueError,
+        match=r"metric 'words' returned statistics of shape "
+        rf"\({', '.join(map(str, shape))}\) for 2 examples",
+    ):
         scored(Wrong(), cache)
 
 
@@ -314,31 +423,41 @@ def test_intervals_need_two_rows_samples_and_a_metric_that_resamples(rows):
 
 
 class Equal(MeanMetric):
-    """Share of the candidates that are equal to a reference; scored again for each relabeling."""
+    """Share of the candidates that are equal to a reference;
+    scored again for each relabeling.
+    """
 
     def __init__(self, **fields: Any) -> None:
         self.spec = MetricSpec(**{"name": "equal", "higher_is_better": True, **fields})
 
     def scores(self, batch, features, state) -> np.ndarray:
-        rows = [[text in texts[batch.n :] for text in texts[: batch.n]] for texts in batch.texts]
+        rows = [
+            [text in texts[batch.n :] for text in texts[: batch.n]]
+            for texts in batch.texts
+        ]
         return np.array(rows, dtype=float).mean(axis=1)
 
 
 def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
     exact = scored(Equal(), cache, SignificanceSpec(method="exact"))
     assert (exact.p_method, exact.p_note) == ("exact", "")
-    sets = [CaptionSet(str(k), tuple("abcde"), tuple("defghi")) for k in range(4)]  # 462 relabelings each
+    # 462 relabelings each
+    sets = [CaptionSet(str(k), tuple("abcde"), tuple("defghi")) for k in range(4)]
     features = FeatureCache()
     parts = scoring.batches(sets, features)
 
     def result(**settings: Any) -> scoring.Scored:
-        return scoring.score(Equal(), parts, features, SignificanceSpec(method="exact", **settings), 0)
+        return scoring.score(
+            Equal(), parts, features, SignificanceSpec(method="exact", **settings), 0
+        )
 
     assert result(scorings=4 * 462).p_method == "exact"
     fewer = result(scorings=4 * 461)
     assert fewer.p_method == "monte-carlo of 461 draws (budget of 1,844 scorings)"
     assert fewer.p_floor == pytest.approx(1 / 462)
-    assert result(scorings=1).p_method == "monte-carlo of 99 draws (budget of 1 scorings)"
+    assert (
+        result(scorings=1).p_method == "monte-carlo of 99 draws (budget of 1 scorings)"
+    )
     assert result(budget=10, draws=20).p_method == "monte-carlo"
     whole = result().p_values
     assert whole is not None and fewer.p_values is not None
@@ -348,7 +467,9 @@ def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
 @pytest.mark.equal_bits
 def test_the_design_of_the_generic_null_is_the_same_for_any_batch_size(cache):
     def p_values(size: int) -> np.ndarray | None:
-        return scored(Equal(), cache, SignificanceSpec(method="monte-carlo", scorings=800), size).p_values
+        return scored(
+            Equal(), cache, SignificanceSpec(method="monte-carlo", scorings=800), size
+        ).p_values
 
     one, all_together = p_values(1), p_values(512)
     assert one is not None and all_together is not None
@@ -362,18 +483,32 @@ def test_a_reason_takes_the_place_of_p_values(cache):
     assert result.p_note == "reads the candidates alone and defines no permutation null"
     assert scoring.Scored.from_arrays(result.to_arrays()).p_note == result.p_note
     assert scored(metric, cache).p_note == "", "none was requested"
-    undirected = scored(Equal(higher_is_better=None), cache, SignificanceSpec(method="exact"))
+    undirected = scored(
+        Equal(higher_is_better=None), cache, SignificanceSpec(method="exact")
+    )
     assert undirected.p_note.startswith("has no direction")
 
 
-@pytest.mark.parametrize(("least", "expected"), [(2, [True, True]), (3, [False, False])])
+@pytest.mark.parametrize(
+    ("least", "expected"), [(2, [True, True]), (3, [False, False])]
+)
 def test_a_metric_without_references_scores_two_texts_or_an_image(least, expected):
-    metric = SimpleNamespace(spec=MetricSpec("m", True, needs=("candidates",), min_texts=least))
-    assert scoring.scorable(metric, np.array([1, 2]), np.array([0, 0])).tolist() == expected
+    metric = SimpleNamespace(
+        spec=MetricSpec("m", True, needs=("candidates",), min_texts=least)
+    )
+    assert (
+        scoring.scorable(metric, np.array([1, 2]), np.array([0, 0])).tolist()
+        == expected
+    )
 
 
-def test_the_budget_of_scorings_belongs_to_the_examples_that_the_metric_can_score(cache):
-    sets = [CaptionSet("a", tuple("abcde"), tuple("defghi")), CaptionSet("b", ("a",), ("b",))]
+def test_the_budget_of_scorings_belongs_to_the_examples_that_the_metric_can_score(
+    cache,
+):
+    sets = [
+        CaptionSet("a", tuple("abcde"), tuple("defghi")),
+        CaptionSet("b", ("a",), ("b",)),
+    ]
     spec = SignificanceSpec(method="exact", scorings=150)
     (result,) = scoring.score_sets([Equal(min_candidates=2)], sets, spec)
     assert result.p_method == "monte-carlo of 150 draws (budget of 150 scorings)"
@@ -381,14 +516,30 @@ def test_the_budget_of_scorings_belongs_to_the_examples_that_the_metric_can_scor
     assert nothing.p_values is not None
     assert np.isnan(nothing.p_values).all() and nothing.p_method == ""
     (features := FeatureCache()).intern(["a"])
-    shard = scoring.score(Equal(min_candidates=2), scoring.batches(sets[:1], features), features, spec, 0, examples=1)
+    shard = scoring.score(
+        Equal(min_candidates=2),
+        scoring.batches(sets[:1], features),
+        features,
+        spec,
+        0,
+        examples=1,
+    )
     assert shard.p_method == result.p_method
-    half = scoring.score(Equal(), scoring.batches(sets[:1], features), features, spec.model_copy(update={"scorings": 300}), 0, examples=2)
+    half = scoring.score(
+        Equal(),
+        scoring.batches(sets[:1], features),
+        features,
+        spec.model_copy(update={"scorings": 300}),
+        0,
+        examples=2,
+    )
     assert half.p_method == "monte-carlo of 150 draws (budget of 300 scorings)"
 
 
 def test_p_values_are_drawn_with_the_seed_zero_unless_told_otherwise():
-    sets = [CaptionSet(str(k), tuple("adefg"), tuple("aabbcc"[: k + 2])) for k in range(5)]
+    sets = [
+        CaptionSet(str(k), tuple("adefg"), tuple("aabbcc"[: k + 2])) for k in range(5)
+    ]
     spec = SignificanceSpec(method="monte-carlo", draws=99)
 
     def p_values(*seed: int) -> list[float]:
@@ -401,13 +552,22 @@ def test_p_values_are_drawn_with_the_seed_zero_unless_told_otherwise():
 
 @pytest.mark.parametrize(
     ("significance", "expected"),
-    [(None, (False,) * 3), ("none", (False,) * 3), ("exact", (True, True, False)), ("monte-carlo", (True, True, False))],
+    [
+        (None, (False,) * 3),
+        ("none", (False,) * 3),
+        ("exact", (True, True, False)),
+        ("monte-carlo", (True, True, False)),
+    ],
 )
-def test_only_relabelings_that_are_scored_again_depend_on_the_number_of_examples(significance, expected):
+def test_only_relabelings_that_are_scored_again_depend_on_the_number_of_examples(
+    significance, expected
+):
     spec = significance and SignificanceSpec(method=significance)
     metrics = Words(), Equal(), Equal(needs=frozenset())
     assert tuple(scoring.is_tested(metric, spec) for metric in metrics) == expected
-    assert tuple(scoring.depends_on_all_examples(metric, spec) for metric in metrics) == (False, expected[1], False)
+    assert tuple(
+        scoring.depends_on_all_examples(metric, spec) for metric in metrics
+    ) == (False, expected[1], False)
 
 
 def test_no_test_was_requested_where_its_method_is_none(cache):
@@ -419,45 +579,88 @@ def test_no_test_was_requested_where_its_method_is_none(cache):
 def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_and_texts():
     def mask(sizes, **fields):
         n, m = np.array(sizes).T
-        return scoring.scorable(SimpleNamespace(spec=MetricSpec("m", True, **fields)), n, m).tolist()
+        return scoring.scorable(
+            SimpleNamespace(spec=MetricSpec("m", True, **fields)), n, m
+        ).tolist()
 
-    assert mask([(1, 1), (1, 2), (2, 1), (2, 2)], min_texts=3) == [False, True, True, True]
-    assert mask([(1, 3), (2, 3), (2, 2), (3, 3)], min_candidates=2, min_references=3) == [False, True, False, True]
+    assert mask([(1, 1), (1, 2), (2, 1), (2, 2)], min_texts=3) == [
+        False,
+        True,
+        True,
+        True,
+    ]
+    assert mask(
+        [(1, 3), (2, 3), (2, 2), (3, 3)], min_candidates=2, min_references=3
+    ) == [False, True, False, True]
     assert mask([(2, 0), (2, 1)], min_texts=2) == [False, True], "references are needed"
-    assert mask([(1, 0), (1, 1), (2, 0)], needs=("candidates",), min_candidates=2) == [False, False, True]
-    assert mask([(1, 0), (1, 1), (2, 2)], needs=("candidates",), min_references=2) == [True, False, True], "none, or as many as it reads"
-    assert mask([(1, 0), (2, 0)], needs=("candidates",), min_references=0) == [True, True]
+    assert mask([(1, 0), (1, 1), (2, 0)], needs=("candidates",), min_candidates=2) == [
+        False,
+        False,
+        True,
+    ]
+    assert mask([(1, 0), (1, 1), (2, 2)], needs=("candidates",), min_references=2) == [
+        True,
+        False,
+        True,
+    ], "none, or as many as it reads"
+    assert mask([(1, 0), (2, 0)], needs=("candidates",), min_references=0) == [
+        True,
+        True,
+    ]
     assert mask([(1, 0)], needs=("candidates",), min_texts=1) == [True]
 
 
 class OfReferences(Equal):
-    """Shares that are scored with the references of all examples, or with nothing of them."""
+    """Shares that are scored with the references of all examples,
+    or with nothing of them.
+    """
 
     def __init__(self, reads: bool = True, **fields: Any) -> None:
         super().__init__(**fields)
         self.reads = reads
 
     def scores(self, batch, features, state) -> np.ndarray:
-        return super().scores(batch, features, state) + (len(features.references) if self.reads else 0)
+        return super().scores(batch, features, state) + (
+            len(features.references) if self.reads else 0
+        )
 
 
 def test_a_metric_that_reads_the_references_of_other_examples_says_so(cache):
-    with pytest.raises(HarnessError, match="metric 'equal' declares no corpus state and reads the references of the task: set MetricSpec"):
+    with pytest.raises(
+        HarnessError,
+        match="metric 'equal' declares no corpus state and reads the references of the "
+        "task: set MetricSpec",
+    ):
         scored(OfReferences(), cache)
-    assert scored(OfReferences(held_fixed="number held fixed"), cache).stats[:, 0].tolist() == [4, 4, 4, 4]
+    assert scored(OfReferences(held_fixed="number held fixed"), cache).stats[
+        :, 0
+    ].tolist() == [4, 4, 4, 4]
     cache.corpus_read = "what another metric has read"
     assert scored(OfReferences(reads=False), cache).stats[:, 0].tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("number", "tested"), [(0, True), (4, True), (5, False)])
 def test_there_are_p_values_from_a_number_of_examples_on(cache, number, tested):
-    result = scored(Equal(testable_from=number), cache, SignificanceSpec(method="exact"))
-    reason = "is fitted on the references of 4 examples: its p-values have their size from 5 on"
-    assert (result.p_values is not None, result.p_note) == (tested, "" if tested else reason)
+    result = scored(
+        Equal(testable_from=number), cache, SignificanceSpec(method="exact")
+    )
+    reason = (
+        "is fitted on the references of 4 examples: "
+        "its p-values have their size from 5 on"
+    )
+    assert (result.p_values is not None, result.p_note) == (
+        tested,
+        "" if tested else reason,
+    )
 
 
 def test_one_example_is_named_as_one():
     cache = FeatureCache([SETS[0].references])
     parts = scoring.batches(SETS[:1], cache)
-    result = scoring.score(Equal(testable_from=2), parts, cache, SignificanceSpec(method="exact"), 0)
-    assert result.p_note == "is fitted on the references of one example: its p-values have their size from 2 on"
+    result = scoring.score(
+        Equal(testable_from=2), parts, cache, SignificanceSpec(method="exact"), 0
+    )
+    assert (
+        result.p_note == "is fitted on the references of one example: "
+        "its p-values have their size from 2 on"
+    )

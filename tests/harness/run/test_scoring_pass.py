@@ -27,7 +27,9 @@ from harness.run.scoring_pass import ScoringPass, fit, prime
 from harness.testing.metric_subject import same_rows
 from tests.support.growing import write_task
 
-SAMPLE = str(Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json")
+SAMPLE = str(
+    Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json"
+)
 SPEC = {
     "task": "sample",
     "dataset": {"reader": "coco", "path": SAMPLE},
@@ -35,15 +37,39 @@ SPEC = {
     "limit": 23,
     "models": [{"human": {"held_out": 3}}, "shuffled"],
     "decoding": {"candidates": [1, 3]},
-    "metrics": ["bleu4", "rouge", "cider", "novelty", "distinct", {"best": {"metric": "cider"}}, {"trm": {"distance": "cider"}},
-                {"mmd": {"embedding": "bow"}}, "ms-jaccard", "cnd"],
+    "metrics": [
+        "bleu4",
+        "rouge",
+        "cider",
+        "novelty",
+        "distinct",
+        {"best": {"metric": "cider"}},
+        {"trm": {"distance": "cider"}},
+        {"mmd": {"embedding": "bow"}},
+        "ms-jaccard",
+        "cnd",
+    ],
     "significance": "exact",
     "bootstrap": {"samples": 50},
-}  # fmt: skip
+}
 
 
 def numbers(run):
-    return [(r.model, r.decoding_key, r.metric, r.value, r.ci95, r.p_value, r.n, r.skipped, r.sizes, r.statistics) for r in run.records]
+    return [
+        (
+            r.model,
+            r.decoding_key,
+            r.metric,
+            r.value,
+            r.ci95,
+            r.p_value,
+            r.n,
+            r.skipped,
+            r.sizes,
+            r.statistics,
+        )
+        for r in run.records
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +78,9 @@ def whole(tmp_path_factory):
 
 
 def sharded(folder, size, spec=SPEC, mode="auto"):
-    return harness.api.evaluate_all(spec, output=folder, mode=mode, options=Options(shard_size=size))[0]
+    return harness.api.evaluate_all(
+        spec, output=folder, mode=mode, options=Options(shard_size=size)
+    )[0]
 
 
 @pytest.mark.first_case_fast
@@ -78,7 +106,11 @@ def test_a_run_without_a_directory_is_the_same(whole):
 def test_a_run_may_lose_any_file(whole, tmp_path):
     expected = repr(numbers(sharded(tmp_path / "r", 9)))
     for path in sorted((tmp_path / "r").rglob("*")):
-        if path.is_file() and path.name not in ("manifest.json", ".lock", "log.jsonl") and path.suffix != ".npz":
+        if (
+            path.is_file()
+            and path.name not in ("manifest.json", ".lock", "log.jsonl")
+            and path.suffix != ".npz"
+        ):
             shutil.copytree(tmp_path / "r", tmp_path / "copy")
             (tmp_path / "copy" / path.relative_to(tmp_path / "r")).unlink()
             run = harness.evaluate(SPEC, output=tmp_path / "copy")
@@ -99,21 +131,34 @@ def test_a_lost_shard_of_a_finished_run_is_computed_again(tmp_path):
 
 def test_an_extended_run_computes_only_what_it_lacks(project):
     spec = {
-        "task": "words", "dataset": {"reader": "words", "count": 6}, "models": [{"echo": {"log": "calls.txt"}}],
-        "metrics": ["length"], "bootstrap": {"samples": 0},
-    }  # fmt: skip
+        "task": "words",
+        "dataset": {"reader": "words", "count": 6},
+        "models": [{"echo": {"log": "calls.txt"}}],
+        "metrics": ["length"],
+        "bootstrap": {"samples": 0},
+    }
     sharded(project / "r", 3, spec)
     before = {path.name for path in (project / "r" / "scores").iterdir()}
-    more = {**spec, "dataset": {"reader": "words", "count": 9}, "metrics": ["length", {"length": {"scale": 2.0}}]}
+    more = {
+        **spec,
+        "dataset": {"reader": "words", "count": 9},
+        "metrics": ["length", {"length": {"scale": 2.0}}],
+    }
     extended = sharded(project / "r", 3, more, mode="extend")
-    calls = [line.split()[0] for line in (project / "calls.txt").read_text().splitlines()]
+    calls = [
+        line.split()[0] for line in (project / "calls.txt").read_text().splitlines()
+    ]
     assert calls == [f"e{k}" for k in range(9)], "only the new examples are asked for"
-    assert before - {p.name for p in (project / "r" / "scores").iterdir()} <= {n for n in before if n.endswith(".json")}
+    assert before - {p.name for p in (project / "r" / "scores").iterdir()} <= {
+        n for n in before if n.endswith(".json")
+    }
     fresh = harness.evaluate(more)
     assert [r.value for r in extended.records] == [r.value for r in fresh.records]
 
 
-def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, monkeypatch):
+def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(
+    project, monkeypatch
+):
     totals, done = {}, []
 
     @contextmanager
@@ -123,20 +168,34 @@ def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(project, 
 
     monkeypatch.setattr(scoring_pass, "bar", bar)
     spec = {
-        "task": "words", "dataset": {"reader": "words", "count": 8}, "models": ["echo", {"echo": {"label": "b", "fail": ["e1", "e6"]}}],
-        "metrics": ["length", {"length": {"scale": 2.0}}], "bootstrap": {"samples": 0},
-    }  # fmt: skip
+        "task": "words",
+        "dataset": {"reader": "words", "count": 8},
+        "models": ["echo", {"echo": {"label": "b", "fail": ["e1", "e6"]}}],
+        "metrics": ["length", {"length": {"scale": 2.0}}],
+        "bootstrap": {"samples": 0},
+    }
     harness.api.evaluate_all(spec, options=Options(shard_size=3))
     (total,) = [total for name, total in totals.items() if name.endswith("scores")]
     assert total == sum(done) == 2 * (8 + 6)
 
 
 @pytest.mark.first_case_fast
-@pytest.mark.parametrize("executor", [ExecutorOptions(), ExecutorOptions("process", 1)], ids=lambda executor: executor.name)
+@pytest.mark.parametrize(
+    "executor",
+    [ExecutorOptions(), ExecutorOptions("process", 1)],
+    ids=lambda executor: executor.name,
+)
 def test_the_scores_of_a_watched_run_are_estimated(project, executor):
     watch = Watch()
-    spec = {"task": "words", "dataset": {"reader": "words", "count": 12}, "models": ["echo"], "metrics": ["bleu1"]}
-    (run,) = harness.api.evaluate_all(spec, options=Options(watch=watch, executor=executor))
+    spec = {
+        "task": "words",
+        "dataset": {"reader": "words", "count": 12},
+        "models": ["echo"],
+        "metrics": ["bleu1"],
+    }
+    (run,) = harness.api.evaluate_all(
+        spec, options=Options(watch=watch, executor=executor)
+    )
     ((*_, value, _, count),) = watch.estimates.rows()
     assert value == pytest.approx(run.records[0].value)
     assert count == 12, "each example counts once"
@@ -155,23 +214,45 @@ def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypa
     spec = {**write_task(tmp_path, 30), "until": {"conditions": ["rouge: good > twin"]}}
     (run,) = harness.api.evaluate_all(spec, options=Options(shard_size=10))
     assert {record.n for record in run.records} == {30}
-    assert [name.rpartition("] ")[2] for name in stages] == ["corpus statistics", "scores", "scores", "scores"]
-    assert totals == [30, 90, 90, 90], "scores of ten examples of three systems under three metrics"
+    assert [name.rpartition("] ")[2] for name in stages] == [
+        "corpus statistics",
+        "scores",
+        "scores",
+        "scores",
+    ]
+    assert totals == [30, 90, 90, 90], (
+        "scores of ten examples of three systems under three metrics"
+    )
 
 
 def test_rescoring_adds_metrics_without_generating(project):
-    spec = {"task": "words", "dataset": {"reader": "words"}, "models": [{"echo": {"log": "calls.txt"}}], "metrics": ["length"]}
+    spec = {
+        "task": "words",
+        "dataset": {"reader": "words"},
+        "models": [{"echo": {"log": "calls.txt"}}],
+        "metrics": ["length"],
+    }
     harness.evaluate(spec, output="r")
     run = harness.rescore("r", ["rouge,length:scale=2.0"])
-    assert [r.metric for r in run.records][1:] == ["rouge", *[r.metric for r in run.records][2:]]
+    assert [r.metric for r in run.records][1:] == [
+        "rouge",
+        *[r.metric for r in run.records][2:],
+    ]
     assert len(run.records) == 3
     assert len((project / "calls.txt").read_text().splitlines()) == 6
     assert harness.rescore("r", ["rouge"]).results == run.results
 
 
-TEXTS = [("a dog runs", "the dog runs fast"), ("a cat", "the black cat sleeps"), ("a bus", "a red bus stops"), ("a dog", "dogs run")] * 3
+TEXTS = [
+    ("a dog runs", "the dog runs fast"),
+    ("a cat", "the black cat sleeps"),
+    ("a bus", "a red bus stops"),
+    ("a dog", "dogs run"),
+] * 3
 EXAMPLES = [Example(f"e{k}", texts) for k, texts in enumerate(TEXTS)]
-SETS = [CaptionSet(f"e{k}", (f"{texts[0]} today",), texts) for k, texts in enumerate(TEXTS)]
+SETS = [
+    CaptionSet(f"e{k}", (f"{texts[0]} today",), texts) for k, texts in enumerate(TEXTS)
+]
 
 
 @pytest.fixture
@@ -182,23 +263,39 @@ def store(monkeypatch):
 
 
 def plans(*specs):
-    return [metric_plan(name, params, current().create("metrics", name, params)) for name, params in specs]
+    return [
+        metric_plan(name, params, current().create("metrics", name, params))
+        for name, params in specs
+    ]
 
 
 @pytest.mark.equal_bits
 @pytest.mark.parametrize(
     "spec",
-    [("cider", {}), ("cider", {"variant": "plain"}), ("cider-r", {}), ("self-cider", {}), ("novelty", {}),
-     ("best", {"metric": "cider"}), ("cider", {"df": [["a dog"], ["a cat"]]})],
-)  # fmt: skip
+    [
+        ("cider", {}),
+        ("cider", {"variant": "plain"}),
+        ("cider-r", {}),
+        ("self-cider", {}),
+        ("novelty", {}),
+        ("best", {"metric": "cider"}),
+        ("cider", {"df": [["a dog"], ["a cat"]]}),
+    ],
+)
 def test_a_fit_in_shards_equals_one_pass(store, spec):
     (plan,) = plans(spec)
     out = fit([plan], store.references, shards=3)
     assert (out.streaming, out.in_memory) == ([0], [])
-    assert ("state", plan.metric.signature()) in out.features.corpus_state()  # fitted before the first shard is scored
+    # fitted before the first shard is scored
+    assert ("state", plan.metric.signature()) in out.features.corpus_state()
     features = FeatureCache([e.references for e in EXAMPLES])
-    sets = [CaptionSet(s.id, (*s.candidates, "a dog runs in the park"), s.references) for s in SETS]
-    expected = scoring.score(plan.metric, scoring.batches(sets, features), features, None, 0).stats
+    sets = [
+        CaptionSet(s.id, (*s.candidates, "a dog runs in the park"), s.references)
+        for s in SETS
+    ]
+    expected = scoring.score(
+        plan.metric, scoring.batches(sets, features), features, None, 0
+    ).stats
     rows = []
     for start in range(0, len(sets), 4):
         out.features.next_shard()
@@ -208,11 +305,17 @@ def test_a_fit_in_shards_equals_one_pass(store, spec):
 
 
 def test_metrics_without_state_stream(store):
-    out = fit(metrics=plans(("bleu4", {}), ("distinct", {}), ("meteor", {})), references=store.references, shards=3)
+    out = fit(
+        metrics=plans(("bleu4", {}), ("distinct", {}), ("meteor", {})),
+        references=store.references,
+        shards=3,
+    )
     assert (out.streaming, out.in_memory) == ([0, 1, 2], [])
 
 
-def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store, caplog):
+def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(
+    store, caplog
+):
     class Fitted:
         def __init__(self):
             self.spec = current().create("metrics", "bleu4", {}).spec
@@ -232,10 +335,17 @@ def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(store,
 
 
 class Counting:
-    """A metric whose corpus state is the number of references; ``failing``: one example is too little for its fit."""
+    """A metric whose corpus state is the number of references; ``failing``: one example
+    is too little for its fit.
+    """
 
     def __init__(self, name="counting", *, failing=False, one_pass=False):
-        self.spec, self.name, self.failing, self.fitted = current().create("metrics", "bleu4", {}).spec, name, failing, []
+        self.spec, self.name, self.failing, self.fitted = (
+            current().create("metrics", "bleu4", {}).spec,
+            name,
+            failing,
+            [],
+        )
         if one_pass:
             self.merge = self.refuse
 
@@ -255,9 +365,16 @@ class Counting:
 def test_a_fit_that_one_example_is_too_little_for_keeps_all_texts(store, caplog):
     metric = Counting(failing=True)
     with caplog.at_level("DEBUG"):
-        out = fit([*plans(("bleu4", {})), MetricPlan("mine", "mine", {}, metric)], store.references, shards=2)
+        out = fit(
+            [*plans(("bleu4", {})), MetricPlan("mine", "mine", {}, metric)],
+            store.references,
+            shards=2,
+        )
     assert (out.streaming, out.in_memory, metric.fitted) == ([0], [1], [1])
-    assert "note: metric 'mine' is fitted in one pass and keeps all texts in memory (docs/plugins.md: merge)" in caplog.messages
+    assert (
+        "note: metric 'mine' is fitted in one pass and keeps all texts in memory "
+        "(docs/plugins.md: merge)" in caplog.messages
+    )
     assert "fit of counting on one example: too few" in caplog.messages
 
 
@@ -265,39 +382,77 @@ def test_a_part_that_is_fitted_in_one_pass_keeps_all_texts_and_the_others_stream
     steps = []
     first, second = Counting("first", one_pass=True), Counting("second", one_pass=True)
     (cider,) = plans(("cider", {}))
-    metrics = [MetricPlan("first", "first", {}, first), cider, MetricPlan("second", "second", {}, second)]
+    metrics = [
+        MetricPlan("first", "first", {}, first),
+        cider,
+        MetricPlan("second", "second", {}, second),
+    ]
     out = fit(metrics, store.references, shards=2, advance=steps.append)
     assert (out.streaming, out.in_memory) == ([1], [0, 2])
-    assert first.fitted == second.fitted == [5, 5], "the second block shows that they cannot be merged"
+    assert first.fitted == second.fitted == [5, 5], (
+        "the second block shows that they cannot be merged"
+    )
     assert steps == [5, 5, 2], "blocks of twelve examples"
     kept = out.features.corpus_state()
-    assert ("state", cider.metric.signature()) in kept and not {("state", "first"), ("state", "second")} & set(kept)
+    assert ("state", cider.metric.signature()) in kept and not {
+        ("state", "first"),
+        ("state", "second"),
+    } & set(kept)
 
 
-@pytest.mark.parametrize(("count", "partial", "in_memory"), [(1, False, []), (3, False, [0]), (1, True, [0]), (3, True, [0])])
-def test_a_pass_over_all_examples_at_once_needs_no_texts_in_memory_besides(store, count, partial, in_memory):
+@pytest.mark.parametrize(
+    ("count", "partial", "in_memory"),
+    [(1, False, []), (3, False, [0]), (1, True, [0]), (3, True, [0])],
+)
+def test_a_pass_over_all_examples_at_once_needs_no_texts_in_memory_besides(
+    store, count, partial, in_memory
+):
     state = SimpleNamespace(
-        execution=SimpleNamespace(stage=str), references=store.references, show=False, partial=partial, shards=[(0, 12)] * count,
+        execution=SimpleNamespace(stage=str),
+        references=store.references,
+        show=False,
+        partial=partial,
+        shards=[(0, 12)] * count,
         metrics=[MetricPlan("mine", "mine", {}, Counting())],
-    )  # fmt: skip
+    )
     assert ScoringPass.fit.func(state).in_memory == in_memory
 
 
-@pytest.mark.parametrize(("partial", "metrics"), [(True, [1, 3]), (False, [0, 1, 2, 3])])
-def test_metrics_whose_p_values_need_all_examples_are_left_to_the_whole_run(partial, metrics):
+@pytest.mark.parametrize(
+    ("partial", "metrics"), [(True, [1, 3]), (False, [0, 1, 2, 3])]
+)
+def test_metrics_whose_p_values_need_all_examples_are_left_to_the_whole_run(
+    partial, metrics
+):
     state = SimpleNamespace(
-        shards=[(0, 2)], systems=["a"], metrics=["p", "q", "r", "s"], partial=partial, _needs_all_examples=[True, False, True, False],
-        artifacts=SimpleNamespace(read_arrays=lambda stem: None), _key=lambda *place: SimpleNamespace(stem=str(place)),
+        shards=[(0, 2)],
+        systems=["a"],
+        metrics=["p", "q", "r", "s"],
+        partial=partial,
+        _needs_all_examples=[True, False, True, False],
+        artifacts=SimpleNamespace(read_arrays=lambda stem: None),
+        _key=lambda *place: SimpleNamespace(stem=str(place)),
         fit=SimpleNamespace(streaming=[0, 1, 2, 3]),
-    )  # fmt: skip
+    )
     assert ScoringPass._jobs(state) == {0: {0: metrics}}
 
 
 def test_there_are_no_statistics_of_a_batch_of_which_a_shard_is_missing():
-    stored = {str(k): scoring.Scored(np.full((2, 1), float(k)), None, None, "", 0.0).to_arrays() for k in range(2)}
+    stored = {
+        str(k): scoring.Scored(
+            np.full((2, 1), float(k)), None, None, "", 0.0
+        ).to_arrays()
+        for k in range(2)
+    }
     artifacts = SimpleNamespace(read_arrays=stored.get)
-    state = SimpleNamespace(shards=[0, 1], artifacts=artifacts, _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)))
-    assert np.array_equal(ScoringPass.batch_statistics(state, 0, 0), [[0], [0], [1], [1]])
+    state = SimpleNamespace(
+        shards=[0, 1],
+        artifacts=artifacts,
+        _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)),
+    )
+    assert np.array_equal(
+        ScoringPass.batch_statistics(state, 0, 0), [[0], [0], [1], [1]]
+    )
     del stored["0"]
     assert ScoringPass.batch_statistics(state, 0, 0) is None
 
@@ -310,7 +465,10 @@ def test_other_shards_forget_the_counts_of_examples_of_the_earlier_ones():
 
 def test_the_captions_of_a_shard_are_counted_in_a_part_of_the_examples():
     part = SimpleNamespace(start=4, present=np.array([True, True, False, True, True]))
-    counts = [ScoringPass._present(SimpleNamespace(), part, shard) for shard in ((4, 6), (5, 7), (6, 8), (4, 9))]
+    counts = [
+        ScoringPass._present(SimpleNamespace(), part, shard)
+        for shard in ((4, 6), (5, 7), (6, 8), (4, 9))
+    ]
     assert counts == [2, 1, 1, 4]
 
 
@@ -336,15 +494,26 @@ class Known(Length):
 """
 
 
-def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read_back(project):
+def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read_back(
+    project,
+):
     (project / "known_parts.py").write_text(KNOWN)
-    entry = 'known: {import: "known_parts:Known", summary: known words, level: item, higher_is_better: true}'
+    entry = (
+        'known: {import: "known_parts:Known", summary: known words, level: item, '
+        "higher_is_better: true}"
+    )
     registry = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(registry.replace("metrics: {", f"metrics: {{{entry}, "))
+    (project / "registry.yaml").write_text(
+        registry.replace("metrics: {", f"metrics: {{{entry}, ")
+    )
     spec = {
-        "task": "words", "dataset": {"reader": "words", "count": 7}, "models": ["echo", {"echo": {"label": "b", "n": 3}}],
-        "metrics": ["length", "known", "rouge"], "bootstrap": {"samples": 20}, "significance": "monte-carlo",
-    }  # fmt: skip
+        "task": "words",
+        "dataset": {"reader": "words", "count": 7},
+        "models": ["echo", {"echo": {"label": "b", "n": 3}}],
+        "metrics": ["length", "known", "rouge"],
+        "bootstrap": {"samples": 20},
+        "significance": "monte-carlo",
+    }
     expected = harness.evaluate(spec)
     run = sharded(project / "r", 2, spec)
     assert repr(numbers(run)) == repr(numbers(expected))
@@ -354,7 +523,10 @@ def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read
     assert repr(numbers(again)) == repr(numbers(run))
     (project / "known.yaml").write_text(json.dumps(spec))
     for k in (1, 2):
-        assert main(["run", "known.yaml", "--shard", f"{k}/2", "--output", f"parts/{k}"]) == 0
+        assert (
+            main(["run", "known.yaml", "--shard", f"{k}/2", "--output", f"parts/{k}"])
+            == 0
+        )
     assert main(["merge", "parts/1", "parts/2", "--output", "merged"]) == 0
     assert repr(numbers(harness.Run.open("merged"))) == repr(numbers(expected))
 
@@ -365,11 +537,16 @@ def test_priming_builds_what_is_built_on_first_use(store):
     fitted = set(out.features.corpus_state())
     prime(out, [plan], [CaptionSet("x", ("a dog", "a cat"), TEXTS[0])])
     built = set(out.features.corpus_state()) - fitted
-    assert any("cider-d" in str(key) for key in built), "the document frequencies of the distance"
+    assert any("cider-d" in str(key) for key in built), (
+        "the document frequencies of the distance"
+    )
     assert out.features.texts == []
 
 
-@pytest.mark.parametrize(("growing", "part", "partial"), [(False, None, False), (True, None, True), (False, 1, True)])
+@pytest.mark.parametrize(
+    ("growing", "part", "partial"),
+    [(False, None, False), (True, None, True), (False, 1, True)],
+)
 def test_a_pass_is_partial_where_examples_are_missing(growing, part, partial):
     state = SimpleNamespace(growing=growing, options=SimpleNamespace(part=part))
     assert ScoringPass.partial.fget(state) == partial
@@ -377,20 +554,39 @@ def test_a_pass_is_partial_where_examples_are_missing(growing, part, partial):
 
 def test_the_first_sets_are_those_of_the_first_system_with_captions():
     empty = SimpleNamespace(caption_sets=lambda start, stop, uncut: [])
-    full = SimpleNamespace(caption_sets=lambda start, stop, uncut: list(range(start, stop)))
-    for shards, expected in (([(3, 5), (5, 90)], [3, 4]), ([(5, 90)], list(range(5, 69)))):
-        assert ScoringPass._first_sets(SimpleNamespace(shards=shards, systems=[empty, full])) == expected
-    assert ScoringPass._first_sets(SimpleNamespace(shards=[(3, 5)], systems=[empty])) == []
+    full = SimpleNamespace(
+        caption_sets=lambda start, stop, uncut: list(range(start, stop))
+    )
+    for shards, expected in (
+        ([(3, 5), (5, 90)], [3, 4]),
+        ([(5, 90)], list(range(5, 69))),
+    ):
+        assert (
+            ScoringPass._first_sets(
+                SimpleNamespace(shards=shards, systems=[empty, full])
+            )
+            == expected
+        )
+    assert (
+        ScoringPass._first_sets(SimpleNamespace(shards=[(3, 5)], systems=[empty])) == []
+    )
 
 
 def test_workers_score_where_the_options_say_and_on_the_cluster_of_a_run_that_has_one():
-    scorer, cluster = SimpleNamespace(observe=None, features=FeatureCache([])), SimpleNamespace(executor=lambda scorer: ("cluster", scorer))
+    scorer, cluster = (
+        SimpleNamespace(observe=None, features=FeatureCache([])),
+        SimpleNamespace(executor=lambda scorer: ("cluster", scorer)),
+    )
 
     def executor(name, cluster):
         state = SimpleNamespace(
-            _scorer=lambda features: scorer, fit=scoring_pass.CorpusFit(FeatureCache([])), metrics=[], _first_sets=list,
-            options=SimpleNamespace(executor=ExecutorOptions(name, 1)), execution=SimpleNamespace(cluster=lambda: cluster),
-        )  # fmt: skip
+            _scorer=lambda features: scorer,
+            fit=scoring_pass.CorpusFit(FeatureCache([])),
+            metrics=[],
+            _first_sets=list,
+            options=SimpleNamespace(executor=ExecutorOptions(name, 1)),
+            execution=SimpleNamespace(cluster=lambda: cluster),
+        )
         return ScoringPass._executor(state, None)
 
     assert isinstance(executor("local", cluster), LocalExecutor)
@@ -402,11 +598,17 @@ def test_workers_score_where_the_options_say_and_on_the_cluster_of_a_run_that_ha
 
 def test_the_texts_of_one_shard_in_this_process_serve_the_metrics_of_all_texts():
     fitted = FeatureCache([["a dog"]])
-    for count, name, shared in ((1, "local", True), (2, "local", False), (1, "process", False)):
+    for count, name, shared in (
+        (1, "local", True),
+        (2, "local", False),
+        (1, "process", False),
+    ):
         state = SimpleNamespace(
-            shards=[(0, 1)] * count, options=SimpleNamespace(executor=ExecutorOptions(name)),
-            fit=SimpleNamespace(features=fitted), references=[["a dog"]],
-        )  # fmt: skip
+            shards=[(0, 1)] * count,
+            options=SimpleNamespace(executor=ExecutorOptions(name)),
+            fit=SimpleNamespace(features=fitted),
+            references=[["a dog"]],
+        )
         features = ScoringPass._whole_features.func(state)
         assert (features is fitted) == shared
         assert list(features.references) == [["a dog"]]
@@ -415,33 +617,63 @@ def test_the_texts_of_one_shard_in_this_process_serve_the_metrics_of_all_texts()
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_the_statistics_of_several_shards_are_listed_under_the_name_of_the_whole(count):
     shards = [(k, k + 1) for k in range(count)]
-    stored = {str(shard): scoring.Scored(np.full((1, 1), float(shard[0])), None, None, "", 0.0).to_arrays() for shard in shards}
+    stored = {
+        str(shard): scoring.Scored(
+            np.full((1, 1), float(shard[0])), None, None, "", 0.0
+        ).to_arrays()
+        for shard in shards
+    }
     listed = {}
     state = SimpleNamespace(
-        shards=shards, whole=(0, count), _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)),
-        artifacts=SimpleNamespace(read_arrays=stored.get, write_shards=listed.__setitem__),
-    )  # fmt: skip
+        shards=shards,
+        whole=(0, count),
+        _key=lambda system, metric, shard: SimpleNamespace(stem=str(shard)),
+        artifacts=SimpleNamespace(
+            read_arrays=stored.get, write_shards=listed.__setitem__
+        ),
+    )
     scored, stem = ScoringPass.statistics(state, 0, 0)
-    assert (scored.stats[:, 0].tolist(), stem) == ([float(k) for k in range(count)], str((0, count)))
-    assert listed == ({str((0, count)): [str(shard) for shard in shards]} if count > 1 else {})
+    assert (scored.stats[:, 0].tolist(), stem) == (
+        [float(k) for k in range(count)],
+        str((0, count)),
+    )
+    assert listed == (
+        {str((0, count)): [str(shard) for shard in shards]} if count > 1 else {}
+    )
 
 
 def test_systems_that_share_captions_have_them_in_a_job_once_and_uncut():
-    system = SimpleNamespace(uncut_key=lambda start, stop: b"a", caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)])
-    state = SimpleNamespace(systems=[system, system], shards=[(0, 2), (2, 5)], _request=lambda *request: request)
+    system = SimpleNamespace(
+        uncut_key=lambda start, stop: b"a",
+        caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)],
+    )
+    state = SimpleNamespace(
+        systems=[system, system],
+        shards=[(0, 2), (2, 5)],
+        _request=lambda *request: request,
+    )
     job = ScoringPass._job(state, 1, {0: [0], 1: [0, 2]})
     assert job.sets == [[("captions", 2, 5, True)]]
     assert job.requests == [(0, 0, [0]), (0, 1, [0, 2])]
 
 
-@pytest.mark.parametrize(("watch", "show"), [(True, False), (False, True), (False, False)])
-def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_shown(watch, show, monkeypatch):
+@pytest.mark.parametrize(
+    ("watch", "show"), [(True, False), (False, True), (False, False)]
+)
+def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_shown(
+    watch, show, monkeypatch
+):
     used, view = [], Watch() if watch else None
-    scores = SimpleNamespace(index=0, scored={(0, 0): scoring.Scored(np.full((12, 1), 0.25), None, None, "", 0.0)})
+    scores = SimpleNamespace(
+        index=0,
+        scored={(0, 0): scoring.Scored(np.full((12, 1), 0.25), None, None, "", 0.0)},
+    )
 
     def executor(estimates):
         used.append(estimates)
-        return SimpleNamespace(scores=lambda jobs, advance: [scores], close=lambda: None)
+        return SimpleNamespace(
+            scores=lambda jobs, advance: [scores], close=lambda: None
+        )
 
     @contextmanager
     def bar(name, total, *, status, **options):
@@ -450,29 +682,66 @@ def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_sho
 
     monkeypatch.setattr(scoring_pass, "bar", bar)
     state = SimpleNamespace(
-        _jobs=lambda: {0: {0: [0]}}, systems=["a"], shards=[(0, 12)], metrics=plans(("rouge", {})), _labels=["a"], show=show,
-        _present=lambda system, shard: 12, _executor=executor, growing=False, _job=lambda shard, missing: shard,
-        _key=lambda *place: place, options=SimpleNamespace(watch=view, executor=ExecutorOptions("process")),
-        execution=SimpleNamespace(stage=str), artifacts=SimpleNamespace(write_arrays=lambda key, arrays: None),
-    )  # fmt: skip
+        _jobs=lambda: {0: {0: [0]}},
+        systems=["a"],
+        shards=[(0, 12)],
+        metrics=plans(("rouge", {})),
+        _labels=["a"],
+        show=show,
+        _present=lambda system, shard: 12,
+        _executor=executor,
+        growing=False,
+        _job=lambda shard, missing: shard,
+        _key=lambda *place: place,
+        options=SimpleNamespace(watch=view, executor=ExecutorOptions("process")),
+        execution=SimpleNamespace(stage=str),
+        artifacts=SimpleNamespace(write_arrays=lambda key, arrays: None),
+    )
     ScoringPass.compute(state)
     estimates, text = used
     assert (estimates is not None) == (watch or show)
     assert text == ("a: rouge 0.25 ± 0 so far" if watch or show else "")
 
 
-def test_a_metric_of_all_texts_scores_the_uncut_captions_of_all_shards_in_one_job(monkeypatch):
-    monkeypatch.setattr(scoring_pass, "bar", lambda name, total, **options: contextmanager(lambda: iter([lambda steps: None]))())
+def test_a_metric_of_all_texts_scores_the_uncut_captions_of_all_shards_in_one_job(
+    monkeypatch,
+):
+    monkeypatch.setattr(
+        scoring_pass,
+        "bar",
+        lambda name, total, **options: contextmanager(
+            lambda: iter([lambda steps: None])
+        )(),
+    )
     written, jobs = {}, []
     scored = scoring.Scored(np.ones((1, 1)), None, None, "", 0.0)
-    scorer = SimpleNamespace(score=lambda job, advance: jobs.append(job) or SimpleNamespace(scored={(1, 0): scored}))
-    system = SimpleNamespace(label="b", caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)])
+    scorer = SimpleNamespace(
+        score=lambda job, advance: (
+            jobs.append(job) or SimpleNamespace(scored={(1, 0): scored})
+        )
+    )
+    system = SimpleNamespace(
+        label="b",
+        caption_sets=lambda start, stop, uncut: [("captions", start, stop, uncut)],
+    )
     state = SimpleNamespace(
-        metrics=plans(("rouge", {})), systems=[None, system], whole=(2, 9), show=False, _whole_features=None,
-        _key=lambda system, metric, shard: SimpleNamespace(stem=f"{system} {metric} {shard}"), _scorer=lambda features: scorer,
+        metrics=plans(("rouge", {})),
+        systems=[None, system],
+        whole=(2, 9),
+        show=False,
+        _whole_features=None,
+        _key=lambda system, metric, shard: SimpleNamespace(
+            stem=f"{system} {metric} {shard}"
+        ),
+        _scorer=lambda features: scorer,
         _request=lambda *request: request,
-        artifacts=SimpleNamespace(read_arrays=lambda stem: None, write_arrays=lambda key, arrays: written.update({key.stem: arrays})),
-    )  # fmt: skip
+        artifacts=SimpleNamespace(
+            read_arrays=lambda stem: None,
+            write_arrays=lambda key, arrays: written.update({key.stem: arrays}),
+        ),
+    )
     result, key = ScoringPass._whole(state, 1, 0)
     assert (result, key.stem, list(written)) == (scored, "1 0 (2, 9)", ["1 0 (2, 9)"])
-    assert [(job.sets, job.requests) for job in jobs] == [([[("captions", 2, 9, True)]], [(0, 1, [0])])]
+    assert [(job.sets, job.requests) for job in jobs] == [
+        ([[("captions", 2, 9, True)]], [(0, 1, [0])])
+    ]

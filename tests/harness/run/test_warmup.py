@@ -24,7 +24,13 @@ def test_components_with_first_use_work_are_started_and_others_are_ignored():
     assert slow.calls == 1
 
 
-@pytest.mark.parametrize("start", ["warm([Starts()])", "next(iter([connect_cluster(ExecutorOptions('ray')).__enter__()]))"])
+@pytest.mark.parametrize(
+    "start",
+    [
+        "warm([Starts()])",
+        "next(iter([connect_cluster(ExecutorOptions('ray')).__enter__()]))",
+    ],
+)
 def test_what_numpy_imports_on_first_use_is_there_before_a_thread_starts(start):
     code = f"""
 import sys
@@ -45,7 +51,9 @@ execution.current = Registry
 sys.modules.pop("numpy.ma", None)
 {start}
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -54,11 +62,17 @@ def test_every_lazy_part_is_imported_before_the_work_starts(monkeypatch, tmp_pat
         (tmp_path / f"{name}.py").write_text("")
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("harness.run.warmup.LAZY_PARTS", ("first_lazy_part", "second_lazy_part"))
+    monkeypatch.setattr(
+        "harness.run.warmup.LAZY_PARTS", ("first_lazy_part", "second_lazy_part")
+    )
     warm([Slow()])
-    assert all(sys.modules.pop(name, None) for name in ("first_lazy_part", "second_lazy_part"))
+    assert all(
+        sys.modules.pop(name, None) for name in ("first_lazy_part", "second_lazy_part")
+    )
 
 
 def test_nothing_is_imported_for_components_without_first_use_work(monkeypatch):
-    monkeypatch.setattr("harness.run.warmup.import_lazy_parts", lambda: pytest.fail("no thread starts"))
+    monkeypatch.setattr(
+        "harness.run.warmup.import_lazy_parts", lambda: pytest.fail("no thread starts")
+    )
     warm([object(), None])

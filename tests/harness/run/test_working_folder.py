@@ -1,4 +1,6 @@
-"""A run is its spec, data and versions: it goes on from any working folder, and where its folder was moved together with the data."""
+"""A run is its spec, data and versions: it goes on from any working folder, and where
+its folder was moved together with the data.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def write_project(folder: Path) -> Path:
 
 @pytest.fixture
 def walk(tmp_path, monkeypatch):
-    """A folder with ``project`` (a spec and its data) and ``other``; the former is the working folder."""
+    """A folder with ``project`` (a spec and its data) and ``other``;
+    the former is the working folder.
+    """
     write_project(tmp_path / "project")
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "project")
@@ -50,13 +54,28 @@ def walk(tmp_path, monkeypatch):
 
 
 def state(folder: Path, *names: str) -> dict[str, str]:
-    """Return name -> hash of the files of a folder, or of those of some of its folders."""
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file() and (not names or file.parent.name in names)]
-    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    """Return name -> hash of the files of a folder,
+    or of those of some of its folders.
+    """
+    files = [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and (not names or file.parent.name in names)
+    ]
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in files
+    }
 
 
 def command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "harness", *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def stop_before_results(run: Path) -> None:
@@ -71,15 +90,33 @@ def test_the_command_line_goes_on_from_another_folder(tmp_path):
     first = command("run", "spec.yaml", "--output", "out", "--json", cwd=project)
     assert first.returncode == 0, first.stderr
     finished = state(project / "out")
-    again = command("run", "../project/spec.yaml", "--output", "../project/out", "--resume", "--json", cwd=tmp_path / "other")
+    again = command(
+        "run",
+        "../project/spec.yaml",
+        "--output",
+        "../project/out",
+        "--resume",
+        "--json",
+        cwd=tmp_path / "other",
+    )
     assert again.returncode == 0, again.stderr
     assert state(project / "out") == finished, "a finished run is opened, not computed"
     stop_before_results(project / "out")
     parts = state(project / "out", "candidates", "scores")
     assert len(parts) == 3
-    resumed = command("run", "project/spec.yaml", "--output", "project/out", "--resume", "--json", cwd=tmp_path)
+    resumed = command(
+        "run",
+        "project/spec.yaml",
+        "--output",
+        "project/out",
+        "--resume",
+        "--json",
+        cwd=tmp_path,
+    )
     assert resumed.returncode == 0, resumed.stderr
-    assert state(project / "out", "candidates", "scores") == parts, "captions and statistics are those of the first folder"
+    assert state(project / "out", "candidates", "scores") == parts, (
+        "captions and statistics are those of the first folder"
+    )
     assert [record["value"] for record in json.loads(resumed.stdout)["results"]] == [
         record["value"] for record in json.loads(first.stdout)["results"]
     ]
@@ -90,13 +127,24 @@ def test_results_do_not_depend_on_the_working_folder(walk, monkeypatch):
     monkeypatch.chdir(walk / "other")
     harness.evaluate("../project/spec.yaml", output="../project/out2")
     folders = [walk / "project" / name for name in ("out", "out2")]
-    manifests = [json.loads((folder / "manifest.json").read_text("utf-8")) for folder in folders]
-    given = [[path.pop("given") for path in manifest["paths"]] for manifest in manifests]
+    manifests = [
+        json.loads((folder / "manifest.json").read_text("utf-8")) for folder in folders
+    ]
+    given = [
+        [path.pop("given") for path in manifest["paths"]] for manifest in manifests
+    ]
     assert manifests[0] == manifests[1]
     assert manifests[0]["spec"]["dataset"]["path"] == "../data/refs.json"
-    assert given[0][0] == "data/refs.json" and given[1][0] == "../project/data/refs.json"
-    numbers = [json.loads((folder / "results.json").read_text("utf-8"))["results"] for folder in folders]
-    assert [(record["value"], record["ci95"]) for record in numbers[0]] == [(record["value"], record["ci95"]) for record in numbers[1]]
+    assert (
+        given[0][0] == "data/refs.json" and given[1][0] == "../project/data/refs.json"
+    )
+    numbers = [
+        json.loads((folder / "results.json").read_text("utf-8"))["results"]
+        for folder in folders
+    ]
+    assert [(record["value"], record["ci95"]) for record in numbers[0]] == [
+        (record["value"], record["ci95"]) for record in numbers[1]
+    ]
 
 
 def test_an_opened_run_has_paths_of_the_working_folder(walk, monkeypatch):
@@ -106,7 +154,9 @@ def test_an_opened_run_has_paths_of_the_working_folder(walk, monkeypatch):
     monkeypatch.chdir(walk / "other")
     run = harness.Run.open("../project/out")
     assert run.provenance.spec["dataset"]["path"] == "../project/data/refs.json"
-    assert [Path(entry.params["path"]).is_file() for entry in run.provenance.models] == [True]
+    assert [
+        Path(entry.params["path"]).is_file() for entry in run.provenance.models
+    ] == [True]
 
 
 def test_a_moved_folder_goes_on_and_takes_another_metric(walk, monkeypatch):
@@ -127,22 +177,63 @@ def test_a_copied_run_is_read_through_a_link(walk, monkeypatch):
     (walk / "other" / "deep").mkdir()
     (walk / "other" / "deep" / "link").symlink_to(walk / "project" / "out")
     run = harness.Run.open(walk / "other" / "deep" / "link")
-    assert json.loads(Path(run.provenance.spec["dataset"]["path"]).read_text()) == REFERENCES
+    assert (
+        json.loads(Path(run.provenance.spec["dataset"]["path"]).read_text())
+        == REFERENCES
+    )
 
 
 @pytest.mark.parametrize(
     ("cwd", "files", "output"),
     [
-        ("other", ["../project/data/preds.json", "../project/data/refs.json"], "../project/out"),
+        (
+            "other",
+            ["../project/data/preds.json", "../project/data/refs.json"],
+            "../project/out",
+        ),
         ("project/data", ["preds.json", "refs.json"], "../out"),
-        ("", ["./project/data/preds.json", "project/../project/data/refs.json"], "project/out"),
+        (
+            "",
+            ["./project/data/preds.json", "project/../project/data/refs.json"],
+            "project/out",
+        ),
     ],
 )
-def test_score_goes_on_with_the_paths_of_another_folder(walk, monkeypatch, capsys, cwd, files, output):
-    assert main(["score", "data/preds.json", "--references", "data/refs.json", "-m", "rouge", "--output", "out"]) == 0
+def test_score_goes_on_with_the_paths_of_another_folder(
+    walk, monkeypatch, capsys, cwd, files, output
+):
+    assert (
+        main(
+            [
+                "score",
+                "data/preds.json",
+                "--references",
+                "data/refs.json",
+                "-m",
+                "rouge",
+                "--output",
+                "out",
+            ]
+        )
+        == 0
+    )
     finished = state(walk / "project" / "out")
     monkeypatch.chdir(walk / cwd)
-    assert main(["score", files[0], "--references", files[1], "-m", "rouge", "--output", output]) == 0
+    assert (
+        main(
+            [
+                "score",
+                files[0],
+                "--references",
+                files[1],
+                "-m",
+                "rouge",
+                "--output",
+                output,
+            ]
+        )
+        == 0
+    )
     assert state(walk / "project" / "out") == finished
 
 
@@ -162,7 +253,9 @@ def test_another_file_of_the_same_path_is_another_run(walk, monkeypatch, name, c
     monkeypatch.chdir(walk / "copy")
     with pytest.raises(InputError, match="holds another run"):
         harness.evaluate("spec.yaml", output=walk / "project" / "out")
-    (walk / "copy" / "data" / name).write_bytes((walk / "project" / "data" / name).read_bytes())
+    (walk / "copy" / "data" / name).write_bytes(
+        (walk / "project" / "data" / name).read_bytes()
+    )
     finished = state(walk / "project" / "out")
     harness.evaluate("spec.yaml", output=walk / "project" / "out")
     assert state(walk / "project" / "out") == finished
@@ -170,23 +263,38 @@ def test_another_file_of_the_same_path_is_another_run(walk, monkeypatch, name, c
 
 def test_the_folder_of_the_spec_comes_before_the_working_folder(walk, monkeypatch):
     write_project(walk / "other" / "here")
-    (walk / "other" / "here" / "data" / "preds.json").write_text(json.dumps({name: ["no"] for name in CANDIDATES}))
+    (walk / "other" / "here" / "data" / "preds.json").write_text(
+        json.dumps({name: ["no"] for name in CANDIDATES})
+    )
     (walk / "project" / "base.yaml").write_text(SPEC)
     (walk / "project" / "more.yaml").write_text("include: base.yaml\nseed: 3\n")
     monkeypatch.chdir(walk / "other" / "here")
     (walk / "other" / "here" / "base.yaml").write_text(SPEC.replace("walk", "wrong"))
     assert load_specs("../../project/more.yaml")[0].spec.task == "walk"
     (walk / "project" / "base.yaml").unlink()
-    assert load_specs("../../project/more.yaml")[0].spec.task == "wrong", "a file that only the working folder has"
+    assert load_specs("../../project/more.yaml")[0].spec.task == "wrong", (
+        "a file that only the working folder has"
+    )
     ours = harness.evaluate("../../project/spec.yaml")
     assert ours.samples.lists("candidates")[0] == ("a dog runs 0",)
-    typed = harness.evaluate("../../project/spec.yaml", overrides=["models.0.predictions.path=data/preds.json"])
-    assert typed.samples.lists("candidates")[0] == ("no",), "a path of the command line is the working folder's"
+    typed = harness.evaluate(
+        "../../project/spec.yaml",
+        overrides=["models.0.predictions.path=data/preds.json"],
+    )
+    assert typed.samples.lists("candidates")[0] == ("no",), (
+        "a path of the command line is the working folder's"
+    )
 
 
-def test_a_killed_run_whose_manifest_has_paths_as_texts_goes_on(walk, monkeypatch, capsys):
-    monkeypatch.setattr(execute, "_identity", lambda plan, output: digest(plan, as_given=True))
-    monkeypatch.setattr(generate, "component_with_contents", lambda kind, name, params: dict(params))
+def test_a_killed_run_whose_manifest_has_paths_as_texts_goes_on(
+    walk, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        execute, "_identity", lambda plan, output: digest(plan, as_given=True)
+    )
+    monkeypatch.setattr(
+        generate, "component_with_contents", lambda kind, name, params: dict(params)
+    )
     monkeypatch.setattr(provenance, "list_paths", lambda data: [])
     harness.evaluate("spec.yaml", output="out")
     monkeypatch.undo()
@@ -198,7 +306,9 @@ def test_a_killed_run_whose_manifest_has_paths_as_texts_goes_on(walk, monkeypatc
     harness.evaluate("spec.yaml", output="out")
     assert state(Path("out")) == finished
     stop_before_results(Path("out"))
-    monkeypatch.setattr(generate, "ask_adapter", lambda *_: pytest.fail("answers are there"))
+    monkeypatch.setattr(
+        generate, "ask_adapter", lambda *_: pytest.fail("answers are there")
+    )
     run = harness.evaluate("spec.yaml", output="out")
     assert run.provenance.digest == manifest["digest"]
     assert run.samples.lists("candidates") == [(f"a dog runs {k}",) for k in range(3)]
@@ -217,27 +327,67 @@ def test_a_task_of_judgments_is_the_same_from_another_folder(walk, monkeypatch, 
 
 def test_a_baseline_takes_a_metric_with_the_data_of_its_run(walk, monkeypatch, capsys):
     harness.evaluate("spec.yaml", output="out")
-    assert main(["export", "out", "--format", "baseline", "--output", "../other/deep/baseline"]) == 0
+    assert (
+        main(
+            [
+                "export",
+                "out",
+                "--format",
+                "baseline",
+                "--output",
+                "../other/deep/baseline",
+            ]
+        )
+        == 0
+    )
     monkeypatch.chdir(walk)
-    assert harness.Run.open("other/deep/baseline").provenance.spec["dataset"]["path"] == "project/data/refs.json"
-    assert [record.metric for record in harness.rescore("other/deep/baseline", ["bleu1"]).records] == ["rouge", "novelty", "bleu1"]
+    assert (
+        harness.Run.open("other/deep/baseline").provenance.spec["dataset"]["path"]
+        == "project/data/refs.json"
+    )
+    assert [
+        record.metric
+        for record in harness.rescore("other/deep/baseline", ["bleu1"]).records
+    ] == ["rouge", "novelty", "bleu1"]
 
 
 def test_parts_are_merged_from_another_folder(walk, monkeypatch, capsys):
     for part in (1, 2):
-        assert main(["run", "spec.yaml", "--shard", f"{part}/2", "--shard-size", "2", "--output", f"part{part}"]) == 0
+        assert (
+            main(
+                [
+                    "run",
+                    "spec.yaml",
+                    "--shard",
+                    f"{part}/2",
+                    "--shard-size",
+                    "2",
+                    "--output",
+                    f"part{part}",
+                ]
+            )
+            == 0
+        )
     monkeypatch.chdir(walk)
     os.rename("project", "moved")
     assert main(["merge", "moved/part1", "moved/part2", "--output", "other/whole"]) == 0
-    stored = json.loads(Path("other/whole/manifest.json").read_text("utf-8"))["spec"]["dataset"]["path"]
+    stored = json.loads(Path("other/whole/manifest.json").read_text("utf-8"))["spec"][
+        "dataset"
+    ]["path"]
     assert stored == "../../moved/data/refs.json"
     assert main(["run", "moved/spec.yaml", "--output", "other/whole", "--resume"]) == 0
 
 
 def test_labels_of_metrics_have_names_of_files_without_folders(walk, monkeypatch):
     Path("data/more.txt").write_text("a dog runs 0\n")
-    spec = SPEC.replace("[rouge, {novelty: {corpus: data/corpus.txt}}]", "[{novelty: {corpus: [data/corpus.txt, data/more.txt]}}]")
+    spec = SPEC.replace(
+        "[rouge, {novelty: {corpus: data/corpus.txt}}]",
+        "[{novelty: {corpus: [data/corpus.txt, data/more.txt]}}]",
+    )
     Path("two.yaml").write_text(spec)
     monkeypatch.chdir(walk)
     plan = make_plan(load_specs("project/two.yaml")[0])
-    assert [metric.label for metric in plan.metrics] == ["novelty[corpus=corpus.txt]", "novelty[corpus=more.txt]"]
+    assert [metric.label for metric in plan.metrics] == [
+        "novelty[corpus=corpus.txt]",
+        "novelty[corpus=more.txt]",
+    ]

@@ -1,4 +1,6 @@
-"""Answers of models on disk: lines with checksums, torn and damaged ones, parts of one block."""
+"""Answers of models on disk: lines with checksums, torn and damaged ones,
+parts of one block.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,10 @@ import pytest
 from harness.rundir.answers import AnswerFile, MemoryAnswers, join_answers
 from harness.rundir.run_folder import RunFolder
 
-ROWS = {"aa": {"candidates": ["a dog", "ein Hund ü \ud800"]}, "bb": {"failure": "offline"}}
+ROWS = {
+    "aa": {"candidates": ["a dog", "ein Hund ü \ud800"]},
+    "bb": {"failure": "offline"},
+}
 
 
 @pytest.fixture
@@ -44,7 +49,9 @@ def test_a_torn_line_is_left_out_and_later_lines_are_whole(file, cut, caplog):
     file.path.write_bytes(file.path.read_bytes()[:-cut])
     complete = {"aa": ROWS["aa"]} if cut > 1 else ROWS
     assert file.read() == complete
-    assert (cut == 1) or "1 line is damaged; these answers are computed again" in caplog.text
+    assert (
+        cut == 1
+    ) or "1 line is damaged; these answers are computed again" in caplog.text
     with closing(file) as writer:
         writer.append("cc", {"candidates": ["x"]})
     assert file.read() == {**complete, "cc": {"candidates": ["x"]}}
@@ -79,13 +86,17 @@ def test_short_writes_are_continued(tmp_path, monkeypatch):
     assert answers.read() == ROWS
 
 
-@pytest.mark.parametrize("damage", [b"aa 00000000 {}", b"aa", b"\xff\xfe", b"aa 92cbcd08 [1]"])
+@pytest.mark.parametrize(
+    "damage", [b"aa 00000000 {}", b"aa", b"\xff\xfe", b"aa 92cbcd08 [1]"]
+)
 def test_a_damaged_line_is_left_out(file, damage):
     file.path.write_bytes(damage + b"\n" + file.path.read_bytes())
     assert file.read() == ROWS
 
 
-@pytest.mark.parametrize(("count", "text"), [(1, "1 line is damaged"), (2, "2 lines are damaged")])
+@pytest.mark.parametrize(
+    ("count", "text"), [(1, "1 line is damaged"), (2, "2 lines are damaged")]
+)
 def test_damaged_lines_are_counted(file, count, text, caplog):
     file.path.write_bytes(b"aa\n" * count + file.path.read_bytes())
     assert file.read() == ROWS

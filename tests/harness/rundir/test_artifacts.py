@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.rundir.artifacts import ArtifactKey, ArtifactStore, KeptFile, MemoryArtifacts, ShardFile, content_digest
+from harness.rundir.artifacts import (
+    ArtifactKey,
+    ArtifactStore,
+    KeptFile,
+    MemoryArtifacts,
+    ShardFile,
+    content_digest,
+)
 from harness.rundir.run_folder import RunFolder
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
@@ -27,7 +34,9 @@ def test_rows_and_arrays_come_back_as_written(store):
     with closing(store.answers(key)) as writer:
         writer.append("e1", ROWS[0])
     assert store.answers(key).read() == {"e1": ROWS[0]}
-    store.write_arrays(key, {"stats": np.array([[1.5], [np.nan]]), "method": np.asarray("exact")})
+    store.write_arrays(
+        key, {"stats": np.array([[1.5], [np.nan]]), "method": np.asarray("exact")}
+    )
     arrays = store.read_arrays(key.stem)
     assert arrays is not None
     assert set(arrays) == {"stats", "method"}
@@ -38,19 +47,35 @@ def test_rows_and_arrays_come_back_as_written(store):
 def test_a_key_depends_on_every_part_and_not_on_the_label():
     key = ArtifactKey.of("m", "data", {"t": 1.0}, [1, 2])
     assert ArtifactKey.of("other", "data", {"t": 1.0}, [1, 2]).digest == key.digest
-    for parts in (("data2", {"t": 1.0}, [1, 2]), ("data", {"t": 2.0}, [1, 2]), ("data", {"t": 1.0}, [2, 1])):
+    for parts in (
+        ("data2", {"t": 1.0}, [1, 2]),
+        ("data", {"t": 2.0}, [1, 2]),
+        ("data", {"t": 1.0}, [2, 1]),
+    ):
         assert ArtifactKey.of("m", *parts).digest != key.digest
     assert ArtifactKey.of("A b/C", 1).stem.startswith("a-b-c-")
     assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
-    assert ArtifactKey("Ab " * 30, "0" * 64).stem == "ab-" * 13 + "a-" + "0" * 16, "40 characters of the label, 16 of the digest"
-    assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), "directories of earlier versions have these names"
+    assert ArtifactKey("Ab " * 30, "0" * 64).stem == "ab-" * 13 + "a-" + "0" * 16, (
+        "40 characters of the label, 16 of the digest"
+    )
+    assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), (
+        "directories of earlier versions have these names"
+    )
 
 
 def test_statistics_from_256_kib_on_are_compressed(store):
     lengths = (2**14, 2**14 + 1, 2**15)  # of zeros beside as many ones: 8 bytes each
     for length in lengths:
-        store.write_arrays(ArtifactKey.of("m", length), {"zeros": np.zeros(length - 1), "ones": np.ones(2**14)})
-    sizes = [(store.folder / "scores" / f"{ArtifactKey.of('m', length).stem}.npz").stat().st_size for length in lengths]
+        store.write_arrays(
+            ArtifactKey.of("m", length),
+            {"zeros": np.zeros(length - 1), "ones": np.ones(2**14)},
+        )
+    sizes = [
+        (store.folder / "scores" / f"{ArtifactKey.of('m', length).stem}.npz")
+        .stat()
+        .st_size
+        for length in lengths
+    ]
     assert sizes[0] > 8 * (2**15 - 1)
     assert max(sizes[1:]) < 2**14
 
@@ -82,7 +107,11 @@ def test_a_changed_number_is_noticed(store):
 def test_statistics_with_another_checksum_are_damaged(store, checksum):
     key = ArtifactKey.of("m", 1)
     store.folder.joinpath("scores").mkdir(parents=True)
-    np.savez(store.folder / "scores" / f"{key.stem}.npz", stats=np.arange(4.0), sha256=np.asarray(checksum))
+    np.savez(
+        store.folder / "scores" / f"{key.stem}.npz",
+        stats=np.arange(4.0),
+        sha256=np.asarray(checksum),
+    )
     assert store.read_arrays(key.stem) is None
 
 
@@ -103,7 +132,12 @@ def test_objects_are_neither_written_nor_read(store, tmp_path):
         store.write_arrays(key, arrays)
     assert store.is_empty()
     store.folder.joinpath("scores").mkdir(parents=True)
-    np.savez(store.folder / "scores" / f"{key.stem}.npz", allow_pickle=True, **arrays, sha256=np.asarray("0" * 64))
+    np.savez(
+        store.folder / "scores" / f"{key.stem}.npz",
+        allow_pickle=True,
+        **arrays,
+        sha256=np.asarray("0" * 64),
+    )
     assert store.read_arrays(key.stem) is None
     assert not (tmp_path / "created").exists()
 
@@ -114,7 +148,9 @@ def test_dropped_answers_leave_the_others_or_no_folder(store):
         with closing(store.answers(key)) as writer:
             writer.append("e", ROWS[0])
     store.drop_answers(keys[1:])
-    assert [file.name for file in (store.folder / "candidates").iterdir()] == [f"{keys[0].stem}.jsonl"]
+    assert [file.name for file in (store.folder / "candidates").iterdir()] == [
+        f"{keys[0].stem}.jsonl"
+    ]
     store.drop_answers(keys[:1])
     assert store.is_empty()
     assert not (store.folder / "candidates").exists()
@@ -134,12 +170,16 @@ def test_all_artifacts_are_removed(tmp_path, inside):
 
 
 def test_a_store_takes_the_artifacts_of_parts(store, tmp_path):
-    shared, own, scores = (ArtifactKey.of(name, 1) for name in ("shared", "own", "scores"))
+    shared, own, scores = (
+        ArtifactKey.of(name, 1) for name in ("shared", "own", "scores")
+    )
     parts = [ArtifactStore(tmp_path / f"part{k}") for k in range(2)]
     for k, part in enumerate(parts):
         with closing(part.answers(shared)) as writer:
             writer.append(f"e{k}", ROWS[k])
-        part.write_arrays(ArtifactKey.of("scores", k), {"stats": np.full((2, 1), float(k))})
+        part.write_arrays(
+            ArtifactKey.of("scores", k), {"stats": np.full((2, 1), float(k))}
+        )
         (part.folder / "scores" / ".unfinished.npz").write_bytes(b"torn")
     with closing(parts[1].answers(own)) as writer:
         writer.append("e1", ROWS[1])
@@ -149,11 +189,20 @@ def test_a_store_takes_the_artifacts_of_parts(store, tmp_path):
         store.take(parts)
         assert store.answers(shared).read() == {"e0": ROWS[0], "e1": ROWS[1]}
         assert store.answers(own).read() == {"e1": ROWS[1]}
-        assert store.read_arrays(ArtifactKey.of("scores", 0).stem)["stats"].tolist() == [[0.0], [0.0]]
-        assert store.read_arrays(scores.stem)["stats"].tolist() == [[0.0]], "what is there already stays"
+        assert store.read_arrays(ArtifactKey.of("scores", 0).stem)[
+            "stats"
+        ].tolist() == [[0.0], [0.0]]
+        assert store.read_arrays(scores.stem)["stats"].tolist() == [[0.0]], (
+            "what is there already stays"
+        )
         assert {path.name for path in store.folder.rglob("*") if path.is_file()} == {
             f"{key.stem}.{ending}"
-            for key, ending in ((shared, "jsonl"), (own, "jsonl"), (scores, "npz"), (ArtifactKey.of("scores", 0), "npz"))
+            for key, ending in (
+                (shared, "jsonl"),
+                (own, "jsonl"),
+                (scores, "npz"),
+                (ArtifactKey.of("scores", 0), "npz"),
+            )
         }
 
 
@@ -226,7 +275,9 @@ def test_a_file_that_has_the_same_values_is_not_written_again(file):
     assert (file.folder.path / "shards.json").stat().st_ino == before
 
 
-@pytest.mark.parametrize(("size", "expected"), [(1, {"size": 1}), (0, None), (-1, None), (2.5, None)])
+@pytest.mark.parametrize(
+    ("size", "expected"), [(1, {"size": 1}), (0, None), (-1, None), (2.5, None)]
+)
 def test_the_size_of_shards_is_a_whole_number_from_1_on(file, size, expected):
     file.write(size)
     assert file.read() == expected
@@ -256,7 +307,12 @@ def test_kept_rows_are_read_under_their_key_alone(tmp_path, caplog):
     assert [KeptFile(path, other).read() for other in ("kex", "kez")] == [None, None]
     assert KeptFile(None, "key").read() is None
     assert not caplog.messages, "an absent file and one of another key are no damage"
-    assert json.loads(path.read_bytes()) | {"sha256": ""} == {"schema": 3, "key": "key", "sha256": "", "rows": [[1, 0.5], [2, None]]}
+    assert json.loads(path.read_bytes()) | {"sha256": ""} == {
+        "schema": 3,
+        "key": "key",
+        "sha256": "",
+        "rows": [[1, 0.5], [2, None]],
+    }
 
 
 @pytest.mark.parametrize(
@@ -265,7 +321,10 @@ def test_kept_rows_are_read_under_their_key_alone(tmp_path, caplog):
         b"",
         b"[1]",
         b'{"key": "key", "rows": [1]}',
-        *(b'{"key": "key", "rows": [1], "sha256": "%s"}' % (digit * 64) for digit in (b"0", b"f")),
+        *(
+            b'{"key": "key", "rows": [1], "sha256": "%s"}' % (digit * 64)
+            for digit in (b"0", b"f")
+        ),
     ],
 )
 def test_damaged_kept_rows_are_none_and_logged(tmp_path, caplog, content):
@@ -276,7 +335,9 @@ def test_damaged_kept_rows_are_none_and_logged(tmp_path, caplog, content):
 
 
 def test_a_kept_file_without_rows_has_none(tmp_path):
-    (tmp_path / "rows.json").write_text(json.dumps({"key": "key", "sha256": content_digest(None)}))
+    (tmp_path / "rows.json").write_text(
+        json.dumps({"key": "key", "sha256": content_digest(None)})
+    )
     assert KeptFile(tmp_path / "rows.json", "key").read() is None
 
 
@@ -290,4 +351,8 @@ def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
 
 
 def test_statistics_that_are_unknown_have_no_shards(tmp_path):
-    assert ArtifactStore(tmp_path / "r").shards_of("unknown") == [] == MemoryArtifacts().shards_of("unknown")
+    assert (
+        ArtifactStore(tmp_path / "r").shards_of("unknown")
+        == []
+        == MemoryArtifacts().shards_of("unknown")
+    )

@@ -20,7 +20,10 @@ from harness.rundir import lock
 from harness.rundir.lock import Owner, RunLock
 from harness.rundir.run_folder import RunFolder
 
-HOLD = "import sys; from pathlib import Path; from harness.rundir.lock import RunLock; RunLock(Path(sys.argv[1])).acquire()"
+HOLD = (
+    "import sys; from pathlib import Path; from harness.rundir.lock import RunLock; "
+    "RunLock(Path(sys.argv[1])).acquire()"
+)
 TAKE_TURNS = """
 import sys, time
 from pathlib import Path
@@ -44,9 +47,14 @@ while turns < 200:
 def test_one_holder_at_a_time(tmp_path):
     lock = RunLock(tmp_path)
     lock.acquire()
-    with pytest.raises(HarnessError, match=rf"another process is writing this run \(process {os.getpid()} on "):
+    with pytest.raises(
+        HarnessError,
+        match=rf"another process is writing this run \(process {os.getpid()} on ",
+    ):
         RunLock(tmp_path).acquire()
-    assert (tmp_path / ".lock").exists(), "a process without the lock does not remove it"
+    assert (tmp_path / ".lock").exists(), (
+        "a process without the lock does not remove it"
+    )
     lock.release()
     assert not (tmp_path / ".lock").exists()
     RunLock(tmp_path).acquire()
@@ -80,7 +88,9 @@ def test_a_process_is_asked_for_without_a_signal():
     assert process.returncode == 0
 
 
-def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path, monkeypatch):
+def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(
+    tmp_path, monkeypatch
+):
     first, flock, calls = RunLock(tmp_path), fcntl.flock, []
     first.acquire()
 
@@ -104,8 +114,17 @@ def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(tmp_path,
 def test_processes_that_take_turns_are_never_inside_together(tmp_path):
     command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path)]
     with ThreadPoolExecutor(3) as pool:
-        ends = list(pool.map(lambda _: subprocess.run(command, capture_output=True, text=True, check=False), range(3)))
-    assert [end.returncode for end in ends] == [0, 0, 0], ends[0].stderr + ends[1].stderr + ends[2].stderr
+        ends = list(
+            pool.map(
+                lambda _: subprocess.run(
+                    command, capture_output=True, text=True, check=False
+                ),
+                range(3),
+            )
+        )
+    assert [end.returncode for end in ends] == [0, 0, 0], (
+        ends[0].stderr + ends[1].stderr + ends[2].stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +136,10 @@ def test_processes_that_take_turns_are_never_inside_together(tmp_path):
         ({"boot": " "}, True),
         ({"boot": "~"}, True),
         ({"pid": 1}, False),
-        *(({"host": host, "pid": 2**22 + 1}, False) for host in ("elsewhere", " ", "~")),
+        *(
+            ({"host": host, "pid": 2**22 + 1}, False)
+            for host in ("elsewhere", " ", "~")
+        ),
     ],
 )
 def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free):
@@ -134,7 +156,9 @@ def test_without_flock_the_file_is_the_lock(tmp_path, monkeypatch, change, free)
             RunLock(tmp_path).acquire()
 
 
-def test_a_file_that_was_removed_meanwhile_is_not_the_lock_and_its_successor_stays(tmp_path):
+def test_a_file_that_was_removed_meanwhile_is_not_the_lock_and_its_successor_stays(
+    tmp_path,
+):
     path = tmp_path / ".lock"
     with path.open("w+b", buffering=0) as file:
         path.unlink()

@@ -1,4 +1,6 @@
-"""Files of a run on a disk that loses what was not synced: after a power cut at any call, the old ones or the new ones."""
+"""Files of a run on a disk that loses what was not synced: after a power cut at any
+call, the old ones or the new ones.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from tools.soak.shim import build
 
 ROOT = Path(__file__).resolve().parents[3]
 SEEDS = range(12)
-"""What reaches the disk unsynced: nothing, all names and no content, and ten times what chance says."""
+"""What reaches the disk unsynced: nothing, all names and no content,
+and ten times what chance says.
+"""
 PROGRAM = '''
 import json, os, shutil, sys
 from pathlib import Path
@@ -111,28 +115,53 @@ while not ended:
     results.append(found)
 print(json.dumps(results))
 '''
-OLD = {"manifest.json": "old", "report.html": "old", "results.json": "old", "samples.parquet": "old", "scores/a.npz": "old"}
-NEW = {"log.jsonl": "new", "manifest.json": "new", "results.json": "new", "samples.parquet": "new", "scores/b.npz": "new"}
+OLD = {
+    "manifest.json": "old",
+    "report.html": "old",
+    "results.json": "old",
+    "samples.parquet": "old",
+    "scores/a.npz": "old",
+}
+NEW = {
+    "log.jsonl": "new",
+    "manifest.json": "new",
+    "results.json": "new",
+    "samples.parquet": "new",
+    "scores/b.npz": "new",
+}
 ROWS = {f"k{k}": {"candidates": [str(k)]} for k in range(3)}
 
 
 def cut_power_at_every_call(folder: Path, task: str) -> list[list[object]]:
-    """Return what the directory holds after a power cut at each call of a task, and after its end, by call and seed."""
+    """Return what the directory holds after a power cut at each call of a task, and
+    after its end, by call and seed.
+    """
     paths = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT))))
     environment = {**os.environ, "LD_PRELOAD": str(build()), "PYTHONPATH": paths}
-    command = [sys.executable, "-c", PROGRAM, str(folder), task, json.dumps(list(SEEDS))]
+    command = [
+        sys.executable,
+        "-c",
+        PROGRAM,
+        str(folder),
+        task,
+        json.dumps(list(SEEDS)),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_a_commit_is_carried_out_whole_or_not_at_all(tmp_path):
-    """Without the fsync of any file, of the waiting folder, of its folders, or of the directory before or after the renames, it is torn."""
+    """Without the fsync of any file, of the waiting folder, of its folders, or of the
+    directory before or after the renames, it is torn.
+    """
     results = cut_power_at_every_call(tmp_path, "commit")
     assert len(results) > 20
     states = [state for found in results for state in found]
     assert [state for state in states if state not in (OLD, NEW)] == []
-    assert OLD in states and all(state == NEW for state in results[-1]), "what was committed is on the disk when the call returns"
+    assert OLD in states and all(state == NEW for state in results[-1]), (
+        "what was committed is on the disk when the call returns"
+    )
 
 
 def test_a_file_that_is_written_has_its_old_or_its_new_content(tmp_path):
@@ -143,14 +172,34 @@ def test_a_file_that_is_written_has_its_old_or_its_new_content(tmp_path):
 
 def test_answers_are_on_the_disk_when_their_file_is_closed(tmp_path):
     """Those that were paid for, in a file that was there before and in a new one."""
-    assert cut_power_at_every_call(tmp_path, "answer")[-1] == [[ROWS, ROWS] for _ in SEEDS]
+    assert cut_power_at_every_call(tmp_path, "answer")[-1] == [
+        [ROWS, ROWS] for _ in SEEDS
+    ]
 
 
 def test_the_disk_loses_what_is_not_synced(tmp_path):
     """The simulated disk itself: a file that is replaced without any fsync."""
-    program = PROGRAM.replace("def write(folder):\n", "def write(folder):\n    import os\n    os.fsync = lambda descriptor: None\n")
+    program = PROGRAM.replace(
+        "def write(folder):\n",
+        "def write(folder):\n    import os\n    os.fsync = lambda descriptor: None\n",
+    )
     assert program != PROGRAM
-    environment = {**os.environ, "LD_PRELOAD": str(build()), "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{ROOT}"}
-    command = [sys.executable, "-c", program, str(tmp_path), "write", json.dumps(list(SEEDS))]
-    results = json.loads(subprocess.run(command, capture_output=True, text=True, env=environment, check=True).stdout)
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(build()),
+        "PYTHONPATH": f"{os.environ.get('PYTHONPATH', '')}{os.pathsep}{ROOT}",
+    }
+    command = [
+        sys.executable,
+        "-c",
+        program,
+        str(tmp_path),
+        "write",
+        json.dumps(list(SEEDS)),
+    ]
+    results = json.loads(
+        subprocess.run(
+            command, capture_output=True, text=True, env=environment, check=True
+        ).stdout
+    )
     assert {state["manifest.json"] for state in results[-1]} == {"old", "new", ""}

@@ -11,7 +11,13 @@ import yaml
 
 import harness
 from harness.errors import InputError
-from harness.rundir.provenance import MetricEntry, ModelEntry, Provenance, check_manifest, check_results
+from harness.rundir.provenance import (
+    MetricEntry,
+    ModelEntry,
+    Provenance,
+    check_manifest,
+    check_results,
+)
 
 CONTENT = {
     "task": "t",
@@ -20,14 +26,21 @@ CONTENT = {
     "variant": None,
     "data": {"reader": "coco", "examples": 3},
     "spec": {"views": [{"plot": "table", "title": "T"}]},
-    "models": [{"label": "m", "adapter": "echo", "params": {"n": 1}, "fingerprint": "f"}],
+    "models": [
+        {"label": "m", "adapter": "echo", "params": {"n": 1}, "fingerprint": "f"}
+    ],
     "metrics": [{"label": "trm(a)", "name": "trm", "params": {}, "signature": "trm|a"}],
 }
 
 
 def test_fields_are_typed():
     item = Provenance(dict(CONTENT))
-    assert (item.task, item.signature, item.digest, item.variant) == ("t", "t|m:5", "abc", "")
+    assert (item.task, item.signature, item.digest, item.variant) == (
+        "t",
+        "t|m:5",
+        "abc",
+        "",
+    )
     assert item.data["examples"] == 3
     assert Provenance({"kind": "judgments"}).kind == "judgments"
     assert item.models == (ModelEntry("m", "echo", {"n": 1}, "f"),)
@@ -37,7 +50,13 @@ def test_fields_are_typed():
 
 def test_an_empty_manifest_has_empty_fields():
     item = Provenance({})
-    assert (item.task, item.digest, item.kind, item.data, item.spec) == ("", "", "", {}, {})
+    assert (item.task, item.digest, item.kind, item.data, item.spec) == (
+        "",
+        "",
+        "",
+        {},
+        {},
+    )
     assert (item.models, item.metrics, item.views) == ((), (), ())
 
 
@@ -58,23 +77,39 @@ def test_an_empty_manifest_has_empty_fields():
 def test_the_choice_of_references(signature, spec, expected):
     content = {"signature": signature, "spec": spec, "data": {"references": [10]}}
     assert Provenance(content).reference_subset == expected
-    assert Provenance({**content, "kind": "judgments", "spec": {"references": {"own": "item"}}}).reference_subset == ""
+    assert (
+        Provenance(
+            {**content, "kind": "judgments", "spec": {"references": {"own": "item"}}}
+        ).reference_subset
+        == ""
+    )
 
 
 def test_a_model_may_describe_its_source():
     entry = {**CONTENT["models"][0], "source": {"commit": "abc"}}
     (model,) = Provenance({**CONTENT, "models": [entry]}).models
-    assert model.source == {"commit": "abc"} and Provenance(dict(CONTENT)).models[0].source is None
+    assert (
+        model.source == {"commit": "abc"}
+        and Provenance(dict(CONTENT)).models[0].source is None
+    )
 
 
 def test_models_and_metrics_by_label():
     item = Provenance(dict(CONTENT))
     assert (item.model("m"), item.metric("trm(a)")) == (item.models[0], item.metrics[0])
     models = [{**CONTENT["models"][0], "label": label} for label in ("z", "m", "a")]
-    assert [Provenance({"models": models}).model(label).label for label in ("m", "a", "z")] == ["m", "a", "z"]
-    with pytest.raises(InputError, match=r"manifest.json: has no metric 'trm\(b\)'; did you mean 'trm\(a\)'.*run the spec again"):
+    assert [
+        Provenance({"models": models}).model(label).label for label in ("m", "a", "z")
+    ] == ["m", "a", "z"]
+    with pytest.raises(
+        InputError,
+        match=r"manifest.json: has no metric 'trm\(b\)'; "
+        r"did you mean 'trm\(a\)'.*run the spec again",
+    ):
         item.metric("trm(b)")
-    with pytest.raises(InputError, match="manifest.json: has no model 'x'.*run the spec again"):
+    with pytest.raises(
+        InputError, match="manifest.json: has no model 'x'.*run the spec again"
+    ):
         item.model("x")
 
 
@@ -96,14 +131,23 @@ RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
 )
 def test_a_manifest_of_another_shape_is_one_line(tmp_path, change, message):
     check_manifest(MANIFEST, tmp_path)
-    with pytest.raises(InputError, match=f"is no manifest of a run: {message}") as caught:
+    with pytest.raises(
+        InputError, match=f"is no manifest of a run: {message}"
+    ) as caught:
         check_manifest(MANIFEST | change, tmp_path)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("source", ["a sentence", {"features": "f", "sizes": {"hidden": 3}}])
+@pytest.mark.parametrize(
+    "source", ["a sentence", {"features": "f", "sizes": {"hidden": 3}}]
+)
 def test_a_manifest_may_have_the_description_of_an_adapter(tmp_path, source):
-    model: dict[str, Any] = {"label": "a", "adapter": "b", "params": {}, "fingerprint": "c"}
+    model: dict[str, Any] = {
+        "label": "a",
+        "adapter": "b",
+        "params": {},
+        "fingerprint": "c",
+    }
     check_manifest(MANIFEST | {"models": [model, model | {"source": source}]}, tmp_path)
     with pytest.raises(InputError, match=r"models\.0\.source"):
         check_manifest(MANIFEST | {"models": [model | {"source": 3}]}, tmp_path)
@@ -122,14 +166,22 @@ def test_a_manifest_may_have_the_description_of_an_adapter(tmp_path, source):
     ],
 )
 def test_a_record_of_another_shape_is_one_line(tmp_path, change, message):
-    check_results({"results": [RECORD, RECORD | {"value": None}, RECORD | {"value": "inf"}]}, tmp_path)
-    with pytest.raises(InputError, match=rf"holds no results of a run: results\.0\.{message}"):
+    check_results(
+        {"results": [RECORD, RECORD | {"value": None}, RECORD | {"value": "inf"}]},
+        tmp_path,
+    )
+    with pytest.raises(
+        InputError, match=rf"holds no results of a run: results\.0\.{message}"
+    ):
         check_results({"results": [RECORD | change]}, tmp_path)
 
 
 def test_what_a_run_writes_has_the_shape(project):
     harness.evaluate("spec.yaml", output="out")
-    for name, check in (("manifest.json", check_manifest), ("results.json", check_results)):
+    for name, check in (
+        ("manifest.json", check_manifest),
+        ("results.json", check_results),
+    ):
         content = json.loads((project / "out" / name).read_text())
         check(content, project / "out" / name)
         assert content["schema"] == 1
@@ -148,4 +200,6 @@ def test_the_run_of_an_adapter_that_describes_itself_is_written(tmp_path):
     (tmp_path / "spec.yaml").write_text(yaml.safe_dump(spec))
     run = harness.evaluate(tmp_path / "spec.yaml", output=tmp_path / "out", limit=2)
     assert run.records
-    assert json.loads((tmp_path / "out/manifest.json").read_text())["models"][0]["source"]["corpus"]
+    assert json.loads((tmp_path / "out/manifest.json").read_text())["models"][0][
+        "source"
+    ]["corpus"]

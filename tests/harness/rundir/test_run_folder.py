@@ -1,4 +1,6 @@
-"""Files of a run directory: commits that a kill cuts off at any call, links, hard links and pipes."""
+"""Files of a run directory: commits that a kill cuts off at any call, links,
+hard links and pipes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,13 @@ from harness.rundir import run_folder
 from harness.rundir.file_names import COMMIT, PENDING
 from harness.rundir.run_folder import FileStamp, NamedFile, RunFolder
 
-OLD = {"manifest.json": b"old", "results.json": b"old", "report.html": b"old", "candidates/a": b"old", "candidates/b": b"old"}
+OLD = {
+    "manifest.json": b"old",
+    "results.json": b"old",
+    "report.html": b"old",
+    "candidates/a": b"old",
+    "candidates/b": b"old",
+}
 NEW = {"manifest.json": b"new", "results.json": b"new", "candidates/a": b"new"}
 NAMES = sorted(OLD)
 CALLS = ("replace", "unlink", "rmdir", "fsync", "open")
@@ -40,7 +48,9 @@ def state(run: RunFolder) -> dict[str, bytes]:
 
 
 def kill_at(monkeypatch, k: int) -> None:
-    """Raise :class:`Killed` at call ``k`` of the functions that change a file system, before it happens."""
+    """Raise :class:`Killed` at call ``k`` of the functions that change a file system,
+    before it happens.
+    """
     count = [0]
 
     def killing(function):
@@ -56,7 +66,9 @@ def kill_at(monkeypatch, k: int) -> None:
         monkeypatch.setattr(os, name, killing(getattr(os, name)))
 
 
-def test_a_commit_that_is_cut_off_at_any_call_is_old_or_new_and_ends_new_or_old(folder, tmp_path, monkeypatch):
+def test_a_commit_that_is_cut_off_at_any_call_is_old_or_new_and_ends_new_or_old(
+    folder, tmp_path, monkeypatch
+):
     seen = []
     for k in range(1, 400):
         run = RunFolder(tmp_path / f"copy{k}")
@@ -69,7 +81,9 @@ def test_a_commit_that_is_cut_off_at_any_call_is_old_or_new_and_ends_new_or_old(
             except Killed:
                 ended = False
         committed = run.has_commit or ended or not (run.path / PENDING).exists()
-        assert state(run) == (NEW if committed else OLD), f"as a reader sees it after a kill at call {k}"
+        assert state(run) == (NEW if committed else OLD), (
+            f"as a reader sees it after a kill at call {k}"
+        )
         run.complete()
         assert state(run) == (NEW if committed else OLD), f"after a kill at call {k}"
         assert run.has_commit is False
@@ -130,11 +144,22 @@ def test_a_commit_that_nobody_wrote_is_one_line_and_touches_nothing(folder, cont
     (folder.path / "notes.txt").write_text("mine")
     folder.write(f"{PENDING}/notes.txt", b"theirs")
     folder.write(COMMIT, content.encode())
-    before = {str(file): file.read_bytes() for file in folder.path.rglob("*") if file.is_file()}
+    before = {
+        str(file): file.read_bytes()
+        for file in folder.path.rglob("*")
+        if file.is_file()
+    }
     for action in (folder.complete, lambda: folder.read("manifest.json")):
-        with pytest.raises(InputError, match=r"commit\.json: is not a commit of this program.*Nothing was changed"):
+        with pytest.raises(
+            InputError,
+            match=r"commit\.json: is not a commit of this program.*Nothing was changed",
+        ):
             action()
-    assert {str(file): file.read_bytes() for file in folder.path.rglob("*") if file.is_file()} == before
+    assert {
+        str(file): file.read_bytes()
+        for file in folder.path.rglob("*")
+        if file.is_file()
+    } == before
 
 
 def test_the_stamp_of_a_file_that_is_written_in_parts_is_that_of_its_content(tmp_path):
@@ -169,7 +194,9 @@ def test_a_link_is_refused_in_one_line(tmp_path, victim, action, name):
     run = RunFolder(tmp_path / "r")
     (run.path / name).parent.mkdir(parents=True)
     (run.path / name).symlink_to(victim)
-    with pytest.raises(InputError, match=r"x: is no plain file or folder; links, devices and pipes") as caught:
+    with pytest.raises(
+        InputError, match=r"x: is no plain file or folder; links, devices and pipes"
+    ) as caught:
         ACTIONS[action](run, name)
     assert "\n" not in str(caught.value)
     assert victim.read_text() == "mine"
@@ -180,9 +207,15 @@ def test_a_folder_that_is_a_link_is_refused(tmp_path, victim, action):
     run = RunFolder(tmp_path / "r")
     run.path.mkdir()
     (run.path / "candidates").symlink_to(tmp_path)
-    actions = {"write": lambda name: run.write(name, b"x"), "create": run.create, "remove": run.remove}
+    actions = {
+        "write": lambda name: run.write(name, b"x"),
+        "create": run.create,
+        "remove": run.remove,
+    }
     with pytest.raises(InputError, match="candidates: is no plain file or folder"):
-        actions.get(action, lambda name: ACTIONS[action](run, name))("candidates/victim")
+        actions.get(action, lambda name: ACTIONS[action](run, name))(
+            "candidates/victim"
+        )
     assert victim.read_text() == "mine"
 
 
@@ -198,7 +231,11 @@ def test_a_folder_that_is_none_is_refused_without_waiting(tmp_path, action, make
 
 def test_a_link_is_replaced_by_a_write_and_removed_without_its_target(tmp_path, victim):
     run = RunFolder(tmp_path / "r")
-    for action in (lambda: run.write("x", b"new"), lambda: run.create("x").close(), lambda: run.remove("x")):
+    for action in (
+        lambda: run.write("x", b"new"),
+        lambda: run.create("x").close(),
+        lambda: run.remove("x"),
+    ):
         run.remove("x")
         run.path.mkdir(exist_ok=True)
         (run.path / "x").symlink_to(victim)
@@ -224,7 +261,9 @@ def test_a_directory_reached_through_a_link_is_used(tmp_path):
     assert RunFolder(tmp_path / "real").read("scores/x") == b"data"
 
 
-def test_hard_links_are_read_and_become_copies_before_they_are_appended_to(tmp_path, victim):
+def test_hard_links_are_read_and_become_copies_before_they_are_appended_to(
+    tmp_path, victim
+):
     run = RunFolder(tmp_path / "r")
     run.path.mkdir()
     os.link(victim, run.path / "log")
@@ -241,7 +280,10 @@ def test_a_file_of_one_name_is_appended_to_in_its_place(tmp_path):
     before = (tmp_path / "log").stat().st_ino
     with run.append("log") as file:
         file.write(b" and more")
-    assert run.read("log") == b"one and more" and (tmp_path / "log").stat().st_ino == before
+    assert (
+        run.read("log") == b"one and more"
+        and (tmp_path / "log").stat().st_ino == before
+    )
 
 
 def test_missing_folders_are_made_by_writing_alone(tmp_path):
@@ -293,7 +335,9 @@ def test_check_refuses_a_folder_in_place_of_a_file(tmp_path):
 
 
 @pytest.mark.parametrize("name", [".next/results.json", ".next/scores/x.npz"])
-def test_check_refuses_a_folder_in_place_of_a_file_that_waits_for_its_rename(tmp_path, name):
+def test_check_refuses_a_folder_in_place_of_a_file_that_waits_for_its_rename(
+    tmp_path, name
+):
     run = RunFolder(tmp_path / "r")
     run.write(".next/scores/y.npz", b"")
     run.check({"results.json"}, {"scores"})
@@ -310,27 +354,45 @@ def test_files_have_the_usual_mode(tmp_path):
         run.append("appended").close()
     finally:
         os.umask(before)
-    assert {oct((run.path / name).stat().st_mode & 0o777) for name in ("written", "created", "appended")} == {"0o666"}
+    assert {
+        oct((run.path / name).stat().st_mode & 0o777)
+        for name in ("written", "created", "appended")
+    } == {"0o666"}
 
 
-def test_a_link_that_appears_while_a_file_is_created_is_not_followed(tmp_path, monkeypatch):
+def test_a_link_that_appears_while_a_file_is_created_is_not_followed(
+    tmp_path, monkeypatch
+):
     def find_nothing(name, dir_fd):
         raise FileNotFoundError
 
     (tmp_path / "name").symlink_to(tmp_path / "victim")
     monkeypatch.setattr(run_folder.os, "unlink", find_nothing)
-    with RunFolder(tmp_path)._enter(".") as (descriptor, _), pytest.raises(FileExistsError):
+    with (
+        RunFolder(tmp_path)._enter(".") as (descriptor, _),
+        pytest.raises(FileExistsError),
+    ):
         run_folder._create(descriptor, "name")
     assert not (tmp_path / "victim").exists()
 
 
 @pytest.mark.parametrize("call", ["write", "fsync", "replace"])
-def test_a_full_disk_names_the_file_and_not_its_temporary_name(tmp_path, monkeypatch, call):
+def test_a_full_disk_names_the_file_and_not_its_temporary_name(
+    tmp_path, monkeypatch, call
+):
     def fail(*arguments, **keywords):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *(arguments[:1] if call == "replace" else ()))
+        raise OSError(
+            errno.ENOSPC,
+            os.strerror(errno.ENOSPC),
+            *(arguments[:1] if call == "replace" else ()),
+        )
 
     if call == "write":
-        monkeypatch.setattr(run_folder, "_create", lambda folder, name: os.open("/dev/full", os.O_WRONLY))
+        monkeypatch.setattr(
+            run_folder,
+            "_create",
+            lambda folder, name: os.open("/dev/full", os.O_WRONLY),
+        )
     else:
         monkeypatch.setattr(os, call, fail)
     with pytest.raises(OSError, match="No space left on device") as raised:
@@ -340,5 +402,7 @@ def test_a_full_disk_names_the_file_and_not_its_temporary_name(tmp_path, monkeyp
 
 def test_a_full_disk_names_a_file_that_is_written_in_parts(tmp_path):
     with pytest.raises(OSError, match="No space left on device") as raised:
-        NamedFile(os.open("/dev/full", os.O_WRONLY), "w", tmp_path / "log.jsonl").write(b"x")
+        NamedFile(os.open("/dev/full", os.O_WRONLY), "w", tmp_path / "log.jsonl").write(
+            b"x"
+        )
     assert raised.value.filename == str(tmp_path / "log.jsonl")

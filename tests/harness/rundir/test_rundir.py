@@ -26,9 +26,13 @@ MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
 OTHER = {"task": "u", "digest": "x", "signature": "u|m:1"}
 KEY = ArtifactKey.of("artifact", 1)
 COLUMNS = {
-    "model": ["a", "a"], "decoding": ["{}", "{}"], "example": ["1", "2"], "candidates": [["x"], ["y"]],
-    "references": [["x"], ["z"]], "m": [0.5, None],
-}  # fmt: skip
+    "model": ["a", "a"],
+    "decoding": ["{}", "{}"],
+    "example": ["1", "2"],
+    "candidates": [["x"], ["y"]],
+    "references": [["x"], ["z"]],
+    "m": [0.5, None],
+}
 
 
 def create(path, manifest=MANIFEST, mode="auto"):
@@ -37,7 +41,11 @@ def create(path, manifest=MANIFEST, mode="auto"):
 
 def files_of(folder):
     """Return the content of each file by its path."""
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
 
 
 def fill_samples(run):
@@ -49,7 +57,9 @@ def fill_samples(run):
 
 def finish(run, **fields):
     fill_samples(run)
-    run.write_results([ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"])
+    run.write_results(
+        [ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"]
+    )
     run.close()
 
 
@@ -57,7 +67,9 @@ def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
     assert (run.provenance.task, run.provenance.digest) == ("t", "abc")
-    assert [(record.model, record.metric, record.value) for record in run.records] == [("a", "m", 0.5)]
+    assert [(record.model, record.metric, record.value) for record in run.records] == [
+        ("a", "m", 0.5)
+    ]
     (system,) = run.samples.systems
     assert system.examples == ("1", "2")
     assert np.array_equal(system.scores("m"), [0.5, np.nan], equal_nan=True)
@@ -65,7 +77,9 @@ def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume", "extend"])
-def test_a_finished_run_with_its_statistics_is_not_written_again(tmp_path, caplog, mode):
+def test_a_finished_run_with_its_statistics_is_not_written_again(
+    tmp_path, caplog, mode
+):
     run = create(tmp_path / "r")
     run.artifacts.write_arrays(KEY, {"stats": np.zeros(2)})
     run.artifacts.write_shards("m", [KEY.stem])
@@ -83,7 +97,11 @@ def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
     assert not again.finished
     again.close()
     for digest in ("aa", "x"):
-        with pytest.raises(InputError, match=rf"holds another run \(task t, abc\); this one is task u, {digest}\. Give another --output"):
+        with pytest.raises(
+            InputError,
+            match=rf"holds another run \(task t, abc\); this one is task u, {digest}\. "
+            r"Give another --output",
+        ):
             create(tmp_path / "r", {"task": "u", "digest": digest})
     finish(create(tmp_path / "r", OTHER, "fresh"))
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
@@ -96,11 +114,19 @@ def test_the_manifest_of_a_run_that_goes_on_stays_as_it_is(tmp_path, mode):
     create(tmp_path / "r", {**MANIFEST, "versions": {"x": "second"}}, mode).close()
     assert (tmp_path / "r" / "manifest.json").read_bytes() == before
     finish(create(tmp_path / "r", {**MANIFEST, "versions": {"x": "second"}}, "fresh"))
-    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == {"x": "second"}
+    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["versions"] == {
+        "x": "second"
+    }
 
 
 @pytest.mark.parametrize(
-    ("manifest", "mode"), [(MANIFEST, "fresh"), (OTHER, "fresh"), (OTHER, "extend"), ({**OTHER, "digest": "aa"}, "extend")]
+    ("manifest", "mode"),
+    [
+        (MANIFEST, "fresh"),
+        (OTHER, "fresh"),
+        (OTHER, "extend"),
+        ({**OTHER, "digest": "aa"}, "extend"),
+    ],
 )
 def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mode):
     first = create(tmp_path / "r")
@@ -115,21 +141,29 @@ def test_the_old_run_stays_until_the_new_one_is_finished(tmp_path, manifest, mod
     run.artifacts.write_arrays(ArtifactKey.of("artifact", 2), {"stats": np.zeros(3)})
     run.close()
     new = files_of(tmp_path / "r")
-    assert {name: new[name] for name in old if name != "log.jsonl"} == {name: old[name] for name in old if name != "log.jsonl"}
+    assert {name: new[name] for name in old if name != "log.jsonl"} == {
+        name: old[name] for name in old if name != "log.jsonl"
+    }
     assert RunDir.open(tmp_path / "r").provenance.digest == "abc"
 
     again = create(tmp_path / "r", manifest, mode)
-    assert again.artifacts.read_arrays(ArtifactKey.of("artifact", 2).stem) is not None, "what the killed run had stays"
+    assert (
+        again.artifacts.read_arrays(ArtifactKey.of("artifact", 2).stem) is not None
+    ), "what the killed run had stays"
     finish(again)
     assert RunDir.open(tmp_path / "r").provenance.digest == manifest["digest"]
-    assert (RunDir.open(tmp_path / "r").artifacts.read_arrays(KEY.stem) is None) == (mode == "fresh")
+    assert (RunDir.open(tmp_path / "r").artifacts.read_arrays(KEY.stem) is None) == (
+        mode == "fresh"
+    )
     assert not (tmp_path / "r" / "report.html").exists()
     assert not (tmp_path / "r" / ".next").exists()
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume"])
 @pytest.mark.parametrize("killed", ["extend", "fresh"])
-def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(tmp_path, mode, killed):
+def test_a_killed_run_that_replaces_another_goes_on_without_its_flag(
+    tmp_path, mode, killed
+):
     first = create(tmp_path / "r")
     first.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     finish(first)
@@ -164,9 +198,14 @@ def test_a_run_that_is_replaced_in_its_place_keeps_its_statistics(tmp_path):
     assert RunDir.open(tmp_path).artifacts.read_arrays(KEY.stem) is not None
 
 
-def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(tmp_path, caplog):
+def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(
+    tmp_path, caplog
+):
     finish(create(tmp_path))
-    for killed, size, notes in (("extend", None, []), ("fresh", 5, [f"note: the interrupted --fresh run in {tmp_path} goes on"])):
+    for killed, size, notes in (
+        ("extend", None, []),
+        ("fresh", 5, [f"note: the interrupted --fresh run in {tmp_path} goes on"]),
+    ):
         run = create(tmp_path, OTHER, killed)
         run.write_shards(5, examples=12)
         run.close()
@@ -183,18 +222,24 @@ def test_fresh_alone_names_the_interrupted_fresh_run_that_goes_on(tmp_path, capl
         create(tmp_path, mode=mode).close()
     assert not caplog.messages
     create(tmp_path, mode="fresh").close()
-    assert caplog.messages == [f"note: the interrupted --fresh run in {tmp_path} goes on"]
+    assert caplog.messages == [
+        f"note: the interrupted --fresh run in {tmp_path} goes on"
+    ]
 
 
 @pytest.mark.parametrize(("killed", "manifest"), [("auto", MANIFEST), ("fresh", OTHER)])
-def test_a_fresh_run_uses_nothing_of_a_killed_run_that_was_not_the_same(tmp_path, killed, manifest):
+def test_a_fresh_run_uses_nothing_of_a_killed_run_that_was_not_the_same(
+    tmp_path, killed, manifest
+):
     run = create(tmp_path, mode=killed)
     run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     run.close()
     run = create(tmp_path, manifest, "fresh")
     assert run.artifacts.read_arrays(KEY.stem) is None
     finish(run)
-    assert run.finished and RunDir.open(tmp_path).provenance.digest == manifest["digest"]
+    assert (
+        run.finished and RunDir.open(tmp_path).provenance.digest == manifest["digest"]
+    )
 
 
 def test_a_run_that_extends_the_one_before_it_drops_a_killed_fresh_one(tmp_path):
@@ -210,7 +255,9 @@ def test_a_run_that_extends_the_one_before_it_drops_a_killed_fresh_one(tmp_path)
     run.close()
 
 
-def test_a_killed_fresh_run_of_an_empty_directory_goes_on_with_the_same_command(tmp_path):
+def test_a_killed_fresh_run_of_an_empty_directory_goes_on_with_the_same_command(
+    tmp_path,
+):
     run = create(tmp_path / "r", mode="fresh")
     run.artifacts.write_arrays(KEY, {"stats": np.ones(3)})
     run.close()
@@ -236,7 +283,9 @@ def test_a_folder_in_a_commit_that_was_cut_off_is_not_moved(tmp_path):
     assert (tmp_path / "r" / ".next/scores/x.npz/inner.txt").read_bytes() == b"mine"
 
 
-def test_opening_a_run_reads_a_commit_that_was_cut_off_and_a_writer_carries_it_out(tmp_path):
+def test_opening_a_run_reads_a_commit_that_was_cut_off_and_a_writer_carries_it_out(
+    tmp_path,
+):
     finish(create(tmp_path / "r"))
     run = RunDir.open(tmp_path / "r")
     cut_off_commit(run, "report.html", b"new")
@@ -251,7 +300,12 @@ def test_opening_a_run_reads_a_commit_that_was_cut_off_and_a_writer_carries_it_o
 def cut_off_commit(run, name, data, removed=()):
     """Leave a directory as a kill after the rename of its commit does."""
     run.folder.write(f".next/{name}", data)
-    content = {"moved": {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}}, "removed": list(removed)}
+    content = {
+        "moved": {
+            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        },
+        "removed": list(removed),
+    }
     run.folder.write("commit.json", json.dumps(content).encode())
 
 
@@ -267,8 +321,17 @@ def test_what_is_kept_beside_a_run_waits_for_a_commit_that_was_cut_off(tmp_path)
     assert not (tmp_path / "r" / "commit.json").exists()
 
 
-@pytest.mark.parametrize("error", [HarnessError("another process is writing this run"), OSError(errno.EROFS, "read-only")], ids=repr)
-def test_nothing_is_kept_beside_a_run_whose_commit_may_not_be_carried_out(tmp_path, monkeypatch, error):
+@pytest.mark.parametrize(
+    "error",
+    [
+        HarnessError("another process is writing this run"),
+        OSError(errno.EROFS, "read-only"),
+    ],
+    ids=repr,
+)
+def test_nothing_is_kept_beside_a_run_whose_commit_may_not_be_carried_out(
+    tmp_path, monkeypatch, error
+):
     finish(create(tmp_path / "r"))
     cut_off_commit(RunDir.open(tmp_path / "r"), "report.html", b"new")
     before = files_of(tmp_path / "r")
@@ -287,7 +350,11 @@ def test_a_file_that_is_not_the_one_of_the_commit_is_not_moved(tmp_path):
     cut_off_commit(run, "report.html", b"new")
     run.folder.write(".next/report.html", b"torn")
     before = files_of(tmp_path / "r")
-    with pytest.raises(InputError, match=r"\.next/report\.html: is damaged: it is not the file that commit\.json names"):
+    with pytest.raises(
+        InputError,
+        match=r"\.next/report\.html: is damaged: it is not the file that commit\.json "
+        r"names",
+    ):
         complete_unfinished(tmp_path / "r")
     assert files_of(tmp_path / "r") == before
 
@@ -298,8 +365,15 @@ def test_a_fresh_run_replaces_a_commit_whose_files_are_damaged(tmp_path, caplog)
     cut_off_commit(run, "report.html", b"new")
     run.folder.write(".next/report.html", b"torn")
     with create(tmp_path / "r", OTHER, "fresh") as fresh:
-        assert not fresh.finished and not fresh.folder.has("commit.json") and not fresh.folder.has("results.json")
-    assert "is damaged: it is not the file that commit.json names" in caplog.text and "--fresh replaces it" in caplog.text
+        assert (
+            not fresh.finished
+            and not fresh.folder.has("commit.json")
+            and not fresh.folder.has("results.json")
+        )
+    assert (
+        "is damaged: it is not the file that commit.json names" in caplog.text
+        and "--fresh replaces it" in caplog.text
+    )
     finish(create(tmp_path / "r", OTHER, "fresh"))
     assert RunDir.open(tmp_path / "r").finished
 
@@ -338,7 +412,11 @@ def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
     create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
     for part, name in (("2/2", "part 2/2"), (None, "the whole run")):
         for mode in ("auto", "resume"):
-            with pytest.raises(InputError, match=f"holds part 1/2, and this is {name}; give another --output, or --fresh to replace it"):
+            with pytest.raises(
+                InputError,
+                match=f"holds part 1/2, and this is {name}; give another --output, "
+                "or --fresh to replace it",
+            ):
                 create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
     create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
     create(tmp_path / "s", {**MANIFEST, "part": "2/2"}).close()
@@ -348,7 +426,11 @@ def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
 
 def test_a_part_is_no_finished_run(tmp_path):
     create(tmp_path, {**MANIFEST, "part": "1/2"}).close()
-    with pytest.raises(InputError, match=r"has no results\.json: it is part 1/2 of a run; join the parts with harness merge"):
+    with pytest.raises(
+        InputError,
+        match=r"has no results\.json: it is part 1/2 of a run; "
+        r"join the parts with harness merge",
+    ):
         RunDir.open(tmp_path)
 
 
@@ -377,20 +459,28 @@ def test_the_logs_of_parts_are_joined(tmp_path, mode):
     run.take_parts(folders)
     finish(run)
     lines = (tmp_path / "r" / "log.jsonl").read_text().splitlines()
-    assert [json.loads(line)["event"] for line in lines] == ["first", "of part 0", "of part 2"]
+    assert [json.loads(line)["event"] for line in lines] == [
+        "first",
+        "of part 0",
+        "of part 2",
+    ]
 
 
 def test_two_processes_cannot_write_one_run(tmp_path):
     first = create(tmp_path / "r")
     with pytest.raises(HarnessError, match="another process is writing this run"):
         create(tmp_path / "r")
-    assert (tmp_path / "r" / ".lock").exists(), "a refused process leaves the lock of the other"
+    assert (tmp_path / "r" / ".lock").exists(), (
+        "a refused process leaves the lock of the other"
+    )
     first.close()
     create(tmp_path / "r").close()
 
 
 @pytest.mark.parametrize("removals", [1, 19, 20])
-def test_a_folder_that_another_process_removes_is_created_up_to_20_times(tmp_path, monkeypatch, removals):
+def test_a_folder_that_another_process_removes_is_created_up_to_20_times(
+    tmp_path, monkeypatch, removals
+):
     acquire, attempts = RunLock.acquire, []
 
     def remove_first(lock):
@@ -409,7 +499,9 @@ def test_a_folder_that_another_process_removes_is_created_up_to_20_times(tmp_pat
     assert attempts == [True] * min(20, removals + 1)
 
 
-def test_a_lock_that_cannot_be_written_for_another_reason_is_an_error(tmp_path, monkeypatch):
+def test_a_lock_that_cannot_be_written_for_another_reason_is_an_error(
+    tmp_path, monkeypatch
+):
     def refuse(lock):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -422,7 +514,9 @@ def test_a_lock_that_cannot_be_written_for_another_reason_is_an_error(tmp_path, 
 def test_the_folders_above_a_run_are_created_and_its_name_is_text(tmp_path):
     create(tmp_path / "a" / "b" / "r").close()
     assert (tmp_path / "a" / "b" / "r" / "manifest.json").is_file()
-    with pytest.raises(InputError, match="the name of a run directory is UTF-8; found other bytes"):
+    with pytest.raises(
+        InputError, match="the name of a run directory is UTF-8; found other bytes"
+    ):
         create(tmp_path / "r\udcff")
 
 
@@ -437,13 +531,19 @@ def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         RunDir.open(tmp_path)
     (tmp_path / "manifest.json").write_text(json.dumps(MANIFEST))
-    with pytest.raises(InputError, match=r"has no results\.json: the run has not finished; continue it with --resume"):
+    with pytest.raises(
+        InputError,
+        match=r"has no results\.json: the run has not finished; "
+        r"continue it with --resume",
+    ):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(InputError, match="not valid JSON"):
         RunDir.open(tmp_path)
     (tmp_path / "results.json").write_text("{}")
-    with pytest.raises(InputError, match="holds no results of a run: results: field required"):
+    with pytest.raises(
+        InputError, match="holds no results of a run: results: field required"
+    ):
         RunDir.open(tmp_path)
 
 
@@ -512,7 +612,9 @@ def test_a_run_without_samples_says_so(tmp_path):
     run = create(tmp_path / "r")
     finish(run)
     (tmp_path / "r" / "samples.parquet").unlink()
-    with pytest.raises(InputError, match=r"samples\.parquet: is missing; run the spec again"):
+    with pytest.raises(
+        InputError, match=r"samples\.parquet: is missing; run the spec again"
+    ):
         _ = RunDir.open(tmp_path / "r").samples.systems
 
 
@@ -522,8 +624,14 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
     run.log("note", text="a\nb\ud800")
     run.log("finished", results=float("nan"))
     run.close()
-    lines = [json.loads(line) for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()]
-    assert lines == [{"time": 1234.568, "event": "note", "text": "a\nb\ud800"}, {"time": 1234.568, "event": "finished", "results": None}]
+    lines = [
+        json.loads(line)
+        for line in (tmp_path / "r" / "log.jsonl").read_text().splitlines()
+    ]
+    assert lines == [
+        {"time": 1234.568, "event": "note", "text": "a\nb\ud800"},
+        {"time": 1234.568, "event": "finished", "results": None},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -535,7 +643,8 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
         ("scores/.bleu-0123.npz.999.tmp", True),
         ("candidates/.echo-0123.json.999.tmp", True),
         (".comparisons.json.99999999.tmp", True),
-        (".comparisons.json.1.tmp", False),  # 'harness compare' writes it without the lock, and may be running
+        # 'harness compare' writes it without the lock, and may be running
+        (".comparisons.json.1.tmp", False),
         (".notes.txt.99999999.tmp", False),
         ("scores/notes.tmp", False),
         ("scores/.hidden", False),
@@ -551,7 +660,9 @@ def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume", "extend"])
-def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(tmp_path, monkeypatch, mode):
+def test_a_finished_run_in_a_folder_that_cannot_be_written_is_opened(
+    tmp_path, monkeypatch, mode
+):
     finish(create(tmp_path / "r"))
     (tmp_path / "r" / ".results.json.999.tmp").write_text("{")
     files = files_of(tmp_path / "r")
@@ -582,7 +693,8 @@ def test_the_manifest_is_read_again_under_the_lock(tmp_path, monkeypatch):
 
     def late(lock):
         acquire(lock)
-        (tmp_path / "r" / "manifest.json").write_text('{"digest": "x", "task": "u"}')  # another process came first
+        # another process came first
+        (tmp_path / "r" / "manifest.json").write_text('{"digest": "x", "task": "u"}')
 
     monkeypatch.setattr(RunLock, "acquire", late)
     with pytest.raises(InputError, match="holds another run"):
@@ -591,11 +703,15 @@ def test_the_manifest_is_read_again_under_the_lock(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
 
 
-@pytest.mark.parametrize("content", ["{}", '{"task": "t", "digest": 3, "signature": ""}', '{"task": ["t"]}'])
+@pytest.mark.parametrize(
+    "content", ["{}", '{"task": "t", "digest": 3, "signature": ""}', '{"task": ["t"]}']
+)
 def test_a_damaged_manifest_is_one_line(tmp_path, content):
     finish(create(tmp_path / "r"))
     (tmp_path / "r" / "manifest.json").write_text(content)
-    with pytest.raises(InputError, match=r"manifest\.json: is no manifest of a run: \w+: "):
+    with pytest.raises(
+        InputError, match=r"manifest\.json: is no manifest of a run: \w+: "
+    ):
         RunDir.open(tmp_path / "r")
 
 
@@ -605,12 +721,20 @@ def damaged(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["samples.parquet", "results.json"])
-@pytest.mark.parametrize("damage", [lambda data: data[:40], lambda data: b"", lambda data: b"{}", damaged])
-def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(tmp_path, caplog, name, damage):
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:40], lambda data: b"", lambda data: b"{}", damaged]
+)
+def test_damaged_results_are_named_when_opened_and_written_again_by_a_run(
+    tmp_path, caplog, name, damage
+):
     finish(create(tmp_path / "r"))
     file = tmp_path / "r" / name
     good = file.read_bytes()
-    file.write_bytes(b"{" + good[1:-9] if name == "results.json" and damage is damaged else damage(good))
+    file.write_bytes(
+        b"{" + good[1:-9]
+        if name == "results.json" and damage is damaged
+        else damage(good)
+    )
     with pytest.raises(InputError, match=name) as caught:
         _ = RunDir.open(tmp_path / "r").samples.systems
     assert "\n" not in str(caught.value)
@@ -632,7 +756,12 @@ def test_a_run_that_failed_with_artifacts_keeps_them(tmp_path):
 
 
 def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
-    spec = {"task": "words", "dataset": {"reader": "words"}, "models": ["echo"], "metrics": ["length"]}
+    spec = {
+        "task": "words",
+        "dataset": {"reader": "words"},
+        "models": ["echo"],
+        "metrics": ["length"],
+    }
     import harness.api
 
     before = harness.api.evaluate(spec, output=tmp_path / "run")
@@ -640,14 +769,18 @@ def test_a_changed_digit_of_the_results_is_found(tmp_path, project):
     text = file.read_text()
     value = json.loads(text)["results"][0]["value"]
     file.write_text(text.replace(f'"value": {value}', f'"value": {value + 1}'))
-    with pytest.raises(InputError, match=r"results.json: is damaged \(its checksum differs\)"):
+    with pytest.raises(
+        InputError, match=r"results.json: is damaged \(its checksum differs\)"
+    ):
         _ = RunDir(tmp_path / "run").records
     after = harness.api.evaluate(spec, output=tmp_path / "run")
     assert after.results[0]["value"] == before.results[0]["value"] == value
 
 
 @pytest.mark.parametrize("schema", [0, 1, 2])
-def test_the_checksum_of_results_is_that_of_its_schema_and_may_be_absent(tmp_path, schema):
+def test_the_checksum_of_results_is_that_of_its_schema_and_may_be_absent(
+    tmp_path, schema
+):
     finish(create(tmp_path))
     content = json.loads((tmp_path / "results.json").read_bytes()) | {"schema": schema}
     (tmp_path / "results.json").write_text(json.dumps(content | {"checksum": "0" * 64}))
@@ -671,7 +804,12 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     run.write_shards(5, examples=12)
     file = run.path / "shards.json"
     whole = file.read_bytes()
-    for torn in (b"", whole[: len(whole) // 2], whole.replace(b"5", b"7", 1), whole.replace(b"12", b"13", 1)):
+    for torn in (
+        b"",
+        whole[: len(whole) // 2],
+        whole.replace(b"5", b"7", 1),
+        whole.replace(b"12", b"13", 1),
+    ):
         file.write_bytes(torn)
         assert run.shard_size() is None
     fill_samples(run)
@@ -680,7 +818,9 @@ def test_the_size_of_shards_and_the_costs_of_models_are_read_back(tmp_path):
     assert RunDir.open(tmp_path).results.costs == {"model": {"tokens": 3}}
 
 
-def test_a_run_that_replaces_another_has_its_shards_where_the_examples_are_as_many(tmp_path):
+def test_a_run_that_replaces_another_has_its_shards_where_the_examples_are_as_many(
+    tmp_path,
+):
     run = create(tmp_path)
     run.write_shards(5, examples=12)
     finish(run)

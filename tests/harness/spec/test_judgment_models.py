@@ -6,7 +6,12 @@ from pydantic import ValidationError
 from harness.spec import judgment_models as models
 from harness.spec.loading import LoadedJudgments, load_specs
 
-BASE = {"task": "t", "judgments": {"form": "captions", "path": "f"}, "statistics": ["pearson"], "metrics": ["m"]}
+BASE = {
+    "task": "t",
+    "judgments": {"form": "captions", "path": "f"},
+    "statistics": ["pearson"],
+    "metrics": ["m"],
+}
 
 
 def make(**keys):
@@ -14,21 +19,40 @@ def make(**keys):
 
 
 def test_short_forms():
-    spec = make(groups="kind", published={"reference": "R", "values": {"m": [1, 2]}}, statistics=["pearson", "auc", "pearson"])
-    assert spec.groups is not None and (spec.groups.by, spec.headline) == ("kind", ("pearson", "all"))
-    assert spec.published[0].values == {"m": (1, 2)} and spec.statistics == ["pearson", "auc"]
-    assert make(judgments={"form": "captions", "path": ["a", "b"]}).judgments.paths == ["a", "b"]
+    spec = make(
+        groups="kind",
+        published={"reference": "R", "values": {"m": [1, 2]}},
+        statistics=["pearson", "auc", "pearson"],
+    )
+    assert spec.groups is not None and (spec.groups.by, spec.headline) == (
+        "kind",
+        ("pearson", "all"),
+    )
+    assert spec.published[0].values == {"m": (1, 2)} and spec.statistics == [
+        "pearson",
+        "auc",
+    ]
+    assert make(judgments={"form": "captions", "path": ["a", "b"]}).judgments.paths == [
+        "a",
+        "b",
+    ]
     assert make(groups={"by": "k", "labels": {1: "a"}}).groups.labels == {"1": "a"}
 
 
 @pytest.mark.parametrize(
     "keys",
     [
-        {"judgments": {"form": "captions"}}, {"judgments": {"form": "captions", "path": "f", "hf": {"name": "x"}}},
-        {"judgments": {"form": "keyed-pairs", "path": "f"}}, {"references": {"draws": 3}}, {"statistics": []}, {"metrics": []},
-        {"published": {"values": {"m": 1}}}, {"tests": {"level": 0}}, {"models": ["human"]},
+        {"judgments": {"form": "captions"}},
+        {"judgments": {"form": "captions", "path": "f", "hf": {"name": "x"}}},
+        {"judgments": {"form": "keyed-pairs", "path": "f"}},
+        {"references": {"draws": 3}},
+        {"statistics": []},
+        {"metrics": []},
+        {"published": {"values": {"m": 1}}},
+        {"tests": {"level": 0}},
+        {"models": ["human"]},
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit(keys):
     with pytest.raises(ValidationError):
         make(**keys)
@@ -38,7 +62,8 @@ def test_paths_beside_the_file(tmp_path):
     for name in ("j.jsonl", "r.jsonl"):
         (tmp_path / name).write_text("")
     (tmp_path / "t.yaml").write_text(
-        "task: t\njudgments: {form: pairs, path: [j.jsonl, other.jsonl], references: {path: r.jsonl}}\n"
+        "task: t\njudgments: {form: pairs, path: [j.jsonl, other.jsonl], references: "
+        "{path: r.jsonl}}\n"
         "statistics: [accuracy]\nmetrics: [novelty]\n"
     )
     (loaded,) = load_specs(tmp_path / "t.yaml")
@@ -48,15 +73,25 @@ def test_paths_beside_the_file(tmp_path):
 
 
 def test_a_suite_overrides_its_parts(tmp_path):
-    part = "task: {0}\njudgments: {{form: captions, path: f}}\nstatistics: [pearson]\nmetrics: [novelty]\n"
+    part = (
+        "task: {0}\njudgments: {{form: captions, path: f}}\nstatistics: [pearson]\n"
+        "metrics: [novelty]\n"
+    )
     for name in ("a", "b"):
         (tmp_path / f"{name}.yaml").write_text(part.format(name))
-    (tmp_path / "s.yaml").write_text("include: [a.yaml, b.yaml]\nmetrics: [vocabulary]\n")
-    assert [(x.spec.task, x.spec.metrics) for x in load_specs(tmp_path / "s.yaml")] == [("a", ["vocabulary"]), ("b", ["vocabulary"])]
+    (tmp_path / "s.yaml").write_text(
+        "include: [a.yaml, b.yaml]\nmetrics: [vocabulary]\n"
+    )
+    assert [(x.spec.task, x.spec.metrics) for x in load_specs(tmp_path / "s.yaml")] == [
+        ("a", ["vocabulary"]),
+        ("b", ["vocabulary"]),
+    ]
 
 
 def test_numbers_in_texts():
-    assert [models.looks_like_number(t) for t in ("1", "-2.5e3", " 7 ", "1a", "", "v2")] == [True, True, True, False, False, False]
+    assert [
+        models.looks_like_number(t) for t in ("1", "-2.5e3", " 7 ", "1a", "", "v2")
+    ] == [True, True, True, False, False, False]
 
 
 def test_references_are_sampled_or_rotated_but_not_both():

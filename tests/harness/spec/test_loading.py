@@ -1,4 +1,6 @@
-"""Specs: includes, variants, --set, environment variables, and errors that name file and line."""
+"""Specs: includes, variants, --set, environment variables,
+and errors that name file and line.
+"""
 
 from __future__ import annotations
 
@@ -36,23 +38,50 @@ def test_a_spec_loads_and_its_ranges_expand(spec_file):
 
 
 def test_a_range_of_candidates_is_an_axis_of_the_grid():
-    assert len(decoding_grid(DecodingSpec.model_validate({"temperature": [0.5, 1.0], "candidates": "1..3"}))) == 6
+    assert (
+        len(
+            decoding_grid(
+                DecodingSpec.model_validate(
+                    {"temperature": [0.5, 1.0], "candidates": "1..3"}
+                )
+            )
+        )
+        == 6
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("metrics: [length]|metric: [length]", ":7: unknown key 'metric'; did you mean 'metrics'?"),
-        ("temperature|temprature", ":5: unknown key 'temprature'; did you mean 'temperature'?"),
-        ("[0.5, 1.0]|[0.5, -1]", ":5: decoding.temperature: found -1; a temperature is above 0"),
-        ("[0.5, 1.0]|.nan", ":5: decoding.temperature: found nan; expected a finite number"),
+        (
+            "metrics: [length]|metric: [length]",
+            ":7: unknown key 'metric'; did you mean 'metrics'?",
+        ),
+        (
+            "temperature|temprature",
+            ":5: unknown key 'temprature'; did you mean 'temperature'?",
+        ),
+        (
+            "[0.5, 1.0]|[0.5, -1]",
+            ":5: decoding.temperature: found -1; a temperature is above 0",
+        ),
+        (
+            "[0.5, 1.0]|.nan",
+            ":5: decoding.temperature: found nan; expected a finite number",
+        ),
         ("[0.5, 1.0]|warm", ":5: decoding.temperature:"),
         ("models: [echo]|models: []", ":3: models: list should have at least 1 item"),
-        ("models: [echo]|models: [3]", ":3: models.0: expected a name or one name with its parameters"),
+        (
+            "models: [echo]|models: [3]",
+            ":3: models.0: expected a name or one name with its parameters",
+        ),
         ("task: t|task: t\ntask: u", ":2: the key 'task' is given twice"),
         ("task: t|task: [t", "not valid YAML"),
         ("dataset: {reader: words}|dataset: {}", ":2: 'dataset.reader' is missing"),
-        ("dataset: {reader: words}|references: {}\ndataset: {reader: words}", ":2: 'references.first' is missing"),
+        (
+            "dataset: {reader: words}|references: {}\ndataset: {reader: words}",
+            ":2: 'references.first' is missing",
+        ),
     ],
 )
 def test_mistakes_are_told_with_file_and_line(spec_file, change, message):
@@ -69,8 +98,14 @@ def test_mistakes_are_told_with_file_and_line(spec_file, change, message):
     [
         ("[length]|[lenght]", ":7: unknown metric 'lenght'; did you mean 'length'?"),
         ("[echo]|[eco]", ":3: unknown adapter 'eco'; did you mean 'echo'?"),
-        ("reader: words|reader: wordz", ":2: unknown reader 'wordz'; did you mean 'words'?"),
-        ("[length]|[{length: {scal: 2}}]", ":7: metric 'length' has no parameter 'scal'; did you mean 'scale'?"),
+        (
+            "reader: words|reader: wordz",
+            ":2: unknown reader 'wordz'; did you mean 'words'?",
+        ),
+        (
+            "[length]|[{length: {scal: 2}}]",
+            ":7: metric 'length' has no parameter 'scal'; did you mean 'scale'?",
+        ),
     ],
 )
 def test_unknown_names_are_told_with_file_and_line(spec_file, change, message):
@@ -81,42 +116,72 @@ def test_unknown_names_are_told_with_file_and_line(spec_file, change, message):
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "message"), [("a: \0", "not valid YAML"), ("a: &a [*a]", "holds itself"), ('task: "x\\0y"', "task")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: \0", "not valid YAML"),
+        ("a: &a [*a]", "holds itself"),
+        ('task: "x\\0y"', "task"),
+    ],
+)
 def test_odd_yaml_is_one_line(project, text, message):
-    (project / "odd.yaml").write_text(text + BASE.replace("task: t", "") if "task" in text else text)
+    (project / "odd.yaml").write_text(
+        text + BASE.replace("task: t", "") if "task" in text else text
+    )
     with pytest.raises(InputError, match=message):
         load_specs("odd.yaml")
 
 
 def test_a_view_of_a_metric_that_is_not_there_is_told_before_the_run(spec_file):
-    spec_file.write_text(BASE + "views:\n  - {plot: bar, y: length}\n  - {plot: bar, y: 'log p:lenght'}\n")
-    with pytest.raises(InputError, match=r"s\.yaml:10: the view asks for the metric 'lenght'; did you mean 'length'"):
+    spec_file.write_text(
+        BASE
+        + "views:\n  - {plot: bar, y: length}\n  - {plot: bar, y: 'log p:lenght'}\n"
+    )
+    with pytest.raises(
+        InputError,
+        match=r"s\.yaml:10: the view asks for the metric 'lenght'; "
+        r"did you mean 'length'",
+    ):
         make_plan(load_specs(spec_file)[0])
 
 
 def test_set_overrides_any_key_and_its_mistakes_name_it(spec_file):
-    (loaded,) = load_specs(spec_file, ["decoding.temperature=0.7", "metrics.0.length.scale=2", "seed=5"])
+    (loaded,) = load_specs(
+        spec_file, ["decoding.temperature=0.7", "metrics.0.length.scale=2", "seed=5"]
+    )
     assert loaded.spec.decoding.temperature == 0.7
     assert loaded.spec.metrics == [{"length": {"scale": 2}}]
     assert loaded.spec.seed == 5
-    with pytest.raises(InputError, match=r"--set decoding\.temprature=1: unknown key 'temprature'"):
+    with pytest.raises(
+        InputError, match=r"--set decoding\.temprature=1: unknown key 'temprature'"
+    ):
         load_specs(spec_file, ["decoding.temprature=1"])
     with pytest.raises(InputError, match="expected KEY=VALUE"):
         load_specs(spec_file, ["seed"])
-    with pytest.raises(InputError, match="'metrics.7' is no key of the spec: no '7' in list"):
+    with pytest.raises(
+        InputError, match="'metrics.7' is no key of the spec: no '7' in list"
+    ):
         load_specs(spec_file, ["metrics.7=cider"])
 
 
-def test_list_valued_metric_parameters_are_axes_unless_the_metric_says_otherwise(project):
-    (project / "s.yaml").write_text(BASE.replace("[length]", "[{length: {scale: [1, 2], undefined: [e1, e2]}}]"))
+def test_list_valued_metric_parameters_are_axes_unless_the_metric_says_otherwise(
+    project,
+):
+    (project / "s.yaml").write_text(
+        BASE.replace("[length]", "[{length: {scale: [1, 2], undefined: [e1, e2]}}]")
+    )
     plan = make_plan(load_specs(project / "s.yaml")[0])
-    assert [m.params for m in plan.metrics] == [{"scale": s, "undefined": ["e1", "e2"]} for s in (1, 2)]
+    assert [m.params for m in plan.metrics] == [
+        {"scale": s, "undefined": ["e1", "e2"]} for s in (1, 2)
+    ]
     assert len({m.label for m in plan.metrics}) == 2
 
 
 def test_include_lies_beneath_the_files_own_keys(project):
     (project / "base.yaml").write_text(BASE)
-    (project / "s.yaml").write_text("include: base.yaml\nseed: 9\nmetrics: [{length: {scale: 3}}]\n")
+    (project / "s.yaml").write_text(
+        "include: base.yaml\nseed: 9\nmetrics: [{length: {scale: 3}}]\n"
+    )
     (loaded,) = load_specs("s.yaml")
     assert (loaded.spec.seed, loaded.spec.task) == (9, "t")
     assert loaded.where("metrics") == "s.yaml:3"
@@ -135,14 +200,20 @@ def test_a_suite_does_not_rename_its_parts(project):
     (project / "a.yaml").write_text(BASE)
     (project / "b.yaml").write_text(BASE.replace("task: t", "task: u"))
     (project / "suite.yaml").write_text("task: both\ninclude: [a.yaml, b.yaml]\n")
-    with pytest.raises(InputError, match=r"suite\.yaml:1: a suite has no task name: each part has a run directory"):
+    with pytest.raises(
+        InputError,
+        match=r"suite\.yaml:1: a suite has no task name: each part has a run directory",
+    ):
         load_specs("suite.yaml")
 
 
 def test_a_spec_that_includes_itself_is_an_error(project):
     (project / "a.yaml").write_text("include: b.yaml\n" + BASE)
     (project / "b.yaml").write_text("task: x\ninclude: a.yaml\n")
-    with pytest.raises(InputError, match=r"b\.yaml:2: the spec includes itself: a\.yaml -> b\.yaml -> a\.yaml"):
+    with pytest.raises(
+        InputError,
+        match=r"b\.yaml:2: the spec includes itself: a\.yaml -> b\.yaml -> a\.yaml",
+    ):
         load_specs("a.yaml")
     (project / "b.yaml").write_text("include: none.yaml\n" + BASE)
     with pytest.raises(InputError, match=r"included file 'none\.yaml' does not exist"):
@@ -151,7 +222,8 @@ def test_a_spec_that_includes_itself_is_an_error(project):
 
 def test_the_first_variant_that_holds_is_taken(project, monkeypatch):
     text = BASE.replace("dataset: {reader: words}\n", "") + (
-        "variants:\n  - name: real\n    when: {exists: '${SOME_DATA}/x.json'}\n    dataset: {reader: words, count: 3}\n"
+        "variants:\n  - name: real\n    when: {exists: "
+        "'${SOME_DATA}/x.json'}\n    dataset: {reader: words, count: 3}\n"
         "  - name: sample\n    dataset: {reader: words, count: 2}\n"
     )
     (project / "s.yaml").write_text(text)
@@ -165,7 +237,10 @@ def test_the_first_variant_that_holds_is_taken(project, monkeypatch):
 
 def test_a_condition_takes_the_default_of_a_variable(project, monkeypatch):
     monkeypatch.delenv("SOME_DATA", raising=False)
-    text = "variants:\n  - name: real\n    when: {exists: '${SOME_DATA:-.}/x.json'}\n  - name: sample\n"
+    text = (
+        "variants:\n  - name: real\n    when: {exists: "
+        "'${SOME_DATA:-.}/x.json'}\n  - name: sample\n"
+    )
     (project / "s.yaml").write_text(BASE + text)
     assert load_specs("s.yaml")[0].spec.variant == "sample"
     (project / "x.json").write_text("{}")
@@ -174,11 +249,17 @@ def test_a_condition_takes_the_default_of_a_variable(project, monkeypatch):
 
 @pytest.mark.parametrize(
     ("when", "message"),
-    [("3", "when is a mapping"), ("[exists, x]", "when is a mapping"), ("{missing: x}", "when has no key 'missing'"),
-     ("{exists: x, more: y}", "when has no key 'more'; keys are exists, installed")],
-)  # fmt: skip
+    [
+        ("3", "when is a mapping"),
+        ("[exists, x]", "when is a mapping"),
+        ("{missing: x}", "when has no key 'missing'"),
+        ("{exists: x, more: y}", "when has no key 'more'; keys are exists, installed"),
+    ],
+)
 def test_a_condition_of_another_form_is_one_line(project, when, message):
-    (project / "s.yaml").write_text(f"{BASE}variants:\n  - name: real\n    when: {when}\n")
+    (project / "s.yaml").write_text(
+        f"{BASE}variants:\n  - name: real\n    when: {when}\n"
+    )
     with pytest.raises(InputError, match=message):
         load_specs("s.yaml")
 
@@ -202,7 +283,10 @@ def test_secrets_are_redacted_once_a_spec_has_read_them(project, monkeypatch, va
 
 def test_names_that_no_file_can_have_name_no_file(project):
     for name in ("x" * 5000, "a\\0b"):
-        text = f'variants:\n  - name: real\n    when: {{exists: "{name}"}}\n  - name: sample\n'
+        text = (
+            f'variants:\n  - name: real\n    when: {{exists: "{name}"}}\n  - name: '
+            "sample\n"
+        )
         (project / "s.yaml").write_text(BASE + text)
         assert load_specs("s.yaml")[0].spec.variant == "sample"
         (project / "s.yaml").write_text(f'include: "{name}"\n' + BASE)
@@ -210,7 +294,9 @@ def test_names_that_no_file_can_have_name_no_file(project):
             load_specs("s.yaml")
 
 
-def test_an_included_file_is_absolute_or_of_the_working_directory_or_beside_the_spec(project, tmp_path_factory):
+def test_an_included_file_is_absolute_or_of_the_working_directory_or_beside_the_spec(
+    project, tmp_path_factory
+):
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "far.yaml"
     elsewhere.write_text("seed: 1\n")
     (project / "here.yaml").write_text("seed: 2\n")
@@ -229,11 +315,17 @@ def test_a_long_value_is_cut_in_a_message(project):
         assert str(caught.value).endswith(f"found {shown}")
 
 
-def test_environment_variables_are_expanded_and_missing_ones_named(project, monkeypatch):
-    (project / "s.yaml").write_text(BASE.replace("task: t", "task: ${NAME_OF_IT:-fallback}"))
+def test_environment_variables_are_expanded_and_missing_ones_named(
+    project, monkeypatch
+):
+    (project / "s.yaml").write_text(
+        BASE.replace("task: t", "task: ${NAME_OF_IT:-fallback}")
+    )
     assert load_specs("s.yaml")[0].spec.task == "fallback"
     (project / "s.yaml").write_text(BASE.replace("task: t", "task: ${NAME_OF_IT}"))
-    with pytest.raises(InputError, match=r"s\.yaml:1: the environment variable NAME_OF_IT is not set"):
+    with pytest.raises(
+        InputError, match=r"s\.yaml:1: the environment variable NAME_OF_IT is not set"
+    ):
         load_specs("s.yaml")
 
 
@@ -245,21 +337,46 @@ def test_a_missing_file_names_the_nearest_task(project):
 def test_tasks_of_plugins_have_full_names_and_do_not_replace_shipped_ones(project):
     (project / "own.yaml").write_text(BASE.replace("task: t", "task: own"))
     manifest = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(manifest + "tasks: {coco: {path: own.yaml, summary: x}, own-task: {path: own.yaml}}\n")
-    assert load_specs("own-task")[0].spec.task == load_specs("mine/coco")[0].spec.task == "own"
-    assert load_specs("coco")[0].spec.task == load_specs("tasks/coco.yaml")[0].spec.task == "coco"
+    (project / "registry.yaml").write_text(
+        manifest
+        + "tasks: {coco: {path: own.yaml, summary: x}, own-task: {path: own.yaml}}\n"
+    )
+    assert (
+        load_specs("own-task")[0].spec.task
+        == load_specs("mine/coco")[0].spec.task
+        == "own"
+    )
+    assert (
+        load_specs("coco")[0].spec.task
+        == load_specs("tasks/coco.yaml")[0].spec.task
+        == "coco"
+    )
     (project / "own.yaml").write_text(BASE.replace("task: t", "tsk: own"))
-    with pytest.raises(InputError, match=rf"{project}/own\.yaml:\d+: unknown key 'tsk'"):
+    with pytest.raises(
+        InputError, match=rf"{project}/own\.yaml:\d+: unknown key 'tsk'"
+    ):
         load_specs("own-task")
 
 
 def test_a_spec_is_checked_from_python_too():
     with pytest.raises(InputError, match="unknown key 'tsk'"):
         load_specs({"tsk": "x"})
-    assert isinstance(load_specs({"task": "x", "dataset": {"reader": "words"}, "models": ["a"], "metrics": ["b"]})[0].spec, Spec)
+    assert isinstance(
+        load_specs(
+            {
+                "task": "x",
+                "dataset": {"reader": "words"},
+                "models": ["a"],
+                "metrics": ["b"],
+            }
+        )[0].spec,
+        Spec,
+    )
 
 
-@pytest.mark.parametrize("annotation", [int, int | None, list[str], dict[str, list[int]]])
+@pytest.mark.parametrize(
+    "annotation", [int, int | None, list[str], dict[str, list[int]]]
+)
 def test_annotations_without_a_model_have_none(annotation):
     assert loading._model_in(annotation) is None
     assert loading._model_in(annotation | DecodingSpec) is DecodingSpec

@@ -16,7 +16,10 @@ from harness.spec.metric_text import parse_metric, split_metrics, split_outside_
         ("cider", {"cider": {}}),
         (" cider : n = 2 ", {"cider": {"n": 2}}),
         ("bleu:n=4,tokenizer=none", {"bleu": {"n": 4, "tokenizer": "none"}}),
-        ("m:a=true,b=1.5,c=null,d=", {"m": {"a": True, "b": 1.5, "c": None, "d": None}}),
+        (
+            "m:a=true,b=1.5,c=null,d=",
+            {"m": {"a": True, "b": 1.5, "c": None, "d": None}},
+        ),
         ("m:a=[1, 2],b={c: [3, 4]}", {"m": {"a": [1, 2], "b": {"c": [3, 4]}}}),
         ("m:a=x=y", {"m": {"a": "x=y"}}),
         ("m:", {"m": {}}),
@@ -29,7 +32,10 @@ def test_names_and_parameters(text, expected):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("m:abc", "metric 'm:abc': expected NAME or NAME:PARAMETER=VALUE,...; found 'abc'"),
+        (
+            "m:abc",
+            "metric 'm:abc': expected NAME or NAME:PARAMETER=VALUE,...; found 'abc'",
+        ),
         ("m:=3", "found '=3'"),
         ("m:a=[", "the value of 'a' is not readable: '\\['"),
     ],
@@ -54,9 +60,18 @@ def test_commas_inside_brackets_do_not_split():
         ("bleu,cider", ["bleu", "cider"]),
         (" bleu , cider,", ["bleu", "cider"]),
         ("trm:distance=cider,pooling=pooled", ["trm:distance=cider,pooling=pooled"]),
-        ("bleu,trm:distance=cider,pooling=pooled,meteor", ["bleu", "trm:distance=cider,pooling=pooled", "meteor"]),
-        ("trm:distance=[bert,cider],best:metric=meteor", ["trm:distance=[bert,cider]", "best:metric=meteor"]),
-        ("wmd:vectors=a:b.vec,lower=true,cider", ["wmd:vectors=a:b.vec,lower=true", "cider"]),
+        (
+            "bleu,trm:distance=cider,pooling=pooled,meteor",
+            ["bleu", "trm:distance=cider,pooling=pooled", "meteor"],
+        ),
+        (
+            "trm:distance=[bert,cider],best:metric=meteor",
+            ["trm:distance=[bert,cider]", "best:metric=meteor"],
+        ),
+        (
+            "wmd:vectors=a:b.vec,lower=true,cider",
+            ["wmd:vectors=a:b.vec,lower=true", "cider"],
+        ),
         ("m:a={b: c,d: [1,2]},n", ["m:a={b: c,d: [1,2]}", "n"]),
     ],
 )
@@ -65,7 +80,12 @@ def test_lists_of_metrics(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("bleu,n=2", "'n=2' belongs to no metric; write bleu:n=2"), ("n=2", "write NAME:n=2"), (",", "expected NAME")]
+    ("text", "message"),
+    [
+        ("bleu,n=2", "'n=2' belongs to no metric; write bleu:n=2"),
+        ("n=2", "write NAME:n=2"),
+        (",", "expected NAME"),
+    ],
 )
 def test_lists_with_stray_parameters_are_refused(text, message):
     with pytest.raises(HarnessError, match=message):
@@ -73,7 +93,15 @@ def test_lists_with_stray_parameters_are_refused(text, message):
 
 
 def test_metric_lists_with_brackets():
-    assert split_metrics("trm:distance=[meteor,bert],cider") == ["trm:distance=[meteor,bert]", "cider"]
-    assert split_metrics("bleu:n=4,tokenizer=none, rouge,trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled") == [
-        "bleu:n=4,tokenizer=none", "rouge", "trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled",
-    ]  # fmt: skip
+    assert split_metrics("trm:distance=[meteor,bert],cider") == [
+        "trm:distance=[meteor,bert]",
+        "cider",
+    ]
+    assert split_metrics(
+        "bleu:n=4,tokenizer=none, rouge,trm:distance={cider: {df: x, tokenizer: "
+        "none}},pooling=pooled"
+    ) == [
+        "bleu:n=4,tokenizer=none",
+        "rouge",
+        "trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled",
+    ]

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from harness.spec import path_contents
-from harness.spec.path_contents import component_with_contents, content_of, list_paths, with_contents
+from harness.spec.path_contents import (
+    component_with_contents,
+    content_of,
+    list_paths,
+    with_contents,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -19,10 +24,19 @@ def folder(tmp_path, monkeypatch):
 
 def test_files_of_one_content_are_equal_but_for_their_form(folder):
     (folder / "deep").mkdir()
-    for name, text in {"a.json": "{}", "deep/b.JSON": "{}", "c.csv": "{}", "d.json": "[]", "e.csv.gz": "{}"}.items():
+    for name, text in {
+        "a.json": "{}",
+        "deep/b.JSON": "{}",
+        "c.csv": "{}",
+        "d.json": "[]",
+        "e.csv.gz": "{}",
+    }.items():
         Path(name).write_text(text)
     assert content_of("a.json") == content_of(str(folder / "deep" / "b.JSON"))
-    assert len({content_of(name) for name in ("a.json", "c.csv", "d.json", "e.csv.gz")}) == 4
+    assert (
+        len({content_of(name) for name in ("a.json", "c.csv", "d.json", "e.csv.gz")})
+        == 4
+    )
     assert content_of("e.csv.gz").endswith(".csv.gz")
 
 
@@ -69,7 +83,11 @@ def test_a_folder_is_the_names_and_sizes_of_its_media():
 def test_what_is_no_file_is_its_text():
     os.mkfifo("pipe")
     assert content_of("pipe") == "pipe"
-    spec = {"dataset": {"reader": "hf", "path": "owner/name"}, "models": [{"predictions": {"path": "missing.json"}}], "metrics": ["bleu"]}
+    spec = {
+        "dataset": {"reader": "hf", "path": "owner/name"},
+        "models": [{"predictions": {"path": "missing.json"}}],
+        "metrics": ["bleu"],
+    }
     assert list_paths(spec) == []
     assert with_contents(spec) == spec
 
@@ -91,9 +109,13 @@ def test_paths_at_any_depth_are_found_in_the_order_of_the_spec():
     ]
     changed = with_contents(spec)
     assert changed["task"] == "r.json"
-    assert changed["metrics"][1]["trm"]["distance"]["cider"]["df"] == content_of("t.npz")
+    assert changed["metrics"][1]["trm"]["distance"]["cider"]["df"] == content_of(
+        "t.npz"
+    )
     assert spec["dataset"]["path"] == ["r.json"], "the spec itself stays"
-    assert component_with_contents("metrics", "trm", {"distance": {"cider": {"df": "t.npz"}}, "n": 2}) == {
+    assert component_with_contents(
+        "metrics", "trm", {"distance": {"cider": {"df": "t.npz"}}, "n": 2}
+    ) == {
         "distance": {"cider": {"df": content_of("t.npz")}},
         "n": 2,
     }

@@ -1,4 +1,6 @@
-"""Paths in a spec: parameters annotated with PathParam are resolved beside the spec file, others are not."""
+"""Paths in a spec: parameters annotated with PathParam are resolved beside the spec
+file, others are not.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +60,12 @@ metrics:
 
 @pytest.fixture
 def folder(project):
-    """A subfolder with a spec and the file ``data.txt``; the current directory is its parent."""
+    """A subfolder with a spec and the file ``data.txt``;
+    the current directory is its parent.
+    """
     (project / "mine_parts.py").write_text(
-        (project / "mine_parts.py").read_text() + CODE.replace("from __future__ import annotations\n", "")
+        (project / "mine_parts.py").read_text()
+        + CODE.replace("from __future__ import annotations\n", "")
     )
     (project / "registry.yaml").write_text(REGISTRY)
     catalogue._load.cache_clear()
@@ -76,7 +81,13 @@ def test_annotated_parameters_of_a_third_party_are_resolved_beside_the_spec(fold
     model = loaded.spec.models[0]
     assert model == {"model": {"checkpoint": "below/data.txt", "style": "data.txt"}}
     metric = loaded.spec.metrics[0]
-    assert metric == {"weighted": {"table": "below/data.txt", "name": "data.txt", "several": ["below/data.txt", "other.txt"]}}
+    assert metric == {
+        "weighted": {
+            "table": "below/data.txt",
+            "name": "data.txt",
+            "several": ["below/data.txt", "other.txt"],
+        }
+    }
 
 
 def test_parameters_of_nested_components_are_resolved_too(folder):
@@ -85,17 +96,27 @@ def test_parameters_of_nested_components_are_resolved_too(folder):
     assert loaded.spec.metrics[1] == {"weighted": {"distance": distance}}
     dataset = loaded.spec.dataset.params
     assert (dataset["path"], dataset["note"]) == ("below/data.txt", "data.txt")
-    assert dataset["of"] == {"reader": "nested", "path": "below/data.txt", "note": "data.txt"}
+    assert dataset["of"] == {
+        "reader": "nested",
+        "path": "below/data.txt",
+        "note": "data.txt",
+    }
 
 
-def test_a_file_of_the_working_directory_is_left_as_it_is_where_none_lies_beside_the_spec(folder):
+def test_a_file_of_the_working_directory_is_left_as_it_is_where_none_lies_beside_the_spec(
+    folder,
+):
     (folder / "data.txt").rename(folder.parent / "data.txt")
     (loaded,) = load_specs("below/spec.yaml")
-    assert loaded.spec.models[0] == {"model": {"checkpoint": "data.txt", "style": "data.txt"}}
+    assert loaded.spec.models[0] == {
+        "model": {"checkpoint": "data.txt", "style": "data.txt"}
+    }
 
 
 def test_an_absolute_path_is_left_as_it_is(folder):
-    (loaded,) = load_specs(folder / "spec.yaml", [f"models.0.model.checkpoint={folder}/data.txt"])
+    (loaded,) = load_specs(
+        folder / "spec.yaml", [f"models.0.model.checkpoint={folder}/data.txt"]
+    )
     assert loaded.spec.models[0]["model"]["checkpoint"] == f"{folder}/data.txt"  # pyright: ignore[reportArgumentType]
 
 
@@ -103,19 +124,47 @@ def test_an_absolute_path_is_left_as_it_is(folder):
     ("data", "key", "expected"),
     [
         ({"include": "x.yaml"}, ("include",), True),
-        ({"models": [{"model": {"checkpoint": "c"}}]}, ("models", 0, "model", "checkpoint"), True),
-        ({"models": [{"mine/model": {"checkpoint": "c"}}]}, ("models", 0, "mine/model", "checkpoint"), True),
-        ({"models": [{"model": {"style": "c"}}]}, ("models", 0, "model", "style"), False),
+        (
+            {"models": [{"model": {"checkpoint": "c"}}]},
+            ("models", 0, "model", "checkpoint"),
+            True,
+        ),
+        (
+            {"models": [{"mine/model": {"checkpoint": "c"}}]},
+            ("models", 0, "mine/model", "checkpoint"),
+            True,
+        ),
+        (
+            {"models": [{"model": {"style": "c"}}]},
+            ("models", 0, "model", "style"),
+            False,
+        ),
         ({"models": [{"model": None}]}, ("models", 0, "model"), False),
-        ({"models": [{"gone": {"checkpoint": "c"}}]}, ("models", 0, "gone", "checkpoint"), False),
-        ({"models": [{"unknown": {"checkpoint": "c"}}]}, ("models", 0, "unknown", "checkpoint"), False),
+        (
+            {"models": [{"gone": {"checkpoint": "c"}}]},
+            ("models", 0, "gone", "checkpoint"),
+            False,
+        ),
+        (
+            {"models": [{"unknown": {"checkpoint": "c"}}]},
+            ("models", 0, "unknown", "checkpoint"),
+            False,
+        ),
         ({"metrics": ["weighted"]}, ("metrics", 0), False),
         ({"task": "x"}, ("task",), False),
         ({"dataset": {"reader": "nested"}}, ("dataset", "reader"), False),
         ({"judgments": {"path": "p"}}, ("judgments", "path"), True),
-        ({"judgments": {"references": {"path": "p"}}}, ("judgments", "references", "path"), True),
+        (
+            {"judgments": {"references": {"path": "p"}}},
+            ("judgments", "references", "path"),
+            True,
+        ),
         ({"judgments": {"hf": {"name": "p"}}}, ("judgments", "hf", "name"), True),
-        ({"judgments": {"columns": {"of": {"path": "p"}}}}, ("judgments", "columns", "of", "path"), False),
+        (
+            {"judgments": {"columns": {"of": {"path": "p"}}}},
+            ("judgments", "columns", "of", "path"),
+            False,
+        ),
     ],
 )
 def test_places_of_paths(folder, data, key, expected):

@@ -58,14 +58,20 @@ def test_numbers_bounds_and_empty_cells(spec):
 
 
 def test_cells_of_a_transposed_table(spec):
-    (row,) = spec(row="{label: human, title: M, cells: {meteor: [X, M, A], cider: {at: [X, Human, A], factor: 0.01}}}").rows
+    (row,) = spec(
+        row="{label: human, title: M, cells: {meteor: [X, M, A], cider: {at: [X, "
+        "Human, A], factor: 0.01}}}"
+    ).rows
     assert row.values == {"meteor": 0.5, "cider": 0.4}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"item": "paper.yaml#table2"}, "no item 'table2' in paper.yaml; did you mean 'table1'?"),
+        (
+            {"item": "paper.yaml#table2"},
+            "no item 'table2' in paper.yaml; did you mean 'table1'?",
+        ),
         ({"item": "papers.yaml#table1"}, "expected FILE#ID"),
         ({"item": "paper.yaml"}, "expected FILE#ID"),
         ({"column": "C"}, "no column 'C'"),
@@ -82,8 +88,22 @@ def test_mistakes_name_file_line_and_nearest(spec, change, message):
 
 
 def test_rows_may_be_written_in_the_spec():
-    views = [{"plot": "table", "reference": {"source": "mine", "rows": [{"values": {"cider": 1.0, "meteor": "< 0.1"}}]}}]
-    content = {"task": "t", "dataset": {"reader": "jsonl"}, "models": ["human"], "metrics": ["cider"], "views": views}
+    views = [
+        {
+            "plot": "table",
+            "reference": {
+                "source": "mine",
+                "rows": [{"values": {"cider": 1.0, "meteor": "< 0.1"}}],
+            },
+        }
+    ]
+    content = {
+        "task": "t",
+        "dataset": {"reader": "jsonl"},
+        "models": ["human"],
+        "metrics": ["cider"],
+        "views": views,
+    }
     (one,) = load_specs(content)
     view = one.spec.views[0]
     assert view.remark == "Published: mine."

@@ -1,4 +1,6 @@
-"""The JSON Schema of a spec: registered names, loading keys, validity for shipped tasks."""
+"""The JSON Schema of a spec: registered names, loading keys,
+validity for shipped tasks.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,12 @@ import yaml
 from harness.errors import HarnessError, MissingExtra
 from harness.registry import catalogue, current
 from harness.registry.catalogue import Registry
-from harness.spec.schema import docstring_parameters, json_schema, parameters_schema, type_schema
+from harness.spec.schema import (
+    docstring_parameters,
+    json_schema,
+    parameters_schema,
+    type_schema,
+)
 
 
 def names(schema, section):
@@ -23,24 +30,34 @@ def test_names_of_components_and_aliases_are_listed(project):
     assert {"length", "cider"} <= set(names(schema, "metrics"))
     assert "echo" in names(schema, "models")
     assert "words" in schema["$defs"]["DatasetSpec"]["properties"]["reader"]["enum"]
-    aliases = {alias for entry in current().entries("metrics") for alias in entry.aliases}
+    aliases = {
+        alias for entry in current().entries("metrics") for alias in entry.aliases
+    }
     assert aliases <= set(names(schema, "metrics"))
 
 
 @pytest.mark.slow
 def test_a_shadowed_name_is_listed_with_its_provider(project):
     text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, '))
+    (project / "registry.yaml").write_text(
+        text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
+    )
     catalogue._load.cache_clear()
     assert {"rouge", "mine/rouge"} <= set(names(json_schema(), "metrics"))
-    assert len(names(json_schema(), "metrics")) == len(set(names(json_schema(), "metrics")))
+    assert len(names(json_schema(), "metrics")) == len(
+        set(names(json_schema(), "metrics"))
+    )
 
 
 def test_keys_of_loading_are_added_and_the_variant_is_not_a_key(project):
     schema = json_schema()
     assert {"include", "variants", "task", "views"} <= set(schema["properties"])
     assert "variant" not in schema["properties"]
-    assert schema["anyOf"] == [{"required": ["task"]}, {"required": ["include"]}, {"required": ["variants"]}]
+    assert schema["anyOf"] == [
+        {"required": ["task"]},
+        {"required": ["include"]},
+        {"required": ["variants"]},
+    ]
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -51,7 +68,9 @@ def test_descriptions_are_the_summaries(project):
 
 def test_tasks_of_judgments_have_their_keys(project):
     schema = json_schema()
-    assert {"judgments", "statistics", "groups", "published", "ties", "tests"} <= set(schema["properties"])
+    assert {"judgments", "statistics", "groups", "published", "ties", "tests"} <= set(
+        schema["properties"]
+    )
     assert {"JudgmentSource", "ReferencePolicy", "DatasetSpec"} <= set(schema["$defs"])
     assert len(schema["properties"]["references"]["anyOf"]) == 2
 
@@ -106,8 +125,17 @@ def test_mistakes_are_marked(validator, part):
 @pytest.mark.parametrize(
     "part",
     [
-        {"metrics": [{"trm": {"distance": ["meteor", {"bert": {"embedding": "minilm"}}]}}]},
-        {"metrics": [{"bleu": {"n": [1, 2]}}, {"mmd": None, "when": {"installed": ["torch"]}}]},
+        {
+            "metrics": [
+                {"trm": {"distance": ["meteor", {"bert": {"embedding": "minilm"}}]}}
+            ]
+        },
+        {
+            "metrics": [
+                {"bleu": {"n": [1, 2]}},
+                {"mmd": None, "when": {"installed": ["torch"]}},
+            ]
+        },
         {"models": [{"human": {"label": "people", "held_out": "${HELD_OUT:-2}"}}]},
         {"decoding": {"candidates": ["1..3", 8]}},
     ],
@@ -124,7 +152,9 @@ def schema_of(kind, name):
 def test_types_and_defaults_come_from_the_constructor():
     bleu = schema_of("metrics", "bleu")
     assert bleu["properties"]["n"]["default"] == 4
-    assert {"type": "integer", "minimum": 1, "maximum": 4} in bleu["properties"]["n"]["anyOf"]
+    assert {"type": "integer", "minimum": 1, "maximum": 4} in bleu["properties"]["n"][
+        "anyOf"
+    ]
     assert bleu["additionalProperties"] is False
 
 
@@ -143,7 +173,10 @@ def test_a_parameter_that_is_a_component_lists_the_names_of_its_kind():
 
 
 def test_parameters_of_metrics_are_axes_and_those_of_readers_are_not():
-    assert any(part.get("type") == "array" for part in schema_of("metrics", "bleu")["properties"]["n"]["anyOf"])
+    assert any(
+        part.get("type") == "array"
+        for part in schema_of("metrics", "bleu")["properties"]["n"]["anyOf"]
+    )
     path = schema_of("readers", "coco")["properties"]["path"]
     assert not any(part.get("type") == "array" for part in path["anyOf"])
 
@@ -168,7 +201,9 @@ def test_a_component_that_cannot_be_loaded_takes_any_parameter(monkeypatch):
 
 
 def test_a_local_component_is_not_imported(project):
-    (project / "mine_parts.py").write_text((project / "mine_parts.py").read_text() + "\nraise SystemError('imported')\n")
+    (project / "mine_parts.py").write_text(
+        (project / "mine_parts.py").read_text() + "\nraise SystemError('imported')\n"
+    )
     assert "properties" in schema_of("metrics", "length")
 
 
@@ -205,6 +240,8 @@ def test_descriptions_of_a_docstring():
         Not a parameter.
     """
     assert docstring_parameters(text) == {
-        "n": "Sizes of Set, at least 1.", "m": "Sizes of Set, at least 1.", "path": "A file. Second paragraph.",
-    }  # fmt: skip
+        "n": "Sizes of Set, at least 1.",
+        "m": "Sizes of Set, at least 1.",
+        "path": "A file. Second paragraph.",
+    }
     assert docstring_parameters("Title.") == {}

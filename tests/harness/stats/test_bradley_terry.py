@@ -1,4 +1,6 @@
-"""Bradley-Terry strengths against a general optimiser, their ranks, and the counts that they are found from."""
+"""Bradley-Terry strengths against a general optimiser, their ranks,
+and the counts that they are found from.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ def by_optimiser(wins: np.ndarray, prior: float) -> np.ndarray:
         for i in range(n):
             for j in range(n):
                 if i != j:
-                    total += (wins[i, j] + prior / 2) * np.log1p(np.exp(values[j] - values[i]))
+                    total += (wins[i, j] + prior / 2) * np.log1p(
+                        np.exp(values[j] - values[i])
+                    )
         return total + values.mean() ** 2
 
     result = minimize(loss, np.zeros(n), method="BFGS", options={"gtol": 1e-9})
@@ -28,7 +32,9 @@ def by_optimiser(wins: np.ndarray, prior: float) -> np.ndarray:
 @pytest.mark.parametrize(("n", "prior"), [(2, 0.0), (3, 0.0), (5, 1.0), (8, 0.5)])
 def test_strengths_maximise_the_likelihood(n: int, prior: float):
     wins = np.random.default_rng(n).integers(1, 12, (n, n)).astype(float)
-    np.testing.assert_allclose(strengths(wins, prior), by_optimiser(wins, prior), atol=1e-6)
+    np.testing.assert_allclose(
+        strengths(wins, prior), by_optimiser(wins, prior), atol=1e-6
+    )
 
 
 def test_many_resamples_are_those_of_one():
@@ -58,7 +64,8 @@ def test_a_circle_of_wins_connects():
 
 def test_equal_strengths_share_a_rank():
     assert ranks(np.array([[1.0, 1.0, 2.0, -1.0]])).tolist() == [[2, 2, 1, 4]]
-    assert ranks(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-6])).tolist() == [2, 2, 1]  # rounding errors make no difference
+    # rounding errors make no difference
+    assert ranks(np.array([0.1 + 0.2, 0.3, 0.3 + 1e-6])).tolist() == [2, 2, 1]
 
 
 def test_points_of_pairs_are_wins_of_systems():

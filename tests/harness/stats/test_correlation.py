@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from harness.errors import InputError
-from harness.stats.correlation import SoftPairwiseAccuracy, across_systems, correlate_columns, pairwise_differences
+from harness.stats.correlation import (
+    SoftPairwiseAccuracy,
+    across_systems,
+    correlate_columns,
+    pairwise_differences,
+)
 from tests.support.correlation import correlate
 
 numbers = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3))
@@ -37,10 +42,20 @@ def test_all_three_agree_with_scipy(rows):
 
 def test_undefined_is_said_not_guessed():
     constant = correlate([1, 1, 1], [1, 2, 3])
-    assert (constant.r, constant.r2, constant.p, constant.spearman, constant.kendall) == (None,) * 5
+    assert (
+        constant.r,
+        constant.r2,
+        constant.p,
+        constant.spearman,
+        constant.kendall,
+    ) == (None,) * 5
     assert constant.note == "x is constant"
     infinite = correlate([1, 2, math.inf], [1, 2, 3])
-    assert (infinite.r, infinite.spearman, infinite.kendall) == (None, pytest.approx(1), pytest.approx(1))
+    assert (infinite.r, infinite.spearman, infinite.kendall) == (
+        None,
+        pytest.approx(1),
+        pytest.approx(1),
+    )
     assert infinite.note == "x holds inf"
     assert correlate([1, 2], [3, 4]).p == 1.0
 
@@ -75,27 +90,47 @@ def test_the_published_correlations(golden):
         header, *rows = (line.rstrip("\n").split("\t") for line in file)
     table = {name: np.array([row[k] for row in rows]) for k, name in enumerate(header)}
     for at, group in enumerate(golden["order"]):
-        inside = np.ones(len(rows), dtype=bool) if group == "all" else table["dataset"] == group
+        inside = (
+            np.ones(len(rows), dtype=bool)
+            if group == "all"
+            else table["dataset"] == group
+        )
         for post, expected in golden["r"].items():
             names = list(expected)
             assert len(names) == 361
             x = np.stack([table[name][inside].astype(float) for name in names], axis=1)
             found = correlate_columns(x, table[post][inside].astype(float)[:, None])
-            np.testing.assert_allclose(found.r[:, 0], [expected[name][at] for name in names], rtol=0, atol=1e-12)
-            np.testing.assert_allclose(found.r2[:, 0], [golden["r2"][post][name][at] for name in names], atol=1e-12)
+            np.testing.assert_allclose(
+                found.r[:, 0],
+                [expected[name][at] for name in names],
+                rtol=0,
+                atol=1e-12,
+            )
+            np.testing.assert_allclose(
+                found.r2[:, 0],
+                [golden["r2"][post][name][at] for name in names],
+                atol=1e-12,
+            )
 
 
 def test_coefficients_of_each_row():
     rng = np.random.default_rng(0)
     human, metric = rng.integers(0, 5, (4, 7)).astype(float), rng.normal(size=(4, 7))
-    for name, oracle in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr), ("kendall", stats.kendalltau)):
+    for name, oracle in (
+        ("pearson", stats.pearsonr),
+        ("spearman", stats.spearmanr),
+        ("kendall", stats.kendalltau),
+    ):
         expected = [oracle(h, m)[0] for h, m in zip(human, metric)]
-        np.testing.assert_allclose(across_systems(human, metric, name), expected, atol=1e-12)
+        np.testing.assert_allclose(
+            across_systems(human, metric, name), expected, atol=1e-12
+        )
 
 
 def test_pairwise_accuracy():
     human, metric = np.array([[1.0, 2, 3, 3]]), np.array([[1.0, 1, 2, 9]])
-    assert across_systems(human, metric, "accuracy")[0] == pytest.approx(4.5 / 5)  # five judged pairs, one tie of the metric
+    # five judged pairs, one tie of the metric
+    assert across_systems(human, metric, "accuracy")[0] == pytest.approx(4.5 / 5)
     assert np.isnan(across_systems(human, np.array([[1.0, 2, np.nan, 3]]), "accuracy"))
     assert np.isnan(across_systems(human, np.ones((1, 4)), "kendall"))
 
@@ -122,7 +157,21 @@ def test_soft_pairwise_accuracy():
     metric = human + rng.normal(size=(4, 30))
     human[2, 3] = np.nan
     weights = rng.integers(0, 3, (2, 30)).astype(float)
-    values = SoftPairwiseAccuracy(*map(pairwise_differences, (human, metric)), draws=200, seed=1)(weights)
-    np.testing.assert_allclose(values, [by_hand(human, metric, w, 200, 1) for w in weights], atol=1e-12)
-    assert SoftPairwiseAccuracy(*map(pairwise_differences, (human, human)), draws=50)(np.ones((1, 30)))[0] == 1.0
-    assert SoftPairwiseAccuracy(*map(pairwise_differences, (human, -human)), draws=500)(np.ones((1, 30)))[0] < 0.5
+    values = SoftPairwiseAccuracy(
+        *map(pairwise_differences, (human, metric)), draws=200, seed=1
+    )(weights)
+    np.testing.assert_allclose(
+        values, [by_hand(human, metric, w, 200, 1) for w in weights], atol=1e-12
+    )
+    assert (
+        SoftPairwiseAccuracy(*map(pairwise_differences, (human, human)), draws=50)(
+            np.ones((1, 30))
+        )[0]
+        == 1.0
+    )
+    assert (
+        SoftPairwiseAccuracy(*map(pairwise_differences, (human, -human)), draws=500)(
+            np.ones((1, 30))
+        )[0]
+        < 0.5
+    )

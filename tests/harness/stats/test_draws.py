@@ -11,7 +11,10 @@ from harness.stats.draws import BLOCK, DrawFamily, resampled_sums
 @pytest.mark.equal_bits
 @pytest.mark.parametrize("kind", ["resamples", "assignments"])
 def test_fewer_draws_are_the_beginning_of_more(kind):
-    few, many = (np.concatenate(list(getattr(DrawFamily(20, count, 3), kind)())) for count in (300, 2 * BLOCK + 7))
+    few, many = (
+        np.concatenate(list(getattr(DrawFamily(20, count, 3), kind)()))
+        for count in (300, 2 * BLOCK + 7)
+    )
     assert few.shape == (300, 20)
     np.testing.assert_array_equal(few, many[:300])
 

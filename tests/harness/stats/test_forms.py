@@ -11,11 +11,15 @@ from harness.stats import forms, permutation
 
 
 def plain(form: np.ndarray, labels: np.ndarray) -> float:
-    return sum(form[p, q] for p in np.flatnonzero(labels) for q in np.flatnonzero(~labels))
+    return sum(
+        form[p, q] for p in np.flatnonzero(labels) for q in np.flatnonzero(~labels)
+    )
 
 
 def random_forms(number: int, size: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).integers(-5, 6, (number, size, size)).astype(float)
+    return (
+        np.random.default_rng(seed).integers(-5, 6, (number, size, size)).astype(float)
+    )
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 100))
@@ -27,11 +31,19 @@ def test_evaluate_and_sweep_equal_the_sums(n, m, seed):
     assert np.array_equal(forms.evaluate(stack, labels, memory_bytes=1), wanted)
     assert np.array_equal(forms.identity(stack, n), wanted[:, 0])
     for memory in (1, 1 << 20):
-        swept = np.concatenate([values.copy() for values in forms.sweep(stack, n, memory_bytes=memory)], axis=1)
+        swept = np.concatenate(
+            [values.copy() for values in forms.sweep(stack, n, memory_bytes=memory)],
+            axis=1,
+        )
         assert np.array_equal(np.sort(swept, axis=1), np.sort(wanted, axis=1))
 
 
-@given(st.integers(1, 4), st.integers(1, 4), st.sampled_from(["upper", "lower"]), st.integers(0, 100))
+@given(
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.sampled_from(["upper", "lower"]),
+    st.integers(0, 100),
+)
 def test_exact_p_values(n, m, tail, seed):
     stack = random_forms(3, n + m, seed)
     null = forms.evaluate(stack, permutation.relabelings(n, m))
@@ -41,15 +53,29 @@ def test_exact_p_values(n, m, tail, seed):
 
 def test_labels_of_other_sizes_are_evaluated_too():
     form = random_forms(1, 5)
-    labels = np.array([[True, False, False, False, False], [True, True, True, False, True], [False] * 5])
-    assert forms.evaluate(form, labels)[0].tolist() == [plain(form[0], row) for row in labels]
+    labels = np.array(
+        [
+            [True, False, False, False, False],
+            [True, True, True, False, True],
+            [False] * 5,
+        ]
+    )
+    assert forms.evaluate(form, labels)[0].tolist() == [
+        plain(form[0], row) for row in labels
+    ]
 
 
 def test_mirrored_visits_one_of_each_pair():
     stack = random_forms(2, 8)
     symmetric = stack + stack.transpose(0, 2, 1)
-    assert np.array_equal(forms.exact_p_values(symmetric, 4, "upper", mirrored=True), forms.exact_p_values(symmetric, 4, "upper"))
-    assert sum(len(b.rows) * len(b.columns) for b in forms.blocks(4, 4, mirrored=True)) == 35
+    assert np.array_equal(
+        forms.exact_p_values(symmetric, 4, "upper", mirrored=True),
+        forms.exact_p_values(symmetric, 4, "upper"),
+    )
+    assert (
+        sum(len(b.rows) * len(b.columns) for b in forms.blocks(4, 4, mirrored=True))
+        == 35
+    )
     with pytest.raises(ValueError, match="as many candidates as references"):
         forms.blocks(3, 4, mirrored=True)
 
@@ -75,7 +101,8 @@ def test_magnitude_is_the_mean_sum_of_absolute_terms(n, m, seed):
 
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
 def test_values_whose_terms_cancel_are_ties(unit):
-    # f(s) = sum of a over candidates, for centred a: of three equal pairs, those that take one of each pair sum to 0.
+    # f(s) = sum of a over candidates, for centred a: of three equal pairs, those that
+    # take one of each pair sum to 0.
     a = np.array([0.1, -0.1, 0.7, -0.7]) * unit
     form = np.repeat(a[:, None], 4, axis=1)[None] / 2
     assert forms.exact_p_values(form, 2, "upper").tolist() == [4 / 6]
@@ -84,7 +111,12 @@ def test_values_whose_terms_cancel_are_ties(unit):
 
 
 def test_mirrored_blocks_hold_the_relabelings_with_text_0_among_the_candidates():
-    rows = [np.concatenate([row, column]) for b in forms.blocks(3, 3, mirrored=True) for row in b.rows for column in b.columns]
+    rows = [
+        np.concatenate([row, column])
+        for b in forms.blocks(3, 3, mirrored=True)
+        for row in b.rows
+        for column in b.columns
+    ]
     assert len({tuple(row) for row in rows}) == 10
     assert all(row[0] == 1 and row.sum() == 3 for row in rows)
 

@@ -1,4 +1,6 @@
-"""Tests between metrics: published numbers, an independent form, size under the null hypothesis, power, clusters."""
+"""Tests between metrics: published numbers, an independent form, size under the null
+hypothesis, power, clusters.
+"""
 
 import math
 
@@ -6,7 +8,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.stats.metric_tests import KendallOfScores, clusters, permute_credit, permute_scores, williams
+from harness.stats.metric_tests import (
+    KendallOfScores,
+    clusters,
+    permute_credit,
+    permute_scores,
+    williams,
+)
 
 
 def pearson_with(human):
@@ -16,7 +24,10 @@ def pearson_with(human):
 # ------------------------------------------------------------------ Williams
 def test_the_example_of_psych():
     # r.test(103, .4, .5, .1) of the R package psych: t = -0.89, probability 0.37.
-    assert williams(0.4, 0.5, 0.1, 103) == (pytest.approx(-0.89, abs=0.005), pytest.approx(0.37, abs=0.005))
+    assert williams(0.4, 0.5, 0.1, 103) == (
+        pytest.approx(-0.89, abs=0.005),
+        pytest.approx(0.37, abs=0.005),
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -25,17 +36,27 @@ def test_against_the_determinant_of_the_correlation_matrix(seed):
     data = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 3))
     r = np.corrcoef(data.T)
     n = 40
-    denominator = 2 * (n - 1) / (n - 3) * np.linalg.det(r) + ((r[0, 1] + r[0, 2]) / 2) ** 2 * (1 - r[1, 2]) ** 3
+    denominator = (
+        2 * (n - 1) / (n - 3) * np.linalg.det(r)
+        + ((r[0, 1] + r[0, 2]) / 2) ** 2 * (1 - r[1, 2]) ** 3
+    )
     t = (r[0, 1] - r[0, 2]) * math.sqrt((n - 1) * (1 + r[1, 2]) / denominator)
     p = 2 * stats.t.sf(abs(t), n - 3)
-    assert williams(r[0, 1], r[0, 2], r[1, 2], n) == (pytest.approx(t), pytest.approx(p))
-    assert williams(r[0, 2], r[0, 1], r[1, 2], n) == (pytest.approx(-t), pytest.approx(p))
+    assert williams(r[0, 1], r[0, 2], r[1, 2], n) == (
+        pytest.approx(t),
+        pytest.approx(p),
+    )
+    assert williams(r[0, 2], r[0, 1], r[1, 2], n) == (
+        pytest.approx(-t),
+        pytest.approx(p),
+    )
 
 
 def test_edges_of_williams():
     assert williams(0.5, 0.5, 1.0, 50)[1] == 1.0
     assert math.isnan(williams(0.5, 0.4, 0.3, 3)[1])
-    assert williams(1.0, -1.0, -1.0, 30) == (math.inf, 0.0)  # no variance: both metrics lie on a line
+    # no variance: both metrics lie on a line
+    assert williams(1.0, -1.0, -1.0, 30) == (math.inf, 0.0)
     assert williams(-1.0, 1.0, -1.0, 30) == (-math.inf, 0.0)
     assert math.isnan(williams(float("nan"), 0.4, 0.3, 30)[1])
 
@@ -57,10 +78,16 @@ def test_size_and_power_of_perm_both():
     null, alternative = [], []
     for seed in range(150):
         human = rng.normal(size=60)
-        a, b, worse = human + rng.normal(size=60), human + rng.normal(size=60), rng.normal(size=60)
+        a, b, worse = (
+            human + rng.normal(size=60),
+            human + rng.normal(size=60),
+            rng.normal(size=60),
+        )
         null.append(permute_scores(pearson_with(human), a, b, draws=99, seed=seed))
         if seed < 10:
-            alternative.append(permute_scores(pearson_with(human), a, worse, draws=999, seed=seed))
+            alternative.append(
+                permute_scores(pearson_with(human), a, worse, draws=999, seed=seed)
+            )
     assert np.mean(np.array(null) <= 0.1) < 0.2
     assert max(alternative) < 0.05
 
@@ -69,7 +96,9 @@ def test_scales_and_equal_metrics_do_not_matter():
     rng = np.random.default_rng(2)
     human, a, b = rng.normal(size=(3, 50))
     value = permute_scores(pearson_with(human), a, b, draws=200)
-    assert permute_scores(pearson_with(human), 1e6 * a + 5, b, draws=200) == pytest.approx(value)
+    assert permute_scores(
+        pearson_with(human), 1e6 * a + 5, b, draws=200
+    ) == pytest.approx(value)
     assert permute_scores(pearson_with(human), a, 3 * a + 1, draws=200) == 1.0
 
 
@@ -103,17 +132,24 @@ def test_kendall_of_scores(variant, levels):
     human = rng.integers(0, levels, 80).astype(float)
     scores = np.stack([rng.integers(0, 9, 80), rng.normal(size=80)])
     expected = [stats.kendalltau(row, human, variant=variant)[0] for row in scores]
-    np.testing.assert_allclose(KendallOfScores(human, variant)(scores), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        KendallOfScores(human, variant)(scores), expected, atol=1e-12
+    )
     assert np.isnan(KendallOfScores(human, variant)(np.ones((1, 80)))).all()
 
 
 def test_kendall_of_several_ratings_of_a_caption():
     rng = np.random.default_rng(0)
     unit = rng.permutation(np.repeat(np.arange(30), 3))
-    human, score = rng.integers(1, 5, 90).astype(float), rng.integers(0, 12, 30).astype(float)
+    human, score = (
+        rng.integers(1, 5, 90).astype(float),
+        rng.integers(0, 12, 30).astype(float),
+    )
     for variant in "bc":
         value = KendallOfScores(human, variant, unit)(score[unit][None])
-        assert value[0] == pytest.approx(stats.kendalltau(score[unit], human, variant=variant)[0])
+        assert value[0] == pytest.approx(
+            stats.kendalltau(score[unit], human, variant=variant)[0]
+        )
 
 
 # ------------------------------------------------------------------ clusters

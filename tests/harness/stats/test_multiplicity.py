@@ -9,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.stats.combine import count_discoveries
-from harness.stats.multiplicity import benjamini_hochberg_adjusted, cluster_letters, holm
+from harness.stats.multiplicity import (
+    benjamini_hochberg_adjusted,
+    cluster_letters,
+    holm,
+)
 
 P = st.lists(st.floats(1e-9, 1.0), min_size=1, max_size=12)
 
@@ -23,7 +27,9 @@ def test_holm_rejects_step_down(p):
         if p[i] > 0.05 / (len(p) - k):
             break
         rejected[i] = True
-    assert np.all((adjusted <= 0.05) == rejected) or np.any(np.isclose(adjusted, 0.05, rtol=1e-12))
+    assert np.all((adjusted <= 0.05) == rejected) or np.any(
+        np.isclose(adjusted, 0.05, rtol=1e-12)
+    )
     assert np.all(adjusted >= np.asarray(p)) and np.all(adjusted <= 1)
 
 
@@ -36,14 +42,20 @@ def test_benjamini_hochberg_agrees_with_the_discoveries(p):
 
 
 def test_nan_stays_and_does_not_count():
-    assert np.array_equal(holm([0.01, float("nan"), 0.5]), [0.02, np.nan, 0.5], equal_nan=True)
+    assert np.array_equal(
+        holm([0.01, float("nan"), 0.5]), [0.02, np.nan, 0.5], equal_nan=True
+    )
     assert np.isnan(benjamini_hochberg_adjusted([float("nan")])).all()
 
 
 @given(P, st.data())
 def test_a_missing_p_value_changes_no_other(p, data):
-    """As if the test had not been asked for: of both corrections, wherever the missing ones are."""
-    present = np.array(data.draw(st.lists(st.booleans(), min_size=len(p), max_size=len(p))))
+    """As if the test had not been asked for: of both corrections,
+    wherever the missing ones are.
+    """
+    present = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(p), max_size=len(p)))
+    )
     with_gaps = np.where(present, p, np.nan)
     for adjust in (holm, benjamini_hochberg_adjusted):
         adjusted = adjust(with_gaps)

@@ -1,4 +1,6 @@
-"""One-sided tests after Hall's transformation: bounds and p agree, undecided samples, the level, the number that decides."""
+"""One-sided tests after Hall's transformation: bounds and p agree, undecided samples,
+the level, the number that decides.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ def slow_p_below(values, limit):
     t = (values.mean() - limit + shift) / (deviation / sqrt(n - 1))
     found = []
     for skew in (pessimistic, np.clip(pessimistic, -0.3 * sqrt(n), 0.3 * sqrt(n))):
-        transformed = t + skew * t**2 / (3 * sqrt(n)) + skew**2 * t**3 / (27 * n) + skew / (6 * sqrt(n))
+        transformed = (
+            t
+            + skew * t**2 / (3 * sqrt(n))
+            + skew**2 * t**3 / (27 * n)
+            + skew / (6 * sqrt(n))
+        )
         found.append(stats.t.cdf(transformed, n - 1))
     return max(found)
 
@@ -38,8 +45,16 @@ def test_bounds_and_p_values_agree(seed):
     assert mean.p_below(mean.upper()) == pytest.approx(LEVEL)
     assert mean.p_above(mean.lower()) == pytest.approx(LEVEL)
     for step in (0.01, 0.3):
-        assert mean.p_below(mean.upper() + step) < LEVEL < mean.p_below(mean.upper() - step)
-        assert mean.p_above(mean.lower() - step) < LEVEL < mean.p_above(mean.lower() + step)
+        assert (
+            mean.p_below(mean.upper() + step)
+            < LEVEL
+            < mean.p_below(mean.upper() - step)
+        )
+        assert (
+            mean.p_above(mean.lower() - step)
+            < LEVEL
+            < mean.p_above(mean.lower() + step)
+        )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -48,7 +63,9 @@ def test_the_p_value_is_that_of_its_definition(seed):
     mean = mean_of(values)
     for limit in values.mean() + np.array([-1.0, 0.0, 1.5]):
         assert mean.p_below(limit) == pytest.approx(slow_p_below(values, limit))
-        assert mean_of(-values).p_above(-limit) == pytest.approx(slow_p_below(values, limit))
+        assert mean_of(-values).p_above(-limit) == pytest.approx(
+            slow_p_below(values, limit)
+        )
 
 
 def test_p_values_are_monotone():
@@ -63,18 +80,34 @@ def test_many_values_without_skewness_have_nearly_students_t():
     values = np.random.default_rng(2).normal(size=4000)
     mean = mean_of(values)
     test = stats.ttest_1samp(values, 0.04, alternative="less")
-    assert mean.p_below(0.04) == pytest.approx(test.pvalue, rel=0.15) and mean.p_below(0.04) >= test.pvalue
-    assert mean.upper() == pytest.approx(values.mean() + stats.t.ppf(0.95, 3999) * values.std(ddof=1) / sqrt(4000), abs=1e-3)
+    assert (
+        mean.p_below(0.04) == pytest.approx(test.pvalue, rel=0.15)
+        and mean.p_below(0.04) >= test.pvalue
+    )
+    assert mean.upper() == pytest.approx(
+        values.mean() + stats.t.ppf(0.95, 3999) * values.std(ddof=1) / sqrt(4000),
+        abs=1e-3,
+    )
 
 
 def test_the_level_holds_on_both_sides_for_skewed_values():
     rng = np.random.default_rng(2)
-    draws = np.where(rng.random((2000, 400)) < 0.05, 0.95, -0.05) + 0.01 * rng.normal(size=(2000, 400))
+    draws = np.where(rng.random((2000, 400)) < 0.05, 0.95, -0.05) + 0.01 * rng.normal(
+        size=(2000, 400)
+    )
     means = [mean_of(row) for row in draws]
-    errors = [np.mean([side <= LEVEL for side in sides]) for sides in zip(*((m.p_below(0.0), m.p_above(0.0)) for m in means))]
-    student = [np.mean(stats.ttest_1samp(draws, 0.0, axis=1, alternative=side).pvalue <= LEVEL) for side in ("less", "greater")]
+    errors = [
+        np.mean([side <= LEVEL for side in sides])
+        for sides in zip(*((m.p_below(0.0), m.p_above(0.0)) for m in means))
+    ]
+    student = [
+        np.mean(stats.ttest_1samp(draws, 0.0, axis=1, alternative=side).pvalue <= LEVEL)
+        for side in ("less", "greater")
+    ]
     assert max(errors) < LEVEL + 0.012
-    assert max(student) > 1.25 * LEVEL, "Student's t passes too often what is at the margin"
+    assert max(student) > 1.25 * LEVEL, (
+        "Student's t passes too often what is at the margin"
+    )
 
 
 # --------------------------------------------------------------------------- undecided
@@ -101,14 +134,19 @@ def test_few_that_differ_decide_nothing():
     values[: FEWEST - 1] = np.random.default_rng(0).normal(size=FEWEST - 1)
     assert_undecided(mean_of(values), "19 of 400 differ, 20 have to")
     differ = np.arange(400) < 19
-    assert_undecided(mean_of(np.random.default_rng(1).normal(size=400), differ), "19 of 400 differ")
+    assert_undecided(
+        mean_of(np.random.default_rng(1).normal(size=400), differ), "19 of 400 differ"
+    )
     assert mean_of(values).least == pytest.approx(400 * 20 / 19)
 
 
 def test_differences_of_few_values_have_to_be_more():
     rng = np.random.default_rng(3)
     grades = rng.choice([-2.0, -1.0, 1.0, 2.0], FEWEST_REPEATED - 1)
-    assert_undecided(mean_of(grades), "299 of 299 differ, 300 have to where differences take few values")
+    assert_undecided(
+        mean_of(grades),
+        "299 of 299 differ, 300 have to where differences take few values",
+    )
     assert mean_of(rng.choice([-2.0, -1.0, 1.0, 2.0], FEWEST_REPEATED)).reason == ""
 
 
@@ -123,7 +161,9 @@ def test_a_few_large_values_decide_nothing():
 
 
 def test_the_side_of_a_skewed_sample_is_undecided_before_the_other():
-    values = np.where(np.arange(22) < 4, 1.0, 0.0) + 0.01 * np.random.default_rng(6).normal(size=22)
+    values = np.where(np.arange(22) < 4, 1.0, 0.0) + 0.01 * np.random.default_rng(
+        6
+    ).normal(size=22)
     mean = mean_of(values)
     assert mean.skewness > 0.3 * sqrt(22) and not mean.reason
     assert mean.upper() == inf and mean.lower() > -inf
@@ -134,13 +174,25 @@ def test_the_side_of_a_skewed_sample_is_undecided_before_the_other():
 # --------------------------------------------------------------------------- the number that decides
 def test_the_number_that_decides():
     mean = SkewedMean(0.5, 0.1, 100)
-    assert mean.n_to_decide(0.6) == pytest.approx(100 * (2.4865 * 0.1 / 0.1) ** 2, rel=0.02)
+    assert mean.n_to_decide(0.6) == pytest.approx(
+        100 * (2.4865 * 0.1 / 0.1) ** 2, rel=0.02
+    )
     assert mean.n_to_decide(0.5) == inf
-    assert mean.n_to_decide(0.4, 0.01) > mean.n_to_decide(0.4) == pytest.approx(mean.n_to_decide(0.6), rel=0.05)
+    assert (
+        mean.n_to_decide(0.4, 0.01)
+        > mean.n_to_decide(0.4)
+        == pytest.approx(mean.n_to_decide(0.6), rel=0.05)
+    )
     rng = np.random.default_rng(3)
     seen = mean_of(rng.normal(0.5, 1.0, 100) * 1.0)
     count = int(seen.n_to_decide(seen.value + 0.2))
-    decided = [mean_of(rng.normal(seen.value, seen.error * sqrt(99), count)).p_below(seen.value + 0.2) <= LEVEL for _ in range(500)]
+    decided = [
+        mean_of(rng.normal(seen.value, seen.error * sqrt(99), count)).p_below(
+            seen.value + 0.2
+        )
+        <= LEVEL
+        for _ in range(500)
+    ]
     assert np.mean(decided) == pytest.approx(0.8, abs=0.06)
 
 
@@ -156,6 +208,8 @@ def test_the_number_that_decides_is_larger_than_one_that_did_not(seed):
 def test_a_number_with_a_standard_error():
     mean = SkewedMean.of_error(0.2, 0.05, 100, 40)
     assert mean.lower() < 0.2 < mean.upper() and not mean.reason
-    assert_undecided(SkewedMean.of_error(0.2, 0.05, 100, 19), "19 of 100 differ, 20 have to")
+    assert_undecided(
+        SkewedMean.of_error(0.2, 0.05, 100, 19), "19 of 100 differ, 20 have to"
+    )
     assert_undecided(SkewedMean.of_error(0.0, 0.0, 100, 40), "no difference varies")
     assert_undecided(SkewedMean.of_error(0.0, 0.0, 100, 0), "0 of 100 differ")

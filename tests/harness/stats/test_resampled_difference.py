@@ -1,4 +1,6 @@
-"""Paired tests of a corpus statistic: oracles by enumeration, symmetry, size under the null hypothesis, width."""
+"""Paired tests of a corpus statistic: oracles by enumeration, symmetry,
+size under the null hypothesis, width.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from harness.stats.resampled_difference import (
 
 
 def compared(a, b, *, draws=1000, seed=0, reduce=None, repeats=True):
-    return difference_of_statistics(reduce or ratio, a, b, DrawFamily(len(a), draws, seed), repeats=repeats)
+    return difference_of_statistics(
+        reduce or ratio, a, b, DrawFamily(len(a), draws, seed), repeats=repeats
+    )
 
 
 def ratio(stats, weights):
@@ -55,13 +59,17 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
     extreme = 0
     for pattern in itertools.product([0.0, 1.0], repeat=9):
         keep = np.array([pattern])
-        weights = np.concatenate([np.hstack([keep, 1 - keep]), np.hstack([1 - keep, keep])])
+        weights = np.concatenate(
+            [np.hstack([keep, 1 - keep]), np.hstack([1 - keep, keep])]
+        )
         one, other = ratio(both, weights)
         extreme += abs(one - other) >= observed - 1e-12
     exact = extreme / 2**9
     sampled = compared(a, b, draws=511)
     assert not sampled.exact
-    assert sampled.p_randomisation == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 511) + 2e-3)
+    assert sampled.p_randomisation == pytest.approx(
+        exact, abs=4 * np.sqrt(exact * (1 - exact) / 511) + 2e-3
+    )
     enumerated = compared(a, b, draws=512)
     assert enumerated.exact
     assert enumerated.p_randomisation == pytest.approx(exact, rel=1e-12)
@@ -83,7 +91,11 @@ def test_swapping_the_systems_changes_the_sign_alone(seed):
 def test_equal_systems_have_p_one():
     a = rows(np.random.default_rng(2), 30)
     result = compared(a, a.copy())
-    assert (result.difference, result.p_bootstrap, result.p_randomisation) == (0.0, 1.0, 1.0)
+    assert (result.difference, result.p_bootstrap, result.p_randomisation) == (
+        0.0,
+        1.0,
+        1.0,
+    )
 
 
 def test_both_tests_hold_their_size_under_the_null_hypothesis():
@@ -99,15 +111,24 @@ def test_both_tests_hold_their_size_under_the_null_hypothesis():
 
 
 def test_rows_of_different_width_are_padded():
-    a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.0, 5.0], [0.0, 2.0, 5.0]])
+    a, b = (
+        np.array([[1.0, 2.0], [3.0, 4.0]]),
+        np.array([[1.0, 2.0, 5.0], [0.0, 2.0, 5.0]]),
+    )
     result = compared(a, b, draws=4)
-    assert result.exact and result.draws == 4 and result.difference == pytest.approx(4 / 6 - 1 / 4)
+    assert (
+        result.exact
+        and result.draws == 4
+        and result.difference == pytest.approx(4 / 6 - 1 / 4)
+    )
 
 
 def test_an_undefined_value_has_no_p():
     a = np.array([[1.0, 0.0], [2.0, 0.0]])
     with np.errstate(all="ignore"):
-        result = compared(a, a + 1.0, reduce=lambda s, w: np.where((w @ s)[:, 1] == 0, np.nan, 1.0))
+        result = compared(
+            a, a + 1.0, reduce=lambda s, w: np.where((w @ s)[:, 1] == 0, np.nan, 1.0)
+        )
     assert np.isnan(result.p_randomisation) and result.ci95 is None
 
 
@@ -125,16 +146,29 @@ def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     family = DrawFamily(50, 400, 2)
 
     def sums(x):
-        return PairSums(x.sum(axis=0), resampled_sums(family, "resamples", x), resampled_sums(family, "assignments", x), x)
+        return PairSums(
+            x.sum(axis=0),
+            resampled_sums(family, "resamples", x),
+            resampled_sums(family, "assignments", x),
+            x,
+        )
 
-    product = difference_of_sums(lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact)
+    product = difference_of_sums(
+        lambda s: s[..., 0] / s[..., 1], sums(a), sums(b), exact=family.exact
+    )
     reduced = compared(a, b, draws=400, seed=2)
-    # The reduction of the pair is a matrix product, whose last digits depend on the processor: close, but the p-values are equal,
-    # since differences that are equal up to rounding count as ties.
+    # The reduction of the pair is a matrix product, whose last digits depend on the
+    # processor: close, but the p-values are equal, since differences that are equal up
+    # to rounding count as ties.
     close = partial(pytest.approx, rel=1e-12)
-    assert (product.a, product.b, product.difference) == close((reduced.a, reduced.b, reduced.difference))
+    assert (product.a, product.b, product.difference) == close(
+        (reduced.a, reduced.b, reduced.difference)
+    )
     assert product.ci95 == close(reduced.ci95)
-    assert (product.p_randomisation, product.p_bootstrap) == (reduced.p_randomisation, reduced.p_bootstrap)
+    assert (product.p_randomisation, product.p_bootstrap) == (
+        reduced.p_randomisation,
+        reduced.p_bootstrap,
+    )
     assert (product.draws, product.exact) == (reduced.draws, reduced.exact)
 
 
@@ -143,7 +177,8 @@ def test_without_repetition_there_is_randomisation_alone():
     result = compared(a, b, repeats=False)
     whole = compared(a, b)
     assert np.isnan(result.p_bootstrap)
-    assert result.ci95 == pytest.approx(whole.ci95, rel=0.25)  # the jackknife of a smooth statistic
+    # the jackknife of a smooth statistic
+    assert result.ci95 == pytest.approx(whole.ci95, rel=0.25)
     assert result.ci95[0] < result.difference < result.ci95[1]
     assert result.p_randomisation == compared(a, b).p_randomisation
 
@@ -152,14 +187,22 @@ def test_a_statistic_of_all_rows_is_not_separable():
     a, b = rows(np.random.default_rng(8), 10), rows(np.random.default_rng(9), 10)
     values = tuple(ratio(x, np.ones((1, 10))).item() for x in (a, b))
     assert separable(ratio, a, b, values)
-    assert not separable(lambda s, w: ratio(s, w) * len(s), a, b, (10 * values[0], 10 * values[1]))
+    assert not separable(
+        lambda s, w: ratio(s, w) * len(s), a, b, (10 * values[0], 10 * values[1])
+    )
 
 
 def test_a_seed_has_the_groups_of_earlier_versions():
-    """Stored intervals of the jackknife depend on which examples are left out together."""
+    """Stored intervals of the jackknife depend on which examples are left out
+    together.
+    """
     left_out = weights_without_groups(103, 7) == 0
     assert left_out.sum(axis=0).tolist() == [1] * 103
-    assert [np.flatnonzero(row).tolist() for row in left_out if row.sum() > 1] == [[4, 55], [8, 28], [1, 59]]
+    assert [np.flatnonzero(row).tolist() for row in left_out if row.sum() > 1] == [
+        [4, 55],
+        [8, 28],
+        [1, 59],
+    ]
 
 
 def test_a_family_of_fewer_draws_keeps_an_enumeration():
@@ -195,22 +238,34 @@ def test_the_difference_over_parts_of_two_means_is_the_paired_t_test():
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(2, 30)) + rng.normal(size=30)
     d = x - y
-    result = difference_of_parts(x.mean(), y.mean(), LeftOut((d.sum() - d) / 29, 1 / 30, 29))
+    result = difference_of_parts(
+        x.mean(), y.mean(), LeftOut((d.sum() - d) / 29, 1 / 30, 29)
+    )
     theirs = ttest_rel(x, y)
     interval = theirs.confidence_interval()
-    assert result.p_value == result.p_jackknife == pytest.approx(theirs.pvalue, rel=1e-9)
+    assert (
+        result.p_value == result.p_jackknife == pytest.approx(theirs.pvalue, rel=1e-9)
+    )
     assert result.ci95 == pytest.approx((interval.low, interval.high), rel=1e-9)
-    assert np.isnan(result.p_randomisation) and np.isnan(result.p_bootstrap) and (result.draws, result.exact) == (0, False)
+    assert (
+        np.isnan(result.p_randomisation)
+        and np.isnan(result.p_bootstrap)
+        and (result.draws, result.exact) == (0, False)
+    )
 
 
 def test_the_difference_over_parts_of_equal_or_undefined_numbers():
     same = difference_of_parts(0.3, 0.3 * (1 + 1e-16), LeftOut(np.zeros(2), 0.5, 1))
     assert (same.difference, same.ci95, same.p_value) == (0.0, None, 1.0)
-    assert np.isnan(difference_of_parts(np.nan, 1.0, LeftOut(np.zeros(2), 0.5, 1)).p_value)
+    assert np.isnan(
+        difference_of_parts(np.nan, 1.0, LeftOut(np.zeros(2), 0.5, 1)).p_value
+    )
     one = difference_of_parts(1.0, 2.0, LeftOut(np.empty(0), 0.5, 1))
     assert one.ci95 is None and np.isnan(one.p_value) and one.difference == -1.0
 
 
 def test_one_row_has_no_interval():
     result = compared(np.array([[1.0, 2.0]]), np.array([[1.0, 4.0]]))
-    assert (result.difference, result.ci95) == (0.25, None) and np.isnan(result.p_bootstrap)
+    assert (result.difference, result.ci95) == (0.25, None) and np.isnan(
+        result.p_bootstrap
+    )

@@ -1,4 +1,6 @@
-"""From a metric's scores to p-values: direction, method, budget, what cannot be tested."""
+"""From a metric's scores to p-values: direction, method, budget,
+what cannot be tested.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 from harness.stats import permutation
-from harness.stats.significance import extremeness, has_generic_null, metric_p_values, untestable_reason
+from harness.stats.significance import (
+    extremeness,
+    has_generic_null,
+    metric_p_values,
+    untestable_reason,
+)
 
 
 class Length(MeanMetric):
@@ -31,7 +38,9 @@ class Length(MeanMetric):
         return self._values(batch, labels)
 
     def _values(self, batch, labels):
-        lengths = np.array([[len(text) for text in texts] for texts in batch.texts], dtype=float)
+        lengths = np.array(
+            [[len(text) for text in texts] for texts in batch.texts], dtype=float
+        )
         return lengths @ (labels / batch.n - ~labels / batch.m).T
 
 
@@ -59,7 +68,10 @@ def test_larger_statistics_are_more_extreme_whatever_the_direction():
     labels = np.array([[True, True, False, False], [False, False, True, True]])
     for higher, sign in ((False, 1), (True, -1)):
         batch, features, _ = setting(Length(higher))
-        assert extremeness(Length(higher), batch, features, None, labels).tolist() == [[sign * 2.0, sign * -2.0]] * 3
+        assert (
+            extremeness(Length(higher), batch, features, None, labels).tolist()
+            == [[sign * 2.0, sign * -2.0]] * 3
+        )
 
 
 @pytest.mark.parametrize("method", ["exact", "monte-carlo"])
@@ -71,17 +83,27 @@ def test_the_unit_of_the_scores_changes_no_p_value(unit, method):
 
     values = []
     for metric in (Length(False), Scaled(False)):
-        batch, features, observed = setting(metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c"))
-        values.append(metric_p_values(metric, batch, features, None, observed, method=method, draws=99).values)
+        batch, features, observed = setting(
+            metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c")
+        )
+        values.append(
+            metric_p_values(
+                metric, batch, features, None, observed, method=method, draws=99
+            ).values
+        )
     assert np.array_equal(*values)
 
 
 def test_chunks_respect_the_memory_bound_and_change_nothing():
     metric = Length(False)
-    batch, features, observed = setting(metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c"))
+    batch, features, observed = setting(
+        metric, ("aa", "b", "cccc"), ("a", "aaaaa", "c")
+    )
     whole = metric_p_values(metric, batch, features, None, observed)
     metric.rows.clear()
-    parts = metric_p_values(metric, batch, features, None, observed, memory_bytes=32 * 3 * 4)
+    parts = metric_p_values(
+        metric, batch, features, None, observed, memory_bytes=32 * 3 * 4
+    )
     assert np.array_equal(whole.values, parts.values)
     assert max(metric.rows) == 4
 
@@ -89,12 +111,16 @@ def test_chunks_respect_the_memory_bound_and_change_nothing():
 def test_beyond_the_budget_monte_carlo_is_used_and_said():
     metric = Exact(False)
     batch, features, observed = setting(metric)
-    got = metric_p_values(metric, batch, features, None, observed, method="exact", budget=5, draws=99)
+    got = metric_p_values(
+        metric, batch, features, None, observed, method="exact", budget=5, draws=99
+    )
     assert (got.method, got.relabelings, got.floor) == ("monte-carlo", 99, 0.01)
     assert "6 relabelings, beyond the budget of 5" in got.note
     assert got.values == pytest.approx([1 / 6] * 3, abs=0.15)
     assert (got.values >= got.floor).all()
-    again = metric_p_values(metric, batch, features, None, observed, method="exact", budget=5, draws=99)
+    again = metric_p_values(
+        metric, batch, features, None, observed, method="exact", budget=5, draws=99
+    )
     assert np.array_equal(got.values, again.values)
 
 
@@ -111,28 +137,39 @@ def test_undefined_scores_have_no_p_value():
     batch, features, observed = setting(metric)
     observed = np.array([np.nan, *observed[1:]])
     for method in ("exact", "monte-carlo"):
-        values = metric_p_values(metric, batch, features, None, observed, method=method, draws=9).values
+        values = metric_p_values(
+            metric, batch, features, None, observed, method=method, draws=9
+        ).values
         assert np.isnan(values).tolist() == [True, False, False]
 
 
 def test_what_cannot_be_tested_says_so():
     batch, features, observed = setting(Length())
-    with pytest.raises(HarnessError, match="'length' has no p-values: it has no direction"):
+    with pytest.raises(
+        HarnessError, match="'length' has no p-values: it has no direction"
+    ):
         metric_p_values(Length(None), batch, features, None, observed)
     fixed = Length()
     fixed.spec = replace(fixed.spec, untestable="reads a scene")
-    with pytest.raises(HarnessError, match="'length' has no p-values: it reads a scene"):
+    with pytest.raises(
+        HarnessError, match="'length' has no p-values: it reads a scene"
+    ):
         metric_p_values(fixed, batch, features, None, observed)
 
 
 class Share(MeanMetric):
-    """Share of the candidates that are equal to a reference, without a null of its own."""
+    """Share of the candidates that are equal to a reference,
+    without a null of its own.
+    """
 
     def __init__(self, **fields: Any) -> None:
         self.spec = MetricSpec(**{"name": "share", "higher_is_better": True, **fields})
 
     def scores(self, batch, features, state):
-        out = [np.mean([text in texts[batch.n :] for text in texts[: batch.n]]) for texts in batch.texts]
+        out = [
+            np.mean([text in texts[batch.n :] for text in texts[: batch.n]])
+            for texts in batch.texts
+        ]
         return np.array(out, dtype=float)
 
 
@@ -147,9 +184,18 @@ class Corpus:
     [
         (Share(), ""),
         (Length(), ""),
-        (Share(higher_is_better=None), "has no direction: no score is more extreme than another"),
-        (Share(needs=frozenset()), "reads the candidates alone and defines no permutation null"),
-        (Share(needs=frozenset({"images", "references"})), "reads images and defines no permutation null"),
+        (
+            Share(higher_is_better=None),
+            "has no direction: no score is more extreme than another",
+        ),
+        (
+            Share(needs=frozenset()),
+            "reads the candidates alone and defines no permutation null",
+        ),
+        (
+            Share(needs=frozenset({"images", "references"})),
+            "reads images and defines no permutation null",
+        ),
         (Corpus(), "is a number of the corpus and defines no permutation null"),
     ],
 )
@@ -184,7 +230,9 @@ def test_a_null_of_the_wrong_shape_is_named():
 
     metric = Wrong(True)
     batch, features, observed = setting(metric)
-    with pytest.raises(HarnessError, match=r"Wrong.null returned shape \(1, 6\); expected \(3, 6\)"):
+    with pytest.raises(
+        HarnessError, match=r"Wrong.null returned shape \(1, 6\); expected \(3, 6\)"
+    ):
         metric_p_values(metric, batch, features, None, observed)
 
 
@@ -199,13 +247,22 @@ def test_a_null_of_another_shape_is_an_error(shape):
             return np.zeros(shape)
 
     batch, features, observed = setting(Wrong())
-    with pytest.raises(HarnessError, match=r"Wrong.null returned shape .*; expected \(3, 6\)"):
+    with pytest.raises(
+        HarnessError, match=r"Wrong.null returned shape .*; expected \(3, 6\)"
+    ):
         metric_p_values(Wrong(), batch, features, None, observed)
 
 
 def test_chunks_of_labels_do_not_change_a_p_value():
-    batch, features, observed = setting(Length(False), ("aa", "b", "cccc"), ("a", "aaaaa", "c"))
+    batch, features, observed = setting(
+        Length(False), ("aa", "b", "cccc"), ("a", "aaaaa", "c")
+    )
     whole, parts = Length(False), Length(False)
     expected = metric_p_values(whole, batch, features, None, observed).values
-    assert np.array_equal(metric_p_values(parts, batch, features, None, observed, memory_bytes=400).values, expected)
+    assert np.array_equal(
+        metric_p_values(
+            parts, batch, features, None, observed, memory_bytes=400
+        ).values,
+        expected,
+    )
     assert len(parts.rows) > len(whole.rows) == 1

@@ -1,4 +1,6 @@
-"""The test of labels permuted within prompts: moments, exactness, floors, size, ties."""
+"""The test of labels permuted within prompts: moments, exactness, floors,
+size, ties.
+"""
 
 from __future__ import annotations
 
@@ -19,30 +21,45 @@ from harness.stats.stratified_test import (
 
 
 def mmd(kernel, labels):
-    """Unbiased MMD^2 by its definition; the mean of all pairs stands for the pairs of a single text."""
+    """Unbiased MMD^2 by its definition; the mean of all pairs stands for the pairs of a
+    single text.
+    """
     size = len(kernel)
     off = ~np.eye(size, dtype=bool)
 
     def within(rows):
-        return kernel[np.ix_(rows, rows)][~np.eye(len(rows), dtype=bool)].mean() if len(rows) > 1 else kernel[off].mean()
+        return (
+            kernel[np.ix_(rows, rows)][~np.eye(len(rows), dtype=bool)].mean()
+            if len(rows) > 1
+            else kernel[off].mean()
+        )
 
     a, b = np.flatnonzero(labels), np.flatnonzero(~labels)
     return within(a) + within(b) - 2 * kernel[np.ix_(a, b)].mean()
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 4), (1, 4), (4, 1), (2, 2), (2, 1), (5, 5)])
-def test_forms_are_the_unbiased_mmd_with_mean_0_and_variance_1_over_all_relabelings(n, m):
+def test_forms_are_the_unbiased_mmd_with_mean_0_and_variance_1_over_all_relabelings(
+    n, m
+):
     points = np.random.default_rng(n).normal(size=(n + m, 2))
     kernel = np.exp(-((points[:, None] - points[None]) ** 2).sum(axis=2))
     labels = permutation.relabelings(n, m)
     expected = np.array([mmd(kernel, row) for row in labels])
     forms, deviations = standardise(kernel[None], n)
-    values = np.einsum("pi,ij,pj->p", labels.astype(float), forms[0], labels.astype(float))
+    values = np.einsum(
+        "pi,ij,pj->p", labels.astype(float), forms[0], labels.astype(float)
+    )
     assert values * deviations[0] == pytest.approx(expected, abs=1e-12)
-    assert (values.mean(), values.std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1))
+    assert (values.mean(), values.std()) == (
+        pytest.approx(0, abs=1e-12),
+        pytest.approx(1),
+    )
 
 
-@pytest.mark.parametrize("kernel", [np.ones((1, 4, 4)), np.eye(4)[None], np.full((1, 2, 2), 0.3)])
+@pytest.mark.parametrize(
+    "kernel", [np.ones((1, 4, 4)), np.eye(4)[None], np.full((1, 2, 2), 0.3)]
+)
 def test_prompts_without_information_have_forms_of_0(kernel):
     forms, deviations = standardise(kernel, 1 if len(kernel[0]) == 2 else 2)
     assert not forms.any() and not deviations.any()
@@ -50,7 +67,11 @@ def test_prompts_without_information_have_forms_of_0(kernel):
 
 def sums(sizes, kernel, features, draws=99, seed=0):
     relabelings = Relabelings(strata_of(sizes), draws, seed)
-    return relabelings, relabel_sums(relabelings, lambda part: kernel[part.rows[:, :, None], part.rows[:, None]][:, None], features)
+    return relabelings, relabel_sums(
+        relabelings,
+        lambda part: kernel[part.rows[:, :, None], part.rows[:, None]][:, None],
+        features,
+    )
 
 
 def test_few_prompts_are_enumerated_jointly():
@@ -61,9 +82,17 @@ def test_few_prompts_are_enumerated_jointly():
     relabelings, found = sums(sizes, kernel, points[:, None])
     assert relabelings.exact and relabelings.number == 6 * 4 * 6
     assert relabelings.floor == 4 / 144
-    assert len({tuple(row) for row in found.within.round(9)}) <= 3 * 4 * 3, "exchanging equal sources changes nothing"
-    assert (found.within.mean(), found.within.std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1))
-    assert (found.shifts[:, 0].mean(), found.shifts[:, 0].std()) == (pytest.approx(0, abs=1e-12), pytest.approx(1))
+    assert len({tuple(row) for row in found.within.round(9)}) <= 3 * 4 * 3, (
+        "exchanging equal sources changes nothing"
+    )
+    assert (found.within.mean(), found.within.std()) == (
+        pytest.approx(0, abs=1e-12),
+        pytest.approx(1),
+    )
+    assert (found.shifts[:, 0].mean(), found.shifts[:, 0].std()) == (
+        pytest.approx(0, abs=1e-12),
+        pytest.approx(1),
+    )
 
 
 def test_a_prompt_of_5_and_5_alone_has_a_floor():
@@ -81,7 +110,9 @@ def test_random_relabelings_count_the_observed_one():
 
 def test_the_observed_relabeling_is_the_first_where_there_is_no_table_of_them():
     ((_, labels),) = Relabelings(strata_of([(20, 30)]), 9, 0).blocks()
-    assert (labels[0, 0] == (np.arange(50) < 20)).all() and (labels.sum(axis=2) == 20).all()
+    assert (labels[0, 0] == (np.arange(50) < 20)).all() and (
+        labels.sum(axis=2) == 20
+    ).all()
 
 
 def test_a_shift_of_all_prompts_is_found_and_adjusted_p_values_hold_the_others():
@@ -99,8 +130,17 @@ def test_the_size_is_the_level_under_the_null_hypothesis():
     for run in range(400):
         rng = np.random.default_rng([run, 5])
         points = rng.integers(4, size=36).astype(float)
-        _, found = sums([(2, 4), (5, 1), (3, 3), (4, 2), (1, 5), (3, 3)], (points[:, None] == points) * 1.0, points[:, None], 39, run)
-        rejected += adaptive_p(np.abs(np.concatenate([found.within, found.shifts], axis=1))) <= 0.05
+        _, found = sums(
+            [(2, 4), (5, 1), (3, 3), (4, 2), (1, 5), (3, 3)],
+            (points[:, None] == points) * 1.0,
+            points[:, None],
+            39,
+            run,
+        )
+        rejected += (
+            adaptive_p(np.abs(np.concatenate([found.within, found.shifts], axis=1)))
+            <= 0.05
+        )
     assert rejected <= 34, "of 400, at most .05 + 3.2 standard errors"
 
 
@@ -110,9 +150,14 @@ def test_statistics_that_never_differ_are_left_out():
 
 
 def test_values_are_standardised_over_relabelings_and_constant_or_undefined_ones_are_0():
-    values = np.column_stack([[1.0, 2.0, 3.0], [1.0, 1.0 + 1e-12, 1.0], [np.nan, 0.0, 1.0]])
+    values = np.column_stack(
+        [[1.0, 2.0, 3.0], [1.0, 1.0 + 1e-12, 1.0], [np.nan, 0.0, 1.0]]
+    )
     standardised, deviations = standardise_values(values)
-    assert standardised[:, 0] == pytest.approx(np.array([-1, 0, 1]) * 1.5**0.5) and not standardised[:, 1:].any()
+    assert (
+        standardised[:, 0] == pytest.approx(np.array([-1, 0, 1]) * 1.5**0.5)
+        and not standardised[:, 1:].any()
+    )
     assert deviations == pytest.approx([(2 / 3) ** 0.5, 0, 0])
 
 
@@ -123,14 +168,22 @@ def test_the_size_of_a_sum_of_scores_is_the_level():
         relabelings = Relabelings(strata_of([(2, 4), (3, 3), (5, 1), (4, 2)]), 39, run)
 
         def score(block, labels, points=points):
-            return np.abs(np.einsum("bpn,bn->bp", labels, points[block.rows]) / block.n - points[block.rows].mean(axis=1)[:, None])[
-                :, :, None
-            ]
+            return np.abs(
+                np.einsum("bpn,bn->bp", labels, points[block.rows]) / block.n
+                - points[block.rows].mean(axis=1)[:, None]
+            )[:, :, None]
 
-        found = relabel_sums(relabelings, lambda block: np.zeros((len(block.rows), 0, 6, 6)), points[:, None], score)
+        found = relabel_sums(
+            relabelings,
+            lambda block: np.zeros((len(block.rows), 0, 6, 6)),
+            points[:, None],
+            score,
+        )
         rejected += adaptive_p(found.within) <= 0.05
     assert rejected <= 34, "of 400, at most .05 + 3.2 standard errors"
 
 
 def test_rounding_errors_are_ties():
-    assert rank_shares(np.array([[1.0], [1.0 + 1e-14], [0.0], [-1.0]]))[:, 0].tolist() == [0.5, 0.5, 0.75, 1.0]
+    assert rank_shares(np.array([[1.0], [1.0 + 1e-14], [0.0], [-1.0]]))[
+        :, 0
+    ].tolist() == [0.5, 0.5, 0.75, 1.0]

@@ -1,16 +1,29 @@
-"""Weighted coefficients equal scipy's on repeated rows, and tau within groups equals scipy's group by group."""
+"""Weighted coefficients equal scipy's on repeated rows,
+and tau within groups equals scipy's group by group.
+"""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from harness.stats.weighted_correlation import Detection, Kendall, Pearson, Spearman, in_chunks, pairs_within, within_groups
+from harness.stats.weighted_correlation import (
+    Detection,
+    Kendall,
+    Pearson,
+    Spearman,
+    in_chunks,
+    pairs_within,
+    within_groups,
+)
 
 ORACLES = {
     "pearson": (Pearson, stats.pearsonr),
     "spearman": (Spearman, stats.spearmanr),
     "tau-b": (Kendall, stats.kendalltau),
-    "tau-c": (lambda x, y: Kendall(x, y, "c"), lambda x, y: stats.kendalltau(x, y, variant="c")),
+    "tau-c": (
+        lambda x, y: Kendall(x, y, "c"),
+        lambda x, y: stats.kendalltau(x, y, variant="c"),
+    ),
 }
 
 
@@ -23,7 +36,10 @@ def test_weights_are_repetitions(name, levels):
     x, y = rng.integers(0, levels[0], n) + 0.1, rng.integers(0, levels[1], n) * 0.3
     weights = rng.multinomial(n, np.full(n, 1 / n), 6).astype(float)
     weights[0] = 1
-    expected = [oracle(np.repeat(x, w.astype(int)), np.repeat(y, w.astype(int)))[0] for w in weights]
+    expected = [
+        oracle(np.repeat(x, w.astype(int)), np.repeat(y, w.astype(int)))[0]
+        for w in weights
+    ]
     np.testing.assert_allclose(make(x, y)(weights), expected, rtol=0, atol=1e-12)
 
 
@@ -43,11 +59,17 @@ def test_a_large_mean_costs_no_digits():
 
 def test_chunks_give_the_same_values(monkeypatch):
     rng = np.random.default_rng(0)
-    kendall, weights = Kendall(rng.random(30), rng.random(30)), rng.integers(0, 3, (9, 30)).astype(float)
+    kendall, weights = (
+        Kendall(rng.random(30), rng.random(30)),
+        rng.integers(0, 3, (9, 30)).astype(float),
+    )
     whole = kendall(weights)
     monkeypatch.setattr("harness.stats.weighted_correlation.CELLS", 60)
     np.testing.assert_array_equal(kendall(weights), whole)
-    assert in_chunks(lambda w: w.sum(axis=1), weights).tolist() == weights.sum(axis=1).tolist()
+    assert (
+        in_chunks(lambda w: w.sum(axis=1), weights).tolist()
+        == weights.sum(axis=1).tolist()
+    )
 
 
 def test_tau_within_groups():
@@ -60,12 +82,16 @@ def test_tau_within_groups():
     assert tau[2] == 0
     assert np.isnan(tau[3]) and np.isnan(tau[8])
     for k in (0, 1, 4, 5, 6, 7):
-        assert tau[k] == pytest.approx(stats.kendalltau(x[group == k], y[group == k])[0])
+        assert tau[k] == pytest.approx(
+            stats.kendalltau(x[group == k], y[group == k])[0]
+        )
 
 
 def test_pairs_of_one_group():
     group = np.array([0, 1, 0, 1, 1, 2])
-    expected = {(i, j) for i in range(6) for j in range(i + 1, 6) if group[i] == group[j]}
+    expected = {
+        (i, j) for i in range(6) for j in range(i + 1, 6) if group[i] == group[j]
+    }
     assert set(zip(*(part.tolist() for part in pairs_within(group)))) == expected
     assert len(pairs_within(np.arange(4))[0]) == 0
 
@@ -79,13 +105,23 @@ def test_measures_with_ties_and_repeated_rows(levels):
     scores, positive = rng.integers(0, levels, 90) / 7, rng.random(90) < 0.3
     weights = rng.multinomial(90, np.full(90, 1 / 90), 5).astype(float)
     weights[0] = 1
-    for measure, oracle in (("average_precision", metrics.average_precision_score), ("auc", metrics.roc_auc_score)):
-        expected = [oracle(np.repeat(positive, w.astype(int)), np.repeat(scores, w.astype(int))) for w in weights]
-        np.testing.assert_allclose(Detection(scores, positive, measure)(weights), expected, atol=1e-12)
+    for measure, oracle in (
+        ("average_precision", metrics.average_precision_score),
+        ("auc", metrics.roc_auc_score),
+    ):
+        expected = [
+            oracle(np.repeat(positive, w.astype(int)), np.repeat(scores, w.astype(int)))
+            for w in weights
+        ]
+        np.testing.assert_allclose(
+            Detection(scores, positive, measure)(weights), expected, atol=1e-12
+        )
 
 
 def test_one_class_is_undefined():
-    assert np.isnan(Detection(np.arange(3.0), np.ones(3, dtype=bool), "auc")(np.ones((1, 3)))).all()
+    assert np.isnan(
+        Detection(np.arange(3.0), np.ones(3, dtype=bool), "auc")(np.ones((1, 3)))
+    ).all()
 
 
 def test_a_metric_that_ties_everything():

@@ -1,4 +1,6 @@
-"""Every number of every metric, distance and embedding on a few captions, as JSON: a program that tests run in several surroundings."""
+"""Every number of every metric, distance and embedding on a few captions, as JSON: a
+program that tests run in several surroundings.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,14 @@ FORMS = ({"embedding": "bow"}, {}, {"metric": "rouge"}, {"distance": "rouge"})
 NEURAL = ("bertscore",)
 """Metrics that always use a language model."""
 PARTS = (
-    ("a dog", "two dogs", "the man's cat", "A red bus", "ein Hündchen", "some children"),
+    (
+        "a dog",
+        "two dogs",
+        "the man's cat",
+        "A red bus",
+        "ein Hündchen",
+        "some children",
+    ),
     ("runs along", "sits near", "can't see", "looks at", "stands in front of"),
     ("the beach", "a wooden table", "Istanbul's street", "the I-95 .", "a field"),
 )
@@ -29,11 +38,15 @@ def captions() -> tuple[list[list[str]], list[list[str]]]:
     def caption() -> str:
         return " ".join(generator.choice(part) for part in PARTS)
 
-    return tuple([[caption() for _ in range(size)] for _ in range(8)] for size in (2, 3))
+    return tuple(
+        [[caption() for _ in range(size)] for _ in range(8)] for size in (2, 3)
+    )
 
 
 def numbers(models: bool) -> dict[str, object]:
-    """Return the results of every metric, by name, or the message that refuses it; with ``models`` also those of language models."""
+    """Return the results of every metric, by name, or the message that refuses it; with
+    ``models`` also those of language models.
+    """
     from harness import api
     from harness.errors import HarnessError
     from harness.registry import current
@@ -52,7 +65,12 @@ def numbers(models: bool) -> dict[str, object]:
                 message = str(error)
                 continue
             out[entry.name] = {
-                label: {key: repr(value) for key, value in vars(result).items() if key != "seconds"} for label, result in results.items()
+                label: {
+                    key: repr(value)
+                    for key, value in vars(result).items()
+                    if key != "seconds"
+                }
+                for label, result in results.items()
             }
             break
         else:
@@ -61,14 +79,19 @@ def numbers(models: bool) -> dict[str, object]:
 
 
 def vectors() -> dict[str, object]:
-    """Return hashes of the matrices of every distance and of the vectors of the embeddings that need no model."""
+    """Return hashes of the matrices of every distance and of the vectors of the
+    embeddings that need no model.
+    """
     from harness.contracts import CaptionSet
     from harness.errors import HarnessError
     from harness.registry import current
     from harness.run.features import FeatureCache
 
     candidates, references = captions()
-    sets = [CaptionSet(f"e{i}", tuple(c), tuple(r)) for i, (c, r) in enumerate(zip(candidates, references))]
+    sets = [
+        CaptionSet(f"e{i}", tuple(c), tuple(r))
+        for i, (c, r) in enumerate(zip(candidates, references))
+    ]
     out: dict[str, object] = {}
     for entry in current().entries("distances"):
         try:
@@ -78,7 +101,9 @@ def vectors() -> dict[str, object]:
         except HarnessError as error:
             out[f"distance {entry.name}"] = f"refused: {error}"
             continue
-        out[f"distance {entry.name}"] = hashlib.sha256(np.ascontiguousarray(matrices).tobytes()).hexdigest()
+        out[f"distance {entry.name}"] = hashlib.sha256(
+            np.ascontiguousarray(matrices).tobytes()
+        ).hexdigest()
     return out
 
 

@@ -8,7 +8,12 @@ import pytest
 from harness.contracts import Decoding, Failure, Generation, TaskView, TokenScores
 from harness.errors import InputError
 from harness.testing import check_adapter
-from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject, captions, results_difference
+from harness.testing.adapters import (
+    ADAPTER_CHECKS,
+    AdapterSubject,
+    captions,
+    results_difference,
+)
 from harness.testing.sample_captions import examples
 
 
@@ -41,7 +46,11 @@ class Shuffler:
             if self.fault == "modifies":
                 object.__setattr__(example, "source", "other")
             words = rng.permutation(example.references[0].split()).tolist() * self.times
-            count = 1 if self.fault == "one" and decoding.candidates == 2 else decoding.candidates or 2
+            count = (
+                1
+                if self.fault == "one" and decoding.candidates == 2
+                else decoding.candidates or 2
+            )
             yield from self.result(k, (" ".join(words),) * count)
 
     def result(self, k, texts):
@@ -73,15 +82,27 @@ class Shuffler:
 CASES = [
     ("address", "fingerprint", "fingerprint() contains an object's address"),
     ("short", "generates", "returned 5 results for 6 examples"),
-    ("numbers", "generates", "generate returned (1, 2); expected captions, a Generation or a Failure"),
+    (
+        "numbers",
+        "generates",
+        "generate returned (1, 2); expected captions, a Generation or a Failure",
+    ),
     ("fails", "generates", "returned no caption: out of memory"),
     ("log_probs", "results", "scene-0: log_probs has 3 entries for 2 candidates"),
-    ("references", "results", "scene-0: returns references that the example does not have"),
+    (
+        "references",
+        "results",
+        "scene-0: returns references that the example does not have",
+    ),
     ("held out", "results", "scene-0: held_out is (0,), and other references are left"),
     ("no reference", "results", "scene-0: no reference is left to score"),
     ("no reason", "results", "scene-0: a failure without a reason"),
     ("one", "candidates", "returns 1 captions for decoding.candidates = 2"),
-    ("global", "same-seeds-same-captions", "returns other captions when run again: scene-0 gets "),
+    (
+        "global",
+        "same-seeds-same-captions",
+        "returns other captions when run again: scene-0 gets ",
+    ),
     ("shared", "batch-split", "in batches of 1"),
     ("reversed", "example-order", "in another order"),
     ("raises", "failures-yielded", "raised OSError: no-such-folder/no-such-file.png"),
@@ -89,8 +110,16 @@ CASES = [
     ("probability", "score-references", "scene-0: a log-probability above 0, or NaN"),
     ("rank", "score-references", "scene-0: a rank below 0"),
     ("modifies", "inputs-unchanged", "modifies the examples"),
-    ("global", "random-state", "draws from numpy's global random state; use np.random.default_rng(seed)"),
-    ("counts", "fingerprint-in-use", "the fingerprint changes when the component is used"),
+    (
+        "global",
+        "random-state",
+        "draws from numpy's global random state; use np.random.default_rng(seed)",
+    ),
+    (
+        "counts",
+        "fingerprint-in-use",
+        "the fingerprint changes when the component is used",
+    ),
     ("parameter", "parameters", "times=2 changes the captions but not the fingerprint"),
     ("nan", "json-safe", "scene-0: Out of range float values are not JSON compliant"),
 ]
@@ -109,7 +138,9 @@ def test_every_check_has_a_fault():
 
 
 def test_a_sound_adapter_passes_all_checks():
-    assert {o.check: o.reason for o in check_adapter(Shuffler()) if o.status != "pass"} == {}
+    assert {
+        o.check: o.reason for o in check_adapter(Shuffler()) if o.status != "pass"
+    } == {}
 
 
 class Prepared(Shuffler):
@@ -145,6 +176,9 @@ def test_differences_of_results():
     results = [Generation(("a",)), Generation(("b",))]
     assert results_difference(items, results, list(results)) == ""
     assert results_difference(items, results, results[:1]) == "1 results instead of 2"
-    assert results_difference(items, results, [results[0], Failure("x")]) == "scene-1 gets () instead of ('b',)"
+    assert (
+        results_difference(items, results, [results[0], Failure("x")])
+        == "scene-1 gets () instead of ('b',)"
+    )
     other = [results[0], Generation(("b",), items[1].references[:1])]
     assert results_difference(items, results, other) == "scene-1 has other references"

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.testing.base_subject import BaseSubject, ensure_same_random_state, global_seed, record_side_effects
+from harness.testing.base_subject import (
+    BaseSubject,
+    ensure_same_random_state,
+    global_seed,
+    record_side_effects,
+)
 from harness.testing.results import NotApplicable, Violation
 
 
@@ -76,7 +81,9 @@ def test_an_exception_is_reported_by_one_check():
     with pytest.raises(ValueError, match="no count"):
         subject.ensure_runs()
     for name in ("base", "side_effects", "first_identity"):
-        with pytest.raises(NotApplicable, match=r"returns no counts \(ValueError\): see 'counts'"):
+        with pytest.raises(
+            NotApplicable, match=r"returns no counts \(ValueError\): see 'counts'"
+        ):
             getattr(subject, name)
 
 
@@ -148,11 +155,15 @@ def test_the_global_seed_is_restored():
     assert (random.random(), np.random.random()) == expected
 
 
-@pytest.mark.parametrize(("work", "name"), [(random.random, "Python's"), (np.random.random, "numpy's")])
+@pytest.mark.parametrize(
+    ("work", "name"), [(random.random, "Python's"), (np.random.random, "numpy's")]
+)
 def test_draws_from_the_global_state_are_a_violation(work, name):
     with pytest.raises(Violation, match=f"draws from {name} global random state"):
         ensure_same_random_state(work)
 
 
 def test_draws_from_generators_are_none():
-    ensure_same_random_state(lambda: (random.Random(1).random(), np.random.default_rng(1).random()))
+    ensure_same_random_state(
+        lambda: (random.Random(1).random(), np.random.default_rng(1).random())
+    )

@@ -1,4 +1,6 @@
-"""Coverage and size by simulation: known answers, and metrics that cannot be calibrated."""
+"""Coverage and size by simulation: known answers,
+and metrics that cannot be calibrated.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Characters(CorpusMetric):
     spec = MetricSpec("characters", None, level="corpus")
 
     def collect(self, batch, features, state):
-        return [{"sizes": np.array([len(text) for text in texts])} for texts in batch.texts]
+        return [
+            {"sizes": np.array([len(text) for text in texts])} for texts in batch.texts
+        ]
 
     def number(self, objects):
         return float(np.mean([item["sizes"].mean() for item in objects]))
@@ -76,12 +80,18 @@ def test_objects_of_a_corpus(monkeypatch):
 
 
 def test_time_is_bounded():
-    assert list(calibrate(Length(), sizes=(5, 300), repetitions=100, seconds=1e-9).sizes) == [5]
+    assert list(
+        calibrate(Length(), sizes=(5, 300), repetitions=100, seconds=1e-9).sizes
+    ) == [5]
 
 
 @pytest.mark.parametrize(
     ("metric", "message"),
-    [(Length("model"), "judges token scores"), (Length(needs=frozenset({"images"})), "needs images"), (Undefined(), "is defined for none")],
+    [
+        (Length("model"), "judges token scores"),
+        (Length(needs=frozenset({"images"})), "needs images"),
+        (Undefined(), "is defined for none"),
+    ],
 )
 def test_metrics_that_cannot_be_calibrated(metric, message):
     with pytest.raises(HarnessError, match=message):

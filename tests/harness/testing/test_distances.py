@@ -26,7 +26,9 @@ class Lengths(TextDistance):
 
     def pairwise(self, texts):
         sizes = np.array([len(text) for text in texts], dtype=float)
-        values = np.abs(sizes[:, None] - sizes) + [[float(a != b) for a in texts] for b in texts]
+        values = np.abs(sizes[:, None] - sizes) + [
+            [float(a != b) for a in texts] for b in texts
+        ]
         if self.fault == "diagonal":
             values += 0.5
         if self.fault == "negative":
@@ -44,7 +46,9 @@ class Lengths(TextDistance):
     def matrices(self, batch, features):
         values = super().matrices(batch, features)
         if self.fault == "modifies":
-            (batch.text_ids if batch.text_ids.base is None else batch.text_ids.base).setflags(write=True)
+            (
+                batch.text_ids if batch.text_ids.base is None else batch.text_ids.base
+            ).setflags(write=True)
             batch.text_ids.setflags(write=True)  # batches are read-only
             batch.text_ids[:] = 0
         if self.fault == "float32":
@@ -61,7 +65,11 @@ CASES = [
     ("nan", "finite", "contains NaN or an infinite number"),
     ("negative", "non-negative", "contains -"),
     ("diagonal", "zero-for-equal-texts", "the distance of a text from itself is 0.5"),
-    ("twins", "zero-for-equal-texts", "the distance of a candidate from an equal reference is 1.0"),
+    (
+        "twins",
+        "zero-for-equal-texts",
+        "the distance of a candidate from an equal reference is 1.0",
+    ),
     ("zero", "zero-for-equal-texts", "is 0 between all texts"),
     ("batch", "batch-split", "the matrix of scene-0 alone differs by "),
     ("order", "text-order", "distances change by "),
@@ -69,9 +77,16 @@ CASES = [
     ("modifies", "inputs-unchanged", "modifies its arguments"),
 ]
 SHARED = {
-    "described", "signature", "deterministic", "random-state", "pickles", "parameters", "prints-nothing", "writes-nothing",
+    "described",
+    "signature",
+    "deterministic",
+    "random-state",
+    "pickles",
+    "parameters",
+    "prints-nothing",
+    "writes-nothing",
     "no-network",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("fault", "check", "reason"), CASES)
@@ -86,7 +101,9 @@ FITTED = {"corpus-state", "equal-labels", "one-source"}
 
 
 def test_every_check_has_a_fault():
-    assert {check for _, check, _ in CASES} | SHARED | FITTED == set(DISTANCE_CHECKS.names)
+    assert {check for _, check, _ in CASES} | SHARED | FITTED == set(
+        DISTANCE_CHECKS.names
+    )
 
 
 def test_a_sound_distance_passes_all_checks():

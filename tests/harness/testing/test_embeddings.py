@@ -28,7 +28,10 @@ class Letters:
     def encode(self, texts):
         if self.fault == "empty" and "" in texts:
             raise ValueError("no letters")
-        vectors = np.array([[text.count(letter) for letter in "abcdefgh"] for text in texts], dtype=np.float32)
+        vectors = np.array(
+            [[text.count(letter) for letter in "abcdefgh"] for text in texts],
+            dtype=np.float32,
+        )
         vectors *= np.float32(self.scale)
         if self.fault == "centred":
             vectors -= vectors.mean(axis=0)
@@ -47,11 +50,22 @@ CASES = [
     ("centred", "batch-split", "a text's vector alone differs by "),
     ("unit", "odd-texts", "texts (empty): NaN or an infinite number"),
     ("empty", "odd-texts", "texts (empty) raise ValueError: no letters"),
-    ("parameter", "parameters", "scale=1.25 changes the vectors but not the signature 'letters|parameter|'"),
+    (
+        "parameter",
+        "parameters",
+        "scale=1.25 changes the vectors but not the signature 'letters|parameter|'",
+    ),
 ]
 SHARED = {
-    "described", "signature", "deterministic", "random-state", "pickles", "prints-nothing", "writes-nothing", "no-network",
-}  # fmt: skip
+    "described",
+    "signature",
+    "deterministic",
+    "random-state",
+    "pickles",
+    "prints-nothing",
+    "writes-nothing",
+    "no-network",
+}
 
 
 @pytest.mark.parametrize(("fault", "check", "reason"), CASES)
@@ -66,13 +80,15 @@ FITTED = {"corpus-state", "equal-labels", "one-source"}
 
 
 def test_every_check_has_a_fault():
-    assert {check for _, check, _ in CASES} | SHARED | FITTED == set(EMBEDDING_CHECKS.names)
+    assert {check for _, check, _ in CASES} | SHARED | FITTED == set(
+        EMBEDDING_CHECKS.names
+    )
 
 
 def test_a_sound_embedding_passes_all_checks():
-    assert {o.check: o.reason for o in check_embedding(Letters()) if o.status != "pass"} == {
-        "equal-labels": "tells texts without a common token apart"
-    }
+    assert {
+        o.check: o.reason for o in check_embedding(Letters()) if o.status != "pass"
+    } == {"equal-labels": "tells texts without a common token apart"}
 
 
 def test_differences_of_vectors():

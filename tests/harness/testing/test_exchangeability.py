@@ -1,4 +1,6 @@
-"""Checks of permutation p-values: what is fitted on one side is noticed, what is fitted on both or on nothing passes."""
+"""Checks of permutation p-values: what is fitted on one side is noticed, what is fitted
+on both or on nothing passes.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,12 @@ from harness.contracts import EncodesSets, TextDistance
 from harness.registry import current, parameters
 from harness.stats import permutation
 from harness.stats.significance import untestable_reason
-from harness.testing import check_distance, check_embedding, check_metric, exchangeability
+from harness.testing import (
+    check_distance,
+    check_embedding,
+    check_metric,
+    exchangeability,
+)
 from harness.testing.results import NotApplicable, Violation
 from tests.support import metric_cases
 
@@ -21,7 +28,9 @@ CHECKS = ("equal-labels", "one-source", "corpus-state")
 
 
 class WordsOfReferences:
-    """Counts of the words of the references, as the embedding ``bow`` had them: a vocabulary that knows the labels."""
+    """Counts of the words of the references, as the embedding ``bow`` had them: a
+    vocabulary that knows the labels.
+    """
 
     name = "reference-words"
     held_fixed = "vocabulary held fixed"
@@ -33,7 +42,12 @@ class WordsOfReferences:
         return f"reference-words|{self.vocabulary}"
 
     def fit(self, references):
-        counts = Counter(word for texts in references for text in texts for word in text.lower().split())
+        counts = Counter(
+            word
+            for texts in references
+            for text in texts
+            for word in text.lower().split()
+        )
         ranked = sorted(counts, key=lambda word: (-counts[word], word))
         self.column = {word: k for k, word in enumerate(ranked[: self.vocabulary])}
 
@@ -75,19 +89,33 @@ class WordsOfBothSides(WordsOfReferences):
 
 
 class RareWords(TextDistance):
-    """Share of the words of two texts that both have, weighed by the documents of the references that have them."""
+    """Share of the words of two texts that both have, weighed by the documents of the
+    references that have them.
+    """
 
     name = "rare-words"
     held_fixed = "document frequencies held fixed"
 
     def matrices(self, batch, features):
-        counts = Counter(word for texts in features.references for word in {word for text in texts for word in text.split()})
+        counts = Counter(
+            word
+            for texts in features.references
+            for word in {word for text in texts for word in text.split()}
+        )
 
         def weight(words):
             return sum(1.0 if counts[word] else 9.0 for word in words)
 
         bags = [[set(text.split()) for text in texts] for texts in batch.texts]
-        return np.array([[[1 - weight(a & b) / max(weight(a | b), 1) for b in texts] for a in texts] for texts in bags])
+        return np.array(
+            [
+                [
+                    [1 - weight(a & b) / max(weight(a | b), 1) for b in texts]
+                    for a in texts
+                ]
+                for texts in bags
+            ]
+        )
 
 
 def outcomes_of(outcomes):
@@ -96,7 +124,11 @@ def outcomes_of(outcomes):
 
 def test_a_vocabulary_of_the_references_is_noticed():
     found = outcomes_of(check_embedding(WordsOfReferences()))
-    assert [found[check].status for check in CHECKS] == ["fail", "fail", "not applicable"]
+    assert [found[check].status for check in CHECKS] == [
+        "fail",
+        "fail",
+        "not applicable",
+    ]
     assert "under all labels and p 0.0286; expected 1" in found["equal-labels"].reason
     small = int(found["one-source"].reason.split()[0])
     assert small > 60, "many more than the ten or so of an exact test"
@@ -106,7 +138,10 @@ def test_a_vocabulary_of_the_references_is_noticed():
 @pytest.mark.parametrize("name", ["mmd", "energy", "sliced-wasserstein"])
 def test_metrics_of_a_vocabulary_of_the_references_have_small_p_values(name):
     metric = current().create("metrics", name, {"embedding": WordsOfReferences()})
-    for ensure in (exchangeability.ensure_equal_labels, exchangeability.ensure_one_source):
+    for ensure in (
+        exchangeability.ensure_equal_labels,
+        exchangeability.ensure_one_source,
+    ):
         with pytest.raises(Violation):
             ensure(metric)
     found = outcomes_of(check_metric({name: {"embedding": "bow"}}))
@@ -115,12 +150,20 @@ def test_metrics_of_a_vocabulary_of_the_references_have_small_p_values(name):
 
 def test_what_a_component_does_not_declare_is_refused():
     found = outcomes_of(check_embedding(Undeclared()))
-    assert found["corpus-state"].failed and "give it held_fixed" in found["corpus-state"].reason
-    assert "which is fitted on the references of the task: set MetricSpec(held_fixed=" in found["one-source"].reason
+    assert (
+        found["corpus-state"].failed
+        and "give it held_fixed" in found["corpus-state"].reason
+    )
+    assert (
+        "which is fitted on the references of the task: set MetricSpec(held_fixed="
+        in found["one-source"].reason
+    )
     metric = current().create("metrics", "energy", {"embedding": Undeclared()})
     assert {outcome.reason for outcome in check_metric(metric) if outcome.failed} == {
-        "raised metric 'energy(undeclared)' declares no corpus state and reads the embedding 'undeclared', which is fitted on the "
-        "references of the task: set MetricSpec(held_fixed='... held fixed'), which metrics of an embedding or distance take from its "
+        "raised metric 'energy(undeclared)' declares no corpus state and reads the "
+        "embedding 'undeclared', which is fitted on the "
+        "references of the task: set MetricSpec(held_fixed='... held fixed'), "
+        "which metrics of an embedding or distance take from its "
         "attribute held_fixed"
     }
 
@@ -128,7 +171,10 @@ def test_what_a_component_does_not_declare_is_refused():
 def test_a_component_without_p_values_is_not_tested():
     found = outcomes_of(check_embedding(Untested()))
     assert {found[check].status for check in CHECKS} == {"not applicable"}
-    assert found["one-source"].reason == "has no p-values: counts the words of the references"
+    assert (
+        found["one-source"].reason
+        == "has no p-values: counts the words of the references"
+    )
 
 
 def test_texts_of_both_sides_may_be_fitted_together():
@@ -139,7 +185,9 @@ def test_texts_of_both_sides_may_be_fitted_together():
 
 def test_weights_of_the_references_are_noticed_in_a_distance():
     found = outcomes_of(check_distance(RareWords()))
-    assert found["one-source"].failed and found["corpus-state"].status == "not applicable"
+    assert (
+        found["one-source"].failed and found["corpus-state"].status == "not applicable"
+    )
     undeclared = RareWords()
     undeclared.held_fixed = ""
     assert outcomes_of(check_distance(undeclared))["one-source"].failed
@@ -147,7 +195,9 @@ def test_weights_of_the_references_are_noticed_in_a_distance():
 
 def test_a_metric_that_tells_random_texts_apart_has_no_equal_labels():
     with pytest.raises(NotApplicable, match="tells texts without a common token apart"):
-        exchangeability.ensure_equal_labels(current().create("metrics", "pairwise", {"distance": ByLength()}))
+        exchangeability.ensure_equal_labels(
+            current().create("metrics", "pairwise", {"distance": ByLength()})
+        )
 
 
 class ByLength(TextDistance):
@@ -164,35 +214,54 @@ def test_data_sets_are_as_small_as_p_values_permit():
     def size(name, **values):
         return exchangeability.data_set_size(current().create("metrics", name, values))
 
-    assert size("mmd", embedding="bow") == 200, "nothing is fitted: the sets are examples of one data set"
+    assert size("mmd", embedding="bow") == 200, (
+        "nothing is fitted: the sets are examples of one data set"
+    )
     assert size("mmd", embedding=WordsOfReferences()) == 1
     assert size("cider") == 50 == size("trm", distance="cider")
     assert size("cider", df=[["a dog"], ["a cat"]]) == 1
 
 
 def test_metrics_with_too_many_texts_are_not_tested():
-    metric = current().create("metrics", "density-example", {"distance": "rouge", "k": 4})
-    with pytest.raises(NotApplicable, match="does not score 4 candidates and 4 references"):
+    metric = current().create(
+        "metrics", "density-example", {"distance": "rouge", "k": 4}
+    )
+    with pytest.raises(
+        NotApplicable, match="does not score 4 candidates and 4 references"
+    ):
         exchangeability.ensure_one_source(metric)
 
 
 def test_the_sets_are_from_one_source():
     sets = exchangeability.small_sets(300)
     assert {(len(item.candidates), len(item.references)) for item in sets} == {(4, 4)}
-    assert {len(text.split()) for item in sets for text in (*item.candidates, *item.references)} == {8}
+    assert {
+        len(text.split())
+        for item in sets
+        for text in (*item.candidates, *item.references)
+    } == {8}
     words = exchangeability.source_words()
     assert len(words) == len(set(words)) == 2000
     tokens = {word for text in exchangeability.DISJOINT_TEXTS for word in text.split()}
     assert len(tokens) == 16 and not tokens & set(words)
     labels = permutation.relabelings(4, 4)
-    assert [item.candidates[0] for item in exchangeability.relabeled_sets()[:2]] == ["amber basalt"] * 2
-    assert len({frozenset(item.candidates) for item in exchangeability.relabeled_sets()}) == len(labels) == 70
+    assert [item.candidates[0] for item in exchangeability.relabeled_sets()[:2]] == [
+        "amber basalt"
+    ] * 2
+    assert (
+        len({frozenset(item.candidates) for item in exchangeability.relabeled_sets()})
+        == len(labels)
+        == 70
+    )
 
 
 def test_the_largest_count_is_rarely_exceeded():
     def beyond(tests):
         limit = exchangeability.largest_count(tests)
-        return sum(math.comb(tests, k) * 0.05**k * 0.95 ** (tests - k) for k in range(limit + 1, tests + 1))
+        return sum(
+            math.comb(tests, k) * 0.05**k * 0.95 ** (tests - k)
+            for k in range(limit + 1, tests + 1)
+        )
 
     assert exchangeability.largest_count(200) == 22
     assert [beyond(tests) < 1e-3 for tests in (50, 100, 200)] == [True] * 3
@@ -204,20 +273,31 @@ NEEDS_MODELS = {"minilm", "glove", "wmd", "bert"}
 
 
 def forms():
-    """Return name and parameters of each built-in metric with p-values, over each embedding and distance without further files."""
+    """Return name and parameters of each built-in metric with p-values, over each
+    embedding and distance without further files.
+    """
     found = []
     for name in metric_cases.names():
-        if name in metric_cases.CANNOT_RUN or metric_cases.PARAMETERS.get(name, {}).get("judge"):
+        if name in metric_cases.CANNOT_RUN or metric_cases.PARAMETERS.get(name, {}).get(
+            "judge"
+        ):
             continue
         values = dict(metric_cases.PARAMETERS.get(name, {}))
         known = parameters(current().load("metrics", name))
         variants = [values]
         if "embedding" in known:
-            variants = [{**values, "embedding": embedding} for embedding in ("bow", "glove", "minilm")]
+            variants = [
+                {**values, "embedding": embedding}
+                for embedding in ("bow", "glove", "minilm")
+            ]
         elif "distance" in known:
             names = ("bleu", "cider", "meteor", "rouge", "wmd", "bert")
-            cosines = ({"bert": {"embedding": embedding}} for embedding in ("bow", "glove"))
-            variants = [{**values, "distance": distance} for distance in (*names, *cosines)]
+            cosines = (
+                {"bert": {"embedding": embedding}} for embedding in ("bow", "glove")
+            )
+            variants = [
+                {**values, "distance": distance} for distance in (*names, *cosines)
+            ]
         elif name == "bertscore":
             variants = [{}, {"idf": True}]
         found += [(name, variant) for variant in variants]
@@ -233,7 +313,9 @@ REASONS = (
 
 
 def reason_of(ensure, metric):
-    """Return the reason why a check is not applicable to a metric; empty where the metric passes."""
+    """Return the reason why a check is not applicable to a metric;
+    empty where the metric passes.
+    """
     try:
         ensure(metric)
     except NotApplicable as reason:
@@ -242,14 +324,25 @@ def reason_of(ensure, metric):
 
 
 def is_slow(name, values):
-    heavy = NEEDS_MODELS & {str(values.get(key)) for key in ("embedding", "distance")} or "glove" in str(values)
-    return bool(heavy) or name in {*metric_cases.SLOW, "best", "fense", "spider", "spider-max"} or name.startswith("fact-")
+    heavy = NEEDS_MODELS & {
+        str(values.get(key)) for key in ("embedding", "distance")
+    } or "glove" in str(values)
+    return (
+        bool(heavy)
+        or name in {*metric_cases.SLOW, "best", "fense", "spider", "spider-max"}
+        or name.startswith("fact-")
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        pytest.param(name, values, id=f"{name}-{values}", marks=[pytest.mark.slow] if is_slow(name, values) else [])
+        pytest.param(
+            name,
+            values,
+            id=f"{name}-{values}",
+            marks=[pytest.mark.slow] if is_slow(name, values) else [],
+        )
         for name, values in forms()
     ],
 )
@@ -258,4 +351,7 @@ def test_built_in_p_values_of_one_source(name, values):
     if metric.spec.level == "model" or untestable_reason(metric):
         pytest.skip("no p-values")
     assert reason_of(exchangeability.ensure_equal_labels, metric) in ("", *REASONS)
-    assert reason_of(partial(exchangeability.ensure_one_source, count=200), metric) in ("", *REASONS)
+    assert reason_of(partial(exchangeability.ensure_one_source, count=200), metric) in (
+        "",
+        *REASONS,
+    )

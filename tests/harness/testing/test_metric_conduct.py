@@ -36,7 +36,9 @@ class SortsIds(Base):
     """Sorts the text ids in place."""
 
     def scores(self, batch, features, state):
-        (batch.text_ids if batch.text_ids.base is None else batch.text_ids.base).setflags(write=True)
+        (
+            batch.text_ids if batch.text_ids.base is None else batch.text_ids.base
+        ).setflags(write=True)
         batch.text_ids.setflags(write=True)  # batches are read-only
         batch.text_ids.sort(axis=1)
         batch.text_ids[:, :2] = batch.text_ids[:, 1::-1]
@@ -64,7 +66,11 @@ class LeavesOut(Base):
 
     def left_out(self, stats, seed):
         group = np.arange(len(stats)) % 5
-        return LeftOut(np.array([self.reduce(stats[group != g]) for g in range(5)]), self.share, self.freedom)
+        return LeftOut(
+            np.array([self.reduce(stats[group != g]) for g in range(5)]),
+            self.share,
+            self.freedom,
+        )
 
 
 class RandomParts(LeavesOut):
@@ -107,14 +113,26 @@ class DeclaresTooMuch(Base):
     ("check", "broken", "reason"),
     [
         ("declared-cost", CubicMemory, "takes 9.3 MB for 100 + 5 texts; cost declares"),
-        ("declared-cost", DeclaresTooMuch, "takes 0.0 MB for 100 + 5 texts; cost declares 9.3 MB"),
-        ("inputs-unchanged", SortsStatistics, "per_example or reduce modifies the statistics"),
+        (
+            "declared-cost",
+            DeclaresTooMuch,
+            "takes 0.0 MB for 100 + 5 texts; cost declares 9.3 MB",
+        ),
+        (
+            "inputs-unchanged",
+            SortsStatistics,
+            "per_example or reduce modifies the statistics",
+        ),
         ("inputs-unchanged", NormalisesWeights, "reduce modifies the weights"),
         ("inputs-unchanged", SortsIds, "modifies the batch's text_ids"),
         ("json-safe", ObjectInDetails, "details()['object'] is <object object at "),
         ("json-safe", ListOfDetails, "details() returns list; expected a dict"),
         ("left-out", RandomParts, "left_out differs when it is called again"),
-        ("left-out", WholeShare, "left_out has the share 1.0; expected a number in (0, 1)"),
+        (
+            "left-out",
+            WholeShare,
+            "left_out has the share 1.0; expected a number in (0, 1)",
+        ),
         ("left-out", NoFreedom, "left_out has 0 degrees of freedom"),
         ("left-out", OnePart, "left_out has values of shape (1,)"),
     ],
@@ -143,14 +161,26 @@ def test_numbers_without_parts_pass(overlap, outcome):
 
 
 def test_the_shared_checks_are_among_them():
-    shared = {"deterministic", "random-state", "pickles", "parameters", "signature-in-use", "no-network"}
+    shared = {
+        "deterministic",
+        "random-state",
+        "pickles",
+        "parameters",
+        "signature-in-use",
+        "no-network",
+    }
     assert shared < set(CONDUCT_CHECKS.names)
 
 
 class MeanLogProbability:
     """Mean log-probability of a token."""
 
-    spec = MetricSpec("mean-log-probability", True, level="model", needs=frozenset({"references", "logprobs"}))
+    spec = MetricSpec(
+        "mean-log-probability",
+        True,
+        level="model",
+        needs=frozenset({"references", "logprobs"}),
+    )
 
     def __init__(self, *, fault: str = "") -> None:
         self.fault, self.calls = fault, 0
@@ -168,13 +198,22 @@ class MeanLogProbability:
             scores[0][0].log_probs[:] = 0
         if self.fault == "prints":
             print("scoring")
-        value = float(np.mean([entry.log_probs.mean() for example in scores for entry in example]))
+        value = float(
+            np.mean([entry.log_probs.mean() for example in scores for entry in example])
+        )
         if self.fault == "changes":
             value += self.calls
-        return {"mean": [value] if self.fault == "array" else value} if self.fault != "empty" else {}
+        return (
+            {"mean": [value] if self.fault == "array" else value}
+            if self.fault != "empty"
+            else {}
+        )
 
     def per_example(self, scores):
-        rows = [float(np.mean([entry.log_probs.mean() for entry in example])) for example in scores]
+        rows = [
+            float(np.mean([entry.log_probs.mean() for entry in example]))
+            for example in scores
+        ]
         return {"mean": np.array(rows[:-1] if self.fault == "short" else rows)}
 
 
@@ -186,7 +225,12 @@ def failures(metric):
     ("fault", "check", "reason"),
     [
         ("raises", "columns", "raised ValueError: no scores"),
-        ("list", "columns", "raised TypeError: evaluate_scores returns list; expected a dict of numbers"),
+        (
+            "list",
+            "columns",
+            "raised TypeError: evaluate_scores returns list; "
+            "expected a dict of numbers",
+        ),
         ("empty", "columns", "evaluate_scores returns no column"),
         ("array", "columns", "the column ['mean'] is not a number with a name"),
         ("short", "columns", "per_example: column 'mean' has shape (4,)"),
@@ -208,5 +252,13 @@ def test_checks_of_captions_are_not_applicable():
     assert not [o for o in outcomes.values() if o.failed]
     assert outcomes["shapes"].status == "not applicable"
     assert outcomes["shapes"].reason == "scores token probabilities, not captions"
-    for check in ("spec", "described", "signature", "columns", "deterministic", "random-state", "pickles"):
+    for check in (
+        "spec",
+        "described",
+        "signature",
+        "columns",
+        "deterministic",
+        "random-state",
+        "pickles",
+    ):
         assert outcomes[check].status == "pass", check

@@ -1,4 +1,6 @@
-"""Checks of order, shards, weights, shapes and unusual texts: each one detects its fault."""
+"""Checks of order, shards, weights, shapes and unusual texts:
+each one detects its fault.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,21 @@ class FirstCandidate(Base):
     """Scores the first candidate alone."""
 
     def scores(self, batch, features, state):
-        return np.array([self.score(texts[:1], texts[batch.n :]) for texts in batch.texts])
+        return np.array(
+            [self.score(texts[:1], texts[batch.n :]) for texts in batch.texts]
+        )
 
 
 class FirstReference(Base):
     """Reads the first reference alone."""
 
     def scores(self, batch, features, state):
-        return np.array([self.score(texts[: batch.n], texts[batch.n : batch.n + 1]) for texts in batch.texts])
+        return np.array(
+            [
+                self.score(texts[: batch.n], texts[batch.n : batch.n + 1])
+                for texts in batch.texts
+            ]
+        )
 
 
 class Centred(Base):
@@ -56,14 +65,18 @@ class WordsRequired(Base):
     """Divides by zero for a candidate without words."""
 
     def score(self, candidates, references):
-        return super().score(candidates, references) / (1 if all(text.split() for text in candidates) else 0)
+        return super().score(candidates, references) / (
+            1 if all(text.split() for text in candidates) else 0
+        )
 
 
 class AsciiReferences(Base):
     """Accepts ASCII references only."""
 
     def score(self, candidates, references):
-        return super().score(candidates, [text.encode("ascii").decode() for text in references])
+        return super().score(
+            candidates, [text.encode("ascii").decode() for text in references]
+        )
 
 
 class TwoReferences(Base):
@@ -77,7 +90,11 @@ class LateNaN(Base):
     """Has NaN in column 1 instead of column 0 for one candidate and one reference."""
 
     def score(self, candidates, references):
-        return np.nan if len(candidates) + len(references) == 2 else super().score(candidates, references)
+        return (
+            np.nan
+            if len(candidates) + len(references) == 2
+            else super().score(candidates, references)
+        )
 
     def stats(self, batch, features, state):
         stats = super().stats(batch, features, state)
@@ -111,15 +128,31 @@ class Unnoticed(Base):
 
 
 CASES = [
-    ("corpus-state", Unnoticed, "rows change with the references of other examples (scene-"),
+    (
+        "corpus-state",
+        Unnoticed,
+        "rows change with the references of other examples (scene-",
+    ),
     ("example-order", ByPosition, "rows change with the order of the examples: scene-"),
-    ("candidate-order", FirstCandidate, "scores change with the order of the candidates: scene-"),
-    ("reference-order", FirstReference, "scores change with the order of the references: scene-"),
+    (
+        "candidate-order",
+        FirstCandidate,
+        "scores change with the order of the candidates: scene-",
+    ),
+    (
+        "reference-order",
+        FirstReference,
+        "scores change with the order of the references: scene-",
+    ),
     ("shards", Centred, "shards of 1 have other rows: scene-"),
     ("weights", Unweighted, "weight 2 gives "),
     ("merge", FirstShard, "merged states of two shards give other rows: scene-"),
     ("odd-texts", WordsRequired, "candidates (empty) raise ZeroDivisionError: "),
-    ("odd-references", AsciiReferences, "references (unicode) raise UnicodeEncodeError: "),
+    (
+        "odd-references",
+        AsciiReferences,
+        "references (unicode) raise UnicodeEncodeError: ",
+    ),
     ("one-reference", TwoReferences, "raised IndexError: "),
     ("ragged", LateNaN, "sets of several shapes: the score of scene-0 is nan"),
 ]
@@ -145,7 +178,10 @@ def test_the_kit_says_that_a_metric_with_corpus_state_lacks_merge(overlap, outco
 
     result = outcome("metrics", "merge", overlap(Fitted))
     assert result.status == "not applicable"
-    assert result.reason.startswith("has corpus state and no merge(first, second): a run of several shards holds all texts")
+    assert result.reason.startswith(
+        "has corpus state and no merge(first, second): "
+        "a run of several shards holds all texts"
+    )
 
 
 def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):
@@ -154,21 +190,38 @@ def test_a_metric_of_larger_sets_is_not_asked_for_small_ones(overlap, outcome):
 
         spec_fields = {"min_candidates": 4, "min_references": 4}  # noqa: RUF012
 
-    assert outcome("metrics", "ragged", overlap(Large)).reason == "accepts none of the small shapes"
-    assert outcome("metrics", "one-reference", overlap(Large)).reason == "needs 4 references"
+    assert (
+        outcome("metrics", "ragged", overlap(Large)).reason
+        == "accepts none of the small shapes"
+    )
+    assert (
+        outcome("metrics", "one-reference", overlap(Large)).reason
+        == "needs 4 references"
+    )
 
 
-@pytest.mark.parametrize(("size", "needs", "failed"), [(1e-7, True, False), (1e-7, False, True), (1e-3, True, True)])
+@pytest.mark.parametrize(
+    ("size", "needs", "failed"),
+    [(1e-7, True, False), (1e-7, False, True), (1e-3, True, True)],
+)
 @pytest.mark.parametrize("check", ["shards", "ragged", "odd-texts", "example-order"])
-def test_rows_of_embeddings_may_differ_in_the_last_digits(check, size, needs, failed, overlap, outcome):
+def test_rows_of_embeddings_may_differ_in_the_last_digits(
+    check, size, needs, failed, overlap, outcome
+):
     class Batched(Base):
         """Scores depend on the other texts of the batch, as vectors of a network do."""
 
-        spec_fields: ClassVar = {"needs": frozenset({"references", "embeddings"} if needs else {"references"})}
+        spec_fields: ClassVar = {
+            "needs": frozenset(
+                {"references", "embeddings"} if needs else {"references"}
+            )
+        }
 
         def scores(self, batch, features, state):
             lengths = [sum(map(len, texts)) for texts in batch.texts]
-            return super().scores(batch, features, state) * (1 - size * (np.sum(lengths) % 7 + np.arange(len(batch))))
+            return super().scores(batch, features, state) * (
+                1 - size * (np.sum(lengths) % 7 + np.arange(len(batch)))
+            )
 
     assert outcome("metrics", check, overlap(Batched)).failed == failed
 
@@ -184,11 +237,18 @@ class Counted(MeanMetric):
         return f"counted|{self.side}"
 
     def scores(self, batch, features, state):
-        return np.array([float(self.combine([len(text) for text in getattr(item, self.side)])) for item in batch.sets])
+        return np.array(
+            [
+                float(self.combine([len(text) for text in getattr(item, self.side)]))
+                for item in batch.sets
+            ]
+        )
 
 
 def outcome(metric):
-    return next(result for result in check_metric(metric) if result.check == "depends-on")
+    return next(
+        result for result in check_metric(metric) if result.check == "depends-on"
+    )
 
 
 @pytest.mark.parametrize("side", ["candidates", "references"])
@@ -197,12 +257,20 @@ def test_a_maximum_depends_on_the_number_of_texts_and_a_mean_does_not(side):
     undeclared = outcome(Counted(side, max, needs=needs, depends_on=frozenset()))
     assert undeclared.failed
     assert f"depends on the number of {side}" in undeclared.reason
-    assert not outcome(Counted(side, np.mean, needs=needs, depends_on=frozenset())).failed
-    assert not outcome(Counted(side, max, needs=needs, depends_on=frozenset({side}))).failed
+    assert not outcome(
+        Counted(side, np.mean, needs=needs, depends_on=frozenset())
+    ).failed
+    assert not outcome(
+        Counted(side, max, needs=needs, depends_on=frozenset({side}))
+    ).failed
 
 
 def test_a_metric_that_declares_all_sizes_or_needs_the_whole_set_is_not_checked():
     both = frozenset({"candidates", "references"})
-    assert outcome(Counted("candidates", max, depends_on=both)).status == "not applicable"
-    whole = Counted("candidates", max, depends_on=frozenset(), min_candidates=3, min_references=3)
+    assert (
+        outcome(Counted("candidates", max, depends_on=both)).status == "not applicable"
+    )
+    whole = Counted(
+        "candidates", max, depends_on=frozenset(), min_candidates=3, min_references=3
+    )
     assert outcome(whole).status == "not applicable"

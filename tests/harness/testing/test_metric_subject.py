@@ -22,7 +22,11 @@ from harness.testing.metric_subject import (
 from harness.testing.results import NotApplicable
 from harness.testing.sample_captions import caption_sets
 
-ROWS = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 3)), elements=st.floats(-10, 10))
+ROWS = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 4), st.integers(1, 3)),
+    elements=st.floats(-10, 10),
+)
 
 
 @given(ROWS)
@@ -39,7 +43,10 @@ def test_rows_within_a_tolerance_of_the_largest_number():
     assert not same_rows(rows, rows + 1e-6)
     assert not same_rows(rows, rows + 1e-4, 1e-5)
     assert not same_rows(rows, np.nan_to_num(rows), 1e-5)
-    objects = [Objects.of([{"v": np.array([1.0, 0.0]) + size, "n": np.array([3])}], "m") for size in (0, 1e-6)]
+    objects = [
+        Objects.of([{"v": np.array([1.0, 0.0]) + size, "n": np.array([3])}], "m")
+        for size in (0, 1e-6)
+    ]
     assert same_rows(*objects, 1e-5)
     assert not same_rows(*objects)
 
@@ -52,8 +59,14 @@ def test_nearly_equal_accepts_another_order_of_summation():
 
 def test_the_largest_difference_names_the_example():
     sets = caption_sets(count=3)
-    assert largest_difference(np.array([1, 2, 3.0]), np.array([1, 2.5, 3.1]), sets) == "scene-1: 2 and 2.5"
-    assert largest_difference(np.array([1, 2, np.nan]), np.array([9, 2, 3.0]), sets) == "scene-2: nan and 3"
+    assert (
+        largest_difference(np.array([1, 2, 3.0]), np.array([1, 2.5, 3.1]), sets)
+        == "scene-1: 2 and 2.5"
+    )
+    assert (
+        largest_difference(np.array([1, 2, np.nan]), np.array([9, 2, 3.0]), sets)
+        == "scene-2: nan and 3"
+    )
 
 
 def test_numbers_leave_out_undefined_rows(overlap):
@@ -66,7 +79,10 @@ def test_numbers_leave_out_undefined_rows(overlap):
 
 def test_the_sets_fit_the_specification(overlap):
     metric = overlap()
-    assert [len(MetricSubject(metric).sets[0].candidates), len(MetricSubject(metric).sets[0].references)] == [3, 3]
+    assert [
+        len(MetricSubject(metric).sets[0].candidates),
+        len(MetricSubject(metric).sets[0].references),
+    ] == [3, 3]
     metric.spec = MetricSpec("overlap", True, min_candidates=2, min_texts=8)
     subject = MetricSubject(metric)
     assert {len(item.candidates) + len(item.references) for item in subject.sets} == {8}
@@ -79,7 +95,10 @@ def test_the_sets_fit_the_specification(overlap):
 
 def test_shaped_sets_and_a_small_batch(overlap):
     subject = MetricSubject(overlap())
-    assert {(len(item.candidates), len(item.references)) for item in subject.reshape_sets(5, 1)} == {(5, 1)}
+    assert {
+        (len(item.candidates), len(item.references))
+        for item in subject.reshape_sets(5, 1)
+    } == {(5, 1)}
     batch, features, _ = subject.small_batch(5)
     assert (len(batch), batch.n, batch.m) == (3, 2, 3)
     assert list(features.references) == [item.references for item in subject.sets]

@@ -114,7 +114,9 @@ class UndeclaredImages(Base):
     """Reads the name of the image."""
 
     def scores(self, batch, features, state):
-        return super().scores(batch, features, state) * np.array([item.media is None for item in batch.sets])
+        return super().scores(batch, features, state) * np.array(
+            [item.media is None for item in batch.sets]
+        )
 
 
 class UndeclaredEmbeddings(Base):
@@ -141,22 +143,51 @@ class Zeros:
 
 
 CASES = [
-    ("spec", UnknownNeed, "spec.needs contains ['refs']; valid needs are ['embeddings', "),
+    (
+        "spec",
+        UnknownNeed,
+        "spec.needs contains ['refs']; valid needs are ['embeddings', ",
+    ),
     ("spec", ListOfNeeds, "spec.needs is ['references']; expected a frozenset"),
     ("spec", UnknownLevel, "spec.level is 'word'; levels are item, set, corpus, model"),
     ("spec", NoCandidates, "spec.min_candidates is 0; expected at least 1"),
     ("scores", Raises, "raised ZeroDivisionError: by zero"),
-    ("scores", AlwaysUndefined, "is undefined (NaN in column 0) for all plain examples"),
+    (
+        "scores",
+        AlwaysUndefined,
+        "is undefined (NaN in column 0) for all plain examples",
+    ),
     ("shapes", Float32, "stats is not a float64 array"),
     ("shapes", NumberForWeights, "reduce with 3 weight vectors has shape (), not (3,)"),
-    ("finite", Infinite, "plain captions: the score of scene-0 is inf; an undefined row has NaN in column 0"),
+    (
+        "finite",
+        Infinite,
+        "plain captions: the score of scene-0 is inf; "
+        "an undefined row has NaN in column 0",
+    ),
     ("finite", NotANumber, "plain captions: the score of scene-0 is nan"),
     ("bounds", NarrowBounds, "lies outside the declared bounds (0.0, 0.4)"),
-    ("direction", WrongDirection, "identical candidates score 1, disjoint ones 0, higher_is_better is False"),
-    ("needs", UndeclaredReferences, "reads the references, which spec.needs does not contain"),
-    ("needs", UnusedReferences, "declares that it needs references and does not read them"),
+    (
+        "direction",
+        WrongDirection,
+        "identical candidates score 1, disjoint ones 0, higher_is_better is False",
+    ),
+    (
+        "needs",
+        UndeclaredReferences,
+        "reads the references, which spec.needs does not contain",
+    ),
+    (
+        "needs",
+        UnusedReferences,
+        "declares that it needs references and does not read them",
+    ),
     ("needs", UndeclaredImages, "reads media, but spec.needs does not contain images"),
-    ("needs", UndeclaredEmbeddings, "uses embeddings, which spec.needs does not contain"),
+    (
+        "needs",
+        UndeclaredEmbeddings,
+        "uses embeddings, which spec.needs does not contain",
+    ),
 ]
 
 
@@ -168,7 +199,8 @@ def test_a_fault_is_detected(check, broken, reason, overlap, outcome):
 
 
 def test_every_check_of_the_module_has_a_fault():
-    elsewhere = {"catalogue", "described", "signature"}  # below, and in test_shared_checks.py
+    # below, and in test_shared_checks.py
+    elsewhere = {"catalogue", "described", "signature"}
     assert {check for check, *_ in CASES} | elsewhere == set(SCORE_CHECKS.names)
 
 
@@ -189,13 +221,26 @@ def test_a_sound_metric_passes_all_checks(overlap):
     ("fields", "reason"),
     [
         ({"level": "set"}, "level is set in the catalogue and item in spec"),
-        ({"higher_is_better": False}, "higher_is_better is False in the catalogue and True in spec"),
-        ({"needs": ("java", "references")}, "the catalogue lists the needs ['java'], which spec.needs does not contain"),
+        (
+            {"higher_is_better": False},
+            "higher_is_better is False in the catalogue and True in spec",
+        ),
+        (
+            {"needs": ("java", "references")},
+            "the catalogue lists the needs ['java'], which spec.needs does not contain",
+        ),
         ({"summary": ""}, "has no summary in the catalogue"),
     ],
 )
 def test_the_catalogue_agrees_with_the_specification(fields, reason, overlap, tmp_path):
-    values = {"kind": "metrics", "name": "overlap", "provider": "mine", "source": "", "summary": "overlap", "level": "item"}
+    values = {
+        "kind": "metrics",
+        "name": "overlap",
+        "provider": "mine",
+        "source": "",
+        "summary": "overlap",
+        "level": "item",
+    }
     entry = Entry(folder=tmp_path, **{**values, **fields})
     result = SCORE_CHECKS.run_one("catalogue", MetricSubject(overlap(), entry=entry))
     assert (result.status, result.reason) == ("fail", reason)
@@ -255,7 +300,9 @@ class Constant(Base):
     """Returns the observed score for every relabeling."""
 
     def null(self, batch, features, state, labels):
-        observed = super().null(batch, features, state, permutation.relabelings(batch.n, batch.m)[:1])
+        observed = super().null(
+            batch, features, state, permutation.relabelings(batch.n, batch.m)[:1]
+        )
         return np.repeat(observed, len(labels), axis=1)
 
 
@@ -263,7 +310,9 @@ class WrongTail(Base):
     """Counts the other tail."""
 
     def exact_p_values(self, batch, features, state):
-        null = self.null(batch, features, state, permutation.relabelings(batch.n, batch.m))
+        null = self.null(
+            batch, features, state, permutation.relabelings(batch.n, batch.m)
+        )
         return (null >= null[:, :1] - 1e-9).mean(axis=1)
 
 
@@ -291,9 +340,15 @@ NULL_CHECKS_CASES = [
     (
         "equal-labels",
         KnownWords,
-        "eight texts without a common token, 4 against 4, have the score 0 under all labels and p 0.0143; expected 1",
+        "eight texts without a common token, 4 against 4, "
+        "have the score 0 under all labels and p 0.0143; expected 1",
     ),
-    ("one-source", KnownWords, "50 of 50 sets with candidates and references of one source have p of 0.05 or less; expected at most 8"),
+    (
+        "one-source",
+        KnownWords,
+        "50 of 50 sets with candidates and references of one source have p of 0.05 "
+        "or less; expected at most 8",
+    ),
     ("null-shape", Transposed, "null has shape (4, 3); expected (3, 4)"),
     ("null-identity", Shifted, "null of the original labels is not the score: scene-"),
     ("null-relabels", Constant, "null is not the score of the texts relabeled "),
@@ -322,25 +377,41 @@ def test_a_metric_without_a_test_is_not_applicable(outcome):
         def scores(self, batch, features, state):
             return np.array([float(len(texts[0])) for texts in batch.texts])
 
-    reasons = {name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names}
+    reasons = {
+        name: outcome("metrics", name, Length()).reason for name in NULL_CHECKS.names
+    }
     alone = "reads the candidates alone and defines no permutation null"
     none = f"has no p-values: {alone}"
     assert reasons == {
-        "null-shape": alone, "null-identity": alone, "null-relabels": alone, "exact-p-values": "has no exact_p_values",
-        "equal-labels": none, "one-source": none,
-    }  # fmt: skip
-    assert outcome("metrics", "null-shape", registry.resolve("metrics", "distinct")).reason == "has no null"
+        "null-shape": alone,
+        "null-identity": alone,
+        "null-relabels": alone,
+        "exact-p-values": "has no exact_p_values",
+        "equal-labels": none,
+        "one-source": none,
+    }
+    assert (
+        outcome("metrics", "null-shape", registry.resolve("metrics", "distinct")).reason
+        == "has no null"
+    )
 
 
 def test_the_generic_null_passes(outcome):
     class Common(MeanMetric):
-        """Number of words of the first candidate that occur in a reference; undefined for an empty one."""
+        """Number of words of the first candidate that occur in a reference;
+        undefined for an empty one.
+        """
 
         spec = MetricSpec("common", True)
 
         def scores(self, batch, features, state):
             words = [[set(text.split()) for text in texts] for texts in batch.texts]
-            return np.array([len(row[0] & set.union(*row[batch.n :])) if row[0] else np.nan for row in words])
+            return np.array(
+                [
+                    len(row[0] & set.union(*row[batch.n :])) if row[0] else np.nan
+                    for row in words
+                ]
+            )
 
     for name in ("null-shape", "null-identity", "null-relabels"):
         result = outcome("metrics", name, Common())
@@ -353,4 +424,7 @@ def test_exact_p_values_need_a_direction(overlap, outcome):
 
         spec_fields = {"higher_is_better": None}  # noqa: RUF012
 
-    assert outcome("metrics", "exact-p-values", overlap(Undirected)).reason == "has no direction, hence no p-values"
+    assert (
+        outcome("metrics", "exact-p-values", overlap(Undirected)).reason
+        == "has no direction, hence no p-values"
+    )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from harness.testing.sample_captions import NONSENSE, SCENES, UNUSUAL_TEXTS, caption_sets, examples, repeat_to, with_candidates
+from harness.testing.sample_captions import (
+    NONSENSE,
+    SCENES,
+    UNUSUAL_TEXTS,
+    caption_sets,
+    examples,
+    repeat_to,
+    with_candidates,
+)
 
 
 def test_all_captions_differ():
@@ -13,7 +21,9 @@ def test_all_captions_differ():
 
 
 def test_nonsense_shares_no_word_with_a_scene():
-    words = {word.strip(",") for scene in SCENES for text in scene for word in text.split()}
+    words = {
+        word.strip(",") for scene in SCENES for text in scene for word in text.split()
+    }
     assert not words & {word for text in NONSENSE for word in text.split()}
 
 
@@ -25,7 +35,9 @@ def test_caption_sets_have_the_requested_shape():
         ("scene-2", 2, 5),
     ]
     assert not set(sets[0].candidates) & set(sets[0].references)
-    with pytest.raises(ValueError, match=r"a scene has 8 captions; expected at least 5 \+ 4"):
+    with pytest.raises(
+        ValueError, match=r"a scene has 8 captions; expected at least 5 \+ 4"
+    ):
         caption_sets(5, 4)
 
 
@@ -43,7 +55,14 @@ def test_candidates_are_replaced_in_turn():
 
 
 def test_unusual_texts():
-    assert set(UNUSUAL_TEXTS) == {"empty", "blank", "single word", "punctuation", "unicode", "long"}
+    assert set(UNUSUAL_TEXTS) == {
+        "empty",
+        "blank",
+        "single word",
+        "punctuation",
+        "unicode",
+        "long",
+    }
     assert not any(text.strip() for text in UNUSUAL_TEXTS["blank"])
     assert all(not text.isascii() for text in UNUSUAL_TEXTS["unicode"])
     assert len(UNUSUAL_TEXTS["long"][0].split()) > 300

@@ -1,4 +1,6 @@
-"""Plugins written by ``harness new-plugin`` pass their own tests and ``harness check``, installed or not."""
+"""Plugins written by ``harness new-plugin`` pass their own tests and ``harness check``,
+installed or not.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +26,22 @@ TARGETS = {
 }
 
 FAST = ("metric", "distance")
-KINDS_OF_TESTS = [kind if kind in FAST else pytest.param(kind, marks=pytest.mark.slow) for kind in TARGETS]
+KINDS_OF_TESTS = [
+    kind if kind in FAST else pytest.param(kind, marks=pytest.mark.slow)
+    for kind in TARGETS
+]
 """Every kind takes some seconds: processes of pytest, pip and the harness."""
 
 
 def call(*arguments, cwd, **environment):
     return subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False,
+        [sys.executable, "-m", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.slow
@@ -40,7 +49,9 @@ def call(*arguments, cwd, **environment):
 @pytest.mark.parametrize("kind", KINDS_OF_TESTS)
 def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
     folder = tmp_path / "plugin"
-    assert main(["new-plugin", "acme-new", "--kind", kind, "--output", str(folder)]) == 0
+    assert (
+        main(["new-plugin", "acme-new", "--kind", kind, "--output", str(folder)]) == 0
+    )
     assert "acme_new/registry.yaml" in capsys.readouterr().out
     for file in folder.rglob("*.*"):
         assert not file.is_file() or "$" not in file.read_text(encoding="utf-8")
@@ -60,20 +71,36 @@ def test_a_new_plugin_passes_its_tests_and_the_check(kind, tmp_path, capsys):
 def test_an_installed_plugin_is_available_by_name(kind, tmp_path):
     new_plugin("acme-new", kind, tmp_path / "plugin")
     target = tmp_path / "site"
-    pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", target)
+    pip = (
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--target",
+        target,
+    )
     installation = call(*pip, tmp_path / "plugin", cwd=tmp_path)
     assert installation.returncode == 0, installation.stderr
     check = call("harness", "check", "acme-new", cwd=tmp_path, PYTHONPATH=str(target))
     assert check.returncode == 0, check.stdout + check.stderr
     assert f"acme-new/acme-new ({kind}s)" in check.stdout
-    listing = call("harness", "list", f"{kind}s", "--json", cwd=tmp_path, PYTHONPATH=str(target))
+    listing = call(
+        "harness", "list", f"{kind}s", "--json", cwd=tmp_path, PYTHONPATH=str(target)
+    )
     assert "acme-new/acme-new" in listing.stdout
 
 
 @pytest.mark.parametrize(
     ("name", "kind", "message"),
     [
-        ("Acme", "metric", "'Acme' is not a valid name; expected lower-case letters, digits and hyphens: my-metric"),
+        (
+            "Acme",
+            "metric",
+            "'Acme' is not a valid name; expected lower-case letters, "
+            "digits and hyphens: my-metric",
+        ),
         ("acme-new", "metrc", "no kind 'metrc'; did you mean 'metric'?"),
         ("json", "task", "a module 'json' is installed already"),
     ],

@@ -15,7 +15,13 @@ from harness.errors import HarnessError
 from harness.testing import shared_checks
 from harness.testing.base_subject import BaseSubject
 from harness.testing.results import Checks, NotApplicable, Violation
-from harness.testing.shared_checks import constructor_values, have_equal_attributes, pickled_copy, second_instance, variants
+from harness.testing.shared_checks import (
+    constructor_values,
+    have_equal_attributes,
+    pickled_copy,
+    second_instance,
+    variants,
+)
 
 
 class Multiplier:
@@ -53,7 +59,9 @@ class Multiplier:
             with socket.socket() as connection:
                 connection.connect_ex(("127.0.0.1", 9))
         noise = random.random() if self.fault in ("random", "draws") else 0
-        return [k * self.factor + (noise if self.fault == "random" else 0) for k in range(3)]
+        return [
+            k * self.factor + (noise if self.fault == "random" else 0) for k in range(3)
+        ]
 
 
 class Undocumented(Multiplier):
@@ -76,13 +84,29 @@ CASES = [
     ("signature", "number", "signature() returns 7; expected a text"),
     ("signature", "blank", "signature() returns ' '; expected a text"),
     ("signature", "lines", "signature() has several lines: 'one\\ntwo'"),
-    ("signature", "address", "signature() contains an object's address, which changes per process"),
+    (
+        "signature",
+        "address",
+        "signature() contains an object's address, which changes per process",
+    ),
     ("signature", "call", "signature() changes from call to call"),
-    ("signature", "instance", "signature() differs between two equal instances: 'multiplier|"),
+    (
+        "signature",
+        "instance",
+        "signature() differs between two equal instances: 'multiplier|",
+    ),
     ("deterministic", "random", "returns other numbers when run again: ["),
-    ("random_state", "draws", "draws from Python's global random state; use a seeded random.Random"),
+    (
+        "random_state",
+        "draws",
+        "draws from Python's global random state; use a seeded random.Random",
+    ),
     ("pickles", "lambda", "does not pickle, as worker processes require: "),
-    ("parameters", "parameter", "factor=2.25 changes the numbers but not the signature 'multiplier'"),
+    (
+        "parameters",
+        "parameter",
+        "factor=2.25 changes the numbers but not the signature 'multiplier'",
+    ),
     ("signature_in_use", "use", "the signature changes when the component is used"),
     ("prints_nothing", "prints", "prints to stdout: 'working\\n'"),
     ("writes_nothing", "writes", "writes into the working folder: values.txt"),
@@ -117,14 +141,29 @@ def test_a_component_without_a_name(name):
 
 
 def test_a_class_without_a_docstring():
-    assert run("described", Undocumented()).reason == "the class Undocumented has no docstring"
+    assert (
+        run("described", Undocumented()).reason
+        == "the class Undocumented has no docstring"
+    )
 
 
-@pytest.mark.parametrize("name", ["deterministic", "random_state", "pickles", "parameters", "prints_nothing", "no_network"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "deterministic",
+        "random_state",
+        "pickles",
+        "parameters",
+        "prints_nothing",
+        "no_network",
+    ],
+)
 def test_a_component_that_raises_is_reported_by_its_base_check(name):
     result = run(name, Multiplier(fault="raises"))
     assert result.status == "not applicable"
-    assert result.reason == "returns no numbers (ZeroDivisionError): see 'deterministic'"
+    assert (
+        result.reason == "returns no numbers (ZeroDivisionError): see 'deterministic'"
+    )
 
 
 def test_a_class_of_a_function_cannot_be_pickled():
@@ -159,9 +198,11 @@ def test_every_shared_check_is_tested():
     public = {
         name
         for name, value in vars(shared_checks).items()
-        if list(getattr(value, "__annotations__", {}).values())[:1] == ["AnySubject"] and not name.startswith("_")
+        if list(getattr(value, "__annotations__", {}).values())[:1] == ["AnySubject"]
+        and not name.startswith("_")
     }
-    assert public - set(NAMES) == {"fingerprint", "fingerprint_in_use"}  # tested with adapters
+    # tested with adapters
+    assert public - set(NAMES) == {"fingerprint", "fingerprint_in_use"}
 
 
 class Component:
@@ -179,7 +220,14 @@ class Component:
     ) -> None:
         if n > 4:
             raise HarnessError("n is at most 4")
-        self.n, self.lower, self.scale, self.mode, self.optional, self.path = n, lower, scale, mode, optional, path
+        self.n, self.lower, self.scale, self.mode, self.optional, self.path = (
+            n,
+            lower,
+            scale,
+            mode,
+            optional,
+            path,
+        )
 
 
 class Recorded(Parameterised):
@@ -191,7 +239,13 @@ class Recorded(Parameterised):
 
 def test_each_parameter_is_changed_alone():
     changes = dict(variants(Component()))
-    assert set(changes) == {"n=3", "lower=False", "scale=0.75", "mode='script'", "optional='mean'"}
+    assert set(changes) == {
+        "n=3",
+        "lower=False",
+        "scale=0.75",
+        "mode='script'",
+        "optional='mean'",
+    }
     assert changes["scale=0.75"].scale == 0.75
     assert changes["scale=0.75"].n == 4
 
@@ -209,7 +263,9 @@ def test_constructor_values_are_recorded_or_attributes():
 
 def test_a_second_instance():
     assert second_instance(Component(), {"n": 3}).n == 3
-    with pytest.raises(NotApplicable, match="a second Component cannot be constructed: n is at most 4"):
+    with pytest.raises(
+        NotApplicable, match="a second Component cannot be constructed: n is at most 4"
+    ):
         second_instance(Component(), {"n": 5})
 
 

@@ -12,7 +12,13 @@ from harness.errors import HarnessError, MissingExtra, UnknownName
 from harness.registry import Component
 from harness.testing import check_metric, sample_captions
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
-from harness.testing.targets import checks_of, create_component, kind_of, subject_of, targets
+from harness.testing.targets import (
+    checks_of,
+    create_component,
+    kind_of,
+    subject_of,
+    targets,
+)
 
 PARTS = '''
 """Components that cannot be checked."""
@@ -89,18 +95,59 @@ def project(tmp_path, monkeypatch):
 
 
 LINES = [
-    ("no-spec", "metric 'mine/no-spec' (NoSpec) has no 'spec'; docs/plugins.md lists its members"),
-    ("broken_parts:NoSpec", "metric 'broken_parts:NoSpec' (NoSpec) has no 'spec'; docs/plugins.md lists its members"),
-    ("wrong-spec", "metric 'mine/wrong-spec': spec is {'name': 'wrong'}; expected a MetricSpec"),
-    ("broken_parts:WrongSpec", "metric 'broken_parts:WrongSpec': spec is {'name': 'wrong'}; expected a MetricSpec"),
-    ("raising", "metric 'mine/raising' cannot be constructed: FileNotFoundError: no folder none"),
-    ("broken_parts:RaisingConstructor", "RaisingConstructor cannot be constructed: FileNotFoundError: no folder none"),
-    ("needs-folder", "metric 'mine/needs-folder' needs the parameter 'folder': give an instance, or --set folder=..."),
-    ("broken_parts:NeedsFolder", "NeedsFolder needs the parameter 'folder': give an instance, or --set folder=..."),
-    ("broken_parts:NoFit", "metric 'broken_parts:NoFit' (NoFit) has no 'fit'; docs/plugins.md lists its members"),
+    (
+        "no-spec",
+        "metric 'mine/no-spec' (NoSpec) has no 'spec'; "
+        "docs/plugins.md lists its members",
+    ),
+    (
+        "broken_parts:NoSpec",
+        "metric 'broken_parts:NoSpec' (NoSpec) has no 'spec'; "
+        "docs/plugins.md lists its members",
+    ),
+    (
+        "wrong-spec",
+        "metric 'mine/wrong-spec': spec is {'name': 'wrong'}; expected a MetricSpec",
+    ),
+    (
+        "broken_parts:WrongSpec",
+        "metric 'broken_parts:WrongSpec': spec is {'name': 'wrong'}; "
+        "expected a MetricSpec",
+    ),
+    (
+        "raising",
+        "metric 'mine/raising' cannot be constructed: FileNotFoundError: "
+        "no folder none",
+    ),
+    (
+        "broken_parts:RaisingConstructor",
+        "RaisingConstructor cannot be constructed: FileNotFoundError: no folder none",
+    ),
+    (
+        "needs-folder",
+        "metric 'mine/needs-folder' needs the parameter 'folder': give an instance, "
+        "or --set folder=...",
+    ),
+    (
+        "broken_parts:NeedsFolder",
+        "NeedsFolder needs the parameter 'folder': give an instance, "
+        "or --set folder=...",
+    ),
+    (
+        "broken_parts:NoFit",
+        "metric 'broken_parts:NoFit' (NoFit) has no 'fit'; "
+        "docs/plugins.md lists its members",
+    ),
     ("broken_syntax:Metric", "broken_syntax cannot be imported: SyntaxError: "),
-    ("needs_package:Metric", "needs_package needs the package 'no_such_package', which is not installed"),
-    ("broken_parts:Nothing", "broken_parts:Nothing: its kind is not clear from its methods; give --kind (adapters, "),
+    (
+        "needs_package:Metric",
+        "needs_package needs the package 'no_such_package', which is not installed",
+    ),
+    (
+        "broken_parts:Nothing",
+        "broken_parts:Nothing: its kind is not clear from its methods; "
+        "give --kind (adapters, ",
+    ),
 ]
 
 
@@ -118,7 +165,10 @@ def test_the_python_api_raises_the_same_line(project):
 
     with pytest.raises(HarnessError, match=r"metric 'NoSpec' \(NoSpec\) has no 'spec'"):
         check_metric(NoSpec())
-    with pytest.raises(HarnessError, match="RaisingConstructor cannot be constructed: FileNotFoundError") as raised:
+    with pytest.raises(
+        HarnessError,
+        match="RaisingConstructor cannot be constructed: FileNotFoundError",
+    ) as raised:
         check_metric(RaisingConstructor)
     assert isinstance(raised.value.__cause__, FileNotFoundError)
 
@@ -130,7 +180,10 @@ def test_a_parameter_may_be_set(project):
 
 
 def test_names_of_several_kinds():
-    assert [(t.kind, t.label) for t in targets("bleu")] == [("metrics", "harness/bleu"), ("distances", "harness/bleu")]
+    assert [(t.kind, t.label) for t in targets("bleu")] == [
+        ("metrics", "harness/bleu"),
+        ("distances", "harness/bleu"),
+    ]
     assert [t.kind for t in targets("distances/bleu")] == ["distances"]
     assert [t.kind for t in targets("bleu", "distance")] == ["distances"]
     assert [t.kind for t in targets("coco")] == ["tasks", "readers"]
@@ -140,11 +193,15 @@ def test_names_of_several_kinds():
 
 
 def test_unknown_names():
-    with pytest.raises(UnknownName, match="there is nothing called 'metoer'; did you mean 'meteor'?"):
+    with pytest.raises(
+        UnknownName, match="there is nothing called 'metoer'; did you mean 'meteor'?"
+    ):
         targets("metoer")
     with pytest.raises(UnknownName, match="there is no module 'no_module'"):
         targets("no_module:Metric")
-    with pytest.raises(UnknownName, match="unknown kind 'metrcs'; did you mean 'metrics'?"):
+    with pytest.raises(
+        UnknownName, match="unknown kind 'metrcs'; did you mean 'metrics'?"
+    ):
         targets("bleu", "metrcs")
     with pytest.raises(HarnessError, match=r"none.yaml: no such task file"):
         targets("none.yaml")
@@ -175,11 +232,18 @@ def test_subjects_take_the_given_inputs():
 
 def test_components_from_names_classes_and_instances(overlap):
     assert create_component("metrics", {"bleu": {"n": 2}}).parameters == {"n": 2}
-    assert create_component("metrics", type(overlap()), {"power": 2.0}).instance.power == 2.0
+    assert (
+        create_component("metrics", type(overlap()), {"power": 2.0}).instance.power
+        == 2.0
+    )
     metric = overlap()
     assert create_component("metrics", metric) == Component(metric)
-    assert create_component("metrics", Component(metric, {"power": 1.0})).parameters == {"power": 1.0}
-    with pytest.raises(UnknownName, match="Overlap has no parameter 'powr'; did you mean 'power'?"):
+    assert create_component(
+        "metrics", Component(metric, {"power": 1.0})
+    ).parameters == {"power": 1.0}
+    with pytest.raises(
+        UnknownName, match="Overlap has no parameter 'powr'; did you mean 'power'?"
+    ):
         create_component("metrics", type(metric), {"powr": 2.0})
 
 

@@ -7,7 +7,13 @@ import pytest
 from harness.contracts import Example
 from harness.testing import check_reader, check_task
 from harness.testing.results import NotApplicable
-from harness.testing.tasks import MAX_EXAMPLES, READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
+from harness.testing.tasks import (
+    MAX_EXAMPLES,
+    READER_CHECKS,
+    TASK_CHECKS,
+    ReaderSubject,
+    TaskSubject,
+)
 
 
 class Reader:
@@ -44,9 +50,17 @@ class Reader:
         ("tuple", "examples", "yields tuple at 0; expected an Example"),
         ("number", "examples", "the id of example 0 is 0; expected a text"),
         ("ids", "examples", "two examples have the id 'same'"),
-        ("list", "examples", "'e0': references are ['a dog']; expected a tuple of texts"),
+        (
+            "list",
+            "examples",
+            "'e0': references are ['a dog']; expected a tuple of texts",
+        ),
         ("references", "examples", "'e0' has no references"),
-        ("changes", "deterministic", "returns other examples when run again: example 0"),
+        (
+            "changes",
+            "deterministic",
+            "returns other examples when run again: example 0",
+        ),
     ],
 )
 def test_a_fault_of_a_reader_is_detected(fault, check, reason, outcome):
@@ -63,7 +77,10 @@ def test_a_sound_reader_passes_all_checks():
 
 def test_other_checks_refer_to_a_reader_that_raises(outcome):
     result = outcome("readers", "prints-nothing", Reader(fault="raises"))
-    assert (result.status, result.reason) == ("not applicable", "returns no examples (ValueError): see 'examples'")
+    assert (result.status, result.reason) == (
+        "not applicable",
+        "returns no examples (ValueError): see 'examples'",
+    )
 
 
 def test_a_long_reader_is_read_in_part():
@@ -95,7 +112,11 @@ bootstrap: {{samples: 0}}
 def task(tmp_path):
     """Return a function that writes a task file and returns its path."""
 
-    def write(name="sample", metric="distinct", references='["a dog runs", "the dog ran", "one dog"]'):
+    def write(
+        name="sample",
+        metric="distinct",
+        references='["a dog runs", "the dog ran", "one dog"]',
+    ):
         rows = [f'{{"id": "{k}", "references": {references}}}' for k in range(4)]
         (tmp_path / "captions.jsonl").write_text("\n".join(rows) + "\n")
         (tmp_path / "task.yaml").write_text(TASK.format(name=name, metric=metric))

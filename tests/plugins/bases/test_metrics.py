@@ -35,7 +35,11 @@ def test_features_by_example_divides_candidates_and_references():
 
 
 def test_mean_of_defined_leaves_nan_out():
-    assert mean_of_defined([1.0, math.nan, 2.0]) == 1.5 == mean_of_defined(np.array([1.0, 2.0]))
+    assert (
+        mean_of_defined([1.0, math.nan, 2.0])
+        == 1.5
+        == mean_of_defined(np.array([1.0, 2.0]))
+    )
     assert math.isnan(mean_of_defined([math.nan])) and math.isnan(mean_of_defined([]))
 
 
@@ -51,7 +55,11 @@ class Outer(FitsInner):
 def test_corpus_state_is_that_of_the_inner_metric_in_one_pass_and_in_shards():
     outer, features = Outer(), FeatureCache()
     states = [outer.fit([[text]], features) for text in ("a dog", "a cat")]
-    assert outer.merge(*states) == outer.fit([["a dog"], ["a cat"]], features) == {"a dog", "a cat"}
+    assert (
+        outer.merge(*states)
+        == outer.fit([["a dog"], ["a cat"]], features)
+        == {"a dog", "a cat"}
+    )
 
 
 # ---------------------------------------------------------------------------
@@ -73,7 +81,8 @@ def test_blocks_of_labels_do_not_change_values():
     labels = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
     expected = examples @ labels.T
     assert np.array_equal(evaluate_labels(examples, labels, 2, prepare), expected)
-    assert prepared == examples.tolist()  # once per example, whatever the number of blocks
+    # once per example, whatever the number of blocks
+    assert prepared == examples.tolist()
     assert evaluate_labels(examples[:0], labels, 2, prepare).shape == (0, 3)
 
 
@@ -88,21 +97,31 @@ class Overlap(BestMatchMetric):
 
     def pairwise(self, batch, features):
         sign = 1 if self.spec.higher_is_better else -1
-        return np.array([[[sign * len(set(a) & set(b)) for b in texts] for a in texts] for texts in batch.texts])
+        return np.array(
+            [
+                [[sign * len(set(a) & set(b)) for b in texts] for a in texts]
+                for texts in batch.texts
+            ]
+        )
 
 
 @pytest.fixture
 def batch_and_features():
     features = FeatureCache()
-    return features.batch([CaptionSet("x", ("abc", "bd"), ("ab", "abcd", "e"))]), features
+    return features.batch(
+        [CaptionSet("x", ("abc", "bd"), ("ab", "abcd", "e"))]
+    ), features
 
 
 @pytest.mark.parametrize(("higher", "expected"), [(True, 2.5), (False, -2.5)])
-def test_the_best_reference_is_the_largest_or_the_smallest_score(batch_and_features, higher, expected):
+def test_the_best_reference_is_the_largest_or_the_smallest_score(
+    batch_and_features, higher, expected
+):
     batch, features = batch_and_features
     metric = Overlap(higher)
     assert metric.fit([], features) is None
-    assert metric.scores(batch, features, None).tolist() == [expected]  # 3 and 2 characters in common with "abcd"
+    # 3 and 2 characters in common with "abcd"
+    assert metric.scores(batch, features, None).tolist() == [expected]
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -112,7 +131,9 @@ def test_the_null_is_the_score_of_each_relabeling(batch_and_features, higher):
     metric = Overlap(higher)
     texts = np.array(batch.texts[0])
     sets = [CaptionSet("x", tuple(texts[row]), tuple(texts[~row])) for row in labels]
-    expected = [metric.scores(features.batch([item]), features, None)[0] for item in sets]
+    expected = [
+        metric.scores(features.batch([item]), features, None)[0] for item in sets
+    ]
     assert metric.null(batch, features, None, labels)[0].tolist() == expected
 
 
@@ -129,11 +150,29 @@ def test_a_subclass_without_pairwise_is_named(batch_and_features):
 
 
 def test_label_needs_and_signature_follow_the_embedding():
-    metric = EmbeddingMetric("spread", {"bow": {"dimensions": 9}}, None, "k=2", settings=["k:2", "seed:0"], bounds=(0.0, 1.0))
-    assert metric.spec.name == "spread(bow, k=2)" and metric.signature() == "spread|k:2|seed:0|bow|hashed:9"
-    assert metric.spec.needs == {"references", "embeddings"} and metric.spec.bounds == (0.0, 1.0)
-    assert EmbeddingMetric("spread", "bow", True, references=False).spec.needs == {"embeddings"}
-    assert EmbeddingMetric("spread", "bow", True, "k=2").signature() == "spread|k=2|bow|hashed:4096"
+    metric = EmbeddingMetric(
+        "spread",
+        {"bow": {"dimensions": 9}},
+        None,
+        "k=2",
+        settings=["k:2", "seed:0"],
+        bounds=(0.0, 1.0),
+    )
+    assert (
+        metric.spec.name == "spread(bow, k=2)"
+        and metric.signature() == "spread|k:2|seed:0|bow|hashed:9"
+    )
+    assert metric.spec.needs == {"references", "embeddings"} and metric.spec.bounds == (
+        0.0,
+        1.0,
+    )
+    assert EmbeddingMetric("spread", "bow", True, references=False).spec.needs == {
+        "embeddings"
+    }
+    assert (
+        EmbeddingMetric("spread", "bow", True, "k=2").signature()
+        == "spread|k=2|bow|hashed:4096"
+    )
 
 
 # --------------------------------------------------------------------------- distances
@@ -158,20 +197,35 @@ class Warm:
 
 
 def test_time_and_memory_grow_with_the_pairs_of_texts():
-    few, many = (DistanceMetric("example", Warm(), True).cost(n, 2, 10.0) for n in (1, 4))
-    base = [MeanMetric.cost(DistanceMetric("example", Warm(), True), n, 2, 10.0) for n in (1, 4)]
+    few, many = (
+        DistanceMetric("example", Warm(), True).cost(n, 2, 10.0) for n in (1, 4)
+    )
+    base = [
+        MeanMetric.cost(DistanceMetric("example", Warm(), True), n, 2, 10.0)
+        for n in (1, 4)
+    ]
     more_pairs = 6**2 - 3**2
-    assert many.bytes - few.bytes == pytest.approx(base[1].bytes - base[0].bytes + 30 * more_pairs)
-    assert many.seconds - few.seconds == pytest.approx(base[1].seconds - base[0].seconds + 1e-6 * more_pairs)
+    assert many.bytes - few.bytes == pytest.approx(
+        base[1].bytes - base[0].bytes + 30 * more_pairs
+    )
+    assert many.seconds - few.seconds == pytest.approx(
+        base[1].seconds - base[0].seconds + 1e-6 * more_pairs
+    )
 
 
 def test_name_signature_needs_and_warming():
     distance = Warm()
     metric = DistanceMetric("example", distance, True, "k=2", min_candidates=2)
-    assert (metric.spec.name, metric.signature()) == ("example(warm, k=2)", "example|k=2|warm|1")
+    assert (metric.spec.name, metric.signature()) == (
+        "example(warm, k=2)",
+        "example|k=2|warm|1",
+    )
     assert metric.spec.needs == {"references", "embeddings"}
     assert (metric.spec.min_candidates, metric.spec.level) == (2, "set")
     metric.warm()
     assert distance.calls == 1
-    assert DistanceMetric("example", "bleu", None, references=False).spec.needs == frozenset()
+    assert (
+        DistanceMetric("example", "bleu", None, references=False).spec.needs
+        == frozenset()
+    )
     DistanceMetric("example", {"bert": {"embedding": "bow"}}, None).warm()

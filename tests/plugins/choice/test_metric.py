@@ -1,4 +1,6 @@
-"""The metric ``choice``: columns, intervals, refused parameters, and a run from a file of token scores."""
+"""The metric ``choice``: columns, intervals, refused parameters,
+and a run from a file of token scores.
+"""
 
 import json
 
@@ -13,7 +15,13 @@ from harness_metrics.choice.metric import Choice
 
 
 def choice_scores(*rows):
-    return [[TokenScores(np.array(values, dtype=float), np.zeros(len(values), int)) for values in row] for row in rows]
+    return [
+        [
+            TokenScores(np.array(values, dtype=float), np.zeros(len(values), int))
+            for values in row
+        ]
+        for row in rows
+    ]
 
 
 PLAIN = choice_scores(([-1, -1], [-3]), ([-4], [-1, -1]), ([-1], [-2], [-3]))
@@ -24,36 +32,67 @@ def test_columns_of_plain_choices():
     assert isinstance(metric, TokenScoreMetric)
     assert isinstance(metric, HasTokenIntervals)
     values = metric.evaluate_scores(PLAIN)
-    assert values == pytest.approx({"accuracy": 2 / 3, "chance": (0.5 + 0.5 + 1 / 3) / 3, "shortest": (0 + 1 + 1 / 3) / 3})
+    assert values == pytest.approx(
+        {
+            "accuracy": 2 / 3,
+            "chance": (0.5 + 0.5 + 1 / 3) / 3,
+            "shortest": (0 + 1 + 1 / 3) / 3,
+        }
+    )
     assert metric.per_example(PLAIN)["accuracy"].tolist() == [1.0, 0.0, 1.0]
-    assert Choice(score="mean").evaluate_scores(choice_scores(([-1, -1, -1], [-2])))["accuracy"] == 1.0
+    assert (
+        Choice(score="mean").evaluate_scores(choice_scores(([-1, -1, -1], [-2])))[
+            "accuracy"
+        ]
+        == 1.0
+    )
 
 
 def test_columns_of_groups():
     metric = Choice(group=2)
     both = choice_scores(([-1], [-2]), ([-1], [-2]))
-    text = choice_scores(([-1], [-2]), ([-3], [-4]))  # own captions win; caption 1 is more probable for image 0
+    # own captions win; caption 1 is more probable for image 0
+    text = choice_scores(([-1], [-2]), ([-3], [-4]))
     values = metric.evaluate_scores([*both, *text])
-    assert (values["accuracy"], values["text"], values["image"], values["group"]) == (1.0, 1.0, 0.5, 0.5)
+    assert (values["accuracy"], values["text"], values["image"], values["group"]) == (
+        1.0,
+        1.0,
+        0.5,
+        0.5,
+    )
     assert metric.per_example([*both, *text])["accuracy"].shape == (4,)
 
 
 def test_a_model_that_ignores_the_image_gains_nothing_and_passes_no_group():
-    blind = choice_scores(([-1], [-2]), ([-1], [-2]), ([-2], [-1]), ([-2], [-1]))  # each example, then its companion
+    # each example, then its companion
+    blind = choice_scores(([-1], [-2]), ([-1], [-2]), ([-2], [-1]), ([-2], [-1]))
     values = Choice(blind=True).evaluate_scores(blind)
-    assert (values["accuracy"], values["blind accuracy"], values["gain"], values["debiased accuracy"]) == (0.5, 0.5, 0.0, 0.0)
-    assert Choice(group=2).evaluate_scores(choice_scores(([-1], [-2]), ([-2], [-1])))["group"] == 0.0
+    assert (
+        values["accuracy"],
+        values["blind accuracy"],
+        values["gain"],
+        values["debiased accuracy"],
+    ) == (0.5, 0.5, 0.0, 0.0)
+    assert (
+        Choice(group=2).evaluate_scores(choice_scores(([-1], [-2]), ([-2], [-1])))[
+            "group"
+        ]
+        == 0.0
+    )
     assert Choice(blind=True).per_example(blind) == {}
 
 
 def test_the_debiased_score_removes_the_preference_for_a_text():
-    scores = choice_scores(([-5], [-4]), ([-9], [-4]))  # the image makes the first caption more probable, not enough to win
+    # the image makes the first caption more probable, not enough to win
+    scores = choice_scores(([-5], [-4]), ([-9], [-4]))
     values = Choice(blind=True).evaluate_scores(scores)
     assert (values["accuracy"], values["debiased accuracy"]) == (0.0, 1.0)
 
 
 def test_answers_across_examples():
-    values = Choice(across=2).evaluate_scores(choice_scores(([-0.1],), ([-2.0],), ([-3.0],), ([-2.0],)))
+    values = Choice(across=2).evaluate_scores(
+        choice_scores(([-0.1],), ([-2.0],), ([-3.0],), ([-2.0],))
+    )
     assert (values["accuracy"], values["chance"]) == (0.5, 0.5)
 
 
@@ -69,7 +108,15 @@ def test_every_column_has_an_interval_or_a_reason():
 
 
 @pytest.mark.parametrize(
-    "params", [{"score": "max"}, {"group": 0}, {"across": 1}, {"options": 1}, {"options": 3, "group": 2}, {"group": True}]
+    "params",
+    [
+        {"score": "max"},
+        {"group": 0},
+        {"across": 1},
+        {"options": 1},
+        {"options": 3, "group": 2},
+        {"group": True},
+    ],
 )
 def test_invalid_parameters(params):
     with pytest.raises(HarnessError, match="(?i)choice: "):
@@ -78,17 +125,29 @@ def test_invalid_parameters(params):
 
 def test_signatures_name_the_settings():
     assert Choice().signature() == "choice|sum"
-    assert Choice(score="mean", group=2, across=2, blind=True).signature() == "choice|mean|group:2|across:2|blind"
+    assert (
+        Choice(score="mean", group=2, across=2, blind=True).signature()
+        == "choice|mean|group:2|across:2|blind"
+    )
 
 
 def test_a_run_reads_choices_and_token_scores(tmp_path):
-    records = [{"id": k, "options": ["a dog", "a cat"], "answer": k % 2} for k in range(4)]
+    records = [
+        {"id": k, "options": ["a dog", "a cat"], "answer": k % 2} for k in range(4)
+    ]
     (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
-    scores = [{"id": str(k), "log_probs": [-1.0 - r], "ranks": [r]} for k in range(4) for r in range(2)]
+    scores = [
+        {"id": str(k), "log_probs": [-1.0 - r], "ranks": [r]}
+        for k in range(4)
+        for r in range(2)
+    ]
     (tmp_path / "scores.jsonl").write_text("\n".join(map(json.dumps, scores)))
     spec = {
         "task": "tiny",
-        "dataset": {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl")},
+        "dataset": {
+            "reader": "multiple-choice",
+            "path": str(tmp_path / "choices.jsonl"),
+        },
         "models": [{"token-scores": {"path": str(tmp_path / "scores.jsonl")}}],
         "metrics": [{"choice": {"options": 2}}],
     }
@@ -109,29 +168,55 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
     tiny_models.blip(tmp_path / "blip")
     tiny_models.pictures(tmp_path)
     options = [["a dog runs", "a cat runs"], ["a cat runs", "a dog runs"]]
-    records = [{"id": k, "options": options[k % 2], "answer": 0, "media": f"{k}.png"} for k in range(4)]
+    records = [
+        {"id": k, "options": options[k % 2], "answer": 0, "media": f"{k}.png"}
+        for k in range(4)
+    ]
     (tmp_path / "choices.jsonl").write_text("\n".join(map(json.dumps, records)))
-    reader = {"reader": "multiple-choice", "path": str(tmp_path / "choices.jsonl"), "blind": True, "blank": "4.png"}
+    reader = {
+        "reader": "multiple-choice",
+        "path": str(tmp_path / "choices.jsonl"),
+        "blind": True,
+        "blank": "4.png",
+    }
     spec = {
         "task": "tiny",
         "dataset": reader,
-        "models": [{"transformers": {"model": str(tmp_path / "blip"), "images": str(tmp_path)}}],
+        "models": [
+            {"transformers": {"model": str(tmp_path / "blip"), "images": str(tmp_path)}}
+        ],
         "metrics": [{"choice": {"blind": True, "group": 2}}],
     }
     records = harness.evaluate(spec).records
     numbers = {record.metric: record.value for record in records}
-    assert set(numbers) == {f"choice({name})" for name in Choice().spec.column_names if name != "unparsed"}
-    assert {record.metric for record in records if record.higher_is_better is None} == {"choice(chance)", "choice(shortest)"}
-    assert numbers["choice(blind accuracy)"] == 0.5  # the same image for both captions of a group, each correct once
-    assert numbers["choice(group)"] <= min(numbers["choice(text)"], numbers["choice(image)"])
+    assert set(numbers) == {
+        f"choice({name})" for name in Choice().spec.column_names if name != "unparsed"
+    }
+    assert {record.metric for record in records if record.higher_is_better is None} == {
+        "choice(chance)",
+        "choice(shortest)",
+    }
+    # the same image for both captions of a group, each correct once
+    assert numbers["choice(blind accuracy)"] == 0.5
+    assert numbers["choice(group)"] <= min(
+        numbers["choice(text)"], numbers["choice(image)"]
+    )
 
-    questions = [{"options": ["dog", "cat"], "answer": k % 2, "media": f"{k}.png"} for k in range(4)]
+    questions = [
+        {"options": ["dog", "cat"], "answer": k % 2, "media": f"{k}.png"}
+        for k in range(4)
+    ]
     (tmp_path / "polls.jsonl").write_text("\n".join(map(json.dumps, questions)))
-    spec["dataset"] = {"reader": "multiple-choice", "path": str(tmp_path / "polls.jsonl")}
+    spec["dataset"] = {
+        "reader": "multiple-choice",
+        "path": str(tmp_path / "polls.jsonl"),
+    }
     spec["metrics"] = [{"poll": {"yes": "dog", "no": "cat"}}]
     records = harness.evaluate(spec).records
     rates = {record.metric: record.value for record in records}
-    assert rates["poll(yes)"] * 4 in range(5) and [r.metric for r in records if r.higher_is_better is None] == ["poll(yes)"]
+    assert rates["poll(yes)"] * 4 in range(5) and [
+        r.metric for r in records if r.higher_is_better is None
+    ] == ["poll(yes)"]
     assert rates["poll(accuracy)"] * 4 in range(5)
 
 
@@ -143,27 +228,42 @@ def test_parts_are_the_choices_of_each_value():
     assert (values["accuracy, kind=swap"], values["accuracy, kind=add"]) == (1.0, 0.0)
     assert values["shortest, kind=swap"] == pytest.approx(np.mean([0, 1 / 3]))
     assert "chance, kind=swap" not in values
-    assert intervals["accuracy, kind=swap"] == Choice().intervals([PLAIN[0], PLAIN[2]], 100, 0)["accuracy"]
-    assert intervals["accuracy, kind=add"].ends is None and "at least two" in intervals["accuracy, kind=add"].note
+    assert (
+        intervals["accuracy, kind=swap"]
+        == Choice().intervals([PLAIN[0], PLAIN[2]], 100, 0)["accuracy"]
+    )
+    assert (
+        intervals["accuracy, kind=add"].ends is None
+        and "at least two" in intervals["accuracy, kind=add"].note
+    )
     assert metric.column_sizes()["accuracy, kind=swap"] == 2
     assert Choice(by="kind").signature() == "choice|sum|by:kind"
 
 
 def test_parts_of_groups_and_companions_are_whole_units():
     rng = np.random.default_rng(0)
-    scores = choice_scores(*((list(-rng.random(2)), list(-rng.random(3))) for _ in range(16)))
+    scores = choice_scores(
+        *((list(-rng.random(2)), list(-rng.random(3))) for _ in range(16))
+    )
     meta = [{"tag": "ab"[k // 8]} for k in range(16)]
     layout = {"group": 2, "blind": True}
     values = Choice(by="tag", **layout).of_meta(meta).evaluate_scores(scores)
     for part, rows in (("a", slice(0, 8)), ("b", slice(8, 16))):
         alone = Choice(**layout).evaluate_scores(scores[rows])
-        assert {name: values[f"{name}, tag={part}"] for name in alone if name != "chance"} == {
-            name: value for name, value in alone.items() if name != "chance"
-        }
-    gain = Choice(by="tag", **layout).of_meta(meta).intervals(scores, 200, 0)["gain, tag=a"].ends
+        assert {
+            name: values[f"{name}, tag={part}"] for name in alone if name != "chance"
+        } == {name: value for name, value in alone.items() if name != "chance"}
+    gain = (
+        Choice(by="tag", **layout)
+        .of_meta(meta)
+        .intervals(scores, 200, 0)["gain, tag=a"]
+        .ends
+    )
     assert gain is not None and -1 <= gain[0] <= values["gain, tag=a"] <= gain[1] <= 1
     with pytest.raises(InputError, match="belong together and have 'tag'"):
-        Choice(by="tag", **layout).of_meta([{"tag": str(k % 2)} for k in range(16)]).evaluate_scores(scores)
+        Choice(by="tag", **layout).of_meta(
+            [{"tag": str(k % 2)} for k in range(16)]
+        ).evaluate_scores(scores)
 
 
 def test_parts_need_a_run():

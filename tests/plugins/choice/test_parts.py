@@ -1,4 +1,6 @@
-"""Parts of a task: values of a metadata field, units of each part, and refused fields."""
+"""Parts of a task: values of a metadata field, units of each part,
+and refused fields.
+"""
 
 import numpy as np
 import pytest
@@ -15,12 +17,21 @@ def test_values_are_texts_in_the_order_of_the_examples():
 @pytest.mark.parametrize(
     "meta, message",
     [
-        ([{"kind": "a"}, {"kid": "a"}], "choice: example 1 has no 'kind' in its metadata; did you mean 'kid'"),
-        ([{"x": 1, "y": 2}], "example 0 has no 'kind' in its metadata; its fields are x, y"),
+        (
+            [{"kind": "a"}, {"kid": "a"}],
+            "choice: example 1 has no 'kind' in its metadata; did you mean 'kid'",
+        ),
+        (
+            [{"x": 1, "y": 2}],
+            "example 0 has no 'kind' in its metadata; its fields are x, y",
+        ),
         ([{}], "example 0 has no 'kind' in its metadata; it has no metadata"),
         ([{"kind": None}], "example 0 has no 'kind'"),
         ([{"kind": ["a"]}], r"the 'kind' of example 0 is \['a'\]; expected a text"),
-        ([{"kind": k} for k in range(101)], "'kind' has 101 values; expected at most 100 parts"),
+        (
+            [{"kind": k} for k in range(101)],
+            "'kind' has 101 values; expected at most 100 parts",
+        ),
     ],
 )
 def test_refused_metadata(meta, message):
@@ -35,9 +46,15 @@ def test_units_follow_the_order_of_first_appearance():
 
 
 def test_units_of_two_values_and_metrics_without_metadata_are_refused():
-    with pytest.raises(InputError, match="choice: examples 2 to 3 belong together and have 'kind' a and b; expected one value"):
+    with pytest.raises(
+        InputError,
+        match="choice: examples 2 to 3 belong together and have 'kind' a and b; "
+        "expected one value",
+    ):
         parts.units_of("choice", ["a", "a", "a", "b"], "kind", 2)
-    with pytest.raises(HarnessError, match="by: kind reads the metadata of examples; it works in runs"):
+    with pytest.raises(
+        HarnessError, match="by: kind reads the metadata of examples; it works in runs"
+    ):
         parts.units_of("choice", None, "kind", 1)
 
 
@@ -49,4 +66,8 @@ def test_a_field_is_named_by_a_text(value):
 
 
 def test_no_part_has_no_column_of_its_own_size():
-    assert parts.sizes(["accuracy"], ("a",), None) == parts.sizes(["accuracy"], None, "kind") == {}
+    assert (
+        parts.sizes(["accuracy"], ("a",), None)
+        == parts.sizes(["accuracy"], None, "kind")
+        == {}
+    )

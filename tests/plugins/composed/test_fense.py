@@ -8,20 +8,43 @@ from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness.run.features import FeatureCache
 from harness.testing import parametrize_with_checks
-from harness_metrics.composed.fense import Classifier, Fense, Rules, is_broken, resolve_detector
+from harness_metrics.composed.fense import (
+    Classifier,
+    Fense,
+    Rules,
+    is_broken,
+    resolve_detector,
+)
 
 # --------------------------------------------------------------------------- errors of fluency
 # Detectors of errors of fluency: rules, and a tiny classifier that is made here.
 
 
 @pytest.mark.parametrize(
-    "text", ["", "...", "a dog a dog runs", "a man man runs", "a dog is running in the", "Birds sing, birds sing", "water and"]
+    "text",
+    [
+        "",
+        "...",
+        "a dog a dog runs",
+        "a man man runs",
+        "a dog is running in the",
+        "Birds sing, birds sing",
+        "water and",
+    ],
 )
 def test_broken_captions(text):
     assert is_broken(text)
 
 
-@pytest.mark.parametrize("text", ["a dog runs", "a dog and a dog's bone", "Two cats; two dogs.", "ein Hündchen läuft"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a dog runs",
+        "a dog and a dog's bone",
+        "Two cats; two dogs.",
+        "ein Hündchen läuft",
+    ],
+)
 def test_fluent_captions(text):
     assert not is_broken(text)
 
@@ -32,12 +55,20 @@ def folder(tmp_path_factory):
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     path = tmp_path_factory.mktemp("classifier")
-    (path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "runs"]))
+    (path / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "dog", "runs"])
+    )
     transformers.BertTokenizer(str(path / "vocab.txt")).save_pretrained(path)
     config = transformers.BertConfig(
-        vocab_size=8, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8,
-        id2label={0: "add_tail", 1: "error"}, label2id={"add_tail": 0, "error": 1}, problem_type="multi_label_classification",
-    )  # fmt: skip
+        vocab_size=8,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        id2label={0: "add_tail", 1: "error"},
+        label2id={"add_tail": 0, "error": 1},
+        problem_type="multi_label_classification",
+    )
     torch.manual_seed(0)
     transformers.BertForSequenceClassification(config).save_pretrained(path)
     return path
@@ -52,7 +83,10 @@ def test_a_classifier_gives_the_probability_of_its_class(folder):
     tokenizer, model, index = detector._loaded_model
     assert index == 1
     with torch.inference_mode():
-        expected = [model(**tokenizer(text, return_tensors="pt")).logits.sigmoid()[0, 1].item() for text in texts]
+        expected = [
+            model(**tokenizer(text, return_tensors="pt")).logits.sigmoid()[0, 1].item()
+            for text in texts
+        ]
     np.testing.assert_allclose(probabilities, expected, atol=1e-5)
     assert "_loaded_model" not in detector.__getstate__()
     assert detector.signature().endswith(":error")
@@ -60,9 +94,13 @@ def test_a_classifier_gives_the_probability_of_its_class(folder):
 
 
 def test_mistakes(folder, tmp_path):
-    with pytest.raises(InputError, match=r"fense found no classifier: the folder has no config\.json"):
+    with pytest.raises(
+        InputError, match=r"fense found no classifier: the folder has no config\.json"
+    ):
         Classifier(str(tmp_path))
-    with pytest.raises(InputError, match="the classifier has no class 'eror'; did you mean 'error'"):
+    with pytest.raises(
+        InputError, match="the classifier has no class 'eror'; did you mean 'error'"
+    ):
         Classifier(str(folder), label="eror").probabilities(["a"])
     with pytest.raises(HarnessError, match="fense: detector is 3; expected 'rules'"):
         resolve_detector(3, "error")
@@ -89,7 +127,10 @@ class Dogs:
 
 
 def test_an_error_costs_its_share_of_the_similarity():
-    sets = [CaptionSet("1", ("a dog", "a cat"), ("a dog", "a cat")), CaptionSet("2", ("a cat", "a cat"), ("a dog", "a cat"))]
+    sets = [
+        CaptionSet("1", ("a dog", "a cat"), ("a dog", "a cat")),
+        CaptionSet("2", ("a cat", "a cat"), ("a dog", "a cat")),
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = Fense(embedding="bow", detector=Dogs(), penalty=0.5)
     stats = metric.stats(features.batch(sets), features, None)
@@ -100,5 +141,7 @@ def test_an_error_costs_its_share_of_the_similarity():
 
 
 def test_parameters_out_of_range():
-    with pytest.raises(HarnessError, match="Fense: penalty is 2; expected a number from 0 to 1"):
+    with pytest.raises(
+        HarnessError, match="Fense: penalty is 2; expected a number from 0 to 1"
+    ):
         Fense(embedding="bow", penalty=2)

@@ -13,7 +13,9 @@ from harness_metrics.composed.pairwise import Pairwise
 DISTANCE = {"bert": {"embedding": "bow"}}
 
 
-@parametrize_with_checks([Pairwise(distance=DISTANCE), Pairwise(distance="bleu", aggregate="best")])
+@parametrize_with_checks(
+    [Pairwise(distance=DISTANCE), Pairwise(distance="bleu", aggregate="best")]
+)
 def test_contract(check):
     check()
 
@@ -26,13 +28,22 @@ def test_mean_and_nearest_reference_under_every_relabeling():
     for aggregate, over in (("mean", np.mean), ("best", np.min)):
         metric = Pairwise(distance="bleu", aggregate=aggregate)
         matrix = features.distances(metric.distance, batch)[0]
-        expected = [over(matrix[np.ix_(label, ~label)], axis=1).mean() for label in labels]
-        np.testing.assert_allclose(metric.null(batch, features, None, labels)[0], expected, atol=1e-12)
+        expected = [
+            over(matrix[np.ix_(label, ~label)], axis=1).mean() for label in labels
+        ]
+        np.testing.assert_allclose(
+            metric.null(batch, features, None, labels)[0], expected, atol=1e-12
+        )
         assert metric.scores(batch, features, None) == pytest.approx(expected[0])
 
 
 def test_names():
     assert Pairwise(distance=DISTANCE).spec.name == "pairwise(cosine-bow)"
-    assert Pairwise(distance=DISTANCE, aggregate="best").spec.name == "pairwise(cosine-bow, best)"
-    with pytest.raises(HarnessError, match="aggregate is 'bst'; .*; did you mean 'best'"):
+    assert (
+        Pairwise(distance=DISTANCE, aggregate="best").spec.name
+        == "pairwise(cosine-bow, best)"
+    )
+    with pytest.raises(
+        HarnessError, match="aggregate is 'bst'; .*; did you mean 'best'"
+    ):
         Pairwise(distance=DISTANCE, aggregate="bst")

@@ -23,19 +23,30 @@ def test_the_mean_of_both_and_the_best_candidate():
     batch = features.batch(sets)
 
     def scores(metric, batch=batch):
-        return metric.per_example(metric.stats(batch, features, metric.fit(features.references, features)))
+        return metric.per_example(
+            metric.stats(batch, features, metric.fit(features.references, features))
+        )
 
     metric = Spider(spice="rouge")
     parts = [scores(part) for part in (CiderD(), Rouge())]
     assert scores(metric) == pytest.approx((parts[0] + parts[1]) / 2)
     stats = metric.stats(batch, features, metric.fit(features.references, features))
-    assert metric.details(stats) == {"ciderd": pytest.approx(parts[0].mean()), "rouge": pytest.approx(parts[1].mean())}
+    assert metric.details(stats) == {
+        "ciderd": pytest.approx(parts[0].mean()),
+        "rouge": pytest.approx(parts[1].mean()),
+    }
     assert metric.details(stats[:0]) == {}
     single = [scores(metric, features.sub_batch(batch, 1, 3))]
-    assert (scores(SpiderMax(spice="rouge")) >= np.stack(single).max(axis=0) - 1e-12).all()
+    assert (
+        scores(SpiderMax(spice="rouge")) >= np.stack(single).max(axis=0) - 1e-12
+    ).all()
     assert metric.spec.bounds == (0.0, 5.5)
 
 
 def test_both_are_scores_of_captions():
-    with pytest.raises(HarnessError, match=r"spider: 'trm\(meteor\)' is no score of captions for which higher is better"):
+    with pytest.raises(
+        HarnessError,
+        match=r"spider: 'trm\(meteor\)' is no score of captions for which higher is "
+        r"better",
+    ):
         Spider(spice="trm")

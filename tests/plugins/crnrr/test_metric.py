@@ -6,7 +6,16 @@ import pytest
 from harness.contracts import CaptionSet, Metric, join_statistics
 from harness.errors import HarnessError, UnknownName
 from harness.run.features import FeatureCache
-from harness_metrics.crnrr.metric import NOTE, Cnd, Cr, Nrr, _counts, _result, _without_one, _without_two
+from harness_metrics.crnrr.metric import (
+    NOTE,
+    Cnd,
+    Cr,
+    Nrr,
+    _counts,
+    _result,
+    _without_one,
+    _without_two,
+)
 from harness_metrics.crnrr.words import grams_of, sides_of
 from tests.support.ngram_values import cr_nrr_cnd
 
@@ -29,8 +38,13 @@ SHARE = 1 / np.arange(1, 401)
 def rows(count, seed):
     """Return statistics of captions whose words follow Zipf's law."""
     rng = np.random.default_rng(seed)
-    texts = [" ".join(rng.choice(WORDS, 6, p=SHARE / SHARE.sum())) for _ in range(3 * count)]
-    items = [CaptionSet(str(k), (texts[3 * k],), tuple(texts[3 * k + 1 : 3 * k + 3])) for k in range(count)]
+    texts = [
+        " ".join(rng.choice(WORDS, 6, p=SHARE / SHARE.sum())) for _ in range(3 * count)
+    ]
+    items = [
+        CaptionSet(str(k), (texts[3 * k],), tuple(texts[3 * k + 1 : 3 * k + 3]))
+        for k in range(count)
+    ]
     features = FeatureCache()
     return Cnd(tokenizer="none").stats(features.batch(items), features, None)
 
@@ -42,7 +56,12 @@ def test_results_without_one_and_two_examples_equal_the_metric(metric):
     counts = _counts(q, p, 12)
     whole, one = _without_one(counts)
     assert _result(whole, field) == pytest.approx(metric.reduce(stats), rel=1e-12)
-    np.testing.assert_allclose(_result(one, field), metric.reduce(stats, 1.0 - np.eye(12)), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(
+        _result(one, field),
+        metric.reduce(stats, 1.0 - np.eye(12)),
+        rtol=1e-9,
+        atol=1e-15,
+    )
     pairs = _result(_without_two(counts, whole, one), field)
     for a, b in ((0, 1), (3, 11), (7, 5)):
         weights = np.ones((1, 12))
@@ -73,12 +92,18 @@ def test_intervals_cover_the_expected_value_at_20_examples():
 
 def test_no_interval_has_its_reason():
     stats = rows(4, 1)
-    assert Cnd(n=9, tokenizer="none").interval(stats, 10, 0).note == "the value is undefined"
+    assert (
+        Cnd(n=9, tokenizer="none").interval(stats, 10, 0).note
+        == "the value is undefined"
+    )
     equal = stats[np.zeros(4, dtype=int)]
     assert Nrr(tokenizer="none").interval(equal, 10, 0).ends is None
     conditional = Cnd(n=9, conditional=True, tokenizer="none").interval(stats, 10, 0)
     assert conditional.note == "fewer than two examples have n-grams on both sides"
-    assert Cnd(n=1, conditional=True, tokenizer="none").interval(stats, 50, 0).ends is not None
+    assert (
+        Cnd(n=1, conditional=True, tokenizer="none").interval(stats, 50, 0).ends
+        is not None
+    )
 
 
 # --------------------------------------------------------------------------- metrics
@@ -91,7 +116,12 @@ def text():
 
 
 def sets(count, n, m):
-    return [CaptionSet(str(k), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))) for k in range(count)]
+    return [
+        CaptionSet(
+            str(k), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))
+        )
+        for k in range(count)
+    ]
 
 
 def stats_of(metric, items):
@@ -100,7 +130,10 @@ def stats_of(metric, items):
 
 
 def pool(items):
-    q, p = ([t.split() for item in items for t in getattr(item, side)] for side in ("candidates", "references"))
+    q, p = (
+        [t.split() for item in items for t in getattr(item, side)]
+        for side in ("candidates", "references")
+    )
     return q, p
 
 
@@ -125,11 +158,18 @@ def test_pooled_value_of_joined_shards_and_weights(kind, n):
     weights = np.array([[2, 1, 1, 1, 1, 1, 1, 1, 1, 2], [0] * 9 + [1]])
     values = metric.reduce(stats, weights)
     assert values[0] == getattr(cr_nrr_cnd(*pool(twice), n), metric.kind)
-    assert values[1] == getattr(cr_nrr_cnd(*pool(items[9:]), n), metric.kind) or np.isnan(values[1])
+    assert values[1] == getattr(
+        cr_nrr_cnd(*pool(items[9:]), n), metric.kind
+    ) or np.isnan(values[1])
 
 
 @pytest.mark.parametrize(
-    "metric", [Cr(tokenizer="none"), Nrr(tokenizer="none", form="cross-sentence"), Cnd(tokenizer="none", form="unbiased")]
+    "metric",
+    [
+        Cr(tokenizer="none"),
+        Nrr(tokenizer="none", form="cross-sentence"),
+        Cnd(tokenizer="none", form="unbiased"),
+    ],
 )
 def test_per_example_values_and_their_mean(metric):
     items = sets(8, 3, 4)
@@ -142,7 +182,8 @@ def test_per_example_values_and_their_mean(metric):
     assert conditional.reduce(stats) == pytest.approx(np.nanmean(expected), abs=1e-15)
     weights = RNG.integers(0, 3, (5, 8))
     np.testing.assert_allclose(
-        conditional.reduce(stats, weights), [np.nansum(w * expected) / w[~np.isnan(expected)].sum() for w in weights]
+        conditional.reduce(stats, weights),
+        [np.nansum(w * expected) / w[~np.isnan(expected)].sum() for w in weights],
     )
 
 
@@ -155,10 +196,15 @@ def test_orders_without_ngrams_are_undefined():
 
 def test_names_and_signatures_hold_the_parameters():
     assert Cnd().spec.name == "cnd2"
-    assert Nrr(n=3, form="unbiased", conditional=True).spec.name == "nrr3 unbiased conditional"
+    assert (
+        Nrr(n=3, form="unbiased", conditional=True).spec.name
+        == "nrr3 unbiased conditional"
+    )
     assert Cnd(n=3).signature() == "cnd|n:3|form:plug-in|pooled|tok:ptb"
     assert (Cnd().spec.higher_is_better, Cr().spec.higher_is_better) == (False, True)
-    with pytest.raises(UnknownName, match="cr has no form 'unbiased'; forms are plug-in") as caught:
+    with pytest.raises(
+        UnknownName, match="cr has no form 'unbiased'; forms are plug-in"
+    ) as caught:
         Cr(form="unbiased")
     assert caught.value.parameter == "form"
     with pytest.raises(UnknownName, match="did you mean 'unbiased'"):

@@ -38,11 +38,16 @@ texts = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=2).map(tuple)
 
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
 def test_each_side_has_its_sentences_in_order(items):
-    sets = [CaptionSet(str(k), candidates, references) for k, (candidates, references) in enumerate(items)]
+    sets = [
+        CaptionSet(str(k), candidates, references)
+        for k, (candidates, references) in enumerate(items)
+    ]
     for side, words in enumerate(sides_of(collect(sets))):
         sentences = [text.split() for item in items for text in item[side]]
         assert sentence_lengths(words).tolist() == list(map(len, sentences))
-        assert words.unit.tolist() == [row for row in range(len(items)) for _ in range(2)]
+        assert words.unit.tolist() == [
+            row for row in range(len(items)) for _ in range(2)
+        ]
 
 
 def collect(sets):
@@ -83,7 +88,9 @@ def test_keys_are_ordered_as_their_words(order, data):
     indices = sort_order(keys)
     assert [grams[index] for index in indices] == sorted(grams)
     ordered = sorted(grams)
-    assert changes(keys[:, indices]).tolist() == [k == 0 or ordered[k] != ordered[k - 1] for k in range(len(grams))]
+    assert changes(keys[:, indices]).tolist() == [
+        k == 0 or ordered[k] != ordered[k - 1] for k in range(len(grams))
+    ]
 
 
 # --------------------------------------------------------------------------- words
@@ -101,7 +108,9 @@ def test_weighted_sentences_equal_repeated_sentences():
     weights = RNG.integers(0, 3, (4, 12))
     vocabulary = Vocabulary()
     grams_q, grams_p = grams_of([words_of(q, vocabulary), words_of(p, vocabulary)], 2)
-    for row, result in zip(weights, weigh_units(grams_q, grams_p, 2, weights, np.ones((4, 12)))):
+    for row, result in zip(
+        weights, weigh_units(grams_q, grams_p, 2, weights, np.ones((4, 12)))
+    ):
         repeated = [sentence for sentence, times in zip(q, row) for _ in range(times)]
         expected = cr_nrr_cnd(repeated, p, 2)
         assert result == expected
@@ -116,4 +125,8 @@ def test_weights_must_be_whole_numbers():
 def test_sums_per_unit():
     (grams,) = grams_of([words_of([["a", "a", "b"], ["a"], []], Vocabulary())], 1)
     totals, within, squares = per_unit(grams, 3)
-    assert (totals.tolist(), within.tolist(), squares.tolist()) == ([3, 1, 0], [5, 1, 0], [9, 1, 0])
+    assert (totals.tolist(), within.tolist(), squares.tolist()) == (
+        [3, 1, 0],
+        [5, 1, 0],
+        [9, 1, 0],
+    )

@@ -8,7 +8,10 @@ from harness.run.features import FeatureCache
 
 
 def corpus(rng, count, words=12):
-    return [" ".join(f"w{int(x)}" for x in rng.zipf(1.7, rng.integers(3, 9)) % words) for _ in range(count)]
+    return [
+        " ".join(f"w{int(x)}" for x in rng.zipf(1.7, rng.integers(3, 9)) % words)
+        for _ in range(count)
+    ]
 
 
 @pytest.fixture
@@ -17,5 +20,10 @@ def scene():
     rng = np.random.default_rng(5)
     candidates, references = corpus(rng, 60), corpus(rng, 60)
     features = FeatureCache([(text,) for text in references])
-    batch = features.batch([CaptionSet(str(i), (c,), (r,)) for i, (c, r) in enumerate(zip(candidates, references))])
+    batch = features.batch(
+        [
+            CaptionSet(str(i), (c,), (r,))
+            for i, (c, r) in enumerate(zip(candidates, references))
+        ]
+    )
     return candidates, references, features, batch

@@ -25,15 +25,25 @@ def test_points_agree_with_the_functions_on_tokens(scene, n):
     candidates, references, features, batch = scene
     q, p = sides_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
     expected = cr_nrr_cnd(split(candidates), split(references), n)
-    assert point("CR-NRR", q, p, n) == pytest.approx((expected.cr, expected.nrr), rel=1e-12)
-    bleu, repetition = corpus_bleu(split(candidates), split(references), n)[-1], self_bleu(split(candidates), n)[-1]
-    assert point("BLEU-NSBLEU", q, p, n) == pytest.approx((bleu, -repetition), rel=1e-12)
+    assert point("CR-NRR", q, p, n) == pytest.approx(
+        (expected.cr, expected.nrr), rel=1e-12
+    )
+    bleu, repetition = (
+        corpus_bleu(split(candidates), split(references), n)[-1],
+        self_bleu(split(candidates), n)[-1],
+    )
+    assert point("BLEU-NSBLEU", q, p, n) == pytest.approx(
+        (bleu, -repetition), rel=1e-12
+    )
 
 
 def test_largest_quality(scene):
     _, references, features, batch = scene
     _, p = sides_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
-    every = [cr_nrr_cnd([sentence], split(references), 2).cr or 0.0 for sentence in split(references)]
+    every = [
+        cr_nrr_cnd([sentence], split(references), 2).cr or 0.0
+        for sentence in split(references)
+    ]
     assert largest_quality("CR-NRR", p, 2) == pytest.approx(max(every))
     assert largest_quality("BLEU-NSBLEU", p, 2) == 1.0
 
@@ -42,7 +52,9 @@ def test_points_agree_with_the_metrics(scene):
     _, _, features, batch = scene
     stats = Cr(n=2, tokenizer="none").stats(batch, features, None)
     q, p = sides_of(stats)
-    assert point("CR-NRR", q, p, 2) == pytest.approx((Cr(n=2).reduce(stats), Nrr(n=2).reduce(stats)), rel=1e-12)
+    assert point("CR-NRR", q, p, 2) == pytest.approx(
+        (Cr(n=2).reduce(stats), Nrr(n=2).reduce(stats)), rel=1e-12
+    )
 
 
 def test_corpora_without_ngrams_have_no_values():
@@ -55,8 +67,11 @@ def test_corpora_without_ngrams_have_no_values():
 
 def test_the_largest_quality_may_be_that_of_a_sentence_with_one_ngram():
     sentences = [["a", "b"], ["a", "b", "c", "d"], ["e"], []]
-    # Shares: "a b" 2/4, "b c" and "c d" 1/4; the means of the sentences are 1/2 and 1/3.
-    assert largest_quality("CR-NRR", words_of(sentences, Vocabulary()), 2) == pytest.approx(0.5)
+    # Shares: "a b" 2/4, "b c" and "c d" 1/4; the means of the sentences are 1/2 and
+    # 1/3.
+    assert largest_quality(
+        "CR-NRR", words_of(sentences, Vocabulary()), 2
+    ) == pytest.approx(0.5)
 
 
 # --------------------------------------------------------------------------- curve
@@ -67,13 +82,22 @@ def test_quantities_are_those_of_the_curve(scene, pair):
     _, _, features, batch = scene
     values = {}
     for show in ("qdisc", "drate", "self-ratio", "ref-ratio"):
-        metric = QualityDiscrepancy(pair=pair, n=1, show=show, length="same", epsilons=[0, 0.5, 1], tokenizer="none")
+        metric = QualityDiscrepancy(
+            pair=pair,
+            n=1,
+            show=show,
+            length="same",
+            epsilons=[0, 0.5, 1],
+            tokenizer="none",
+        )
         curves = metric.fit(features.references, features)
         stats = metric.stats(batch, features, curves)
         values[show] = metric.reduce(stats)
     q, p = sides_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
     corpus = point(pair, q, p, 1)
-    expected = curve_discrepancy(curves.quality[0], curves.diversity[0], corpus.quality, corpus.diversity)
+    expected = curve_discrepancy(
+        curves.quality[0], curves.diversity[0], corpus.quality, corpus.diversity
+    )
     assert values["qdisc"] == pytest.approx(expected.qdisc)
     assert values["drate"] == pytest.approx(expected.qdisc / curves.span)
     assert values["self-ratio"] == pytest.approx(expected.self_ratio)
@@ -85,18 +109,29 @@ def test_the_larger_discrepancy_of_both_lengths_is_the_value(scene):
     _, _, features, batch = scene
 
     def value(length):
-        metric = QualityDiscrepancy(pair="BLEU-NSBLEU", n=1, length=length, tokenizer="none")
-        return metric.reduce(metric.stats(batch, features, metric.fit(features.references, features)))
+        metric = QualityDiscrepancy(
+            pair="BLEU-NSBLEU", n=1, length=length, tokenizer="none"
+        )
+        return metric.reduce(
+            metric.stats(batch, features, metric.fit(features.references, features))
+        )
 
     kinds = [v for v in (value(5), value("same")) if not np.isnan(v)]
-    assert value(None) == pytest.approx(max(kinds), abs=0.02)  # the noisy copies of a kind differ by their seeds
+    # the noisy copies of a kind differ by their seeds
+    assert value(None) == pytest.approx(max(kinds), abs=0.02)
 
 
 def test_undefined_outside_the_curve(scene):
     _, references, features, _ = scene
-    batch = features.batch([CaptionSet(str(i), ("w1 w1 w1 w1",), (r,)) for i, r in enumerate(references)])
+    batch = features.batch(
+        [CaptionSet(str(i), ("w1 w1 w1 w1",), (r,)) for i, r in enumerate(references)]
+    )
     metric = QualityDiscrepancy(tokenizer="none")
-    assert np.isnan(metric.reduce(metric.stats(batch, features, metric.fit(features.references, features))))
+    assert np.isnan(
+        metric.reduce(
+            metric.stats(batch, features, metric.fit(features.references, features))
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -120,9 +155,14 @@ def test_weights_repeat_examples(scene):
     metric = QualityDiscrepancy(n=1, tokenizer="none")
     stats = metric.stats(batch, features, metric.fit(features.references, features))
     weights = np.ones((1, len(stats)))
-    assert metric.reduce(stats, weights)[0] == pytest.approx(metric.reduce(stats), nan_ok=True)
+    assert metric.reduce(stats, weights)[0] == pytest.approx(
+        metric.reduce(stats), nan_ok=True
+    )
     assert np.isnan(metric.reduce(stats[:0]))
 
 
 def test_signature_holds_the_parameters():
-    assert QualityDiscrepancy().signature() == "qdisc|CR-NRR|n:2|eps:0/0.2/0.4/0.6|len:5/same|seed:0|tok:ptb"
+    assert (
+        QualityDiscrepancy().signature()
+        == "qdisc|CR-NRR|n:2|eps:0/0.2/0.4/0.6|len:5/same|seed:0|tok:ptb"
+    )

@@ -25,4 +25,6 @@ def test_noise_has_the_length_and_the_words(seed, length):
 def test_share_of_noise():
     rng = np.random.default_rng(0)
     draws = [draw(SENTENCES, "xyz", 0.3, 3, rng) for _ in range(4000)]
-    assert np.mean([sentence not in SENTENCES for sentence in draws]) == pytest.approx(0.3, abs=0.03)
+    assert np.mean([sentence not in SENTENCES for sentence in draws]) == pytest.approx(
+        0.3, abs=0.03
+    )

@@ -17,7 +17,12 @@ def golden(golden):
 def test_golden_mixing_curve(golden):
     example = golden["mixing_curve_example"]
     curve, real = example["curve"], example["real"]
-    result = curve_discrepancy([point["U"] for point in curve], [point["V"] for point in curve], real["U"], real["V"])
+    result = curve_discrepancy(
+        [point["U"] for point in curve],
+        [point["V"] for point in curve],
+        real["U"],
+        real["V"],
+    )
     assert result.curve_quality == pytest.approx(example["interpolated_U"])
     assert (result.qdisc, result.self_ratio, result.ref_ratio) == pytest.approx(
         (example["QDisc"], example["Self_Ratio"], example["Ref_Ratio"])

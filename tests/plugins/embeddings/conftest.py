@@ -16,4 +16,11 @@ def minilm() -> MiniLm:
 
 @pytest.fixture(scope="session")
 def texts() -> list[str]:
-    return ["a dog", "A man is riding a wave on a surfboard.", "", "x " * 600, "Ünïcode 漢字 🐶", "two dogs, playing!"]
+    return [
+        "a dog",
+        "A man is riding a wave on a surfboard.",
+        "",
+        "x " * 600,
+        "Ünïcode 漢字 🐶",
+        "two dogs, playing!",
+    ]

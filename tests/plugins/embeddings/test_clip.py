@@ -22,7 +22,10 @@ def weights(tmp_path_factory):
     torch.manual_seed(0)
     model = open_clip.create_model("ViT-B-32", pretrained=None).eval()
     path = tmp_path_factory.mktemp("clip") / "model.safetensors"
-    save_file({key: value.clone().contiguous() for key, value in model.state_dict().items()}, path)
+    save_file(
+        {key: value.clone().contiguous() for key, value in model.state_dict().items()},
+        path,
+    )
     return path, model, open_clip
 
 
@@ -34,7 +37,9 @@ def test_text_vectors_equal_open_clip(weights, texts):
     embedding = Clip(weights=str(path), batch_size=2)
     vectors = embedding.encode(texts)
     with torch.inference_mode():
-        expected = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True).numpy()
+        expected = model.encode_text(
+            open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True
+        ).numpy()
     assert vectors == pytest.approx(expected, abs=1e-5)
     assert (vectors.shape, vectors.dtype) == ((len(texts), 512), np.float32)
     assert embedding.signature().startswith("clip|ViT-B-32|")
@@ -48,7 +53,9 @@ def test_text_vectors_equal_open_clip(weights, texts):
 def test_an_unknown_architecture_gets_a_hint(tmp_path):
     pytest.importorskip("open_clip")
     (tmp_path / "w.pt").write_bytes(b"")
-    with pytest.raises(HarnessError, match=r"open_clip has no model 'ViT-B-3'; did you mean 'ViT-B-32'"):
+    with pytest.raises(
+        HarnessError, match=r"open_clip has no model 'ViT-B-3'; did you mean 'ViT-B-32'"
+    ):
         Clip(weights=str(tmp_path / "w.pt"), model="ViT-B-3").encode(["a"])
 
 
@@ -60,11 +67,19 @@ def test_a_missing_weights_file_is_an_input_error(tmp_path):
         embedding.signature()
 
 
-def test_a_state_dictionary_is_read_without_the_prefix_of_data_parallel_models(tmp_path):
+def test_a_state_dictionary_is_read_without_the_prefix_of_data_parallel_models(
+    tmp_path,
+):
     torch = pytest.importorskip("torch")
-    torch.save({"state_dict": {"module.a": torch.ones(2), "b": torch.zeros(1)}}, tmp_path / "state.pt")
+    torch.save(
+        {"state_dict": {"module.a": torch.ones(2), "b": torch.zeros(1)}},
+        tmp_path / "state.pt",
+    )
     state = load_state(tmp_path / "state.pt")
-    assert {name: value.tolist() for name, value in state.items()} == {"a": [1.0, 1.0], "b": [0.0]}
+    assert {name: value.tolist() for name, value in state.items()} == {
+        "a": [1.0, 1.0],
+        "b": [0.0],
+    }
 
 
 def test_a_file_that_holds_no_tensors_is_an_input_error(tmp_path):

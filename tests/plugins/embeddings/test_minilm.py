@@ -1,4 +1,6 @@
-"""MiniLM sentence vectors: meaning, independence of the batch, folders, the library as a second encoder."""
+"""MiniLM sentence vectors: meaning, independence of the batch, folders,
+the library as a second encoder.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from harness_metrics.embeddings import minilm
 from harness_metrics.embeddings.minilm import BertEncoder, LibraryEncoder, MiniLm
 
 # --------------------------------------------------------------------------- encoder
-# The BERT forward pass: batches of equal length, a tiny BERT against transformers, supported and damaged folders.
+# The BERT forward pass: batches of equal length, a tiny BERT against transformers,
+# supported and damaged folders.
 
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "dog", "cat", "runs", "on", "grass"]
@@ -23,7 +26,9 @@ TEXTS = ["a dog", "a cat runs", "cat", "a dog runs on grass", "dog a", "", "zebr
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A sentence-transformers folder with a random BERT of two layers and whole words as tokens."""
+    """A sentence-transformers folder with a random BERT of two layers and whole words
+    as tokens.
+    """
     torch = pytest.importorskip("torch")
     from harness.registry.torchvision_guard import guard_torchvision
 
@@ -33,20 +38,32 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("tiny-bert")
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=len(WORDS), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-        max_position_embeddings=12, hidden_act="gelu", position_embedding_type="absolute",
-    )  # fmt: skip
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=12,
+        hidden_act="gelu",
+        position_embedding_type="absolute",
+    )
     transformers.BertModel(config).save_pretrained(path)
-    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]"))
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]")
+    )
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     tokenizer.save(str(path / "tokenizer.json"))
     (path / "1_Pooling").mkdir()
-    (path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    (path / "1_Pooling" / "config.json").write_text(
+        json.dumps({"pooling_mode_mean_tokens": True})
+    )
     saved = json.loads((path / "config.json").read_text())
-    (path / "config.json").write_text(json.dumps({**saved, "position_embedding_type": "absolute"}))
+    (path / "config.json").write_text(
+        json.dumps({**saved, "position_embedding_type": "absolute"})
+    )
     return path
 
 
@@ -60,7 +77,9 @@ def library_vectors(path, texts):
     tokenizer = tokenizers.Tokenizer.from_file(str(path / "tokenizer.json"))
     with torch.inference_mode():
         ids = [torch.tensor([tokenizer.encode(text).ids]) for text in texts]
-        return np.stack([model(each).last_hidden_state.mean(dim=1)[0].numpy() for each in ids])
+        return np.stack(
+            [model(each).last_hidden_state.mean(dim=1)[0].numpy() for each in ids]
+        )
 
 
 def test_equals_the_model_of_transformers(folder):
@@ -74,9 +93,13 @@ def test_a_normalize_module_gives_unit_vectors(folder, tmp_path):
     import shutil
 
     shutil.copytree(folder, tmp_path / "unit")
-    (tmp_path / "unit" / "modules.json").write_text(json.dumps([{"type": "sentence_transformers.models.Normalize"}]))
+    (tmp_path / "unit" / "modules.json").write_text(
+        json.dumps([{"type": "sentence_transformers.models.Normalize"}])
+    )
     vectors = BertEncoder(tmp_path / "unit").encode(TEXTS)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(TEXTS)), abs=1e-6)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(
+        np.ones(len(TEXTS)), abs=1e-6
+    )
 
 
 def test_texts_are_truncated_at_the_length_of_the_model(folder):
@@ -104,13 +127,22 @@ def test_batches_hold_texts_of_equal_length_up_to_the_bound(monkeypatch):
 
 def test_other_models_and_incomplete_folders_are_not_supported(tmp_path):
     assert not minilm.can_encode(tmp_path)
-    for name in ("config.json", "tokenizer.json", "model.safetensors", "1_Pooling/config.json"):
+    for name in (
+        "config.json",
+        "tokenizer.json",
+        "model.safetensors",
+        "1_Pooling/config.json",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     assert not minilm.can_encode(tmp_path)
-    (tmp_path / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_mean_tokens": True}))
+    (tmp_path / "1_Pooling/config.json").write_text(
+        json.dumps({"pooling_mode_mean_tokens": True})
+    )
     for model_type, expected in (("mpnet", False), ("bert", True)):
-        (tmp_path / "config.json").write_text(json.dumps({"model_type": model_type, "hidden_act": "gelu"}))
+        (tmp_path / "config.json").write_text(
+            json.dumps({"model_type": model_type, "hidden_act": "gelu"})
+        )
         assert minilm.can_encode(tmp_path) is expected
     (tmp_path / "config.json").write_text("not JSON")
     with pytest.raises(InputError, match=r"config\.json: not JSON"):
@@ -127,7 +159,10 @@ def test_a_missing_tensor_is_an_input_error(folder, tmp_path):
     weights = load_file(file)
     del weights["encoder.layer.1.output.dense.bias"]
     save_file(weights, file)
-    with pytest.raises(InputError, match=r"no tensor 'encoder\.layer\.1\.output\.dense\.bias' in the weights"):
+    with pytest.raises(
+        InputError,
+        match=r"no tensor 'encoder\.layer\.1\.output\.dense\.bias' in the weights",
+    ):
         BertEncoder(tmp_path / "model")
 
 
@@ -151,7 +186,10 @@ def test_a_folder_gives_the_same_vectors_under_a_signature_of_its_files(minilm, 
 
 
 def test_a_folder_without_a_model_is_an_input_error(tmp_path):
-    with pytest.raises(InputError, match=r"not a sentence-transformers model folder: it has no config.json"):
+    with pytest.raises(
+        InputError,
+        match=r"not a sentence-transformers model folder: it has no config.json",
+    ):
         MiniLm(path=str(tmp_path)).encode(["a"])
 
 
@@ -166,4 +204,6 @@ def test_pickles_without_the_loaded_model(minilm):
 @pytest.mark.slow
 def test_the_forward_pass_equals_the_library(minilm, texts):
     pytest.importorskip("sentence_transformers")
-    assert minilm.encode(texts) == pytest.approx(LibraryEncoder(minilm.folder).encode(texts), abs=2e-6)
+    assert minilm.encode(texts) == pytest.approx(
+        LibraryEncoder(minilm.folder).encode(texts), abs=2e-6
+    )

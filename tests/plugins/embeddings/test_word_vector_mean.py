@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness_metrics.embeddings.word_vector_mean import FastText, Glove, WordVectorEmbedding, words
+from harness_metrics.embeddings.word_vector_mean import (
+    FastText,
+    Glove,
+    WordVectorEmbedding,
+    words,
+)
 
 TABLE = {"dog": [1, 0, 2], "cat": [0, 1, 0.5], ".": [4, 4, 4]}
 
@@ -16,16 +21,31 @@ TABLE = {"dog": [1, 0, 2], "cat": [0, 1, 0.5], ".": [4, 4, 4]}
 @pytest.fixture
 def embedding(tmp_path):
     file = tmp_path / "v.vec"
-    file.write_text("".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in TABLE.items()))
+    file.write_text(
+        "".join(
+            f"{word} {' '.join(map(str, vector))}\n" for word, vector in TABLE.items()
+        )
+    )
     return WordVectorEmbedding(path=str(file))
 
 
 def test_the_embedding_is_the_mean_of_the_words_in_the_table(embedding):
-    assert embedding.encode(["Dog cat zebra", "zebra", "dog"]).tolist() == [[0.5, 0.5, 1.25], [0, 0, 0], [1, 0, 2]]
+    assert embedding.encode(["Dog cat zebra", "zebra", "dog"]).tolist() == [
+        [0.5, 0.5, 1.25],
+        [0, 0, 0],
+        [1, 0, 2],
+    ]
     assert embedding.signature().startswith("word-vectors|v.vec:")
 
 
-@given(st.lists(st.lists(st.sampled_from(["Dog", "cat", ".", "zebra"]), max_size=6).map(" ".join), max_size=5))
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["Dog", "cat", ".", "zebra"]), max_size=6).map(
+            " ".join
+        ),
+        max_size=5,
+    )
+)
 def test_equals_the_mean_word_by_word(embedding, texts):
     texts = [*texts, "dog"]
     expected = np.zeros((len(texts), 3))
@@ -50,7 +70,9 @@ def test_similar_texts_are_near():
 
 
 def test_a_path_is_required(tmp_path):
-    with pytest.raises(HarnessError, match=r"embedding 'fasttext' needs path: a \.vec file of fastText"):
+    with pytest.raises(
+        HarnessError, match=r"embedding 'fasttext' needs path: a \.vec file of fastText"
+    ):
         FastText()
     (tmp_path / "v.vec").write_text("1 2\ndog 1 2\n")
     embedding = FastText(path=str(tmp_path / "v.vec"))

@@ -56,7 +56,9 @@ def test_an_array_with_an_index_in_parquet(array, columns, expected):
 
 
 def test_an_array_without_words_is_an_input_error(array):
-    with pytest.raises(InputError, match=r"has no words\.txt or index\.parquet beside the array"):
+    with pytest.raises(
+        InputError, match=r"has no words\.txt or index\.parquet beside the array"
+    ):
         WordVectors(str(array)).lookup(["cat"])
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

@@ -12,7 +12,9 @@ CANDIDATE = "a brown dog sits on a couch near a lamp"
 REFERENCES = ["a brown dog sits on a red couch", "a dog beside a cat"]
 
 
-@parametrize_with_checks([FactPrecision(), FactRecall(kind="objects"), FactF1(table=None)])
+@parametrize_with_checks(
+    [FactPrecision(), FactRecall(kind="objects"), FactF1(table=None)]
+)
 def test_contract(check):
     check()
 
@@ -23,14 +25,25 @@ def score(name, candidates, references, **params):
 
 def test_values_by_hand():
     # candidate: dog, couch, lamp; dog brown; dog sit on couch, couch near lamp
-    # references: dog, couch, cat; dog brown, couch red; dog sit on couch, dog beside cat
+    # references: dog, couch, cat; dog brown, couch red; dog sit on couch, dog beside
+    # cat
     precision = {"objects": 2 / 3, "attributes": 1.0, "relations": 1 / 2}
     recall = {"objects": 2 / 3, "attributes": 1 / 2, "relations": 1 / 2}
     f1 = {"objects": 2 / 3, "attributes": 2 / 3, "relations": 1 / 2}
-    for name, expected in (("fact-precision", precision), ("fact-recall", recall), ("fact-f1", f1)):
+    for name, expected in (
+        ("fact-precision", precision),
+        ("fact-recall", recall),
+        ("fact-f1", f1),
+    ):
         for kind, value in expected.items():
-            assert score(name, [CANDIDATE], REFERENCES, kind=kind) == pytest.approx(value)
-        whole = (5 * expected["objects"] + 5 * expected["attributes"] + 2 * expected["relations"]) / 12
+            assert score(name, [CANDIDATE], REFERENCES, kind=kind) == pytest.approx(
+                value
+            )
+        whole = (
+            5 * expected["objects"]
+            + 5 * expected["attributes"]
+            + 2 * expected["relations"]
+        ) / 12
         assert score(name, [CANDIDATE], REFERENCES) == pytest.approx(whole)
 
 

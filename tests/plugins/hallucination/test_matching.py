@@ -1,4 +1,6 @@
-"""Matching of objects against all assignments by enumeration, and scores with a small embedding."""
+"""Matching of objects against all assignments by enumeration,
+and scores with a small embedding.
+"""
 
 from itertools import permutations
 
@@ -23,7 +25,13 @@ class Letters:
         pass
 
     def encode(self, texts):
-        return np.array([[text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts], np.float32)
+        return np.array(
+            [
+                [text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz"]
+                for text in texts
+            ],
+            np.float32,
+        )
 
 
 @parametrize_with_checks([ObjectMatch(embedding=Letters())])
@@ -37,7 +45,10 @@ def test_the_assignment_has_the_largest_sum(shape):
     rows, columns = shape
     small, large = min(shape), max(shape)
     square = similarity if rows <= columns else similarity.T
-    best = max(sum(square[i, j] for i, j in enumerate(choice)) for choice in permutations(range(large), small))
+    best = max(
+        sum(square[i, j] for i, j in enumerate(choice))
+        for choice in permutations(range(large), small)
+    )
     values = match_objects(similarity)
     assert values.sum() == pytest.approx(best)
     assert np.count_nonzero(values) == small
@@ -48,7 +59,9 @@ def test_objects_without_any_reference_object_have_no_similarity():
 
 
 def score(candidates, references, **params):
-    return harness.metric("object-match", embedding=Letters(), **params)(candidates, references).per_example.tolist()
+    return harness.metric("object-match", embedding=Letters(), **params)(
+        candidates, references
+    ).per_example.tolist()
 
 
 def test_scores():
@@ -64,4 +77,7 @@ def test_parameters():
     with pytest.raises(HarnessError, match="aggregate is 'min'"):
         ObjectMatch(embedding=Letters(), aggregate="min")
     metric = ObjectMatch(embedding=Letters(), aggregate="mean")
-    assert (metric.spec.name, metric.signature()) == ("object-match(letters,mean)", "object-match|mean|rules|letters")
+    assert (metric.spec.name, metric.signature()) == (
+        "object-match(letters,mean)",
+        "object-match|mean|rules|letters",
+    )

@@ -1,4 +1,6 @@
-"""The chat server of :mod:`tests.support.chat_server` as a fixture, a cache of its own for each test, and judges without a model."""
+"""The chat server of :mod:`tests.support.chat_server` as a fixture, a cache of its own
+for each test, and judges without a model.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,11 @@ __all__ = ["server"]
 
 def lines_of(prompt: str) -> list[str]:
     """Return all captions of a prompt: the lines that are JSON texts."""
-    return [json.loads(line.removeprefix("- ")) for line in prompt.splitlines() if re.match(r'(- )?"', line)]
+    return [
+        json.loads(line.removeprefix("- "))
+        for line in prompt.splitlines()
+        if re.match(r'(- )?"', line)
+    ]
 
 
 def words(texts: list[str]) -> set[str]:
@@ -24,9 +30,15 @@ def words(texts: list[str]) -> set[str]:
 
 
 class Scripted:
-    """Backend whose answers are a function of the conversation; it records the conversations."""
+    """Backend whose answers are a function of the conversation;
+    it records the conversations.
+    """
 
-    def __init__(self, answer: Callable[[tuple[dict[str, str], ...]], Reply | str], name: str = "scripted") -> None:
+    def __init__(
+        self,
+        answer: Callable[[tuple[dict[str, str], ...]], Reply | str],
+        name: str = "scripted",
+    ) -> None:
         self.answer, self.name = answer, name
         self.talks: list[tuple[dict[str, str], ...]] = []
 
@@ -37,11 +49,16 @@ class Scripted:
         for index, talk in enumerate(conversations):
             self.talks.append(talk)
             reply = self.answer(talk)
-            store(index, reply if isinstance(reply, Reply) else Reply(reply, "stop", 10, 5))
+            store(
+                index,
+                reply if isinstance(reply, Reply) else Reply(reply, "stop", 10, 5),
+            )
 
 
 class Overlap:
-    """Backend that scores by the words that candidates and references share: a judge that agrees with people a little."""
+    """Backend that scores by the words that candidates and references share: a judge
+    that agrees with people a little.
+    """
 
     def signature(self) -> str:
         return "overlap"
@@ -52,15 +69,28 @@ class Overlap:
 
     def text(self, prompt: str) -> str:
         if "Caption B:" in prompt:
-            first, second = (len(json.loads(prompt.split(f"Caption {x}:\n")[1].splitlines()[0]).split()) for x in "AB")
-            return json.dumps({"better": "A" if first > second else "B" if second > first else "tie"})
+            first, second = (
+                len(
+                    json.loads(
+                        prompt.split(f"Caption {x}:\n")[1].splitlines()[0]
+                    ).split()
+                )
+                for x in "AB"
+            )
+            return json.dumps(
+                {"better": "A" if first > second else "B" if second > first else "tie"}
+            )
         if "Set B" in prompt:
             left, right = (words(lines_of(part)) for part in prompt.split("Set B"))
-            return json.dumps({"score": 100 * len(left & right) / max(1, len(left | right))})
+            return json.dumps(
+                {"score": 100 * len(left & right) / max(1, len(left | right))}
+            )
         context, caption = prompt.split("Caption to grade:")
         left, right = words(lines_of(caption)), words(lines_of(context))
         grade = 1 + 4 * len(left & right) / max(1, len(left | right))
-        return json.dumps(dict.fromkeys(("correctness", "completeness", "fluency"), grade))
+        return json.dumps(
+            dict.fromkeys(("correctness", "completeness", "fluency"), grade)
+        )
 
 
 @pytest.fixture(autouse=True)

@@ -76,7 +76,12 @@ def test_a_complete_object_of_a_truncated_answer_counts():
 
 
 def test_an_apology_inside_the_reason_is_no_refusal():
-    assert verdict_of(Reply('{"score": 3, "reason": "I\'m sorry, a cat is no dog"}'), SCORE).status == "valid"
+    assert (
+        verdict_of(
+            Reply('{"score": 3, "reason": "I\'m sorry, a cat is no dog"}'), SCORE
+        ).status
+        == "valid"
+    )
 
 
 def test_objects_are_closed():
@@ -100,20 +105,43 @@ def test_every_criterion_needs_a_grade():
 
 def test_choices_are_read_in_any_case_and_under_another_key():
     read = read_choice("better", ("A", "B", "tie"))
-    assert [read(v) for v in ({"better": "a"}, {"Better": " TIE "}, {"mejor": "B", "razón": "porque"})] == ["A", "tie", "B"]
-    assert [read(v) for v in ({"better": "C"}, {"better": 1}, {"x": "A", "y": "B"}, {})] == [None] * 4
+    assert [
+        read(v)
+        for v in (
+            {"better": "a"},
+            {"Better": " TIE "},
+            {"mejor": "B", "razón": "porque"},
+        )
+    ] == ["A", "tie", "B"]
+    assert [
+        read(v) for v in ({"better": "C"}, {"better": 1}, {"x": "A", "y": "B"}, {})
+    ] == [None] * 4
 
 
 def test_prose_is_valid_unless_it_is_cut_off_empty_or_refused():
-    replies = [Reply(" A dog. "), Reply("A do", "length"), Reply(""), Reply("I cannot help."), Reply("", "rejected")]
-    assert [verdict_of_text(r).status for r in replies] == ["valid", "truncated", "empty", "refused", "rejected"]
+    replies = [
+        Reply(" A dog. "),
+        Reply("A do", "length"),
+        Reply(""),
+        Reply("I cannot help."),
+        Reply("", "rejected"),
+    ]
+    assert [verdict_of_text(r).status for r in replies] == [
+        "valid",
+        "truncated",
+        "empty",
+        "refused",
+        "rejected",
+    ]
     assert verdict_of_text(replies[0]).value == "A dog."
 
 
 def test_counts_add_up_over_examples():
     rows = np.stack(
         [
-            count_answers([Verdict("valid", 1.0, 2, 100, 10), Verdict("refused", None, 1, 50, 5)]),
+            count_answers(
+                [Verdict("valid", 1.0, 2, 100, 10), Verdict("refused", None, 1, 50, 5)]
+            ),
             count_answers([Verdict("truncated", None, 3, 150, 30)]),
             count_answers([]),
         ]
@@ -121,7 +149,14 @@ def test_counts_add_up_over_examples():
     assert rows.shape == (3, len(COLUMNS))
     out = describe_counts(rows, {"input": 10.0, "output": 100.0})
     assert out == {
-        "answers": {"valid": 1, "refused": 1, "rejected": 0, "truncated": 1, "empty": 0, "invalid": 0},
+        "answers": {
+            "valid": 1,
+            "refused": 1,
+            "rejected": 0,
+            "truncated": 1,
+            "empty": 0,
+            "invalid": 0,
+        },
         "requests": 6,
         "tokens": {"input": 300, "output": 45},
         "cost": pytest.approx((300 * 10 + 45 * 100) / 1e6),

@@ -1,4 +1,6 @@
-"""Judges: every prompt once, answers from the cache, repetitions, counts that do not depend on the cache, a kill."""
+"""Judges: every prompt once, answers from the cache, repetitions, counts that do not
+depend on the cache, a kill.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +40,15 @@ def test_replies_come_back(cache):
 
 def test_the_key_is_the_content(tmp_path):
     model, other = ReplyCache("m", tmp_path), ReplyCache("n", tmp_path)
-    assert len({model.key(TALK), other.key(TALK), model.key((*TALK, *TALK)), model.key(())}) == 4
-    assert model.key(TALK) == model.key(({"content": "a\udc80 “dog”?", "role": "user"},))
+    assert (
+        len(
+            {model.key(TALK), other.key(TALK), model.key((*TALK, *TALK)), model.key(())}
+        )
+        == 4
+    )
+    assert model.key(TALK) == model.key(
+        ({"content": "a\udc80 “dog”?", "role": "user"},)
+    )
     assert model.store.path != other.store.path
 
 
@@ -55,7 +64,9 @@ def test_a_row_with_other_fields_counts_as_absent(tmp_path, row):
 def test_a_folder_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
     replies = ReplyCache("m", tmp_path / "file")
-    with pytest.raises(HarnessError, match="the cache of judges cannot be used .*: set HARNESS_CACHE"):
+    with pytest.raises(
+        HarnessError, match="the cache of judges cannot be used .*: set HARNESS_CACHE"
+    ):
         replies.store.add("key", Reply("b").to_record())
 
 
@@ -78,21 +89,40 @@ def test_a_prompt_is_asked_once_and_then_read_from_the_cache(scripted):
 
 
 def test_without_a_cache_nothing_is_written(scripted, cache):
-    assert Judge(scripted(lambda talk: '{"score": 1}'), cache=False).ask(["a"], read)[0].value == 1.0
+    assert (
+        Judge(scripted(lambda talk: '{"score": 1}'), cache=False)
+        .ask(["a"], read)[0]
+        .value
+        == 1.0
+    )
     assert not cache.exists()
 
 
 def test_a_cache_has_the_folder_that_is_named(scripted, tmp_path):
-    Judge(scripted(lambda talk: '{"score": 1}'), cache=str(tmp_path / "here")).ask(["a"], read)
+    Judge(scripted(lambda talk: '{"score": 1}'), cache=str(tmp_path / "here")).ask(
+        ["a"], read
+    )
     assert len(list((tmp_path / "here").rglob("*.sqlite"))) == 1
 
 
 def test_an_answer_without_value_is_asked_again_with_a_reminder(scripted):
     model = scripted(lambda talk: '{"score": 9}' if len(talk) > 1 else "nine, I think")
     verdict = Judge(model).ask(["a"], read)[0]
-    assert (verdict.value, verdict.requests, verdict.prompt_tokens, verdict.completion_tokens) == (9.0, 2, 20, 10)
-    assert [message["content"] for message in model.talks[1]] == ["a", "nine, I think", REMINDER]
-    assert Judge(scripted(lambda talk: pytest.fail("asked again"))).ask(["a"], read)[0] == verdict
+    assert (
+        verdict.value,
+        verdict.requests,
+        verdict.prompt_tokens,
+        verdict.completion_tokens,
+    ) == (9.0, 2, 20, 10)
+    assert [message["content"] for message in model.talks[1]] == [
+        "a",
+        "nine, I think",
+        REMINDER,
+    ]
+    assert (
+        Judge(scripted(lambda talk: pytest.fail("asked again"))).ask(["a"], read)[0]
+        == verdict
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +135,9 @@ def test_an_answer_without_value_is_asked_again_with_a_reminder(scripted):
         (Reply("", "rejected"), "rejected", 1),
     ],
 )
-def test_requests_are_repeated_a_few_times_and_refusals_are_not(scripted, reply, status, requests, caplog):
+def test_requests_are_repeated_a_few_times_and_refusals_are_not(
+    scripted, reply, status, requests, caplog
+):
     with caplog.at_level(logging.WARNING):
         verdict = Judge(scripted(lambda talk: reply), repeats=2).ask(["a"], read)[0]
     assert (verdict.status, verdict.value, verdict.requests) == (status, None, requests)
@@ -123,14 +155,27 @@ def test_no_prompts_no_requests(scripted):
 
 def test_judges_from_mappings(tmp_path):
     judge = resolve_judge(
-        {"base_url": "http://x/v1", "model": "m", "concurrency": 3, "cache": False, "repeats": 0,
-         "prices": {"input": 1, "output": 2}}, "clair",
-    )  # fmt: skip
+        {
+            "base_url": "http://x/v1",
+            "model": "m",
+            "concurrency": 3,
+            "cache": False,
+            "repeats": 0,
+            "prices": {"input": 1, "output": 2},
+        },
+        "clair",
+    )
     assert isinstance(judge.backend, Server)
-    assert (judge.backend.client.concurrency, judge.caches, judge.repeats) == (3, False, 0)
+    assert (judge.backend.client.concurrency, judge.caches, judge.repeats) == (
+        3,
+        False,
+        0,
+    )
     assert judge.prices == {"input": 1, "output": 2}
     (tmp_path / "config.json").write_text("{}")
-    assert isinstance(resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel)
+    assert isinstance(
+        resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel
+    )
     assert resolve_judge(judge, "clair") is judge
 
 
@@ -141,10 +186,19 @@ def test_judges_from_mappings(tmp_path):
         ("gpt", "clair: judge is 'gpt'; expected"),
         ({"base_url": "http://x/v1", "path": "y"}, "expected"),
         ({"base_url": "http://x/v1"}, "judge of 'clair' needs the parameter 'model'"),
-        ({"base_url": "http://x/v1", "modell": "m"}, "no parameter 'modell'; did you mean 'model'"),
+        (
+            {"base_url": "http://x/v1", "modell": "m"},
+            "no parameter 'modell'; did you mean 'model'",
+        ),
         ({"base_url": "http://x/v1", "model": 3}, "model is 3; expected a text"),
-        ({"path": "/no/such/folder"}, "/no/such/folder: the judge's folder has no config.json"),
-        ({"base_url": "http://x/v1", "model": "m", "prices": 3}, "prices is 3; expected a mapping of input or output"),
+        (
+            {"path": "/no/such/folder"},
+            "/no/such/folder: the judge's folder has no config.json",
+        ),
+        (
+            {"base_url": "http://x/v1", "model": "m", "prices": 3},
+            "prices is 3; expected a mapping of input or output",
+        ),
         ({"base_url": "http://x/v1", "model": "m", "repeats": -1}, "repeats is -1"),
     ],
 )
@@ -159,8 +213,13 @@ def stored(folder: Path) -> int:
     """Number of replies in all files of a folder; 0 while the first one is made."""
     counts = []
     for file in folder.rglob("*.sqlite"):
-        with closing(sqlite3.connect(file)) as connection, suppress(sqlite3.OperationalError):
-            counts.append(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+        with (
+            closing(sqlite3.connect(file)) as connection,
+            suppress(sqlite3.OperationalError),
+        ):
+            counts.append(
+                connection.execute("SELECT count(*) FROM answers").fetchone()[0]
+            )
     return sum(counts)
 
 
@@ -174,17 +233,32 @@ judge.ask([f"prompt {{k}}." for k in range({PROMPTS})], lambda reply: verdict_of
 """
 
 
-@pytest.mark.parametrize("moment", [PROMPTS - 1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "moment", [PROMPTS - 1, pytest.param(20, marks=pytest.mark.slow)]
+)
 def test_a_kill_loses_only_the_answers_under_way(server, cache, moment):
     """One prompt is slow; ``moment`` is the number of answers at the kill."""
-    meter = Meter(server, lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]}, "prompt 3.")
+    meter = Meter(
+        server,
+        lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]},
+        "prompt 3.",
+    )
     command = [sys.executable, "-c", ASK, server.url]
-    kill_when(command, {}, lambda: meter.answered >= moment and (moment < PROMPTS - 1 or stored(cache) >= moment))
+    kill_when(
+        command,
+        {},
+        lambda: (
+            meter.answered >= moment
+            and (moment < PROMPTS - 1 or stored(cache) >= moment)
+        ),
+    )
     time.sleep(0.2)  # requests that were sent arrive
     kept, sent = stored(cache), len(server.requests)
     assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
     meter.released.set()
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
-    assert [v.value for v in judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)] == [5.0] * PROMPTS
+    assert [
+        v.value for v in judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)
+    ] == [5.0] * PROMPTS
     assert len(server.requests) - sent == PROMPTS - kept
     assert len(server.requests) <= PROMPTS + CONCURRENCY

@@ -27,21 +27,30 @@ def folder(tmp_path_factory):
 
 def answers(model: LocalModel, *texts: str) -> list[Reply]:
     out: dict[int, Reply] = {}
-    model.complete([({"role": "user", "content": text},) for text in texts], out.__setitem__)
+    model.complete(
+        [({"role": "user", "content": text},) for text in texts], out.__setitem__
+    )
     return [out[k] for k in range(len(texts))]
 
 
 def test_answers_are_those_of_one_at_a_time(folder):
     texts = ["a dog runs on the mat", "cat", "the red ball says a cat"]
     together = answers(LocalModel(path=str(folder), max_tokens=6, batch_size=2), *texts)
-    alone = [answers(LocalModel(path=str(folder), max_tokens=6), text)[0] for text in texts]
+    alone = [
+        answers(LocalModel(path=str(folder), max_tokens=6), text)[0] for text in texts
+    ]
     assert together == alone
-    assert all(reply.finish in ("stop", "length") and reply.completion_tokens <= 6 for reply in together)
+    assert all(
+        reply.finish in ("stop", "length") and reply.completion_tokens <= 6
+        for reply in together
+    )
     assert together[0].prompt_tokens > together[1].prompt_tokens > 0
 
 
 def test_an_answer_at_the_limit_is_cut_off(folder):
-    replies = answers(LocalModel(path=str(folder), max_tokens=1), "a dog", "the mat", "red ball")
+    replies = answers(
+        LocalModel(path=str(folder), max_tokens=1), "a dog", "the mat", "red ball"
+    )
     assert all((reply.finish == "length") == bool(reply.text) for reply in replies)
 
 

@@ -17,7 +17,10 @@ from harness_metrics.judges.judge import Judge
 from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.rubric_metric import Rubric
 
-SETS = [CaptionSet("1", ("a dog", "a cat"), ("the dog",), source="Ein Hund"), CaptionSet("2", ("ball", "dog"), ("a ball",))]
+SETS = [
+    CaptionSet("1", ("a dog", "a cat"), ("the dog",), source="Ein Hund"),
+    CaptionSet("2", ("ball", "dog"), ("a ball",)),
+]
 
 
 def stats(metric: Rubric) -> np.ndarray:
@@ -25,7 +28,9 @@ def stats(metric: Rubric) -> np.ndarray:
     return metric.stats(features.batch(SETS), features, None)
 
 
-@pytest.mark.parametrize("settings", [{}, {"references": False}, {"scale": [0, 10], "unanswered": "lowest"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"references": False}, {"scale": [0, 10], "unanswered": "lowest"}]
+)
 def test_the_contract_holds(overlap, settings):
     if not settings:
         outcomes = check_metric(Rubric(judge=Judge(overlap)))
@@ -37,31 +42,53 @@ def test_grades_are_scaled_and_averaged(scripted):
     grades = {"a dog": (5, 3), "a cat": (1, 1), "ball": (3, 3), "dog": (2, 4)}
 
     def answer(talk):
-        caption = json.loads(talk[0]["content"].split("Caption to grade:\n")[1].splitlines()[0])
+        caption = json.loads(
+            talk[0]["content"].split("Caption to grade:\n")[1].splitlines()[0]
+        )
         return json.dumps(dict(zip(("truth", "style"), grades[caption])))
 
-    metric = Rubric(judge=scripted(answer), criteria={"truth": "it is true", "style": "it reads well"})
+    metric = Rubric(
+        judge=scripted(answer),
+        criteria={"truth": "it is true", "style": "it reads well"},
+    )
     values = stats(metric)
-    assert values[:, 0].tolist() == [(1 + 0.5 + 0 + 0) / 4, (0.5 + 0.5 + 0.25 + 0.75) / 4]
+    assert values[:, 0].tolist() == [
+        (1 + 0.5 + 0 + 0) / 4,
+        (0.5 + 0.5 + 0.25 + 0.75) / 4,
+    ]
     details = metric.details(values)
-    assert details["criteria"] == {"truth": pytest.approx((0.5 + 0.375) / 2), "style": pytest.approx((0.25 + 0.625) / 2)}
+    assert details["criteria"] == {
+        "truth": pytest.approx((0.5 + 0.375) / 2),
+        "style": pytest.approx((0.25 + 0.625) / 2),
+    }
     assert details["answers"]["valid"] == 4  # type: ignore[index]
 
 
 def test_a_caption_without_answer_is_left_out_or_lowest(scripted):
     def answer(talk):
         content = talk[0]["content"].split("Caption to grade:")[1]
-        return Reply("I'm sorry, I can't.") if "dog" in content else json.dumps({"truth": 5})
+        return (
+            Reply("I'm sorry, I can't.")
+            if "dog" in content
+            else json.dumps({"truth": 5})
+        )
 
     model = scripted(answer)
-    assert stats(Rubric(judge=model, criteria={"truth": "x"}))[:, 0].tolist() == [1.0, 1.0]
-    assert stats(Rubric(judge=model, criteria={"truth": "x"}, unanswered="lowest"))[:, 0].tolist() == [0.5, 0.5]
+    assert stats(Rubric(judge=model, criteria={"truth": "x"}))[:, 0].tolist() == [
+        1.0,
+        1.0,
+    ]
+    assert stats(Rubric(judge=model, criteria={"truth": "x"}, unanswered="lowest"))[
+        :, 0
+    ].tolist() == [0.5, 0.5]
 
 
 def test_the_judge_sees_references_and_source_unless_hidden(scripted):
     def seen(**settings):
         model = scripted(lambda talk: '{"truth": 5}')
-        stats(Rubric(judge=Judge(model, cache=False), criteria={"truth": "x"}, **settings))
+        stats(
+            Rubric(judge=Judge(model, cache=False), criteria={"truth": "x"}, **settings)
+        )
         return "\n".join(talk[0]["content"] for talk in model.talks)
 
     assert "the dog" in seen() and "Ein Hund" in seen()
@@ -103,10 +130,14 @@ def test_the_scale_of_a_spec_is_no_axis(overlap):
         ((0, 10), (2, 0.5), False),
         ((0, 1), (0.5, 0.9), False),
     ],
-)  # fmt: skip
+)
 def test_grades_on_a_scale_of_0_to_1_are_named(scripted, scale, grades, is_noted):
     model = scripted(lambda talk: json.dumps(dict(zip(("truth", "style"), grades))))
-    metric = Rubric(judge=model, criteria={"truth": "it is true", "style": "it reads well"}, scale=scale)
+    metric = Rubric(
+        judge=model,
+        criteria={"truth": "it is true", "style": "it reads well"},
+        scale=scale,
+    )
     note = metric.details(stats(metric)).get("scale_note")
     assert (note is not None) == is_noted
     assert not is_noted or f"on a scale of 0 to {scale[1]}: " in str(note)

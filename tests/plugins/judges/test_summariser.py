@@ -11,8 +11,14 @@ from harness_metrics.judges.summariser import Summariser, plain
 
 def test_one_request_per_distinct_set(scripted):
     model = scripted(lambda talk: "A dog runs." if "dog" in talk[0]["content"] else "")
-    verdicts = Summariser(model).summaries([["a dog", "dogs"], ["cat"], ["dogs", "a dog"]])
-    assert [(v.value, v.status) for v in verdicts] == [("A dog runs.", "valid"), (None, "empty"), ("A dog runs.", "valid")]
+    verdicts = Summariser(model).summaries(
+        [["a dog", "dogs"], ["cat"], ["dogs", "a dog"]]
+    )
+    assert [(v.value, v.status) for v in verdicts] == [
+        ("A dog runs.", "valid"),
+        (None, "empty"),
+        ("A dog runs.", "valid"),
+    ]
     assert len(model.talks) == 2
 
 
@@ -22,7 +28,14 @@ def test_the_cache_is_that_of_the_judge(scripted, cache):
 
 
 @pytest.mark.parametrize(
-    ("text", "caption"), [('"A dog."', "A dog."), ("“Ein Hund”", "Ein Hund"), ("A\n dog", "A dog"), ('"', '"'), ("The dog's", "The dog's")]
+    ("text", "caption"),
+    [
+        ('"A dog."', "A dog."),
+        ("“Ein Hund”", "Ein Hund"),
+        ("A\n dog", "A dog"),
+        ('"', '"'),
+        ("The dog's", "The dog's"),
+    ],
 )
 def test_captions_are_plain(text: str, caption: str):
     assert plain(text) == caption

@@ -22,17 +22,31 @@ class Line:
         """Need no references."""
 
     def encode(self, texts):
-        return np.array([[float(ord(text[0]) - ord("a")), 1.0] for text in texts], dtype=np.float32)
+        return np.array(
+            [[float(ord(text[0]) - ord("a")), 1.0] for text in texts], dtype=np.float32
+        )
 
 
 @pytest.mark.parametrize("metric", [Mmd, Energy])
 def test_pairs_are_those_of_the_embedding(metric):
-    sets = [CaptionSet("x", ("a", "z", "k"), ("m", "b")), CaptionSet("y", ("c", "c", "c"), ("c", "c"))]
+    sets = [
+        CaptionSet("x", ("a", "z", "k"), ("m", "b")),
+        CaptionSet("y", ("c", "c", "c"), ("c", "c")),
+    ]
     features = FeatureCache([item.references for item in sets])
     instance = metric(embedding=Line())
     assert isinstance(instance, Explains)
     first, second = instance.explain(features.batch(sets), features, None)
     assert first is not None and second is not None
-    assert first.title == "Nearest candidate and reference (distance 1.000) and farthest (24.000), in the embedding"
-    assert first.texts == ((0, "nearest"), (4, "nearest"), (1, "farthest"), (4, "farthest"))
+    assert (
+        first.title
+        == "Nearest candidate and reference (distance 1.000) and farthest (24.000), "
+        "in the embedding"
+    )
+    assert first.texts == (
+        (0, "nearest"),
+        (4, "nearest"),
+        (1, "farthest"),
+        (4, "farthest"),
+    )
     assert "(distance 0.000) and farthest (0.000)" in second.title

@@ -19,7 +19,9 @@ def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
 
 
 def plain_frechet(x, y):
-    """Evaluate the d x d formula with Tr (S^1/2 T S^1/2)^1/2 by symmetric eigendecompositions."""
+    """Evaluate the d x d formula with Tr (S^1/2 T S^1/2)^1/2 by symmetric
+    eigendecompositions.
+    """
     d = x.shape[1]
     s, t = (np.cov(z.T, ddof=1) if len(z) > 1 else np.zeros((d, d)) for z in (x, y))
     values, vectors = np.linalg.eigh(s)
@@ -32,7 +34,8 @@ def plain_frechet(x, y):
 @pytest.mark.parametrize("n,m", [*SHAPES, (30, 80), (80, 30)])
 def test_frechet_equals_the_d_by_d_formula(n, m, d):
     x, y = samples(n, m, d)
-    # the reference itself loses half its digits where the covariances are rank deficient
+    # the reference itself loses half its digits where the covariances are rank
+    # deficient
     assert frechet(x, y) == pytest.approx(plain_frechet(x, y), rel=1e-6)
 
 
@@ -55,7 +58,9 @@ def test_examples_have_the_distances_of_lapack(n, m):
     x, y = samples(n, m, batch=(3,))
     inner = geometry.gram(np.concatenate([x, y], axis=1))
     inner[1] = geometry.gram(np.rint(np.concatenate([x, y], axis=1)))[1]
-    assert frechet_module.of_examples(inner, n) == pytest.approx(frechet_module.from_gram(inner, n), rel=1e-12)
+    assert frechet_module.of_examples(inner, n) == pytest.approx(
+        frechet_module.from_gram(inner, n), rel=1e-12
+    )
 
 
 @pytest.mark.equal_bits

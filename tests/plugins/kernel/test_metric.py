@@ -14,7 +14,13 @@ from harness.run.features import FeatureCache
 from harness.stats import forms, permutation
 from harness.stats.significance import metric_p_values
 from harness_metrics.kernel import geometry
-from harness_metrics.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein, energy_kernel
+from harness_metrics.kernel.metric import (
+    Energy,
+    Frechet,
+    Mmd,
+    SlicedWasserstein,
+    energy_kernel,
+)
 from tests.support import kernel_values
 from tests.support.kernel_values import energy
 
@@ -47,8 +53,11 @@ def test_energy_equals_the_double_sums(n, m):
 def test_scales_with_the_vectors_and_is_not_negative(points, factor):
     value = energy(points[:3], points[3:])
     assert value >= -1e-5
-    # equal vectors are decided by a relative tolerance, which differs by rounding where distances are near it
-    assert energy(factor * points[:3], factor * points[3:]) == pytest.approx(factor * value, rel=1e-6, abs=1e-4)
+    # equal vectors are decided by a relative tolerance, which differs by rounding where
+    # distances are near it
+    assert energy(factor * points[:3], factor * points[3:]) == pytest.approx(
+        factor * value, rel=1e-6, abs=1e-4
+    )
 
 
 def test_the_kernel_is_the_negative_distance():
@@ -60,8 +69,13 @@ def test_the_form_gives_the_value_of_every_relabeling():
     x, y = samples(4, 3)
     both = np.concatenate([x, y])
     labels = permutation.relabelings(4, 3)
-    values = forms.evaluate(geometry.two_sample_form(energy_kernel(geometry.gram(both[None])), 4, "biased"), labels)[0]
-    assert values == pytest.approx([energy(both[row], both[~row]) for row in labels], abs=1e-12)
+    values = forms.evaluate(
+        geometry.two_sample_form(energy_kernel(geometry.gram(both[None])), 4, "biased"),
+        labels,
+    )[0]
+    assert values == pytest.approx(
+        [energy(both[row], both[~row]) for row in labels], abs=1e-12
+    )
 
 
 # --------------------------------------------------------------------------- metrics
@@ -84,7 +98,10 @@ class Letters:
 
     def encode(self, texts):
         self.calls.append(list(texts))
-        return np.array([[text.count(c) * self.unit for c in "abcdefgh"] for text in texts], dtype=np.float32)
+        return np.array(
+            [[text.count(c) * self.unit for c in "abcdefgh"] for text in texts],
+            dtype=np.float32,
+        )
 
 
 def batch_of(n, m, number=3, seed=0):
@@ -93,7 +110,12 @@ def batch_of(n, m, number=3, seed=0):
     def text():
         return "".join(rng.choice(list("abcdefgh"), size=rng.integers(1, 9)))
 
-    sets = [CaptionSet(str(i), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))) for i in range(number)]
+    sets = [
+        CaptionSet(
+            str(i), tuple(text() for _ in range(n)), tuple(text() for _ in range(m))
+        )
+        for i in range(number)
+    ]
     features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
 
@@ -113,7 +135,9 @@ def test_exact_p_values_agree_with_monte_carlo(name):
     batch, features = batch_of(4, 3)
     observed = metric.per_example(metric.stats(batch, features, None))
     exact = metric_p_values(metric, batch, features, None, observed)
-    sampled = metric_p_values(metric, batch, features, None, observed, method="monte-carlo", draws=4000)
+    sampled = metric_p_values(
+        metric, batch, features, None, observed, method="monte-carlo", draws=4000
+    )
     assert isinstance(metric, (Metric, Permutes))
     assert exact.method == "exact"
     assert (exact.values >= exact.floor).all()
@@ -128,7 +152,9 @@ def test_the_unit_of_the_embedding_changes_no_p_value(name, method):
         metric = METRICS[name](Letters(unit))
         batch, features = batch_of(3, 3, number=6)
         observed = metric.per_example(metric.stats(batch, features, None))
-        p = metric_p_values(metric, batch, features, None, observed, method=method, draws=300)
+        p = metric_p_values(
+            metric, batch, features, None, observed, method=method, draws=300
+        )
         values.append(p.values.tolist())
     assert values.count(values[0]) == len(values)
 
@@ -143,7 +169,9 @@ def test_identical_texts_score_zero_with_p_one(name, unit, method):
     batch = features.batch([CaptionSet("1", ("abc",) * 3, ("abc",) * 2)])
     observed = metric.per_example(metric.stats(batch, features, None))
     assert observed.tolist() == [0.0]
-    p = metric_p_values(metric, batch, features, None, observed, method=method, draws=50)
+    p = metric_p_values(
+        metric, batch, features, None, observed, method=method, draws=50
+    )
     assert p.values.tolist() == [1.0]
 
 
@@ -152,8 +180,12 @@ def test_values_are_the_pure_functions():
     embedding = Letters()
     vectors = features.vectors(embedding, batch.text_ids)
     x, y = vectors[:, :4], vectors[:, 4:]
-    assert Mmd(embedding=embedding).scores(batch, features, None) == pytest.approx(kernel_values.mmd(x, y))
-    assert Frechet(embedding=embedding).scores(batch, features, None) == pytest.approx(kernel_values.frechet(x, y))
+    assert Mmd(embedding=embedding).scores(batch, features, None) == pytest.approx(
+        kernel_values.mmd(x, y)
+    )
+    assert Frechet(embedding=embedding).scores(batch, features, None) == pytest.approx(
+        kernel_values.frechet(x, y)
+    )
 
 
 def test_each_distinct_text_is_encoded_once_for_all_metrics():
@@ -171,14 +203,21 @@ def test_names_and_least_sizes():
     unbiased = Mmd(embedding=Letters(), estimator="unbiased")
     assert unbiased.spec.name == "mmd(letters, unbiased)"
     assert (unbiased.spec.min_candidates, unbiased.spec.min_references) == (2, 2)
-    assert len({metric(Letters()).signature() for metric in METRICS.values()}) == len(METRICS)
-    assert SlicedWasserstein(embedding=Letters(), seed=1).signature() != SlicedWasserstein(embedding=Letters()).signature()
+    assert len({metric(Letters()).signature() for metric in METRICS.values()}) == len(
+        METRICS
+    )
+    assert (
+        SlicedWasserstein(embedding=Letters(), seed=1).signature()
+        != SlicedWasserstein(embedding=Letters()).signature()
+    )
 
 
 def test_bad_parameters_and_vectors_are_errors():
     with pytest.raises(HarnessError, match="estimator"):
         Mmd(embedding=Letters(), estimator="biassed")
-    with pytest.raises(HarnessError, match="projections is 0 and p is 2.0; both must be at least 1"):
+    with pytest.raises(
+        HarnessError, match="projections is 0 and p is 2.0; both must be at least 1"
+    ):
         SlicedWasserstein(embedding=Letters(), projections=0)
     assert SlicedWasserstein(embedding=Letters(), projections=1).projections == 1
 

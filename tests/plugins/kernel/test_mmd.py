@@ -22,7 +22,9 @@ def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
 
 def plain_mmd(x, y, estimator):
     both = np.concatenate([x, y])
-    distances = [np.linalg.norm(a - b) for i, a in enumerate(both) for b in both[i + 1 :]]
+    distances = [
+        np.linalg.norm(a - b) for i, a in enumerate(both) for b in both[i + 1 :]
+    ]
     sigma = 0.5 * np.median(distances)
 
     def mean(first, second, skip):
@@ -45,7 +47,9 @@ def test_mmd_equals_the_double_sums(n, m, estimator):
     if estimator == "unbiased" and min(n, m) == 1:
         assert math.isnan(mmd(x, y, estimator))
     else:
-        assert mmd(x, y, estimator) == pytest.approx(plain_mmd(x, y, estimator), rel=1e-9)
+        assert mmd(x, y, estimator) == pytest.approx(
+            plain_mmd(x, y, estimator), rel=1e-9
+        )
 
 
 def test_mmd_when_most_vectors_are_equal():
@@ -57,7 +61,8 @@ def test_mmd_when_most_vectors_are_equal():
 
 
 def test_the_width_is_half_the_median_distance():
-    squared = np.array([[[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]])  # distances 1, 2, 3: sigma = 1
+    # distances 1, 2, 3: sigma = 1
+    squared = np.array([[[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]]])
     assert gaussian_kernel(squared)[0] == pytest.approx(np.exp(-squared[0] / 2))
 
 
@@ -66,5 +71,10 @@ def test_the_form_gives_the_value_of_every_relabeling(estimator):
     x, y = samples(4, 3)
     both = np.concatenate([x, y])
     labels = permutation.relabelings(4, 3)
-    values = forms.evaluate(geometry.two_sample_form(mmd_kernel(geometry.gram(both[None])), 4, estimator), labels)[0]
-    assert values == pytest.approx([mmd(both[row], both[~row], estimator) for row in labels], abs=1e-12)
+    values = forms.evaluate(
+        geometry.two_sample_form(mmd_kernel(geometry.gram(both[None])), 4, estimator),
+        labels,
+    )[0]
+    assert values == pytest.approx(
+        [mmd(both[row], both[~row], estimator) for row in labels], abs=1e-12
+    )

@@ -21,15 +21,21 @@ def test_one_dimensional_wasserstein_equals_scipy():
     for n, m in SHAPES:
         x, y = samples(n, m, 1)
         expected = stats.wasserstein_distance(x[:, 0], y[:, 0])
-        assert kernel_values.sliced_wasserstein(x, y, p=1) == pytest.approx(expected, rel=1e-12)
+        assert kernel_values.sliced_wasserstein(x, y, p=1) == pytest.approx(
+            expected, rel=1e-12
+        )
 
 
 def test_sliced_wasserstein_equals_pot():
     ot = pytest.importorskip("ot")
     x, y = samples(10, 7)
     for p in (1, 1.5, 2, 3):
-        expected = ot.sliced_wasserstein_distance(x, y, projections=sliced_wasserstein.directions(12, 50, 3), p=p)
-        assert kernel_values.sliced_wasserstein(x, y, 50, p, seed=3) == pytest.approx(expected, rel=1e-9)
+        expected = ot.sliced_wasserstein_distance(
+            x, y, projections=sliced_wasserstein.directions(12, 50, 3), p=p
+        )
+        assert kernel_values.sliced_wasserstein(x, y, 50, p, seed=3) == pytest.approx(
+            expected, rel=1e-9
+        )
 
 
 def test_coupling_weights():
@@ -61,4 +67,6 @@ def test_chunks_of_relabelings_change_nothing(monkeypatch):
 def test_one_line_of_equal_sizes_pairs_the_order_statistics(p):
     x, y = samples(6, 6, 1)
     gaps = np.abs(np.sort(x[:, 0]) - np.sort(y[:, 0]))
-    assert kernel_values.sliced_wasserstein(x, y, p=p) == pytest.approx(np.mean(gaps**p) ** (1 / p), rel=1e-12)
+    assert kernel_values.sliced_wasserstein(x, y, p=p) == pytest.approx(
+        np.mean(gaps**p) ** (1 / p), rel=1e-12
+    )

@@ -1,4 +1,6 @@
-"""Properties that all four two-sample statistics share: invariances, exact tests, validity under the null, errors."""
+"""Properties that all four two-sample statistics share: invariances, exact tests,
+validity under the null, errors.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def test_values_ignore_batches_order_exchange_and_translation(name):
     for row in range(5):
         assert value(x[row], y[row]) == pytest.approx(batch[row], rel=1e-12)
     rng = np.random.default_rng(0)
-    assert value(x[:, rng.permutation(6)], y[:, rng.permutation(4)]) == pytest.approx(batch, rel=1e-9)
+    assert value(x[:, rng.permutation(6)], y[:, rng.permutation(4)]) == pytest.approx(
+        batch, rel=1e-9
+    )
     assert value(y, x) == pytest.approx(batch, rel=1e-9)
     assert value(x + 100, y + 100) == pytest.approx(batch, rel=1e-9)
     assert (batch > 0).all()
@@ -52,20 +56,32 @@ def test_values_ignore_batches_order_exchange_and_translation(name):
 @pytest.mark.parametrize("n,m", [(3, 2), (1, 1), (1, 4), (10, 5)])
 def test_identical_vectors_give_zero(name, n, m):
     one = np.random.default_rng(0).normal(size=(1, 20)).astype(np.float32)
-    assert VALUES[name](np.repeat(one, n, 0), np.repeat(one, m, 0)) == pytest.approx(0, abs=1e-12)
+    assert VALUES[name](np.repeat(one, n, 0), np.repeat(one, m, 0)) == pytest.approx(
+        0, abs=1e-12
+    )
 
 
 def exact_p_values(vectors, n):
-    """Return the exact p-values (B,) of the four statistics of vectors (B, N, d), by name."""
+    """Return the exact p-values (B,) of the four statistics of vectors (B, N, d),
+    by name.
+    """
     inner = geometry.gram(vectors)
     lines = sliced_wasserstein.project_vectors(vectors, 8, 0)
     mirrored = 2 * n == vectors.shape[1]
     return {
         "mmd": forms.exact_p_values(
-            geometry.two_sample_form(mmd_kernel(inner), n, "biased"), n, "upper", mirrored=mirrored, precision=ties.FLOAT32
+            geometry.two_sample_form(mmd_kernel(inner), n, "biased"),
+            n,
+            "upper",
+            mirrored=mirrored,
+            precision=ties.FLOAT32,
         ),
         "energy": forms.exact_p_values(
-            geometry.two_sample_form(energy_kernel(inner), n, "biased"), n, "upper", mirrored=mirrored, precision=ties.FLOAT32
+            geometry.two_sample_form(energy_kernel(inner), n, "biased"),
+            n,
+            "upper",
+            mirrored=mirrored,
+            precision=ties.FLOAT32,
         ),
         "frechet": frechet_module.exact_p_values(inner, n),
         "sliced": sliced_wasserstein.exact_p_values(lines, n, 2.0),
@@ -90,7 +106,8 @@ def test_the_unit_of_embeddings_changes_no_p_value(seed, exponent, kind, dtype, 
         "offset": lambda: rng.normal(size=(2, n + m, 5)) + 4,
     }[kind]()
     if kind == "lattice":
-        exponent, base = 3 * exponent, 2.0  # exact in float32: other units break geometric ties before the test begins
+        # exact in float32: other units break geometric ties before the test begins
+        exponent, base = 3 * exponent, 2.0
     else:
         base = 10.0
     scaled = (vectors * base**exponent).astype(dtype)
@@ -139,15 +156,23 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
     lines = sliced_wasserstein.project_vectors(both, 8, 0)
     fast = exact_p_values(both, n)
     null = {
-        "mmd": forms.evaluate(geometry.two_sample_form(mmd_kernel(inner), n, "biased"), labels),
-        "energy": forms.evaluate(geometry.two_sample_form(energy_kernel(inner), n, "biased"), labels),
+        "mmd": forms.evaluate(
+            geometry.two_sample_form(mmd_kernel(inner), n, "biased"), labels
+        ),
+        "energy": forms.evaluate(
+            geometry.two_sample_form(energy_kernel(inner), n, "biased"), labels
+        ),
         "frechet": frechet_module.relabel(inner, labels),
         "sliced": sliced_wasserstein.relabel(lines, labels, 2.0),
     }
     for name, value in VALUES.items():
-        expected = np.stack([value(both[:, row], both[:, ~row]) for row in labels], axis=1)
+        expected = np.stack(
+            [value(both[:, row], both[:, ~row]) for row in labels], axis=1
+        )
         assert null[name] == pytest.approx(expected, abs=1e-9)
-        assert fast[name] == pytest.approx((expected >= expected[:, :1] - 1e-6).mean(axis=1), abs=1e-12)
+        assert fast[name] == pytest.approx(
+            (expected >= expected[:, :1] - 1e-6).mean(axis=1), abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("kind", ["mmd", "energy", "frechet"])

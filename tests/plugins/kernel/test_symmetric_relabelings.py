@@ -16,6 +16,8 @@ def test_every_relabeling_is_covered_once_up_to_exchange(n, m, size):
     assert max(map(len, parts)) <= size
     labels = np.concatenate(parts)
     assert labels[0].tolist() == [True] * n + [False] * m
-    covered = {tuple(row) for row in labels} | ({tuple(~row) for row in labels} if n == m else set())
+    covered = {tuple(row) for row in labels} | (
+        {tuple(~row) for row in labels} if n == m else set()
+    )
     assert covered == {tuple(row) for row in permutation.relabelings(n, m)}
     assert len(labels) == permutation.count(n, m) / (2 if n == m else 1)

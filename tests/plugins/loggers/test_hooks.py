@@ -15,16 +15,25 @@ def scores(tmp_path, monkeypatch):
     """Run ``harness score`` where the plugin of the loggers is not installed."""
     (tmp_path / "p.json").write_text(json.dumps({"a": "a dog", "b": "a cat"}))
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *args: None if "logger" in name else find(name, *args))
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *args: None if "logger" in name else find(name, *args),
+    )
     paths = [str(tmp_path / "p.json"), "--references", str(tmp_path / "p.json")]
     return lambda: main(["score", *paths, "-m", "caption-length", "--json"])
 
 
-def test_loggers_without_their_plugin_end_the_run_with_what_to_install(scores, monkeypatch, capsys):
+def test_loggers_without_their_plugin_end_the_run_with_what_to_install(
+    scores, monkeypatch, capsys
+):
     monkeypatch.setenv("HARNESS_LOGGERS", "wandb")
     assert scores() == 2
     captured = capsys.readouterr()
-    assert "HARNESS_LOGGERS needs the plugin caption-loggers, which is not installed: pip install" in captured.err
+    assert (
+        "HARNESS_LOGGERS needs the plugin caption-loggers, which is not installed: "
+        "pip install" in captured.err
+    )
     assert "subdirectory=examples/loggers" in captured.err
     assert captured.out == ""
 

@@ -1,4 +1,6 @@
-"""Area under the divergence frontier against trapezoids point by point and against mauve-text."""
+"""Area under the divergence frontier against trapezoids point by point and against
+mauve-text.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def histograms(number, k, seed=0):
 @pytest.mark.parametrize("k", [2, 5, 40])
 def test_equals_the_plain_curve(k):
     p, q = histograms(6, k)
-    assert frontier.area(p, q) == pytest.approx([plain_area(*pair) for pair in zip(p, q)], rel=1e-12)
+    assert frontier.area(p, q) == pytest.approx(
+        [plain_area(*pair) for pair in zip(p, q)], rel=1e-12
+    )
     assert frontier.area(p[0], q[0]) == pytest.approx(plain_area(p[0], q[0]))
     assert frontier.area(p.reshape(2, 3, k), q.reshape(2, 3, k)).shape == (2, 3)
 
@@ -63,5 +67,10 @@ def test_chunks_change_nothing(monkeypatch):
 def test_area_equals_mauve_text_on_its_own_histograms():
     oracle = pytest.importorskip("mauve")
     rng = np.random.default_rng(0)
-    out = oracle.compute_mauve(p_features=rng.normal(size=(200, 8)), q_features=rng.normal(size=(150, 8)) + 0.5, seed=1, verbose=False)
+    out = oracle.compute_mauve(
+        p_features=rng.normal(size=(200, 8)),
+        q_features=rng.normal(size=(150, 8)) + 0.5,
+        seed=1,
+        verbose=False,
+    )
     assert frontier.area(out.p_hist, out.q_hist) == pytest.approx(out.mauve, rel=1e-12)

@@ -18,7 +18,8 @@ from harness_metrics.mauve.metric import Mauve, MauvePerExample
 from tests.support.mauve import mauve
 
 # --------------------------------------------------------------------------- statistic
-# MAUVE of two samples: determinism, invariances, relabelings, agreement with the reference implementation.
+# MAUVE of two samples: determinism, invariances, relabelings, agreement with the
+# reference implementation.
 
 
 def samples(n, m, shift, d=16, seed=0):
@@ -41,7 +42,10 @@ def test_mauve_is_seeded_and_symmetric():
 
 
 def test_automatic_buckets():
-    assert [metric.automatic_buckets(n, m) for n, m in ((10, 5), (300, 90), (25_000, 50_000))] == [2, 9, 500]
+    assert [
+        metric.automatic_buckets(n, m)
+        for n, m in ((10, 5), (300, 90), (25_000, 50_000))
+    ] == [2, 9, 500]
 
 
 def test_spread_over_seeds_and_buckets():
@@ -58,11 +62,18 @@ def test_relabeled_equals_the_values_of_reordered_vectors():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(3, 8, 10))
     labels = relabelings(5, 3)
-    null, observed = metric.relabel(vectors, labels, 2, seed=25, redo=5), observed_labels(5, 3)
-    assert null[:, :1] == pytest.approx(metric.relabel(vectors, observed, 2, seed=25, redo=5, scaling=5.0))
+    null, observed = (
+        metric.relabel(vectors, labels, 2, seed=25, redo=5),
+        observed_labels(5, 3),
+    )
+    assert null[:, :1] == pytest.approx(
+        metric.relabel(vectors, observed, 2, seed=25, redo=5, scaling=5.0)
+    )
     for p in (1, 17, 40):
         order = np.concatenate([np.flatnonzero(labels[p]), np.flatnonzero(~labels[p])])
-        moved = metric.relabel(vectors[:, order], observed, 2, seed=25, redo=5, scaling=5.0)
+        moved = metric.relabel(
+            vectors[:, order], observed, 2, seed=25, redo=5, scaling=5.0
+        )
         assert moved[:, 0] == pytest.approx(null[:, p])
     wide = metric.relabel(vectors, labels, 30, seed=25, redo=1)
     assert wide.shape == null.shape
@@ -71,7 +82,9 @@ def test_relabeled_equals_the_values_of_reordered_vectors():
 @pytest.mark.equal_bits
 def test_identical_texts_have_mauve_one_everywhere():
     vectors = np.repeat(np.random.default_rng(0).normal(size=(2, 1, 6)), 7, axis=1)
-    assert metric.relabel(vectors, relabelings(4, 3), 2, seed=25, redo=5) == pytest.approx(np.ones((2, 35)))
+    assert metric.relabel(
+        vectors, relabelings(4, 3), 2, seed=25, redo=5
+    ) == pytest.approx(np.ones((2, 35)))
 
 
 @pytest.mark.slow
@@ -80,8 +93,17 @@ def test_within_the_seed_to_seed_deviation_of_mauve_text(shift):
     oracle = pytest.importorskip("mauve")
     x, y = samples(400, 400, shift)
     ours = np.array([mauve(x, y, seed=seed) for seed in range(10)])
-    theirs = np.array([oracle.compute_mauve(p_features=x, q_features=y, seed=seed, verbose=False).mauve for seed in range(10)])
-    assert abs(ours.mean() - theirs.mean()) < theirs.std(ddof=1) + 2 * ours.std(ddof=1) / np.sqrt(10)
+    theirs = np.array(
+        [
+            oracle.compute_mauve(
+                p_features=x, q_features=y, seed=seed, verbose=False
+            ).mauve
+            for seed in range(10)
+        ]
+    )
+    assert abs(ours.mean() - theirs.mean()) < theirs.std(ddof=1) + 2 * ours.std(
+        ddof=1
+    ) / np.sqrt(10)
 
 
 # --------------------------------------------------------------------------- metrics
@@ -99,12 +121,22 @@ class Seeded:
         pass
 
     def encode(self, texts):
-        return np.stack([np.random.default_rng(list(text.encode())).normal(size=8) for text in texts]).astype(np.float32)
+        return np.stack(
+            [
+                np.random.default_rng(list(text.encode())).normal(size=8)
+                for text in texts
+            ]
+        ).astype(np.float32)
 
 
 def sets_of(number, n, m, start=0):
     return [
-        CaptionSet(str(i), tuple(f"c{i} {j}" for j in range(n)), tuple(f"r{i} {j}" for j in range(m))) for i in range(start, start + number)
+        CaptionSet(
+            str(i),
+            tuple(f"c{i} {j}" for j in range(n)),
+            tuple(f"r{i} {j}" for j in range(m)),
+        )
+        for i in range(start, start + number)
     ]
 
 
@@ -113,15 +145,28 @@ def mixed():
     """Statistics of a corpus with two shapes."""
     features = FeatureCache()
     metric = Mauve(embedding=Seeded(), k=5)
-    parts = [features.batch(sets_of(20, 4, 3)), features.batch(sets_of(10, 2, 5, start=20))]
+    parts = [
+        features.batch(sets_of(20, 4, 3)),
+        features.batch(sets_of(10, 2, 5, start=20)),
+    ]
     rows = [metric.stats(part, features, None) for part in parts]
     return metric, join_statistics(rows), parts, features
 
 
 def test_reduce_is_mauve_of_all_texts(mixed):
     metric, stats, parts, features = mixed
-    x = np.concatenate([features.vectors(Seeded(), part.candidate_ids).reshape(-1, 8) for part in parts])
-    y = np.concatenate([features.vectors(Seeded(), part.reference_ids).reshape(-1, 8) for part in parts])
+    x = np.concatenate(
+        [
+            features.vectors(Seeded(), part.candidate_ids).reshape(-1, 8)
+            for part in parts
+        ]
+    )
+    y = np.concatenate(
+        [
+            features.vectors(Seeded(), part.reference_ids).reshape(-1, 8)
+            for part in parts
+        ]
+    )
     assert isinstance(metric, Metric)
     assert not isinstance(metric, Permutes)
     assert metric.reduce(stats) == pytest.approx(mauve(x, y, 5), rel=1e-9)
@@ -135,7 +180,9 @@ def test_weights(mixed):
     assert metric.reduce(stats, ones) == pytest.approx([metric.reduce(stats)] * 2)
     assert metric.reduce(stats, 2 * ones) == pytest.approx([metric.reduce(stats)] * 2)
     ones[1, :5] = 0
-    assert metric.reduce(stats, ones)[1] != pytest.approx(metric.reduce(stats), abs=1e-9)
+    assert metric.reduce(stats, ones)[1] != pytest.approx(
+        metric.reduce(stats), abs=1e-9
+    )
     assert not metric.spec.resampled
 
 
@@ -143,7 +190,9 @@ def test_details_show_the_spread(mixed):
     metric, stats, _, _ = mixed
     details = metric.details(stats)
     assert details["values_by_seed"][0] == pytest.approx(metric.reduce(stats))
-    assert details["sd_over_seeds"] == pytest.approx(np.std(details["values_by_seed"], ddof=1))
+    assert details["sd_over_seeds"] == pytest.approx(
+        np.std(details["values_by_seed"], ddof=1)
+    )
     assert set(details["values_by_k"]) == {"2", "10"}
 
 
@@ -154,46 +203,76 @@ def test_no_examples():
 
 
 def test_two_interleaved_runs_keep_their_own_texts():
-    """Each features object numbers its texts from 0; statistics must not depend on the one seen last."""
+    """Each features object numbers its texts from 0;
+    statistics must not depend on the one seen last.
+    """
     runs = {"first": sets_of(20, 4, 3), "second": sets_of(16, 3, 5, start=50)}
     expected = {}
     for name, sets in runs.items():
-        metric, features = Mauve(embedding=Seeded(), k=5), FeatureCache([item.references for item in sets])
-        expected[name] = metric.reduce(metric.stats(features.batch(sets), features, None))
+        metric, features = (
+            Mauve(embedding=Seeded(), k=5),
+            FeatureCache([item.references for item in sets]),
+        )
+        expected[name] = metric.reduce(
+            metric.stats(features.batch(sets), features, None)
+        )
     metric = Mauve(embedding=Seeded(), k=5)
-    caches = {name: FeatureCache([item.references for item in sets]) for name, sets in runs.items()}
+    caches = {
+        name: FeatureCache([item.references for item in sets])
+        for name, sets in runs.items()
+    }
     parts = {name: [] for name in runs}
     for half in (slice(0, 8), slice(8, None)):
         for name, sets in runs.items():
-            parts[name].append(metric.stats(caches[name].batch(sets[half]), caches[name], None))
-    values = {name: metric.reduce(join_statistics(rows)) for name, rows in parts.items()}
+            parts[name].append(
+                metric.stats(caches[name].batch(sets[half]), caches[name], None)
+            )
+    values = {
+        name: metric.reduce(join_statistics(rows)) for name, rows in parts.items()
+    }
     assert values == expected
     assert values["first"] != pytest.approx(values["second"])
 
 
-def test_statistics_can_be_reduced_by_another_instance_and_after_the_run(mixed, tmp_path):
+def test_statistics_can_be_reduced_by_another_instance_and_after_the_run(
+    mixed, tmp_path
+):
     metric, stats, _, _ = mixed
     np.savez(tmp_path / "rows.npz", **stats.to_arrays())
     with np.load(tmp_path / "rows.npz") as stored:
-        assert Mauve(embedding=Seeded(), k=5).reduce(Objects.from_arrays(stored)) == metric.reduce(stats)
+        assert Mauve(embedding=Seeded(), k=5).reduce(
+            Objects.from_arrays(stored)
+        ) == metric.reduce(stats)
 
 
 def test_rows_of_small_examples_alone_have_the_value_of_their_own_statistics(mixed):
     metric, stats, parts, features = mixed
-    assert metric.reduce(stats[20:]) == metric.reduce(metric.stats(parts[1], features, None))
+    assert metric.reduce(stats[20:]) == metric.reduce(
+        metric.stats(parts[1], features, None)
+    )
 
 
 def test_vectors_of_different_lengths_are_an_error(mixed):
     _, stats, _, _ = mixed
-    other = Objects({name: values[:, :4] for name, values in stats.columns.items()}, stats.counts, stats.defined)
-    with pytest.raises(HarnessError, match=r"arrays 'candidates' of the shapes \(8,\) and \(4,\) behind the first axis"):
+    other = Objects(
+        {name: values[:, :4] for name, values in stats.columns.items()},
+        stats.counts,
+        stats.defined,
+    )
+    with pytest.raises(
+        HarnessError,
+        match=r"arrays 'candidates' of the shapes \(8,\) and \(4,\) "
+        r"behind the first axis",
+    ):
         join_statistics([stats, other])
 
 
 def test_per_example_with_p_values():
     metric = MauvePerExample(embedding=Seeded())
     features = FeatureCache()
-    batch = features.batch([*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)])
+    batch = features.batch(
+        [*sets_of(3, 5, 4), CaptionSet("same", ("a",) * 5, ("a",) * 4)]
+    )
     observed = metric.per_example(metric.stats(batch, features, None))
     p = metric_p_values(metric, batch, features, None, observed)
     assert isinstance(metric, Permutes)
@@ -205,7 +284,9 @@ def test_per_example_with_p_values():
 
 @pytest.mark.parametrize("k", [1, True, 2.0, "five"])
 def test_a_bad_number_of_buckets_is_an_error(k):
-    with pytest.raises(HarnessError, match=f"k is {k!r}; expected 'auto' or an integer of at least 2"):
+    with pytest.raises(
+        HarnessError, match=f"k is {k!r}; expected 'auto' or an integer of at least 2"
+    ):
         Mauve(embedding=Seeded(), k=k)
 
 
@@ -215,5 +296,11 @@ def test_at_least_one_start_of_k_means_is_required():
 
 
 def test_the_signature_holds_the_settings():
-    assert Mauve(embedding=Seeded()).signature() == "mauve|k:auto|c:5|redo:5|seed:25|seeded"
-    assert MauvePerExample(embedding=Seeded(), k=3, seed=1).signature() == "mauve-example|k:3|c:5|redo:5|seed:1|seeded"
+    assert (
+        Mauve(embedding=Seeded()).signature()
+        == "mauve|k:auto|c:5|redo:5|seed:25|seeded"
+    )
+    assert (
+        MauvePerExample(embedding=Seeded(), k=3, seed=1).signature()
+        == "mauve-example|k:3|c:5|redo:5|seed:1|seeded"
+    )

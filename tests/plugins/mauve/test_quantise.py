@@ -32,7 +32,10 @@ def test_buckets_do_not_depend_on_order_or_call():
     assert np.array_equal(quantise.buckets(x, 6), labels)
     assert same_partition(quantise.buckets(x[order], 6), labels[order])
     many = quantise.many_buckets(np.stack([x[:12], x[12:24]]), 2)
-    assert same_partition(quantise.many_buckets(x[:12][order[order < 12]][None], 2)[0], many[0][order[order < 12]])
+    assert same_partition(
+        quantise.many_buckets(x[:12][order[order < 12]][None], 2)[0],
+        many[0][order[order < 12]],
+    )
 
 
 def test_small_sets_are_quantised_as_well_as_by_the_general_code():
@@ -40,14 +43,19 @@ def test_small_sets_are_quantised_as_well_as_by_the_general_code():
     sets = rng.normal(size=(20, 15, 30))
 
     def within(points, labels):
-        return sum(((points[labels == b] - points[labels == b].mean(axis=0)) ** 2).sum() for b in np.unique(labels))
+        return sum(
+            ((points[labels == b] - points[labels == b].mean(axis=0)) ** 2).sum()
+            for b in np.unique(labels)
+        )
 
     small = quantise.many_buckets(sets, 2, redo=20)
     for vectors, labels in zip(sets, small):
         reduced = quantise.reduce_dimensions(vectors)
         points = reduced.coordinates
         expected = within(points, quantise.clusters(points, 2, redo=20))
-        assert within(points, labels[reduced.order]) == pytest.approx(expected, rel=0.05)
+        assert within(points, labels[reduced.order]) == pytest.approx(
+            expected, rel=0.05
+        )
 
 
 def test_reduced_keeps_ninety_percent_of_the_variance():
@@ -61,7 +69,11 @@ def test_reduced_keeps_ninety_percent_of_the_variance():
 
 
 def test_more_buckets_than_points_and_identical_points():
-    assert quantise.clusters(np.zeros((3, 2), dtype=np.float32), 10).tolist() == [0, 0, 0]
+    assert quantise.clusters(np.zeros((3, 2), dtype=np.float32), 10).tolist() == [
+        0,
+        0,
+        0,
+    ]
     assert len(set(quantise.clusters(np.eye(3, dtype=np.float32), 10).tolist())) == 3
     with pytest.raises(ValueError, match="k >= 1"):
         quantise.clusters(np.zeros((3, 2), dtype=np.float32), 0)
@@ -71,27 +83,46 @@ def test_more_buckets_than_points_and_identical_points():
 def test_equal_vectors_share_a_bucket():
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3, 6))[rng.integers(0, 3, (4, 40))].astype(np.float32)
-    for labels in (quantise.many_buckets(vectors, 2), np.stack([quantise.buckets(one, 5) for one in vectors])):
+    for labels in (
+        quantise.many_buckets(vectors, 2),
+        np.stack([quantise.buckets(one, 5) for one in vectors]),
+    ):
         for one, buckets in zip(vectors, labels):
             kinds = np.unique(one, axis=0, return_inverse=True)[1].ravel()
-            assert all(len(set(buckets[kinds == kind].tolist())) == 1 for kind in range(3))
+            assert all(
+                len(set(buckets[kinds == kind].tolist())) == 1 for kind in range(3)
+            )
 
 
 # --------------------------------------------------------------------------- what LAPACK chooses
-# Signs of components and axes of components of equal variance are chosen by rounding errors: no bucket depends on them.
+# Signs of components and axes of components of equal variance are chosen by rounding
+# errors: no bucket depends on them.
 
-DOGS = [[1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0], [0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 2, 1], [0, 0, 0, 0, 1, 2]]
+DOGS = [
+    [1, 1, 0, 0, 0, 0],
+    [1, 0, 1, 0, 0, 0],
+    [1, 0, 0, 1, 0, 0],
+    [0, 0, 0, 0, 1, 1],
+    [0, 0, 0, 0, 2, 1],
+    [0, 0, 0, 0, 1, 2],
+]
 SETS = {
-    "counts with repeated texts": np.random.default_rng(0).poisson(0.3, (90, 12)).astype(np.float32),
+    "counts with repeated texts": np.random.default_rng(0)
+    .poisson(0.3, (90, 12))
+    .astype(np.float32),
     "words of their own": np.eye(14, 20, dtype=np.float32),
     "two kinds of texts": np.array(DOGS * 3, dtype=np.float32),
-    "more texts than dimensions": np.random.default_rng(1).poisson(1.0, (70, 4)).astype(np.float32),
+    "more texts than dimensions": np.random.default_rng(1)
+    .poisson(1.0, (70, 4))
+    .astype(np.float32),
 }
 
 
 @pytest.fixture
 def other_axes(monkeypatch):
-    """``other_axes(seed)``: eigenvectors have other signs, those of equal eigenvalues other axes, and all of them rounding errors."""
+    """``other_axes(seed)``: eigenvectors have other signs, those of equal eigenvalues
+    other axes, and all of them rounding errors.
+    """
     original = np.linalg.eigh
 
     def choose(seed):
@@ -100,12 +131,20 @@ def other_axes(monkeypatch):
         def eigh(matrices):
             values, axes = original(matrices)
             values, axes = values.copy(), axes.copy()
-            flat_values, flat_axes = values.reshape(-1, values.shape[-1]), axes.reshape(-1, *axes.shape[-2:])
+            flat_values, flat_axes = (
+                values.reshape(-1, values.shape[-1]),
+                axes.reshape(-1, *axes.shape[-2:]),
+            )
             for some_values, some_axes in zip(flat_values, flat_axes):
                 scale, start = abs(some_values).max(initial=1e-300), 0
                 for end in range(1, len(some_values) + 1):
-                    if end == len(some_values) or some_values[end] - some_values[end - 1] > 1e-11 * scale:
-                        rotation = np.linalg.qr(rng.normal(size=(end - start, end - start)))[0]
+                    if (
+                        end == len(some_values)
+                        or some_values[end] - some_values[end - 1] > 1e-11 * scale
+                    ):
+                        rotation = np.linalg.qr(
+                            rng.normal(size=(end - start, end - start))
+                        )[0]
                         some_axes[:, start:end] = some_axes[:, start:end] @ rotation
                         start = end
                 some_values += 1e-15 * scale * rng.normal(size=len(some_values))
@@ -121,7 +160,10 @@ def other_axes(monkeypatch):
 def test_buckets_do_not_depend_on_the_axes(name, k, other_axes):
     vectors = SETS[name]
     few = np.stack([vectors[start : start + 10] for start in range(4)])
-    expected, of_few = quantise.buckets(vectors, k, seed=3), quantise.many_buckets(few, min(k, 4))
+    expected, of_few = (
+        quantise.buckets(vectors, k, seed=3),
+        quantise.many_buckets(few, min(k, 4)),
+    )
     assert len(set(expected.tolist())) > 1
     for seed in range(5):
         other_axes(seed)
@@ -130,15 +172,29 @@ def test_buckets_do_not_depend_on_the_axes(name, k, other_axes):
 
 
 def test_components_of_equal_variance_are_kept_together():
-    assert quantise.reduce_dimensions(np.eye(11)).coordinates.shape == (11, 10)  # nine of ten equal ones hold 90 %
-    values = np.array([[4.0, 4.0, 1.0, 1.0 - 1e-12, 0.0], [5.0, 3.0, 2.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
-    assert quantise._leading(values, 0.9).tolist() == [[True] * 4 + [False], [True] * 3 + [False] * 2, [True] * 5]
+    # nine of ten equal ones hold 90 %
+    assert quantise.reduce_dimensions(np.eye(11)).coordinates.shape == (11, 10)
+    values = np.array(
+        [
+            [4.0, 4.0, 1.0, 1.0 - 1e-12, 0.0],
+            [5.0, 3.0, 2.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0],
+        ]
+    )
+    assert quantise._leading(values, 0.9).tolist() == [
+        [True] * 4 + [False],
+        [True] * 3 + [False] * 2,
+        [True] * 5,
+    ]
 
 
 def test_the_first_of_centres_at_equal_distances_is_the_nearest():
-    cloud = quantise._Cloud.of(np.array([[0.0, 0.0], [0.0, 1e-12], [0.0, -1e-6], [2.0, 0.0]]))
+    cloud = quantise._Cloud.of(
+        np.array([[0.0, 0.0], [0.0, 1e-12], [0.0, -1e-6], [2.0, 0.0]])
+    )
     centres = np.array([[0.0, 1.0], [0.0, -1.0], [2.0, 0.0]])
-    assert quantise._nearest(cloud, centres).tolist() == [0, 0, 1, 2]  # a millionth is a difference, float32 does not see it
+    # a millionth is a difference, float32 does not see it
+    assert quantise._nearest(cloud, centres).tolist() == [0, 0, 1, 2]
     assert quantise._nearest(cloud, centres[[1, 0, 2]]).tolist() == [0, 0, 0, 2]
 
 
@@ -146,4 +202,6 @@ def test_points_are_assigned_as_in_float64():
     rng = np.random.default_rng(0)
     points, centres = rng.normal(size=(9000, 12)), rng.normal(size=(20, 12))
     expected = ((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    assert np.array_equal(quantise._nearest(quantise._Cloud.of(points), centres), expected)
+    assert np.array_equal(
+        quantise._nearest(quantise._Cloud.of(points), centres), expected
+    )

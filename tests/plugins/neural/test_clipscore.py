@@ -1,4 +1,6 @@
-"""CLIPScore with vectors by colour in place of the two towers: formulas, images, errors; once with open_clip and random weights."""
+"""CLIPScore with vectors by colour in place of the two towers: formulas, images,
+errors; once with open_clip and random weights.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ import pytest
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
-from harness_metrics.neural.clipscore import ClipScore, PacScore, PrefixedClip, RefClipScore, RefPacScore
+from harness_metrics.neural.clipscore import (
+    ClipScore,
+    PacScore,
+    PrefixedClip,
+    RefClipScore,
+    RefPacScore,
+)
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -22,8 +30,14 @@ def pictures(tmp_path):
 
 
 def by_colour(metric):
-    """Replace the towers: the vector of a text is the colour that it names, the vector of an image its mean colour."""
-    colours = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
+    """Replace the towers: the vector of a text is the colour that it names, the vector
+    of an image its mean colour.
+    """
+    colours = {
+        "red": (1.0, 0.0, 0.0),
+        "green": (0.0, 1.0, 0.0),
+        "blue": (0.0, 0.0, 1.0),
+    }
 
     def encode(texts):
         assert all(text.startswith("A photo depicts ") for text in texts)
@@ -31,28 +45,42 @@ def by_colour(metric):
 
     metric.clip.signature = lambda: "clip|by-colour"
     metric.clip.encode = encode
-    metric._encode = lambda images: np.array([np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images])
+    metric._encode = lambda images: np.array(
+        [np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images]
+    )
     return metric
 
 
 def test_formulas(pictures):
     features = FeatureCache()
-    sets = [CaptionSet("x", ("a red", "a blue"), ("the red", "the green"), media="red.png")]
+    sets = [
+        CaptionSet("x", ("a red", "a blue"), ("the red", "the green"), media="red.png")
+    ]
     batch = features.batch(sets)
     clip = by_colour(ClipScore(weights="none", images=str(pictures)))
     assert clip.scores(batch, features, None) == pytest.approx([(2.5 + 0.0) / 2])
     ref = by_colour(RefClipScore(weights="none", images=str(pictures)))
-    assert ref.scores(batch, features, None) == pytest.approx([(2 * 2.5 * 1 / 3.5 + 0.0) / 2])
+    assert ref.scores(batch, features, None) == pytest.approx(
+        [(2 * 2.5 * 1 / 3.5 + 0.0) / 2]
+    )
 
 
 def test_pac_score_is_clipscore_with_factor_two(pictures):
     features = FeatureCache()
-    batch = features.batch([CaptionSet("x", ("a red", "a blue"), ("the red", "the green"), media="red.png")])
+    batch = features.batch(
+        [
+            CaptionSet(
+                "x", ("a red", "a blue"), ("the red", "the green"), media="red.png"
+            )
+        ]
+    )
     pac = by_colour(PacScore(weights="none", images=str(pictures)))
     assert pac.scores(batch, features, None) == pytest.approx([(2.0 + 0.0) / 2])
     assert pac.signature() == "pac-score|w:2.0|clip|by-colour"
     ref = by_colour(RefPacScore(weights="none", images=str(pictures)))
-    assert ref.scores(batch, features, None) == pytest.approx([(2 * 2.0 * 1 / 3.0 + 0.0) / 2])
+    assert ref.scores(batch, features, None) == pytest.approx(
+        [(2 * 2.0 * 1 / 3.0 + 0.0) / 2]
+    )
     assert ref.clip.model == "ViT-B-32-quickgelu"
 
 
@@ -60,7 +88,11 @@ def test_pac_score_is_clipscore_with_factor_two(pictures):
     ("media", "message"),
     [
         (None, "metric 'clipscore' needs images, and the example 'x' has none"),
-        ("gone.png", r"gone\.png: no such image \(example 'x'\); set the parameter images of 'clipscore' to its folder"),
+        (
+            "gone.png",
+            r"gone\.png: no such image \(example 'x'\); "
+            r"set the parameter images of 'clipscore' to its folder",
+        ),
         ("broken.png", r"broken\.png: is no image, video or sound by its content"),
     ],
 )
@@ -68,15 +100,22 @@ def test_an_unreadable_image_is_an_input_error(pictures, media, message):
     features = FeatureCache()
     batch = features.batch([CaptionSet("x", ("a red",), ("a red",), media=media)])
     with pytest.raises(InputError, match=message):
-        by_colour(ClipScore(weights="none", images=str(pictures))).scores(batch, features, None)
+        by_colour(ClipScore(weights="none", images=str(pictures))).scores(
+            batch, features, None
+        )
 
 
 def test_each_image_is_encoded_once(pictures, monkeypatch):
     metric = by_colour(ClipScore(weights="none", images=str(pictures), batch_size=1))
     encode, sizes = metric._encode, []
-    monkeypatch.setattr(metric, "_encode", lambda images: sizes.append(len(images)) or encode(images))
+    monkeypatch.setattr(
+        metric, "_encode", lambda images: sizes.append(len(images)) or encode(images)
+    )
     features = FeatureCache()
-    sets = [CaptionSet(str(i), ("a red",), ("a red",), media=name) for i, name in enumerate(["red.png", "green.png"] * 2)]
+    sets = [
+        CaptionSet(str(i), ("a red",), ("a red",), media=name)
+        for i, name in enumerate(["red.png", "green.png"] * 2)
+    ]
     batch = features.batch(sets)
     assert metric.scores(batch, features, None) == pytest.approx([2.5, 0.0, 2.5, 0.0])
     assert metric.image_vectors(batch, features).shape == (4, 3)
@@ -92,7 +131,11 @@ def test_the_prefix_is_part_of_the_embedding():
 
 @pytest.mark.parametrize("metric", [ClipScore, RefClipScore, PacScore, RefPacScore])
 def test_weights_are_required(metric):
-    with pytest.raises(HarnessError, match=f"metric '{metric.label}' needs weights: a local file of open_clip weights"):
+    with pytest.raises(
+        HarnessError,
+        match=f"metric '{metric.label}' needs weights: a local file of open_clip "
+        "weights",
+    ):
         metric()
 
 
@@ -106,9 +149,14 @@ def test_with_open_clip_and_random_weights(pictures, tmp_path):
     from safetensors.torch import save_file
 
     model = open_clip.create_model("ViT-B-32", pretrained=None)
-    save_file({k: v.clone().contiguous() for k, v in model.state_dict().items()}, tmp_path / "w.safetensors")
+    save_file(
+        {k: v.clone().contiguous() for k, v in model.state_dict().items()},
+        tmp_path / "w.safetensors",
+    )
     features = FeatureCache()
-    batch = features.batch([CaptionSet("x", ("a red square",), ("a red box",), media="red.png")])
+    batch = features.batch(
+        [CaptionSet("x", ("a red square",), ("a red box",), media="red.png")]
+    )
     metric = ClipScore(weights=str(tmp_path / "w.safetensors"), images=str(pictures))
     (value,) = metric.scores(batch, features, None)
     assert 0 <= value <= 2.5

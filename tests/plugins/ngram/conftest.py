@@ -14,10 +14,15 @@ BatchOf = Callable[[Sequence[Sequence[str]], int], tuple[FeatureCache, Batch]]
 
 @pytest.fixture(scope="session")
 def batch_of() -> BatchOf:
-    """Function from lists of texts, the first ``n`` of each the candidates, to a feature cache and a batch."""
+    """Function from lists of texts, the first ``n`` of each the candidates, to a
+    feature cache and a batch.
+    """
 
     def build(items: Sequence[Sequence[str]], n: int) -> tuple[FeatureCache, Batch]:
-        sets = [CaptionSet(str(i), tuple(item[:n]), tuple(item[n:])) for i, item in enumerate(items)]
+        sets = [
+            CaptionSet(str(i), tuple(item[:n]), tuple(item[n:]))
+            for i, item in enumerate(items)
+        ]
         features = FeatureCache([item.references for item in sets])
         return features, features.batch(sets)
 

@@ -29,7 +29,9 @@ def by_definition(hyp, refs, df, documents):
         penalty = repetition**0.8 * math.exp(-((n - m) ** 2) / m**2) ** 0.2
         for h, r in zip(vectors(hyp, df, documents), vectors(ref, df, documents)):
             dot = sum(min(x, r[g]) * r[g] for g, x in h.items() if g in r)
-            norm = math.sqrt(sum(x * x for x in h.values())) * math.sqrt(sum(x * x for x in r.values()))
+            norm = math.sqrt(sum(x * x for x in h.values())) * math.sqrt(
+                sum(x * x for x in r.values())
+            )
             total += penalty * (dot / norm if norm else 0.0)
     return 10 * total / 4 / len(refs)
 
@@ -40,15 +42,22 @@ def test_scores_by_the_definition():
     def text(least):
         return " ".join(rng.choice(list("abcdefg"), rng.integers(least, 40)))
 
-    sets = [CaptionSet(str(k), (text(0), text(3)), (text(1), text(5), text(2))) for k in range(8)]
+    sets = [
+        CaptionSet(str(k), (text(0), text(3)), (text(1), text(5), text(2)))
+        for k in range(8)
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = CiderR(tokenizer="none")
     batch = features.batch(sets)
     scores = metric.scores(batch, features, metric.fit(features.references, features))
-    df = document_frequencies([[text.split() for text in item.references] for item in sets])
+    df = document_frequencies(
+        [[text.split() for text in item.references] for item in sets]
+    )
     for score, item in zip(scores, sets):
         refs = [text.split() for text in item.references]
-        expected = [by_definition(text.split(), refs, df, len(sets)) for text in item.candidates]
+        expected = [
+            by_definition(text.split(), refs, df, len(sets)) for text in item.candidates
+        ]
         assert score == pytest.approx(np.mean(expected), abs=1e-9)
 
 

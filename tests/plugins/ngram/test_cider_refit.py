@@ -20,24 +20,44 @@ def examples(count, seed=0):
     rng = np.random.default_rng(seed)
 
     def text():
-        return " ".join(rng.choice(WORDS, rng.integers(0, 9), p=np.arange(30, 0, -1) / 465))
+        return " ".join(
+            rng.choice(WORDS, rng.integers(0, 9), p=np.arange(30, 0, -1) / 465)
+        )
 
-    return [CaptionSet(str(k), tuple(text() for _ in range(1 + k % 2)), tuple(text() for _ in range(2 + k % 3))) for k in range(count)]
+    return [
+        CaptionSet(
+            str(k),
+            tuple(text() for _ in range(1 + k % 2)),
+            tuple(text() for _ in range(2 + k % 3)),
+        )
+        for k in range(count)
+    ]
 
 
 def stats_of(metric, sets):
     features = FeatureCache([item.references for item in sets])
-    return scoring.score(metric, scoring.batches(sets, features), features, None, 0).stats
+    return scoring.score(
+        metric, scoring.batches(sets, features), features, None, 0
+    ).stats
 
 
 @pytest.mark.parametrize("variant", ["d", "plain"])
 def test_the_value_is_that_of_df_references(variant):
     sets = examples(23)
-    fixed, refitted = Cider(tokenizer="none", variant=variant), Cider(df="resampled", tokenizer="none", variant=variant)
+    fixed, refitted = (
+        Cider(tokenizer="none", variant=variant),
+        Cider(df="resampled", tokenizer="none", variant=variant),
+    )
     stats = stats_of(refitted, sets)
-    assert refitted.reduce(stats) == pytest.approx(fixed.reduce(stats_of(fixed, sets)), abs=1e-12)
-    np.testing.assert_array_equal(refitted.per_example(stats), stats_of(fixed, sets)[:, 0])
-    assert refitted.reduce(stats, np.ones((2, 23))) == pytest.approx([refitted.reduce(stats)] * 2, abs=1e-12)
+    assert refitted.reduce(stats) == pytest.approx(
+        fixed.reduce(stats_of(fixed, sets)), abs=1e-12
+    )
+    np.testing.assert_array_equal(
+        refitted.per_example(stats), stats_of(fixed, sets)[:, 0]
+    )
+    assert refitted.reduce(stats, np.ones((2, 23))) == pytest.approx(
+        [refitted.reduce(stats)] * 2, abs=1e-12
+    )
     assert refitted.signature() == f"cider-{variant}|df:resampled|tok:none"
 
 
@@ -47,7 +67,9 @@ def test_weights_repeat_and_leave_out_documents():
     weights = np.array([2, 0, 1, 1, 3, 0, 1, 1, 0])
     chosen = [sets[k] for k in np.repeat(np.arange(9), weights)]
     expected = Cider(tokenizer="none").reduce(stats_of(Cider(tokenizer="none"), chosen))
-    assert metric.reduce(stats_of(metric, sets), weights[None])[0] == pytest.approx(expected, abs=1e-12)
+    assert metric.reduce(stats_of(metric, sets), weights[None])[0] == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_the_interval_counts_the_frequencies():
@@ -57,7 +79,10 @@ def test_the_interval_counts_the_frequencies():
     assert interval.ends is not None
     assert interval.ends[0] < value < interval.ends[1]
     assert interval.note == cider_refit.NOTE
-    assert intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
+    assert (
+        intervals.estimate(fixed, stats_of(fixed, sets), 100, 0)[1].note
+        == f"{cider_refit.HELD_FIXED}; df: resampled refits them"
+    )
     assert CiderDistance().held_fixed == fixed.spec.held_fixed == cider_refit.HELD_FIXED
     assert metric.spec.held_fixed == ""
     documents = [list(item.references) for item in sets]

@@ -1,4 +1,6 @@
-"""``harness df``: a table built from a file of references gives the scores of these references."""
+"""``harness df``: a table built from a file of references gives the scores of these
+references.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,25 @@ def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
         "2": ["a cat sleeps on a mat", "a cat on the mat"],
         "3": ["two men talk"],
     }
-    candidates = {"1": ["a dog runs on grass"], "2": ["the cat sleeps on the mat"], "3": ["two men"]}
+    candidates = {
+        "1": ["a dog runs on grass"],
+        "2": ["the cat sleeps on the mat"],
+        "3": ["two men"],
+    }
     (tmp_path / "r.json").write_text(json.dumps(references))
-    command = [sys.executable, "-m", "harness", "df", "--references", "r.json", "--output", "df.npz"]
-    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "harness",
+        "df",
+        "--references",
+        "r.json",
+        "--output",
+        "df.npz",
+    ]
+    process = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert process.returncode == 0, process.stderr
     assert "of 3 documents" in process.stdout
     metrics = ["cider", {"cider": {"df": str(tmp_path / "df.npz")}}]
@@ -32,23 +49,77 @@ def test_a_table_from_the_references_gives_the_same_cider(tmp_path):
     assert task.value > 0.5
 
 
-def test_tables_of_parts_join_to_the_table_of_all_references(tmp_path, monkeypatch, capsys):
+def test_tables_of_parts_join_to_the_table_of_all_references(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     rows = [
-        {"id": str(k), "references": [f"a dog {word}", f"the {word} dog sits"]} for k, word in enumerate(["runs", "sits", "sits", "jumps"])
+        {"id": str(k), "references": [f"a dog {word}", f"the {word} dog sits"]}
+        for k, word in enumerate(["runs", "sits", "sits", "jumps"])
     ]
     for name, part in (("all", rows), ("a", rows[:2]), ("b", rows[2:])):
         Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, part)))
-        assert main(["df", "--references", f"{name}.jsonl", "--output", f"{name}.npz"]) == 0
-    assert main(["df", "--join", "a.npz", "b.npz", "--output", "joined.npz", "--minimum", "2"]) == 0
-    assert main(["df", "--references", "all.jsonl", "--output", "frequent.npz", "--minimum", "2"]) == 0
+        assert (
+            main(["df", "--references", f"{name}.jsonl", "--output", f"{name}.npz"])
+            == 0
+        )
+    assert (
+        main(
+            [
+                "df",
+                "--join",
+                "a.npz",
+                "b.npz",
+                "--output",
+                "joined.npz",
+                "--minimum",
+                "2",
+            ]
+        )
+        == 0
+    )
+    assert (
+        main(
+            [
+                "df",
+                "--references",
+                "all.jsonl",
+                "--output",
+                "frequent.npz",
+                "--minimum",
+                "2",
+            ]
+        )
+        == 0
+    )
     assert capsys.readouterr().out.splitlines()[-1].endswith("n-grams of 4 documents")
-    joined, expected = (read(Path(name), "ptb") for name in ("joined.npz", "frequent.npz"))
-    assert dict(zip(joined.grams, joined.counts.tolist())) == dict(zip(expected.grams, expected.counts.tolist()))
+    joined, expected = (
+        read(Path(name), "ptb") for name in ("joined.npz", "frequent.npz")
+    )
+    assert dict(zip(joined.grams, joined.counts.tolist())) == dict(
+        zip(expected.grams, expected.counts.tolist())
+    )
     assert joined.documents == 4
-    assert main(["df", "--references", "a.jsonl", "--output", "words.json", "--tokenizer", "none"]) == 0
+    assert (
+        main(
+            [
+                "df",
+                "--references",
+                "a.jsonl",
+                "--output",
+                "words.json",
+                "--tokenizer",
+                "none",
+            ]
+        )
+        == 0
+    )
     assert main(["df", "--join", "a.npz", "words.json", "--output", "joined.npz"]) == 2
     assert "words.json: the table's tokenizer is 'none'" in capsys.readouterr().err
     assert main(["df", "--join", "a.npz", "jonied.npz", "--output", "other.npz"]) == 2
-    assert capsys.readouterr().err == "harness: jonied.npz: no such document-frequency table; did you mean 'joined.npz'?\n"
+    assert (
+        capsys.readouterr().err
+        == "harness: jonied.npz: no such document-frequency table; "
+        "did you mean 'joined.npz'?\n"
+    )
     assert not Path("other.npz").exists()

@@ -1,4 +1,6 @@
-"""Sources of document frequencies: the task, the references of a fit, a table, documents passed from Python."""
+"""Sources of document frequencies: the task, the references of a fit, a table,
+documents passed from Python.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ from harness.errors import HarnessError, InputError
 from harness.files.outputs import OUTPUTS
 from harness.run.features import FeatureCache
 from harness_metrics.ngram import cider, document_frequency
-from harness_metrics.ngram.document_frequency import Source, Table, build_df_table, from_documents
+from harness_metrics.ngram.document_frequency import (
+    Source,
+    Table,
+    build_df_table,
+    from_documents,
+)
 from harness_metrics.tokenisers.tokens import TextRows
 
 # --------------------------------------------------------------------------- tables
@@ -23,8 +30,14 @@ from harness_metrics.tokenisers.tokens import TextRows
 
 
 ENDINGS = ["df.json", "df.json.gz", "df.parquet", "df.npz"]
-TABLE = Table(["a", "dog", "a dog", "\u00e9t\u00e9 d\u2019or"], np.array([3, 2, 1, 1]), 4, "none")
-words = st.text("ab\u00e9\u2019 0", min_size=1, max_size=6).map(str.strip).filter(lambda t: 1 <= len(t.split()) <= 4)
+TABLE = Table(
+    ["a", "dog", "a dog", "\u00e9t\u00e9 d\u2019or"], np.array([3, 2, 1, 1]), 4, "none"
+)
+words = (
+    st.text("ab\u00e9\u2019 0", min_size=1, max_size=6)
+    .map(str.strip)
+    .filter(lambda t: 1 <= len(t.split()) <= 4)
+)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -32,10 +45,22 @@ words = st.text("ab\u00e9\u2019 0", min_size=1, max_size=6).map(str.strip).filte
 @given(content=st.dictionaries(words, st.integers(0, 1 << 40), max_size=5))
 def test_a_table_is_read_as_written(tmp_path_factory, ending, content):
     path = tmp_path_factory.mktemp("tables") / ending
-    document_frequency.write(path, Table(list(content), np.array(list(content.values()), dtype=np.int64), 1 << 40, "ptb"))
+    document_frequency.write(
+        path,
+        Table(
+            list(content),
+            np.array(list(content.values()), dtype=np.int64),
+            1 << 40,
+            "ptb",
+        ),
+    )
     table = document_frequency.read(path, "ptb")
     assert dict(zip(table.grams, table.counts.tolist())) == content
-    assert (table.counts.dtype, table.documents, table.tokenizer) == (np.int64, 1 << 40, "ptb")
+    assert (table.counts.dtype, table.documents, table.tokenizer) == (
+        np.int64,
+        1 << 40,
+        "ptb",
+    )
     assert [p.name for p in path.parent.iterdir() if p.name != OUTPUTS] == [ending]
 
 
@@ -44,7 +69,9 @@ def test_equal_tables_have_equal_hashes(tmp_path, ending):
     first, second = tmp_path / ending, tmp_path / f"2-{ending}"
     for path in (first, second):
         document_frequency.write(path, TABLE)
-    assert document_frequency.content_hash(first) == document_frequency.content_hash(second)
+    assert document_frequency.content_hash(first) == document_frequency.content_hash(
+        second
+    )
     assert len(document_frequency.content_hash(first)) == 8
 
 
@@ -68,13 +95,22 @@ def test_a_truncated_table_is_reported(tmp_path, ending):
         ({"df": {"a": 1.5}}, "expected whole numbers"),
         ({"df": {"a": -1}}, "'a' occurs in -1 of 4"),
         ({"df": ["a"]}, "not a document-frequency table"),
-        ({"tokenizer": "ptb"}, "the table's tokenizer is 'ptb', but the metric's is 'none'"),
+        (
+            {"tokenizer": "ptb"},
+            "the table's tokenizer is 'ptb', but the metric's is 'none'",
+        ),
     ],
 )
 @pytest.mark.parametrize("ending", ["df.json", "df.json.gz"])
-def test_an_inconsistent_table_is_reported_in_one_line(tmp_path, change, message, ending):
+def test_an_inconsistent_table_is_reported_in_one_line(
+    tmp_path, change, message, ending
+):
     path = tmp_path / ending
-    content = {**TABLE.header(), "df": dict(zip(TABLE.grams, TABLE.counts.tolist())), **change}
+    content = {
+        **TABLE.header(),
+        "df": dict(zip(TABLE.grams, TABLE.counts.tolist())),
+        **change,
+    }
     text = json.dumps(content).encode()
     path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
     with pytest.raises(InputError, match=message) as raised:
@@ -83,43 +119,67 @@ def test_an_inconsistent_table_is_reported_in_one_line(tmp_path, change, message
 
 
 def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"unknown ending .* expected \.json, \.json\.gz, \.npz, \.parquet"):
+    with pytest.raises(
+        InputError,
+        match=r"unknown ending .* expected \.json, \.json\.gz, \.npz, \.parquet",
+    ):
         document_frequency.write(tmp_path / "df.pkl", TABLE)
 
 
 def test_text_that_utf8_cannot_encode_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(InputError, match=r"n-gram that UTF-8 cannot encode"):
-        document_frequency.write(tmp_path / "df.npz", Table(["\ud800"], np.array([1]), 1, "none"))
+        document_frequency.write(
+            tmp_path / "df.npz", Table(["\ud800"], np.array([1]), 1, "none")
+        )
     assert not list(tmp_path.iterdir())
 
 
 def test_the_hint_follows_the_reason_that_a_file_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match=r"table \(No such file or directory\); expected a path$"):
+    with pytest.raises(
+        InputError, match=r"table \(No such file or directory\); expected a path$"
+    ):
         document_frequency.content_hash(tmp_path / "none.npz", "expected a path")
 
 
 def test_pickled_arrays_are_not_read(tmp_path):
     path = tmp_path / "df.npz"
-    np.savez(path, grams=np.array([{"a": 1}], dtype=object), header=np.frombuffer(b"{}", np.uint8), df=np.array([1]))
+    np.savez(
+        path,
+        grams=np.array([{"a": 1}], dtype=object),
+        header=np.frombuffer(b"{}", np.uint8),
+        df=np.array([1]),
+    )
     with pytest.raises(InputError, match="allow_pickle=False"):
         document_frequency.read(path, "none")
 
 
 # --------------------------------------------------------------------------- frequencies
 
-CORPUS = [["a dog runs fast", "the dog"], ["a cat sat on a mat"], ["a dog sat", "\u00e9t\u00e9 d\u2019or"], ["x y z w v"]]
+CORPUS = [
+    ["a dog runs fast", "the dog"],
+    ["a cat sat on a mat"],
+    ["a dog sat", "\u00e9t\u00e9 d\u2019or"],
+    ["x y z w v"],
+]
 
 
 def stats(metric):
-    """(2, 1) scores of two examples whose references are two documents of the corpus."""
-    sets = [CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])), CaptionSet("1", ("a dog",), tuple(CORPUS[2]))]
+    """(2, 1) scores of two examples whose references are two documents of the
+    corpus.
+    """
+    sets = [
+        CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])),
+        CaptionSet("1", ("a dog",), tuple(CORPUS[2])),
+    ]
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
     return metric.stats(batch, features, metric.fit(features.references, features))
 
 
 @pytest.mark.parametrize("ending", ["df.json", "df.json.gz", "df.parquet", "df.npz"])
-def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(tmp_path, ending):
+def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(
+    tmp_path, ending
+):
     path = tmp_path / ending
     assert build_df_table(CORPUS, path, tokenizer="none") > 30
     assert [p.name for p in tmp_path.iterdir() if p.name != OUTPUTS] == [ending]
@@ -128,14 +188,18 @@ def test_a_table_gives_the_scores_of_the_corpus_that_it_was_built_from(tmp_path,
     assert np.array_equal(stats(from_table), stats(from_texts))
     assert not np.array_equal(stats(from_table), stats(cider.Cider(tokenizer="none")))
     assert np.array_equal(
-        cider.matrix(["a dog", "a dog runs"], df=path, tokenizer="none"), cider.matrix(["a dog", "a dog runs"], df=CORPUS, tokenizer="none")
+        cider.matrix(["a dog", "a dog runs"], df=path, tokenizer="none"),
+        cider.matrix(["a dog", "a dog runs"], df=CORPUS, tokenizer="none"),
     )
 
 
 def test_the_source_is_part_of_the_signature(tmp_path):
     path = tmp_path / "df.json"
     build_df_table(CORPUS, path, tokenizer="none")
-    signatures = [cider.Cider(df=df, tokenizer="none").signature() for df in ("references", "given", str(path), CORPUS, CORPUS[1:])]
+    signatures = [
+        cider.Cider(df=df, tokenizer="none").signature()
+        for df in ("references", "given", str(path), CORPUS, CORPUS[1:])
+    ]
     assert signatures[:2] == ["cider-d|df:task|tok:none", "cider-d|df:given|tok:none"]
     assert "df:table:" in signatures[2]
     assert len(set(signatures)) == 5
@@ -151,11 +215,19 @@ def test_boundaries_of_documents_are_part_of_the_signature():
 
 def test_the_source_given_is_the_references_of_the_fit():
     features = FeatureCache(CORPUS)
-    sets = [CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])), CaptionSet("1", ("a dog",), tuple(CORPUS[2]))]
+    sets = [
+        CaptionSet("0", ("a dog sat on a mat",), tuple(CORPUS[0])),
+        CaptionSet("1", ("a dog",), tuple(CORPUS[2])),
+    ]
     batch = features.batch(sets)
     stratum = [item.references for item in sets]
-    fitted, task = cider.Cider(df="given", tokenizer="none"), cider.Cider(tokenizer="none")
-    assert np.array_equal(fitted.stats(batch, features, fitted.fit(stratum, features)), stats(task))
+    fitted, task = (
+        cider.Cider(df="given", tokenizer="none"),
+        cider.Cider(tokenizer="none"),
+    )
+    assert np.array_equal(
+        fitted.stats(batch, features, fitted.fit(stratum, features)), stats(task)
+    )
     whole = task.fit(features.references, features)
     assert not np.array_equal(task.stats(batch, features, whole), stats(task))
 
@@ -168,7 +240,12 @@ def test_n_grams_indexed_later_are_in_no_document():
     assert frequencies.documents == 4
     assert len(frequencies.counts) < index.n_grams
     names = index.gram_texts()
-    assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {"a": 3, "dog": 2, "a dog": 2, "sat": 2}
+    assert {names[i]: int(n) for i, n in enumerate(frequencies.counts) if n > 1} == {
+        "a": 3,
+        "dog": 2,
+        "a dog": 2,
+        "sat": 2,
+    }
 
 
 def test_rare_n_grams_are_omitted_from_a_table(tmp_path):
@@ -177,11 +254,16 @@ def test_rare_n_grams_are_omitted_from_a_table(tmp_path):
     table = json.loads(path.read_text(encoding="utf-8"))
     assert table["documents"] == 4
     assert set(table["df"]) == {"a", "dog", "a dog", "sat"}
-    assert np.array_equal(stats(cider.Cider(df=path, tokenizer="none")), stats(cider.Cider(df=CORPUS, tokenizer="none")))
+    assert np.array_equal(
+        stats(cider.Cider(df=path, tokenizer="none")),
+        stats(cider.Cider(df=CORPUS, tokenizer="none")),
+    )
 
 
 def test_a_missing_table_is_reported_by_the_constructor(tmp_path):
-    with pytest.raises(InputError, match=r"none\.json: cannot read the document-frequency table"):
+    with pytest.raises(
+        InputError, match=r"none\.json: cannot read the document-frequency table"
+    ):
         cider.Cider(df=str(tmp_path / "none.json"))
 
 

@@ -1,4 +1,6 @@
-"""BLEU, ROUGE-L and CIDEr on arbitrary texts: finite scores, valid distances, the same digits in any order of work."""
+"""BLEU, ROUGE-L and CIDEr on arbitrary texts: finite scores, valid distances, the same
+digits in any order of work.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,20 @@ from harness_metrics.ngram import bleu, cider, rouge
 
 DISTANCES = [bleu.BleuDistance, rouge.RougeDistance, cider.CiderDistance]
 METRICS = [bleu.Bleu, rouge.Rouge, cider.Cider, cider.CiderD]
-ODD = ["", " ", "a", "a  b", "a b", "...", "!?", "🐶 🐶", "e\u0301", "nul\x00here", "\u2028", "\ud800"]
+ODD = [
+    "",
+    " ",
+    "a",
+    "a  b",
+    "a b",
+    "...",
+    "!?",
+    "🐶 🐶",
+    "e\u0301",
+    "nul\x00here",
+    "\u2028",
+    "\ud800",
+]
 ODD.append("\u200f\u05e9\u05dc\u05d5\u05dd")  # right to left
 
 
@@ -22,7 +37,8 @@ ODD.append("\u200f\u05e9\u05dc\u05d5\u05dd")  # right to left
 @given(texts=st.lists(st.text(max_size=12), min_size=2, max_size=5))
 def test_distances_of_any_texts_are_valid(batch_of, kind, texts):
     features, batch = batch_of([[*texts, texts[0]]], 1)
-    matrices = features.distances(kind(tokenizer="none"), batch)  # raises unless finite, non-negative and d(x, x) = 0
+    # raises unless finite, non-negative and d(x, x) = 0
+    matrices = features.distances(kind(tokenizer="none"), batch)
     assert matrices[0, 0, -1] == 0  # the first text again
 
 
@@ -45,7 +61,10 @@ def test_odd_texts_have_finite_scores_and_nulls(batch_of, kind):
 @pytest.mark.parametrize("kind", DISTANCES)
 def test_texts_of_ten_thousand_words_have_positive_distances(batch_of, kind):
     rng = np.random.default_rng(1)
-    long = [" ".join(rng.choice(["a", "b", "c", "dog", "runs"], size=size)) for size in (10_000, 9_000)]
+    long = [
+        " ".join(rng.choice(["a", "b", "c", "dog", "runs"], size=size))
+        for size in (10_000, 9_000)
+    ]
     features, batch = batch_of([[long[0], "a dog runs", long[1]]], 1)
     matrices = features.distances(kind(tokenizer="none"), batch)
     assert (matrices[0][~np.eye(3, dtype=bool)] > 0).all()
@@ -54,16 +73,25 @@ def test_texts_of_ten_thousand_words_have_positive_distances(batch_of, kind):
 @pytest.mark.parametrize("kind", METRICS)
 def test_the_order_in_which_texts_are_indexed_changes_no_digit(kind):
     rng = np.random.default_rng(3)
-    texts = [[" ".join(rng.choice(list("abcdefg"), 9)) for _ in range(5)] for _ in range(40)]
-    sets = [CaptionSet(str(i), tuple(row[:2]), tuple(row[2:])) for i, row in enumerate(texts)]
+    texts = [
+        [" ".join(rng.choice(list("abcdefg"), 9)) for _ in range(5)] for _ in range(40)
+    ]
+    sets = [
+        CaptionSet(str(i), tuple(row[:2]), tuple(row[2:]))
+        for i, row in enumerate(texts)
+    ]
     references = [item.references for item in sets]
 
     def scores(part, indexed_before):
         features = FeatureCache(references)
         metric = kind(tokenizer="none")
         for other in indexed_before:
-            metric.stats(features.batch([other]), features, metric.fit(references, features))
-        return metric.stats(features.batch(part), features, metric.fit(references, features))
+            metric.stats(
+                features.batch([other]), features, metric.fit(references, features)
+            )
+        return metric.stats(
+            features.batch(part), features, metric.fit(references, features)
+        )
 
     before = [CaptionSet("0", ("g f e d c b a",), ("z",)), sets[30]]
     shards = [scores(sets[:20], before), scores(sets[20:], before)]

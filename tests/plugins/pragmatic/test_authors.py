@@ -19,8 +19,14 @@ def test_golden_expressions(golden):
     with (folder / "input.csv").open() as file:
         rows = list(csv.DictReader(file))
     for item, detail in zip(rows, details):
-        assert list(expressions_of(int(item["target_id"])).expressions) == detail["target_expressions"]
-        assert list(expressions_of(int(item["distractor_id"])).expressions) == detail["distractor_expressions"]
+        assert (
+            list(expressions_of(int(item["target_id"])).expressions)
+            == detail["target_expressions"]
+        )
+        assert (
+            list(expressions_of(int(item["distractor_id"])).expressions)
+            == detail["distractor_expressions"]
+        )
 
 
 def test_hues_of_several_parts_need_their_noun():
@@ -30,7 +36,10 @@ def test_hues_of_several_parts_need_their_noun():
 
 
 def script(*games, **params):
-    rows = [{"prediction": text, "target_id": target, "distractor_id": other} for text, target, other in games]
+    rows = [
+        {"prediction": text, "target_id": target, "distractor_id": other}
+        for text, target, other in games
+    ]
     return evaluate_script(check_rows(rows), **params)
 
 

@@ -10,20 +10,36 @@ from harness_tasks.a3ds.scene import PHRASES
 
 @pytest.mark.parametrize("phrase", sorted(set(PHRASES[lexicon.ORIENTATION])))
 def test_places_of_the_grammar_fit_the_orientations_with_that_phrase(phrase):
-    values = [index for index, other in enumerate(PHRASES[lexicon.ORIENTATION]) if other == phrase]
+    values = [
+        index
+        for index, other in enumerate(PHRASES[lexicon.ORIENTATION])
+        if other == phrase
+    ]
     assert lexicon.place(phrase.split()) == lexicon.mask(*values)
 
 
 @pytest.mark.parametrize(
-    ("text", "values"), [("a medium sized ball", []), ("the left", [13]), ("near the left side", [12]), ("left right", [])]
+    ("text", "values"),
+    [
+        ("a medium sized ball", []),
+        ("the left", [13]),
+        ("near the left side", [12]),
+        ("left right", []),
+    ],
 )
 def test_other_places(text, values):
     assert lexicon.place(text.split()) == lexicon.mask(*values)
 
 
 def test_tables_hold_the_phrases_of_the_grammar():
-    assert all(lexicon.HUES[phrase] == 1 << index for index, phrase in enumerate(PHRASES[lexicon.FLOOR]))
-    assert all(lexicon.SHAPES[phrase] == 1 << index for index, phrase in enumerate(PHRASES[lexicon.SHAPE]))
+    assert all(
+        lexicon.HUES[phrase] == 1 << index
+        for index, phrase in enumerate(PHRASES[lexicon.FLOOR])
+    )
+    assert all(
+        lexicon.SHAPES[phrase] == 1 << index
+        for index, phrase in enumerate(PHRASES[lexicon.SHAPE])
+    )
     assert lexicon.HUES["blue"] == lexicon.mask(6, 7)
     assert lexicon.FILLERS & set(lexicon.NOUNS) == {"it", "can"}  # read as nouns
 

@@ -18,7 +18,12 @@ TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
 
 def batch(*sets, features):
     sets_of_captions = [
-        CaptionSet(f"g{k}", tuple(texts), ("a",), meta={"target_id": TARGET, "distractor_id": OTHER, "group": group})
+        CaptionSet(
+            f"g{k}",
+            tuple(texts),
+            ("a",),
+            meta={"target_id": TARGET, "distractor_id": OTHER, "group": group},
+        )
         for k, (texts, group) in enumerate(sets)
     ]
     return features.batch(sets_of_captions)
@@ -32,14 +37,30 @@ def test_scores_and_undefined_examples():
     stats = efficiency.stats(games, features, None)
     assert stats[0, 0] == 1
     assert math.isnan(stats[1, 0])
-    assert metrics.Discriminativity().stats(games, features, None).ravel().tolist() == [1, 0]
-    assert metrics.OptimalDiscriminativity().stats(games, features, None).ravel().tolist() == [1, 0]
-    assert metrics.MentionedFeatures().stats(games, features, None).ravel().tolist() == [2, 1]
-    assert metrics.FalseFeatures().stats(games, features, None).ravel().tolist() == [0, 0]
-    assert metrics.Relevance().stats(games, features, None).ravel() == pytest.approx([0.8, 0.8])
+    assert metrics.Discriminativity().stats(games, features, None).ravel().tolist() == [
+        1,
+        0,
+    ]
+    assert metrics.OptimalDiscriminativity().stats(
+        games, features, None
+    ).ravel().tolist() == [1, 0]
+    assert metrics.MentionedFeatures().stats(
+        games, features, None
+    ).ravel().tolist() == [2, 1]
+    assert metrics.FalseFeatures().stats(games, features, None).ravel().tolist() == [
+        0,
+        0,
+    ]
+    assert metrics.Relevance().stats(games, features, None).ravel() == pytest.approx(
+        [0.8, 0.8]
+    )
     redundant = metrics.RedundantMention(feature="shape")
     assert redundant.stats(games, features, None).ravel().tolist() == [1, 1]
-    assert math.isnan(metrics.RedundantMention(feature="object_hue").stats(games, features, None)[0, 0])
+    assert math.isnan(
+        metrics.RedundantMention(feature="object_hue").stats(games, features, None)[
+            0, 0
+        ]
+    )
 
 
 def test_score_of_an_example_is_the_mean_of_the_defined_scores():
@@ -54,13 +75,22 @@ def test_a_category_excludes_other_examples():
     games = batch((["a cyan ball"], "one"), (["a ball"], "two"), features=features)
     metric = metrics.Discriminativity(category="two")
     assert metric.spec.name == "discriminativity(two)"
-    assert np.isnan(metric.stats(games, features, None)).ravel().tolist() == [True, False]
+    assert np.isnan(metric.stats(games, features, None)).ravel().tolist() == [
+        True,
+        False,
+    ]
     assert metric.signature() != metrics.Discriminativity().signature()
 
 
 def test_modes_and_invalid_parameters():
-    assert metrics.Discriminativity(mode="authors-script").spec.name == "discriminativity(authors-script)"
-    with pytest.raises(HarnessError, match="script has no optimal-discriminativity; expected mode paper"):
+    assert (
+        metrics.Discriminativity(mode="authors-script").spec.name
+        == "discriminativity(authors-script)"
+    )
+    with pytest.raises(
+        HarnessError,
+        match="script has no optimal-discriminativity; expected mode paper",
+    ):
         metrics.OptimalDiscriminativity(mode="authors-script")
     with pytest.raises(HarnessError, match="did you mean 'shape'"):
         metrics.RedundantMention(feature="shap")
@@ -82,7 +112,9 @@ def test_listener_accuracy_of_any_listener():
             return np.array([0 if "cyan" in text else 1 for text in captions])
 
     features = FeatureCache()
-    games = batch((["a cyan ball", "a ball"], "one"), (["cyan", "cyan"], "two"), features=features)
+    games = batch(
+        (["a cyan ball", "a ball"], "one"), (["cyan", "cyan"], "two"), features=features
+    )
     metric = metrics.ListenerAccuracy(listener=Half())
     assert metric.stats(games, features, None).ravel().tolist() == [0.5, 1]
     assert "half" in metric.signature()
@@ -91,7 +123,15 @@ def test_listener_accuracy_of_any_listener():
 
 
 @pytest.mark.parametrize(
-    ("meta", "distractor"), [({"distractor_id": 3}, 3), ({"distractor_ids": [3]}, 3), ({"distractor_ids": [3, 4]}, [3, 4])]
+    ("meta", "distractor"),
+    [
+        ({"distractor_id": 3}, 3),
+        ({"distractor_ids": [3]}, 3),
+        ({"distractor_ids": [3, 4]}, [3, 4]),
+    ],
 )
 def test_one_distractor_in_a_list_is_that_distractor(meta, distractor):
-    assert metrics._game({"target_id": 1, **meta}, "g", "m") == {"target_id": 1, "distractor_id": distractor}
+    assert metrics._game({"target_id": 1, **meta}, "g", "m") == {
+        "target_id": 1,
+        "distractor_id": distractor,
+    }

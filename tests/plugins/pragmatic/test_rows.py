@@ -12,10 +12,16 @@ from harness_tasks.a3ds.scene import indices
 ROW = {"prediction": "a ball", "target_id": 5, "distractor_id": 9}
 
 
-@pytest.mark.parametrize("changes", [{}, {"target_id": "5"}, {"distractor_id": [9]}, {"distractor_ids": [9]}])
+@pytest.mark.parametrize(
+    "changes", [{}, {"target_id": "5"}, {"distractor_id": [9]}, {"distractor_ids": [9]}]
+)
 def test_ids_of_all_forms(changes):
     rows = check_rows([ROW, ROW | changes])
-    assert (len(rows), rows.targets.tolist(), rows.distractors.tolist()) == (2, [5, 5], [[9], [9]])
+    assert (len(rows), rows.targets.tolist(), rows.distractors.tolist()) == (
+        2,
+        [5, 5],
+        [[9], [9]],
+    )
     np.testing.assert_array_equal(rows.target_values, indices([5, 5]))
     assert rows.distractor_values.shape == (2, 1, 6)
 

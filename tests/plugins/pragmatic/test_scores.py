@@ -1,4 +1,6 @@
-"""Pragmatic scores: rows of the authors' script, formulas of the paper, undefined scores."""
+"""Pragmatic scores: rows of the authors' script, formulas of the paper,
+undefined scores.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +43,24 @@ def test_needed_features_of_small_cases():
     assert scores.features_needed(differs[:, :1]).tolist() == [1, 1, 0]
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=2, max_size=4))
+@given(
+    st.lists(st.lists(st.booleans(), min_size=6, max_size=6), min_size=2, max_size=4)
+)
 def test_needed_features_are_the_smallest_cover(distractors):
     differs = np.array(distractors)
-    covers = [size for size in range(7) for subset in combinations(range(6), size) if differs[:, subset].any(1).all()]
+    covers = [
+        size
+        for size in range(7)
+        for subset in combinations(range(6), size)
+        if differs[:, subset].any(1).all()
+    ]
     assert scores.features_needed(differs[None])[0] == (covers[0] if covers else 0)
 
 
 def test_efficiency_of_several_needed_features():
-    efficiency = scores.contrastive_efficiency(np.array([2, 3, 0]), np.array([2, 4, 4]), np.array([2, 2, 2]))
+    efficiency = scores.contrastive_efficiency(
+        np.array([2, 3, 0]), np.array([2, 4, 4]), np.array([2, 2, 2])
+    )
     assert efficiency[:2].tolist() == [1.0, 0.5] and math.isnan(efficiency[2])
 
 
@@ -66,7 +77,8 @@ def test_discriminativity():
 
 # --------------------------------------------------------------------------- scores
 
-TARGET = scene_id([0, 1, 5, 7, 2, 0])  # giant cyan ball, red floor, orange wall, right corner
+# giant cyan ball, red floor, orange wall, right corner
+TARGET = scene_id([0, 1, 5, 7, 2, 0])
 
 
 def row(prediction, target=TARGET, distractor=None, **change):
@@ -82,10 +94,16 @@ def read_csv(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name, order_dependent", [("expected_rowwise", False), ("expected_original", True)])
+@pytest.mark.parametrize(
+    "name, order_dependent", [("expected_rowwise", False), ("expected_original", True)]
+)
 def test_golden_rows_of_the_authors_script(golden, name, order_dependent):
     folder = golden / "a3ds_pragmatic"
-    scores = evaluate(read_csv(folder / "input.csv"), "authors-script", order_dependent=order_dependent)
+    scores = evaluate(
+        read_csv(folder / "input.csv"),
+        "authors-script",
+        order_dependent=order_dependent,
+    )
     expected = read_csv(folder / f"{name}.csv")
     assert len(scores) == len(expected)
     for ours, theirs in zip(scores, expected):
@@ -101,7 +119,11 @@ def test_rows_on_which_the_script_fails_have_a_result(golden):
     for mode in ("paper", "authors-script"):
         scores = evaluate(rows, mode)
         assert np.isnan(scores.columns["relevance"]).all()
-        assert scores.summary()["relevance"] == {"mean": pytest.approx(math.nan, nan_ok=True), "n": 0, "undefined": len(rows)}
+        assert scores.summary()["relevance"] == {
+            "mean": pytest.approx(math.nan, nan_ok=True),
+            "n": 0,
+            "undefined": len(rows),
+        }
         assert not np.isnan(scores.columns["num_discriminative"]).any()
     assert evaluate([row("")], "authors-script")[0]["num_mentioned_features"] == 0
 
@@ -118,7 +140,12 @@ def test_paper_scores_of_small_cases():
             row("a green ball", **both),
         ]
     )
-    names = ("discriminativity", "contrastive_efficiency", "relevance", "optimal_discriminativity")
+    names = (
+        "discriminativity",
+        "contrastive_efficiency",
+        "relevance",
+        "optimal_discriminativity",
+    )
     assert [best[n] for n in names] == [1, 1, 1, 1]
     assert [two[n] for n in names] == [1, 0, 1, 0]  # 1 - (2 - 1) / (2 - 1)
     assert [more[n] for n in names] == [1, 1 - 1 / 3, 0.5, 0]  # k = 4, c = 2
@@ -126,20 +153,35 @@ def test_paper_scores_of_small_cases():
     assert math.isnan(other["contrastive_efficiency"])
     assert (nothing["mentioned_features"], nothing["relevance"]) == (0, 1)
     assert math.isnan(nothing["contrastive_efficiency"])
-    assert (false["false_features"], false["num_true"], false["discriminativity"]) == (1, 1, 0)
+    assert (false["false_features"], false["num_true"], false["discriminativity"]) == (
+        1,
+        1,
+        0,
+    )
 
 
 def test_a_contradiction_is_a_false_feature_and_no_true_one():
     scores = evaluate([row("a cyan ball is green", object_hue=3)])[0]
-    assert (scores["false_features"], scores["is_object_hue"], scores["discriminativity"]) == (1, 0, 0)
+    assert (
+        scores["false_features"],
+        scores["is_object_hue"],
+        scores["discriminativity"],
+    ) == (1, 0, 0)
     scores = evaluate([row("on a red floor and a green floor", object_hue=3)])[0]
     assert (scores["false_features"], scores["mentioned_features"]) == (1, 1)
 
 
 def test_target_equal_to_distractor_is_defined():
     scores = evaluate([row(captions(TARGET)[0], distractor=TARGET)])[0]
-    assert (scores["num_different"], scores["discriminativity"], scores["optimal_discriminativity"]) == (0, 0, 0)
-    assert (scores["relevance"], math.isnan(scores["contrastive_efficiency"])) == (0, True)
+    assert (
+        scores["num_different"],
+        scores["discriminativity"],
+        scores["optimal_discriminativity"],
+    ) == (0, 0, 0)
+    assert (scores["relevance"], math.isnan(scores["contrastive_efficiency"])) == (
+        0,
+        True,
+    )
 
 
 def test_words_shared_by_two_labels():
@@ -151,19 +193,47 @@ def test_words_shared_by_two_labels():
 
 def test_vague_words_are_true_of_both_and_not_contrastive():
     target, distractor = scene_id([0, 1, 6, 7, 2, 0]), scene_id([0, 1, 7, 7, 2, 0])
-    vague, exact = evaluate([row("a blue ball", target, distractor), row("a medium blue ball", target, distractor)])
-    assert (vague["discriminativity"], vague["num_true"], exact["discriminativity"]) == (0, 2, 1)
+    vague, exact = evaluate(
+        [
+            row("a blue ball", target, distractor),
+            row("a medium blue ball", target, distractor),
+        ]
+    )
+    assert (
+        vague["discriminativity"],
+        vague["num_true"],
+        exact["discriminativity"],
+    ) == (0, 2, 1)
 
 
 def test_several_distractors():
     rows = [
-        {**row("the cyan one"), "distractor_id": [scene_id([0, 1, 3, 7, 2, 0]), scene_id([0, 1, 5, 0, 2, 0])]},
-        {**row("the giant cyan one"), "distractor_id": [scene_id([0, 1, 3, 7, 2, 0]), scene_id([0, 1, 5, 0, 2, 0])]},
+        {
+            **row("the cyan one"),
+            "distractor_id": [
+                scene_id([0, 1, 3, 7, 2, 0]),
+                scene_id([0, 1, 5, 0, 2, 0]),
+            ],
+        },
+        {
+            **row("the giant cyan one"),
+            "distractor_id": [
+                scene_id([0, 1, 3, 7, 2, 0]),
+                scene_id([0, 1, 5, 0, 2, 0]),
+            ],
+        },
         {**row("the cyan one"), "distractor_id": [scene_id([0, 1, 3, 0, 2, 0])]},
     ]
     one, both, easy = evaluate(rows)
-    assert (one["discriminativity"], math.isnan(one["contrastive_efficiency"])) == (0, True)
-    assert (both["discriminativity"], both["contrastive_efficiency"], both["optimal_discriminativity"]) == (1, 1, 1)
+    assert (one["discriminativity"], math.isnan(one["contrastive_efficiency"])) == (
+        0,
+        True,
+    )
+    assert (
+        both["discriminativity"],
+        both["contrastive_efficiency"],
+        both["optimal_discriminativity"],
+    ) == (1, 1, 1)
     assert (easy["discriminativity"], easy["optimal_discriminativity"]) == (1, 1)
     with pytest.raises(InputError, match="one distractor"):
         evaluate(rows, "authors-script")
@@ -188,7 +258,11 @@ def test_unknown_words_are_reported():
 
 
 def test_unknown_options():
-    options: dict[str, Any] = {"mode": "thesis", "differences": "angles", "order_dependent": True}
+    options: dict[str, Any] = {
+        "mode": "thesis",
+        "differences": "angles",
+        "order_dependent": True,
+    }
     for parameter, value in options.items():
         with pytest.raises(HarnessError, match=parameter) as caught:
             evaluate([row("a ball", scale=0)], **{parameter: value})
@@ -198,5 +272,14 @@ def test_unknown_options():
 def test_scores_are_a_sequence_of_rows():
     scores = evaluate([row("a cyan ball", object_hue=3), row("a ball", object_hue=3)])
     assert [item["discriminativity"] for item in scores] == [1.0, 0.0]
-    assert scores[-1]["prediction"] == scores[1:][0]["prediction"] == list(scores)[1]["prediction"] == "a ball"
-    assert scores.summary()["contrastive_efficiency"] == {"mean": 1.0, "n": 1, "undefined": 1}
+    assert (
+        scores[-1]["prediction"]
+        == scores[1:][0]["prediction"]
+        == list(scores)[1]["prediction"]
+        == "a ball"
+    )
+    assert scores.summary()["contrastive_efficiency"] == {
+        "mean": 1.0,
+        "n": 1,
+        "undefined": 1,
+    }

@@ -13,12 +13,18 @@ from harness_tasks.a3ds.scene import captions
 def test_the_grammar_puts_size_first():
     values = [size_first(text) for text in captions(12345, "exhaustive")]
     assert {value for value in values if not math.isnan(value)} == {1.0}
-    assert sum(map(math.isnan, values)) == 8  # one of the two adjectives is the predicate
+    # one of the two adjectives is the predicate
+    assert sum(map(math.isnan, values)) == 8
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("a red tiny ball", 0.0), ("A medium-sized dark blue cylinder on red floor", 1.0), ("red floor and a tiny wall", None), ("", None)],
+    [
+        ("a red tiny ball", 0.0),
+        ("A medium-sized dark blue cylinder on red floor", 1.0),
+        ("red floor and a tiny wall", None),
+        ("", None),
+    ],
 )
 def test_captions_of_a_model(text, value):
     found = size_first(text)

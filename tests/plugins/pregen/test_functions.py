@@ -34,17 +34,25 @@ def test_golden_values_with_exact_zeros_and_infinities(golden):
         expected = np.array([float(value) for value in case["scores"]])
         values = evaluate(case["dataset"])
         exact = (expected == 0) | np.isinf(expected)
-        np.testing.assert_array_equal(values[exact], expected[exact], err_msg=case["name"])
-        np.testing.assert_allclose(values[~exact], expected[~exact], rtol=LOSS, atol=0, err_msg=case["name"])
+        np.testing.assert_array_equal(
+            values[exact], expected[exact], err_msg=case["name"]
+        )
+        np.testing.assert_allclose(
+            values[~exact], expected[~exact], rtol=LOSS, atol=0, err_msg=case["name"]
+        )
 
 
 def test_figure_1_of_the_paper(golden):
     case = golden["cases"][0]
-    assert evaluate(case["dataset"], ["mean_max_normcount_prefix0"])[0] == pytest.approx(0.542857142857, abs=1e-12)
+    assert evaluate(case["dataset"], ["mean_max_normcount_prefix0"])[
+        0
+    ] == pytest.approx(0.542857142857, abs=1e-12)
 
 
 def test_golden_strata(root):
-    for case in json.loads((root / "tests/golden" / "pregen/strata_golden.json").read_text())["cases"]:
+    for case in json.loads(
+        (root / "tests/golden" / "pregen/strata_golden.json").read_text()
+    )["cases"]:
         for k, expected in case["strata"].items():
             assert strata(case["per_image_cider"], int(k)) == expected
 
@@ -79,18 +87,35 @@ def aggregate(values, kind):
         if 0 in values:
             return 0.0
         return float(np.exp2(np.mean(np.log2(values))))
-    return float({"sum": np.sum, "mean": np.mean, "median": np.median, "max": np.max, "min": np.min}[kind](values))
+    return float(
+        {
+            "sum": np.sum,
+            "mean": np.mean,
+            "median": np.median,
+            "max": np.max,
+            "min": np.min,
+        }[kind](values)
+    )
 
 
 def loop(dataset, name):
     tier4, tier3, tier2, tier1 = name.split("_", 3)
     images = [[score(caption, tier2, tier1) for caption in image] for image in dataset]
     flat = [value for image in images for value in image]
-    return aggregate(flat if tier3 == "join" else [aggregate(image, tier3) for image in images], tier4)
+    return aggregate(
+        flat if tier3 == "join" else [aggregate(image, tier3) for image in images],
+        tier4,
+    )
 
 
-token = st.tuples(st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2))
-datasets = st.lists(st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4), min_size=1, max_size=5)
+token = st.tuples(
+    st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2)
+)
+datasets = st.lists(
+    st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4),
+    min_size=1,
+    max_size=5,
+)
 
 
 @pytest.mark.slow
@@ -101,7 +126,9 @@ def test_all_functions_equal_the_loop(dataset):
     values = evaluate(dataset, names)
     assert not np.isnan(values).any()
     with np.errstate(over="ignore"):
-        np.testing.assert_allclose(values, [loop(dataset, name) for name in names], rtol=LOSS, atol=0)
+        np.testing.assert_allclose(
+            values, [loop(dataset, name) for name in names], rtol=LOSS, atol=0
+        )
 
 
 @pytest.mark.equal_bits
@@ -117,20 +144,34 @@ def test_values_do_not_depend_on_other_names_and_the_order_of_images(dataset, ra
 def test_tier_4_aggregates_the_values_per_image():
     rng = np.random.default_rng(0)
     dataset = [
-        [[(rng.random(), int(rng.integers(3))) for _ in range(rng.integers(1, 9))] for _ in range(rng.integers(1, 5))] for _ in range(30)
+        [
+            [(rng.random(), int(rng.integers(3))) for _ in range(rng.integers(1, 9))]
+            for _ in range(rng.integers(1, 5))
+        ]
+        for _ in range(30)
     ]
     images = per_image(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"])
-    assert images.mean(axis=1) == pytest.approx(evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]), rel=LOSS)
+    assert images.mean(axis=1) == pytest.approx(
+        evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]),
+        rel=LOSS,
+    )
     order = [3, 3, 29, 0]
-    np.testing.assert_array_equal(evaluate(flatten(dataset).take(np.array(order))), evaluate([dataset[k] for k in order]))
+    np.testing.assert_array_equal(
+        evaluate(flatten(dataset).take(np.array(order))),
+        evaluate([dataset[k] for k in order]),
+    )
     with pytest.raises(InputError, match="joins the captions"):
         per_image(dataset, ["mean_join_prob_none"])
 
 
 def test_filter0_by_the_words_of_the_paper_is_the_complement():
     dataset = [[[(0.5, 0), (0.25, 3), (0.125, 0)]]]
-    assert evaluate(dataset, ["sum_sum_count_filter0", "sum_sum_count_filter0_kept"]).tolist() == [1.0, 2.0]
-    assert evaluate(dataset, ["sum_sum_prob_filter0", "sum_sum_prob_filter0_kept"]).tolist() == [0.25, 0.0625]
+    assert evaluate(
+        dataset, ["sum_sum_count_filter0", "sum_sum_count_filter0_kept"]
+    ).tolist() == [1.0, 2.0]
+    assert evaluate(
+        dataset, ["sum_sum_prob_filter0", "sum_sum_prob_filter0_kept"]
+    ).tolist() == [0.25, 0.0625]
 
 
 def test_unknown_names():

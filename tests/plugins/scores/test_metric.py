@@ -1,4 +1,6 @@
-"""Scores of other programs as a metric: found by id and caption, by system, or in a column of the judgments."""
+"""Scores of other programs as a metric: found by id and caption, by system,
+or in a column of the judgments.
+"""
 
 import json
 
@@ -12,7 +14,11 @@ from harness.errors import InputError
 from harness.run import score as scoring
 from harness_metrics.scores.metric import Scores
 
-SETS = [CaptionSet("1", ("a  dog",), ("r",)), CaptionSet("2", ("a cat",), ("r",)), CaptionSet("2", ("no cat",), ("r",))]
+SETS = [
+    CaptionSet("1", ("a  dog",), ("r",)),
+    CaptionSet("2", ("a cat",), ("r",)),
+    CaptionSet("2", ("no cat",), ("r",)),
+]
 
 
 def write(path, rows):
@@ -21,9 +27,10 @@ def write(path, rows):
 
 
 ROWS = [
-    {"image_id": 1, "caption": "a dog", "score": 0.5}, {"image_id": 2, "caption": "a cat", "score": "1e-3"},
+    {"image_id": 1, "caption": "a dog", "score": 0.5},
+    {"image_id": 2, "caption": "a cat", "score": "1e-3"},
     {"image_id": 2, "caption": "no cat", "score": None},
-]  # fmt: skip
+]
 
 
 def values(metric, sets=SETS):
@@ -34,25 +41,42 @@ def values(metric, sets=SETS):
 def test_scores_by_id_and_caption(tmp_path):
     metric = Scores(path=write(tmp_path / "fleur.jsonl", ROWS), name="FLEUR")
     np.testing.assert_array_equal(values(metric), [0.5, 0.001, np.nan])
-    assert metric.spec.name == "FLEUR" and metric.signature().startswith("scores|FLEUR|file:")
+    assert metric.spec.name == "FLEUR" and metric.signature().startswith(
+        "scores|FLEUR|file:"
+    )
     assert Scores(path=write(tmp_path / "polos.jsonl", ROWS)).spec.name == "polos"
-    objects = {str(k): {"caption": row["caption"], "score": k} for k, row in enumerate(ROWS[:2], 1)}
+    objects = {
+        str(k): {"caption": row["caption"], "score": k}
+        for k, row in enumerate(ROWS[:2], 1)
+    }
     (tmp_path / "o.json").write_text(json.dumps(objects, indent=1))
-    np.testing.assert_array_equal(values(Scores(path=str(tmp_path / "o.json")), SETS[:2]), [1, 2])
+    np.testing.assert_array_equal(
+        values(Scores(path=str(tmp_path / "o.json")), SETS[:2]), [1, 2]
+    )
 
 
 def test_a_submission_to_a_shared_task(tmp_path):
     path = tmp_path / "BERTScore_0.3-refA.seg.score"
     path.write_text("a\t0.5\na\t0.75\nb\t-1\nb\tNone\n")
     metric = Scores(path=str(path))
-    sets = [CaptionSet(f"{k}/{system}", (f"{k}",), (), None, None, {"item": k, "system": system}) for system in "ab" for k in "12"]
+    sets = [
+        CaptionSet(
+            f"{k}/{system}", (f"{k}",), (), None, None, {"item": k, "system": system}
+        )
+        for system in "ab"
+        for k in "12"
+    ]
     np.testing.assert_array_equal(values(metric, sets), [0.5, 0.75, -1, np.nan])
     assert metric.spec.name == "BERTScore_0.3-refA"
 
 
 def test_scores_of_a_call(tmp_path):
     path = write(tmp_path / "s.jsonl", ROWS)
-    result = api.score({"1": ["a dog"], "2": ["a cat"]}, {"1": ["r"], "2": ["r"]}, [{"scores": {"path": path, "name": "mine"}}])
+    result = api.score(
+        {"1": ["a dog"], "2": ["a cat"]},
+        {"1": ["r"], "2": ["r"]},
+        [{"scores": {"path": path, "name": "mine"}}],
+    )
     assert result["mine"].per_example.tolist() == [0.5, 0.001]
 
 
@@ -60,15 +84,31 @@ def test_scores_of_a_call(tmp_path):
     ("rows", "options", "message"),
     [
         (ROWS[:2], {}, "no score of the caption 'no cat' of '2'$"),
-        ([{**row, "image_id": "x"} for row in ROWS], {}, "of '1'; ids there are such as 'x'"),
-        ([*ROWS, {**ROWS[0], "score": 3}], {}, "s.jsonl:4: 'a dog' of '1' has the scores 0.5 and 3"),
-        ([{**ROWS[0], "score": "good"}], {}, "s.jsonl:1: the score is 'good'; expected a number"),
-        (ROWS, {"column": "scor"}, "no column of the score .scor.; the record has image_id, caption, score"),
+        (
+            [{**row, "image_id": "x"} for row in ROWS],
+            {},
+            "of '1'; ids there are such as 'x'",
+        ),
+        (
+            [*ROWS, {**ROWS[0], "score": 3}],
+            {},
+            "s.jsonl:4: 'a dog' of '1' has the scores 0.5 and 3",
+        ),
+        (
+            [{**ROWS[0], "score": "good"}],
+            {},
+            "s.jsonl:1: the score is 'good'; expected a number",
+        ),
+        (
+            ROWS,
+            {"column": "scor"},
+            "no column of the score .scor.; the record has image_id, caption, score",
+        ),
         ([], {}, "s.jsonl: holds no scores"),
         ([{"caption": "a", "score": 1}], {}, "no column of the id"),
         ([{"id": "1", "score": 1}], {}, "no column of the caption or system"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_one_line(tmp_path, rows, options, message):
     with pytest.raises(InputError, match=message):
         values(Scores(path=write(tmp_path / "s.jsonl", rows), **options))
@@ -83,31 +123,75 @@ def test_a_file_or_a_column_is_needed(tmp_path):
 
 def judged(tmp_path, **more):
     rows = [
-        {"id": str(k), "system": system, "caption": "a dog", "human_score": 2 * k + shift, "references": ["r"], "gpt": k + 0.1 * shift}
-        for k in range(4) for shift, system in enumerate(("s", "t"))
-    ]  # fmt: skip
-    task = {"task": "t", "judgments": {"form": "captions", "path": write(tmp_path / "j.jsonl", rows)}, "statistics": ["pearson"], **more}
-    return {r.metric: r for r in harness.evaluate(task, output=tmp_path / "run").records}
+        {
+            "id": str(k),
+            "system": system,
+            "caption": "a dog",
+            "human_score": 2 * k + shift,
+            "references": ["r"],
+            "gpt": k + 0.1 * shift,
+        }
+        for k in range(4)
+        for shift, system in enumerate(("s", "t"))
+    ]
+    task = {
+        "task": "t",
+        "judgments": {"form": "captions", "path": write(tmp_path / "j.jsonl", rows)},
+        "statistics": ["pearson"],
+        **more,
+    }
+    return {
+        r.metric: r for r in harness.evaluate(task, output=tmp_path / "run").records
+    }
 
 
 def test_columns_and_files_stand_in_the_league(tmp_path):
     """Both captions of an item have one text; a column and a system tell them apart."""
-    wmt = [{"seg_id": k, "system": system, "score": 2 * k + shift} for k in range(4) for shift, system in enumerate(("s", "t"))]
-    metrics = [{"scores": {"column": "gpt"}}, {"scores": {"path": write(tmp_path / "wmt.jsonl", wmt), "higher_is_better": False}}]
+    wmt = [
+        {"seg_id": k, "system": system, "score": 2 * k + shift}
+        for k in range(4)
+        for shift, system in enumerate(("s", "t"))
+    ]
+    metrics = [
+        {"scores": {"column": "gpt"}},
+        {
+            "scores": {
+                "path": write(tmp_path / "wmt.jsonl", wmt),
+                "higher_is_better": False,
+            }
+        },
+    ]
     league = judged(tmp_path, metrics=metrics)
-    assert league["wmt"].value == pytest.approx(-1.0) and league["wmt"].higher_is_better is False
+    assert (
+        league["wmt"].value == pytest.approx(-1.0)
+        and league["wmt"].higher_is_better is False
+    )
     k, shift = np.repeat(np.arange(4), 2), np.tile([0, 1], 4)
-    assert league["gpt"].value == pytest.approx(np.corrcoef(k + 0.1 * shift, 2 * k + shift)[0, 1], abs=1e-12)
-    assert league["gpt"].details["against"]["wmt"]["perm_input"] <= 1 and league["gpt"].n == 8
+    assert league["gpt"].value == pytest.approx(
+        np.corrcoef(k + 0.1 * shift, 2 * k + shift)[0, 1], abs=1e-12
+    )
+    assert (
+        league["gpt"].details["against"]["wmt"]["perm_input"] <= 1
+        and league["gpt"].n == 8
+    )
 
 
 def test_a_column_that_no_caption_has(tmp_path):
-    with pytest.raises(InputError, match="no caption has a column 'gtp'; did you mean 'gpt'"):
+    with pytest.raises(
+        InputError, match="no caption has a column 'gtp'; did you mean 'gpt'"
+    ):
         judged(tmp_path, metrics=[{"scores": {"column": "gtp"}}])
 
 
 def test_examples_of_one_shape_without_any_score_are_undefined():
-    """Captions of one shape are a batch of their own: where the column is there and empty, they have no score."""
-    sets = [CaptionSet(str(k), ("a",), ("r",), meta={"gpt": score}) for k, score in enumerate((None, None, 0.5))]
+    """Captions of one shape are a batch of their own: where the column is there and
+    empty, they have no score.
+    """
+    sets = [
+        CaptionSet(str(k), ("a",), ("r",), meta={"gpt": score})
+        for k, score in enumerate((None, None, 0.5))
+    ]
     metric = Scores(column="gpt")
-    assert np.isnan(metric._read_meta(sets[:2])).all() and metric._read_meta(sets[2:]).tolist() == [0.5]
+    assert np.isnan(metric._read_meta(sets[:2])).all() and metric._read_meta(
+        sets[2:]
+    ).tolist() == [0.5]

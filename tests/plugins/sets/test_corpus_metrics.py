@@ -29,10 +29,14 @@ def test_mmd_of_sums_is_the_biased_estimate():
     x, y = rng.standard_normal((30, 4)), rng.standard_normal((20, 4)) + 0.5
     both = np.concatenate([x, y])
     kernel = np.exp(-((both[:, None] - both) ** 2).sum(axis=2) / 2)
-    expected = kernel[:30, :30].mean() + kernel[30:, 30:].mean() - 2 * kernel[:30, 30:].mean()
+    expected = (
+        kernel[:30, :30].mean() + kernel[30:, 30:].mean() - 2 * kernel[:30, 30:].mean()
+    )
     frequency = corpus_metrics.frequencies(4, 50000, 1.0, 0)
     sums = corpus_metrics.feature_sums(both[None], frequency, 30)
-    value = corpus_metrics.mmd_of_sums(sums[0], np.array([30]), sums[1], np.array([20])).item()
+    value = corpus_metrics.mmd_of_sums(
+        sums[0], np.array([30]), sums[1], np.array([20])
+    ).item()
     assert value == pytest.approx(expected, abs=0.01)
 
 
@@ -43,10 +47,15 @@ def test_median_distance():
 
 
 @pytest.mark.equal_bits
-@pytest.mark.parametrize(("width", "number", "size"), [(384, 512, 15), (40, 70, 3), (900, 33, 20)])
+@pytest.mark.parametrize(
+    ("width", "number", "size"), [(384, 512, 15), (40, 70, 3), (900, 33, 20)]
+)
 def test_feature_sums_equal_one_product(width, number, size):
     rng = np.random.default_rng(2)
-    vectors, frequency = rng.standard_normal((70, size, width)).astype(np.float32), rng.standard_normal((width, number))
+    vectors, frequency = (
+        rng.standard_normal((70, size, width)).astype(np.float32),
+        rng.standard_normal((width, number)),
+    )
     phase = vectors.astype(np.float64) @ frequency
     waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
     first, second = corpus_metrics.feature_sums(vectors, frequency, 2)
@@ -58,19 +67,26 @@ def test_feature_sums_equal_one_product(width, number, size):
 
 def test_features_of_counts_and_of_large_phases():
     rng = np.random.default_rng(3)
-    counts, frequency = rng.poisson(0.3, (5, 4, 30)).astype(np.float32), rng.standard_normal((30, 8))
+    counts, frequency = (
+        rng.poisson(0.3, (5, 4, 30)).astype(np.float32),
+        rng.standard_normal((30, 8)),
+    )
     for scale in (1.0, 1e7):
         phase = counts.astype(np.float64) @ (scale * frequency)
         waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
         first, second = corpus_metrics.feature_sums(counts, scale * frequency, 3)
-        np.testing.assert_allclose(first, waves[:, :3].sum(axis=1), atol=1e-15 * scale + 1e-12)
+        np.testing.assert_allclose(
+            first, waves[:, :3].sum(axis=1), atol=1e-15 * scale + 1e-12
+        )
         np.testing.assert_allclose(second, waves[:, 3], atol=1e-15 * scale + 1e-12)
 
 
 # --------------------------------------------------------------------------- metrics
 
 
-@parametrize_with_checks([CorpusFrechet(embedding="bow"), CorpusMmd(embedding="bow", features=64)])
+@parametrize_with_checks(
+    [CorpusFrechet(embedding="bow"), CorpusMmd(embedding="bow", features=64)]
+)
 def test_contract(check):
     check()
 
@@ -79,15 +95,21 @@ def test_the_frechet_distance_of_corpora_by_covariances():
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((50, 3)), rng.standard_normal((40, 3)) * [1, 2, 0.5] + 1
     a, b = np.cov(x.T), np.cov(y.T)
-    expected = ((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(a + b - 2 * np.real(sqrtm(a @ b)))
-    assert CorpusFrechet(embedding="bow").value(x, y) == pytest.approx(expected, abs=1e-9)
+    expected = ((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(
+        a + b - 2 * np.real(sqrtm(a @ b))
+    )
+    assert CorpusFrechet(embedding="bow").value(x, y) == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_weights_of_the_mmd_repeat_examples_and_a_width_may_be_set():
     sets = caption_sets(3, 3)
     features = FeatureCache([item.references for item in sets])
     metric = CorpusMmd(embedding="bow", sigma=2.0)
-    stats = metric.stats(features.batch(sets), features, metric.fit(features.references, features))
+    stats = metric.stats(
+        features.batch(sets), features, metric.fit(features.references, features)
+    )
     weights = np.array([[2, 0, 1, 1, 3, 0]])
     repeated = metric.reduce(stats[np.repeat(np.arange(6), weights[0])])
     assert metric.reduce(stats, weights) == pytest.approx([repeated])

@@ -15,12 +15,23 @@ class Mean(CorpusVectors):
 
 
 def test_weights_repeat_examples_and_references_are_left_out_where_they_are_not_needed():
-    sets = [CaptionSet("1", ("a dog",), ("a dog",)), CaptionSet("2", ("a a",), ("a dog",))]
+    sets = [
+        CaptionSet("1", ("a dog",), ("a dog",)),
+        CaptionSet("2", ("a a",), ("a dog",)),
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = Mean("mean", "bow", True, "plain", references=False)
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.reduce(stats) == 4
     assert metric.reduce(stats, np.array([[3, 1], [0, 1]])).tolist() == [8, 2]
-    assert (metric.spec.name, metric.signature()) == ("mean(bow, plain)", "mean|plain|bow|hashed:4096")
+    assert (metric.spec.name, metric.signature()) == (
+        "mean(bow, plain)",
+        "mean|plain|bow|hashed:4096",
+    )
     assert metric.spec.needs == {"embeddings"}
-    assert Mean("mean", "bow", True).reduce(Mean("mean", "bow", True).stats(features.batch(sets), features, None)) == 2004
+    assert (
+        Mean("mean", "bow", True).reduce(
+            Mean("mean", "bow", True).stats(features.batch(sets), features, None)
+        )
+        == 2004
+    )

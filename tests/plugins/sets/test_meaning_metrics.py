@@ -35,7 +35,9 @@ def test_a_long_chain_is_one_meaning():
 
 def test_entropy_of_shares():
     p = np.array([0.5, 0.25, 0.25])
-    assert np.allclose(meaning_metrics.entropy(np.array([[0, 0, 2, 3]])), -(p * np.log(p)).sum())
+    assert np.allclose(
+        meaning_metrics.entropy(np.array([[0, 0, 2, 3]])), -(p * np.log(p)).sum()
+    )
 
 
 def test_covered_references_by_the_definition():
@@ -45,7 +47,10 @@ def test_covered_references_by_the_definition():
     for row, example in zip(meaning_metrics.measure_coverage(found, labels), found):
         for value, label in zip(row, labels):
             said = set(example[label].tolist())
-            assert np.isclose(value, np.mean([meaning in said for meaning in example[~label].tolist()]))
+            assert np.isclose(
+                value,
+                np.mean([meaning in said for meaning in example[~label].tolist()]),
+            )
 
 
 # --------------------------------------------------------------------------- metrics
@@ -53,19 +58,32 @@ def test_covered_references_by_the_definition():
 DISTANCE = {"bert": {"embedding": "bow"}}
 
 
-@parametrize_with_checks([SemanticEntropy(distance="bleu", threshold=0.8), ReferenceCoverage(distance=DISTANCE, threshold=0.5)])
+@parametrize_with_checks(
+    [
+        SemanticEntropy(distance="bleu", threshold=0.8),
+        ReferenceCoverage(distance=DISTANCE, threshold=0.5),
+    ]
+)
 def test_contract(check):
     check()
 
 
 def test_values():
     sets = [
-        CaptionSet("1", ("a dog", "a dog", "a red bus", "a dog"), ("a dog", "a dog", "food on plates")),
-        CaptionSet("2", ("x y", "u v", "p q", "m n"), ("a dog", "a red bus", "two cats")),
+        CaptionSet(
+            "1",
+            ("a dog", "a dog", "a red bus", "a dog"),
+            ("a dog", "a dog", "food on plates"),
+        ),
+        CaptionSet(
+            "2", ("x y", "u v", "p q", "m n"), ("a dog", "a red bus", "two cats")
+        ),
     ]
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
-    entropy = SemanticEntropy(distance=DISTANCE, threshold=0.05).scores(batch, features, None)
+    entropy = SemanticEntropy(distance=DISTANCE, threshold=0.05).scores(
+        batch, features, None
+    )
     assert entropy[0] == pytest.approx(-(0.75 * np.log(0.75) + 0.25 * np.log(0.25)))
     coverage = ReferenceCoverage(distance=DISTANCE, threshold=0.05)
     assert coverage.scores(batch, features, None) == pytest.approx([2 / 3, 0])
@@ -73,7 +91,10 @@ def test_values():
 
 
 def test_a_threshold_is_not_negative():
-    with pytest.raises(HarnessError, match="SemanticEntropy: threshold is -1; expected a number of at least 0"):
+    with pytest.raises(
+        HarnessError,
+        match="SemanticEntropy: threshold is -1; expected a number of at least 0",
+    ):
         SemanticEntropy(distance=DISTANCE, threshold=-1)
 
 

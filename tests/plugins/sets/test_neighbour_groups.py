@@ -10,7 +10,12 @@ from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
 def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:
-    return [neighbours.of_corpora(x.vectors[x.groups != g], y.vectors[y.groups != g], k, kind) for g in range(count)]
+    return [
+        neighbours.of_corpora(
+            x.vectors[x.groups != g], y.vectors[y.groups != g], k, kind
+        )
+        for g in range(count)
+    ]
 
 
 @pytest.mark.parametrize("kind", neighbours.KINDS)
@@ -18,7 +23,10 @@ def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]
 def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     rng = np.random.default_rng(seed)
     n, m, count = 90, 60, (3, 7, 20)[seed % 3]
-    x, y = rng.standard_normal((n, 4)).astype(np.float32), rng.standard_normal((m, 4)).astype(np.float32)
+    x, y = (
+        rng.standard_normal((n, 4)).astype(np.float32),
+        rng.standard_normal((m, 4)).astype(np.float32),
+    )
     if seed % 2:  # many ties and points of both sides
         x, y = np.round(2 * x), np.round(2 * y)
     candidates = Sample(x, rng.integers(0, count, n))
@@ -29,7 +37,9 @@ def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     monkeypatch.setattr(neighbour_groups, "_BLOCK_BYTES", 4 * (n + m) * 17)
     k = 1 + seed % 4
     values = without_groups(candidates, references, k, kind, count)
-    np.testing.assert_allclose(values, by_definition(candidates, references, k, kind, count), atol=1e-12)
+    np.testing.assert_allclose(
+        values, by_definition(candidates, references, k, kind, count), atol=1e-12
+    )
 
 
 def test_groups_without_which_too_few_points_are_left_are_undefined():

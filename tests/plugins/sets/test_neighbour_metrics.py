@@ -1,4 +1,6 @@
-"""Precision, recall, density and coverage as metrics: contract, direction, parameters, p-values."""
+"""Precision, recall, density and coverage as metrics: contract, direction,
+parameters, p-values.
+"""
 
 import numpy as np
 import pytest
@@ -12,12 +14,20 @@ from harness_metrics.sets import neighbour_metrics as metrics
 
 DISTANCE = {"bert": {"embedding": "bow"}}
 PER_EXAMPLE = [
-    metrics.PrecisionPerExample, metrics.RecallPerExample, metrics.DensityPerExample, metrics.CoveragePerExample,
-]  # fmt: skip
+    metrics.PrecisionPerExample,
+    metrics.RecallPerExample,
+    metrics.DensityPerExample,
+    metrics.CoveragePerExample,
+]
 CORPUS = [metrics.Precision, metrics.Recall, metrics.Density, metrics.Coverage]
 
 
-@parametrize_with_checks([*(cls(distance=DISTANCE) for cls in PER_EXAMPLE), *(cls(embedding="bow", k=1) for cls in CORPUS)])
+@parametrize_with_checks(
+    [
+        *(cls(distance=DISTANCE) for cls in PER_EXAMPLE),
+        *(cls(embedding="bow", k=1) for cls in CORPUS),
+    ]
+)
 def test_contract(check):
     check()
 
@@ -35,30 +45,53 @@ def test_copies_of_the_references_reach_all_of_them():
 
 
 def test_candidates_of_one_kind_leave_references_uncovered():
-    sets = [CaptionSet("1", ("a dog runs fast", "the dog"), ("a dog runs", "the dog runs", "a red bus", "the red bus"))]
+    sets = [
+        CaptionSet(
+            "1",
+            ("a dog runs fast", "the dog"),
+            ("a dog runs", "the dog runs", "a red bus", "the red bus"),
+        )
+    ]
     features = FeatureCache([item.references for item in sets])
     batch = features.batch(sets)
-    assert metrics.CoveragePerExample(distance=DISTANCE).scores(batch, features, None).tolist() == [0.5]
-    assert metrics.PrecisionPerExample(distance=DISTANCE).scores(batch, features, None).tolist() == [1.0]
+    assert metrics.CoveragePerExample(distance=DISTANCE).scores(
+        batch, features, None
+    ).tolist() == [0.5]
+    assert metrics.PrecisionPerExample(distance=DISTANCE).scores(
+        batch, features, None
+    ).tolist() == [1.0]
 
 
 def test_names_and_signatures():
-    assert metrics.CoveragePerExample(distance=DISTANCE, k=2).spec.name == "coverage-example(cosine-bow, k=2)"
+    assert (
+        metrics.CoveragePerExample(distance=DISTANCE, k=2).spec.name
+        == "coverage-example(cosine-bow, k=2)"
+    )
     assert metrics.Coverage(embedding="bow").spec.name == "coverage(bow)"
-    assert metrics.Coverage(embedding="bow", k=3).signature() == "coverage|k=3|bow|hashed:4096"
+    assert (
+        metrics.Coverage(embedding="bow", k=3).signature()
+        == "coverage|k=3|bow|hashed:4096"
+    )
     assert metrics.RecallPerExample(distance=DISTANCE, k=2).spec.min_candidates == 3
 
 
 @pytest.mark.parametrize("k", [0, 1.5, True, "5"])
 def test_a_bad_k_is_an_error(k):
-    with pytest.raises(HarnessError, match=r"Coverage: k is .*; expected a whole number of at least 1"):
+    with pytest.raises(
+        HarnessError, match=r"Coverage: k is .*; expected a whole number of at least 1"
+    ):
         metrics.Coverage(embedding="bow", k=k)
 
 
 def test_the_corpus_pools_examples_of_different_sizes():
-    sets = [CaptionSet("1", ("a dog",), ("a dog", "a cat")), CaptionSet("2", ("a bus", "a red bus"), ("the bus", "a bus", "a red bus"))]
+    sets = [
+        CaptionSet("1", ("a dog",), ("a dog", "a cat")),
+        CaptionSet("2", ("a bus", "a red bus"), ("the bus", "a bus", "a red bus")),
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = metrics.Coverage(embedding="bow", k=1)
-    stats = join_statistics([metric.stats(features.batch([item]), features, None) for item in sets])
+    stats = join_statistics(
+        [metric.stats(features.batch([item]), features, None) for item in sets]
+    )
     assert metric.reduce(stats) == 1.0
     assert np.isnan(metric.reduce(stats[:0]))

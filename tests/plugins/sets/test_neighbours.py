@@ -20,10 +20,16 @@ def loop(distances, labels, k, kind):
 
     balls = candidates if kind == "recall" else references
     others = references if kind == "recall" else candidates
-    inside = np.array([[distances[x, j] <= radius(j, balls) for j in balls] for x in others])
+    inside = np.array(
+        [[distances[x, j] <= radius(j, balls) for j in balls] for x in others]
+    )
     if kind == "coverage":
         return inside.any(axis=0).mean()
-    return inside.sum() / k / len(others) if kind == "density" else inside.any(axis=1).mean()
+    return (
+        inside.sum() / k / len(others)
+        if kind == "density"
+        else inside.any(axis=1).mean()
+    )
 
 
 @pytest.mark.parametrize("kind", neighbours.KINDS)
@@ -32,21 +38,32 @@ def test_every_relabeling_by_the_definition(kind, k):
     rng = np.random.default_rng(k)
     distances = rng.integers(0, 6, (3, 7, 7)).astype(float)  # many ties, not symmetric
     labels = permutation.relabelings(4, 3)
-    expected = [[loop(matrix, label, k, kind) for label in labels] for matrix in distances]
-    np.testing.assert_allclose(neighbours.of_distances(distances, labels, k, kind), expected, atol=1e-12)
+    expected = [
+        [loop(matrix, label, k, kind) for label in labels] for matrix in distances
+    ]
+    np.testing.assert_allclose(
+        neighbours.of_distances(distances, labels, k, kind), expected, atol=1e-12
+    )
 
 
 def test_values_of_prdc(golden):
     for case in json.loads((golden / "sets/vectors.json").read_text())["prdc"]:
-        x, y = (np.array(case[side], dtype=np.float32) for side in ("candidates", "references"))
+        x, y = (
+            np.array(case[side], dtype=np.float32)
+            for side in ("candidates", "references")
+        )
         both = np.concatenate([x, y]).astype(float)
         distances = np.linalg.norm(both[:, None] - both[None], axis=-1)[None]
         label = (np.arange(len(both)) < len(x))[None]
         for kind in neighbours.KINDS:
             if len(x if kind == "recall" else y) > case["k"]:
-                value = neighbours.of_distances(distances, label, case["k"], kind).item()
+                value = neighbours.of_distances(
+                    distances, label, case["k"], kind
+                ).item()
                 assert value == pytest.approx(case[kind], abs=1e-9)
-            assert neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(case[kind], abs=1e-9), kind
+            assert neighbours.of_corpora(x, y, case["k"], kind) == pytest.approx(
+                case[kind], abs=1e-9
+            ), kind
 
 
 @pytest.mark.first_case_fast
@@ -59,7 +76,9 @@ def test_corpora_with_repeated_vectors_and_several_blocks(kind, monkeypatch):
     squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1).astype(float)
     label = np.arange(200) < 60
     monkeypatch.setattr(neighbours, "_BLOCK_BYTES", 4 * 100 * 7)
-    assert neighbours.of_corpora(x, y, 3, kind) == pytest.approx(loop(squared, label, 3, kind), abs=1e-12)
+    assert neighbours.of_corpora(x, y, 3, kind) == pytest.approx(
+        loop(squared, label, 3, kind), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("kind", ["precision", "recall"])
@@ -70,7 +89,9 @@ def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
     whole = neighbours.of_corpora(x, y, 2, kind)
     both = np.concatenate([x, y]).astype(float)
     squared = ((both[:, None] - both[None]) ** 2).sum(axis=-1)
-    assert whole == pytest.approx(loop(squared, np.arange(200) < 100, 2, kind), abs=1e-12)
+    assert whole == pytest.approx(
+        loop(squared, np.arange(200) < 100, 2, kind), abs=1e-12
+    )
     for size in (4 * 200 * 3, 4 * 200 * 50):
         monkeypatch.setattr(neighbours, "_BLOCK_BYTES", size)
         assert neighbours.of_corpora(x, y, 2, kind) == whole
@@ -78,7 +99,9 @@ def test_texts_inside_a_ball_are_left_out_of_later_blocks(kind, monkeypatch):
 
 def test_the_smallest_entries_of_wide_blocks():
     block = np.random.default_rng(0).standard_normal((20, 5001)).astype(np.float32)
-    assert np.array_equal(neighbours.kth_smallest(block, 6), np.sort(block, axis=1)[:, 5])
+    assert np.array_equal(
+        neighbours.kth_smallest(block, 6), np.sort(block, axis=1)[:, 5]
+    )
 
 
 def test_a_sample_that_is_too_small_is_undefined():
@@ -93,7 +116,11 @@ def test_a_sample_that_is_too_small_is_undefined():
 
 
 def lattice(count, dimensions, seed):
-    return np.random.default_rng(seed).integers(0, 4, (count, dimensions)).astype(np.float64)
+    return (
+        np.random.default_rng(seed)
+        .integers(0, 4, (count, dimensions))
+        .astype(np.float64)
+    )
 
 
 @pytest.mark.parametrize("kind", neighbours.KINDS)
@@ -105,7 +132,9 @@ def test_rounding_errors_change_no_statistic_of_distances(kind, k):
     expected = neighbours.of_distances(distances, labels, k, kind)
     credit = neighbours.coverage_credits(distances, 4, k)
     for seed in range(3):
-        noisy = distances * (1 + 1e-9 * np.random.default_rng(seed).normal(size=distances.shape))
+        noisy = distances * (
+            1 + 1e-9 * np.random.default_rng(seed).normal(size=distances.shape)
+        )
         assert np.array_equal(neighbours.of_distances(noisy, labels, k, kind), expected)
         assert np.array_equal(neighbours.coverage_credits(noisy, 4, k), credit)
 
@@ -116,9 +145,13 @@ def test_rounding_errors_change_no_statistic_of_corpora(kind, k):
     candidates, references = lattice(40, 3, seed=2), lattice(50, 3, seed=3)
     groups = [np.arange(len(side)) % 4 for side in (candidates, references)]
     expected = neighbours.of_corpora(candidates, references, k, kind)
-    without = without_groups(Sample(candidates, groups[0]), Sample(references, groups[1]), k, kind, 4)
+    without = without_groups(
+        Sample(candidates, groups[0]), Sample(references, groups[1]), k, kind, 4
+    )
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
     turned, others = (side @ axes * 0.3 for side in (candidates, references))
     assert neighbours.of_corpora(turned, others, k, kind) == expected
-    found = without_groups(Sample(turned, groups[0]), Sample(others, groups[1]), k, kind, 4)
+    found = without_groups(
+        Sample(turned, groups[0]), Sample(others, groups[1]), k, kind, 4
+    )
     assert found.tolist() == without.tolist()

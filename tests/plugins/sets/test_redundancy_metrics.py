@@ -1,4 +1,6 @@
-"""``mbleu``, ``compression-ratio``, ``ms-jaccard``: contract, sacrebleu's values, weights."""
+"""``mbleu``, ``compression-ratio``, ``ms-jaccard``: contract,
+sacrebleu's values, weights.
+"""
 
 import gzip
 from collections import Counter
@@ -24,7 +26,11 @@ def test_compression_ratio_does_not_depend_on_the_order():
     texts = [b"a dog runs", b"a cat sits", b"a dog sits"] * 20
     ratio = redundancy_metrics.compression_ratio(texts)
     whole = b"\n".join(sorted(texts))
-    assert ratio == len(whole) / len(gzip.compress(whole)) == redundancy_metrics.compression_ratio(texts[::-1])
+    assert (
+        ratio
+        == len(whole) / len(gzip.compress(whole))
+        == redundancy_metrics.compression_ratio(texts[::-1])
+    )
     assert np.isnan(redundancy_metrics.compression_ratio([]))
 
 
@@ -33,7 +39,9 @@ def by_definition(candidates, references, n):
     for order in range(1, n + 1):
         sides = []
         for side in (candidates, references):
-            counts = Counter(tuple(s[i : i + order]) for s in side for i in range(len(s) - order + 1))
+            counts = Counter(
+                tuple(s[i : i + order]) for s in side for i in range(len(s) - order + 1)
+            )
             sides.append({gram: count / len(side) for gram, count in counts.items()})
         grams = set(sides[0]) | set(sides[1])
         low = sum(min(side.get(gram, 0) for side in sides) for gram in grams)
@@ -44,7 +52,10 @@ def by_definition(candidates, references, n):
 
 def test_ms_jaccard_by_the_definition():
     rng = np.random.default_rng(0)
-    candidates, references = ([list(rng.choice(list("abc"), rng.integers(3, 8))) for _ in range(s)] for s in (5, 9))
+    candidates, references = (
+        [list(rng.choice(list("abc"), rng.integers(3, 8))) for _ in range(s)]
+        for s in (5, 9)
+    )
     vocabulary = Vocabulary()
     words = [words_of(side, vocabulary) for side in (candidates, references)]
     value = redundancy_metrics.ms_jaccard(*words, (5, 9), 3)
@@ -74,12 +85,23 @@ def numbers(metric, sets):
 
 def test_mbleu_is_the_corpus_bleu_of_sacrebleu():
     sacrebleu = pytest.importorskip("sacrebleu")
-    sets = [replace(item, candidates=(*item.candidates, f"{item.candidates[0]} again")) for item in caption_sets(4, 3)]
+    sets = [
+        replace(item, candidates=(*item.candidates, f"{item.candidates[0]} again"))
+        for item in caption_sets(4, 3)
+    ]
     metric = MBleu(tokenizer="none")
     hypotheses = [text for item in sets for text in item.candidates]
-    others = [[t for j, t in enumerate(item.candidates) if j != k] for item in sets for k in range(5)]
-    expected = sacrebleu.corpus_bleu(hypotheses, list(zip(*others)), tokenize="none", smooth_method="none")
-    assert metric.reduce(numbers(metric, sets)) == pytest.approx(expected.score / 100, abs=1e-9)
+    others = [
+        [t for j, t in enumerate(item.candidates) if j != k]
+        for item in sets
+        for k in range(5)
+    ]
+    expected = sacrebleu.corpus_bleu(
+        hypotheses, list(zip(*others)), tokenize="none", smooth_method="none"
+    )
+    assert metric.reduce(numbers(metric, sets)) == pytest.approx(
+        expected.score / 100, abs=1e-9
+    )
 
 
 def test_copies_have_the_largest_mbleu():
@@ -91,7 +113,10 @@ def test_copies_have_the_largest_mbleu():
 
 
 def test_compression_of_a_corpus_and_of_an_example():
-    sets = [CaptionSet("1", ("b  b", "a"), ("x",)), CaptionSet("2", ("", "ü\nc"), ("x",))]
+    sets = [
+        CaptionSet("1", ("b  b", "a"), ("x",)),
+        CaptionSet("2", ("", "ü\nc"), ("x",)),
+    ]
     metric = CompressionRatio()
     stats = numbers(metric, sets)
     whole = "a\nb b\nü c".encode()
@@ -100,12 +125,17 @@ def test_compression_of_a_corpus_and_of_an_example():
 
 
 def test_ms_jaccard_of_equal_and_disjoint_corpora():
-    sets = [CaptionSet("1", ("a b c", "d e f"), ("a b c", "d e f")), CaptionSet("2", ("g h i", "j k l"), ("x y z", "u v w"))]
+    sets = [
+        CaptionSet("1", ("a b c", "d e f"), ("a b c", "d e f")),
+        CaptionSet("2", ("g h i", "j k l"), ("x y z", "u v w")),
+    ]
     metric = MsJaccard(n=2, tokenizer="none")
     stats = numbers(metric, sets)
     assert metric.per_example(stats) == pytest.approx([1.0, 0.0])
     assert metric.reduce(stats) == pytest.approx(1 / 3)
-    assert metric.reduce(stats, np.array([[1, 0], [2, 2]])) == pytest.approx([1.0, 1 / 3])
+    assert metric.reduce(stats, np.array([[1, 0], [2, 2]])) == pytest.approx(
+        [1.0, 1 / 3]
+    )
 
 
 def test_orders():

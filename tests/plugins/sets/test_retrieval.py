@@ -1,4 +1,6 @@
-"""``retrieval`` and ``clip-recall``: ranks by hand, ties, contract, comparison of two systems, images."""
+"""``retrieval`` and ``clip-recall``: ranks by hand, ties, contract,
+comparison of two systems, images.
+"""
 
 import numpy as np
 import pytest
@@ -30,12 +32,17 @@ def test_ranks_are_mean_ranks_of_the_similarities(values, seed):
 
 def test_equal_similarities_of_different_examples_share_their_mean_rank():
     targets = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    assert ranks_of(np.array([[1.0, 0.0]]), targets, np.array([0])).tolist() == [1.5]  # the last one has the similarity 1 too
+    # the last one has the similarity 1 too
+    assert ranks_of(np.array([[1.0, 0.0]]), targets, np.array([0])).tolist() == [1.5]
 
 
 def test_blocks_do_not_change_the_ranks(monkeypatch):
     rng = np.random.default_rng(0)
-    queries, targets, own = rng.normal(size=(20, 4)), rng.normal(size=(20, 4)), rng.integers(20, size=20)
+    queries, targets, own = (
+        rng.normal(size=(20, 4)),
+        rng.normal(size=(20, 4)),
+        rng.integers(20, size=20),
+    )
     expected = ranks_of(queries, targets, own)
     monkeypatch.setattr("harness_metrics.sets.retrieval._PAIRS", 41)
     assert ranks_of(queries, targets, own).tolist() == expected.tolist()
@@ -46,26 +53,41 @@ REFERENCES = [["dog", "dog dog"], ["cat"], ["bus"]]
 
 
 def test_reciprocal_ranks_and_recall_by_hand():
-    """The second candidate of the last example finds its own; the first one finds the first example, and ties with the second."""
+    """The second candidate of the last example finds its own; the first one finds the
+    first example, and ties with the second.
+    """
     value = find_metric("retrieval", embedding="bow")(CANDIDATES, REFERENCES)
     assert value.per_example == pytest.approx([1, 1, (1 / 2.5 + 1) / 2])
     assert value.value == pytest.approx((2 + 0.7) / 3)
-    assert find_metric("retrieval", embedding="bow", k=1)(CANDIDATES, REFERENCES).value == pytest.approx((1 + 1 + 0.5) / 3)
-    assert find_metric("retrieval", embedding="bow", k=3)(CANDIDATES, REFERENCES).value == 1.0
+    assert find_metric("retrieval", embedding="bow", k=1)(
+        CANDIDATES, REFERENCES
+    ).value == pytest.approx((1 + 1 + 0.5) / 3)
+    assert (
+        find_metric("retrieval", embedding="bow", k=3)(CANDIDATES, REFERENCES).value
+        == 1.0
+    )
 
 
 def test_two_systems_choose_among_the_same_examples_when_their_captions_are_exchanged():
     references, metric = (("dog",), ("cat",), ("bus",)), Retrieval(embedding="bow")
     features = FeatureCache(references)
     systems = [
-        [CaptionSet(str(k), (text,), references[k]) for k, text in enumerate(texts)] for texts in (("dog", "cat", "cat"), ["bus"] * 3)
+        [CaptionSet(str(k), (text,), references[k]) for k, text in enumerate(texts)]
+        for texts in (("dog", "cat", "cat"), ["bus"] * 3)
     ]
-    one, other = (metric.stats(features.batch(sets), features, None) for sets in systems)
-    assert separable(metric.reduce, one, other, (metric.reduce(one), metric.reduce(other)))
+    one, other = (
+        metric.stats(features.batch(sets), features, None) for sets in systems
+    )
+    assert separable(
+        metric.reduce, one, other, (metric.reduce(one), metric.reduce(other))
+    )
 
 
 def test_a_rank_below_one_is_refused():
-    with pytest.raises(HarnessError, match="metric 'retrieval': k is 0; expected a whole number of at least 1"):
+    with pytest.raises(
+        HarnessError,
+        match="metric 'retrieval': k is 0; expected a whole number of at least 1",
+    ):
         find_metric("retrieval", k=0)
 
 
@@ -76,28 +98,53 @@ Image = pytest.importorskip("PIL.Image")
 @pytest.fixture
 def clip_recall(tmp_path):
     """Return the metric with vectors by colour in place of the two towers."""
-    for name, colour in (("red.png", (255, 0, 0)), ("green.png", (0, 255, 0)), ("blue.png", (0, 0, 255))):
+    for name, colour in (
+        ("red.png", (255, 0, 0)),
+        ("green.png", (0, 255, 0)),
+        ("blue.png", (0, 0, 255)),
+    ):
         Image.new("RGB", (8, 8), colour).save(tmp_path / name)
     (tmp_path / "weights.pt").write_bytes(b"of no model: the towers are replaced")
     metric = ClipRecall(weights=str(tmp_path / "weights.pt"), images=str(tmp_path))
-    colours = {"red": (1.0, 0.0, 0.0), "green": (0.0, 1.0, 0.0), "blue": (0.0, 0.0, 1.0)}
-    metric.towers.clip.encode = lambda texts: np.array([colours[text.split()[-1]] for text in texts], dtype=np.float32)
-    metric.towers._encode = lambda images: np.array([np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images])
+    colours = {
+        "red": (1.0, 0.0, 0.0),
+        "green": (0.0, 1.0, 0.0),
+        "blue": (0.0, 0.0, 1.0),
+    }
+    metric.towers.clip.encode = lambda texts: np.array(
+        [colours[text.split()[-1]] for text in texts], dtype=np.float32
+    )
+    metric.towers._encode = lambda images: np.array(
+        [np.asarray(i, dtype=float).mean(axis=(0, 1)) / 255 for i in images]
+    )
     return metric
 
 
 def test_captions_find_their_images(clip_recall):
     features = FeatureCache()
-    batch = features.batch([CaptionSet(c, (f"a {c}", "the red"), (), media=f"{c}.png") for c in ("red", "green", "blue")])
+    batch = features.batch(
+        [
+            CaptionSet(c, (f"a {c}", "the red"), (), media=f"{c}.png")
+            for c in ("red", "green", "blue")
+        ]
+    )
     stats = clip_recall.stats(batch, features, None)
-    assert clip_recall.per_example(stats) == pytest.approx([1.0, (1 + 1 / 2.5) / 2, (1 + 1 / 2.5) / 2])
+    assert clip_recall.per_example(stats) == pytest.approx(
+        [1.0, (1 + 1 / 2.5) / 2, (1 + 1 / 2.5) / 2]
+    )
     assert clip_recall.spec.needs == {"images", "embeddings"}
     assert clip_recall.spec.depends_on == frozenset()
 
 
 def test_a_missing_image_and_missing_weights_are_named(clip_recall):
     features = FeatureCache()
-    with pytest.raises(InputError, match="set the parameter images of 'clip-recall' to its folder"):
-        clip_recall.stats(features.batch([CaptionSet("x", ("a red",), (), media="gone.png")]), features, None)
+    with pytest.raises(
+        InputError, match="set the parameter images of 'clip-recall' to its folder"
+    ):
+        clip_recall.stats(
+            features.batch([CaptionSet("x", ("a red",), (), media="gone.png")]),
+            features,
+            None,
+        )
     with pytest.raises(HarnessError, match="metric 'clip-recall' needs weights"):
         find_metric("clip-recall")

@@ -14,7 +14,9 @@ def test_values_of_vendi_score(golden):
         kernel = spectrum.unit_kernels(vectors[None], np.arange(len(vectors))[None])
         for q in (1.0, 2.0, 0.5):
             if f"q{q:g}" in case:
-                assert spectrum.vendi(kernel, q).item() == pytest.approx(case[f"q{q:g}"], abs=1e-9)
+                assert spectrum.vendi(kernel, q).item() == pytest.approx(
+                    case[f"q{q:g}"], abs=1e-9
+                )
         assert spectrum.vendi(kernel).item() == pytest.approx(case["dual"], abs=1e-9)
 
 

@@ -12,12 +12,22 @@ from harness_metrics.sets import spectrum
 from harness_metrics.sets.spectrum_metrics import CorpusVendi, SelfCider, Vendi
 
 SETS = [
-    CaptionSet("1", ("a dog runs fast", "a dog runs fast", "a dog runs fast"), ("a dog runs fast here",)),
-    CaptionSet("2", ("a dog runs fast", "two red buses wait", "some food on plates"), ("a cat sits on mats",)),
+    CaptionSet(
+        "1",
+        ("a dog runs fast", "a dog runs fast", "a dog runs fast"),
+        ("a dog runs fast here",),
+    ),
+    CaptionSet(
+        "2",
+        ("a dog runs fast", "two red buses wait", "some food on plates"),
+        ("a cat sits on mats",),
+    ),
 ]
 
 
-@parametrize_with_checks([Vendi(embedding="bow"), CorpusVendi(embedding="bow", q=2), SelfCider()])
+@parametrize_with_checks(
+    [Vendi(embedding="bow"), CorpusVendi(embedding="bow", q=2), SelfCider()]
+)
 def test_contract(check):
     check()
 
@@ -50,17 +60,30 @@ class Letters:
         pass
 
     def encode(self, texts):
-        return np.array([[text.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for text in texts], dtype=np.float32)
+        return np.array(
+            [[text.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for text in texts],
+            dtype=np.float32,
+        )
 
 
 def test_self_cider_is_the_spread_of_plain_cider():
     assert SelfCider().spec.bounds == (0.0, 1.0)
     references = [["a dog runs fast"], ["two red buses wait"], ["some food on a plate"]]
-    sets = [CaptionSet("1", ("a dog runs here", "two dogs wait", "a dog runs fast on a plate"), ("a dog runs fast",))]
+    sets = [
+        CaptionSet(
+            "1",
+            ("a dog runs here", "two dogs wait", "a dog runs fast on a plate"),
+            ("a dog runs fast",),
+        )
+    ]
     features = FeatureCache(references)
     metric = SelfCider(tokenizer="none")
-    value = metric.scores(features.batch(sets), features, metric.fit(references, features)).item()
-    kernel = matrix(sets[0].candidates, df=references, tokenizer="none", variant="plain")
+    value = metric.scores(
+        features.batch(sets), features, metric.fit(references, features)
+    ).item()
+    kernel = matrix(
+        sets[0].candidates, df=references, tokenizer="none", variant="plain"
+    )
     assert value == pytest.approx(spectrum.singular_spread(kernel).item(), abs=1e-9)
 
 
@@ -70,7 +93,9 @@ def test_the_corpus_score_is_that_of_all_candidates():
     stats = metric.stats(data, features, None)
     vectors = features.vectors(Letters(), data.candidate_ids).reshape(6, -1)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert metric.reduce(stats) == pytest.approx(spectrum.vendi((unit @ unit.T).astype(float)), abs=1e-5)
+    assert metric.reduce(stats) == pytest.approx(
+        spectrum.vendi((unit @ unit.T).astype(float)), abs=1e-5
+    )
     assert np.isnan(metric.value(np.zeros((2, 3)), np.zeros((0, 3))))
 
 
@@ -78,5 +103,7 @@ def test_an_order_must_be_a_number():
     assert Vendi(embedding="bow", q=float("inf")).spec.name == "vendi(bow, q=inf)"
     assert Vendi(embedding="bow", q="inf").q == float("inf")
     for q in (-1, "x", True):
-        with pytest.raises(HarnessError, match="Vendi: q is .*; expected inf or a number of at least 0"):
+        with pytest.raises(
+            HarnessError, match="Vendi: q is .*; expected inf or a number of at least 0"
+        ):
             Vendi(embedding="bow", q=q)

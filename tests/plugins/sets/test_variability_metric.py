@@ -15,7 +15,8 @@ from harness_metrics.sets import variability_metric
 from harness_metrics.sets.variability_metric import ProductionVariability
 
 # --------------------------------------------------------------------------- distributions of distances
-# Distributions of pairwise distances: scipy's Wasserstein distance under every relabeling.
+# Distributions of pairwise distances: scipy's Wasserstein distance under every
+# relabeling.
 
 
 @pytest.mark.parametrize("compare", ["within", "cross"])
@@ -28,8 +29,15 @@ def test_wasserstein_distance_of_scipy(compare):
         for value, label in zip(row, labels):
             candidates, references = np.flatnonzero(label), np.flatnonzero(~label)
             human = [symmetric[pair] for pair in combinations(references, 2)]
-            pairs = combinations(candidates, 2) if compare == "within" else [(a, b) for a in candidates for b in references]
-            assert value == pytest.approx(wasserstein_distance([symmetric[pair] for pair in pairs], human), abs=1e-12)
+            pairs = (
+                combinations(candidates, 2)
+                if compare == "within"
+                else [(a, b) for a in candidates for b in references]
+            )
+            assert value == pytest.approx(
+                wasserstein_distance([symmetric[pair] for pair in pairs], human),
+                abs=1e-12,
+            )
 
 
 def test_means_leave_out_the_diagonal():
@@ -44,11 +52,17 @@ def test_means_leave_out_the_diagonal():
 DISTANCE = {"bert": {"embedding": "bow"}}
 
 
-CROSS = "copies of the references have pairs at distance 0, which two references do not have"
+CROSS = (
+    "copies of the references have pairs at distance 0, "
+    "which two references do not have"
+)
 
 
 @parametrize_with_checks(
-    [ProductionVariability(distance=DISTANCE), ProductionVariability(distance="bleu", compare="cross")],
+    [
+        ProductionVariability(distance=DISTANCE),
+        ProductionVariability(distance="bleu", compare="cross"),
+    ],
     expected_failures={"production-variability(bleu, cross)": {"direction": CROSS}},
 )
 def test_contract(check):
@@ -57,19 +71,34 @@ def test_contract(check):
 
 def test_details_tell_too_little_from_too_much():
     references = ("a dog runs", "a red bus waits", "two cats sit")
-    sets = [CaptionSet("bland", ("a dog",) * 3, references), CaptionSet("people", references, references)]
+    sets = [
+        CaptionSet("bland", ("a dog",) * 3, references),
+        CaptionSet("people", references, references),
+    ]
     features = FeatureCache([references] * 2)
     metric = ProductionVariability(distance=DISTANCE)
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.per_example(stats)[1] == 0 < metric.per_example(stats)[0]
     bland = metric.details(stats[:1])
     assert bland["variability_candidates"] == 0
-    assert bland["variability_difference"] == pytest.approx(-bland["variability_references"])
+    assert bland["variability_difference"] == pytest.approx(
+        -bland["variability_references"]
+    )
     assert metric.details(stats[:0]) == {}
 
 
 def test_parameters():
-    cross, within = (ProductionVariability(distance=DISTANCE, compare=compare).spec for compare in ("cross", "within"))
-    assert (cross.min_candidates, within.min_candidates, cross.min_references, within.min_references) == (1, 2, 2, 2)
-    with pytest.raises(HarnessError, match="compare is 'withn'; .*; did you mean 'within'"):
+    cross, within = (
+        ProductionVariability(distance=DISTANCE, compare=compare).spec
+        for compare in ("cross", "within")
+    )
+    assert (
+        cross.min_candidates,
+        within.min_candidates,
+        cross.min_references,
+        within.min_references,
+    ) == (1, 2, 2, 2)
+    with pytest.raises(
+        HarnessError, match="compare is 'withn'; .*; did you mean 'within'"
+    ):
         ProductionVariability(distance=DISTANCE, compare="withn")

@@ -1,4 +1,6 @@
-"""``sari`` as a metric: contract with sources, tokenisers, examples without a source."""
+"""``sari`` as a metric: contract with sources, tokenisers,
+examples without a source.
+"""
 
 import json
 import sys
@@ -23,11 +25,16 @@ def test_values_of_evaluate(golden):
     for case in json.loads((golden / "sets/sari.json").read_text()):
         source, *references = metric._words([case["source"], *case["references"]])
         for candidate, expected in zip(metric._words(case["candidates"]), case["sari"]):
-            assert sari(source, candidate, references) == pytest.approx(expected, abs=1e-9)
+            assert sari(source, candidate, references) == pytest.approx(
+                expected, abs=1e-9
+            )
 
 
 def test_an_exact_simplification_scores_one():
-    source, simple = ["the", "cat", "perched", "upon", "the", "mat", "today"], ["the", "cat", "sat", "on", "the", "mat"]
+    source, simple = (
+        ["the", "cat", "perched", "upon", "the", "mat", "today"],
+        ["the", "cat", "sat", "on", "the", "mat"],
+    )
     assert sari(source, simple, [simple]) == pytest.approx(1.0)
     assert sari(source, source, [simple]) < 0.5
     assert 0 <= sari(source, [], [simple]) < 0.5
@@ -36,7 +43,9 @@ def test_an_exact_simplification_scores_one():
 
 # --------------------------------------------------------------------------- metric
 
-SETS = [replace(item, source=scene[7]) for item, scene in zip(caption_sets(3, 3), SCENES)]
+SETS = [
+    replace(item, source=scene[7]) for item, scene in zip(caption_sets(3, 3), SCENES)
+]
 
 
 @parametrize_with_checks([Sari(), Sari(tokenizer="none", lowercase=False)], sets=SETS)
@@ -50,21 +59,33 @@ def scores(metric, sets):
 
 
 def test_the_score_is_the_mean_over_candidates():
-    item = CaptionSet("x", ("A cat.", "the dog"), ("a cat", "the cat"), source="a black cat")
-    words = [text.split() for text in ("a black cat", "a cat .", "the dog", "a cat", "the cat")]
-    expected = (sari(words[0], words[1], words[3:]) + sari(words[0], words[2], words[3:])) / 2
+    item = CaptionSet(
+        "x", ("A cat.", "the dog"), ("a cat", "the cat"), source="a black cat"
+    )
+    words = [
+        text.split()
+        for text in ("a black cat", "a cat .", "the dog", "a cat", "the cat")
+    ]
+    expected = (
+        sari(words[0], words[1], words[3:]) + sari(words[0], words[2], words[3:])
+    ) / 2
     assert scores(Sari(), [item]) == pytest.approx([expected])
     assert scores(Sari(tokenizer="intl"), [item]) == pytest.approx([expected])
     assert scores(Sari(tokenizer="none"), [item]) != pytest.approx([expected])
 
 
 def test_errors():
-    with pytest.raises(InputError, match="metric 'sari' compares with a source text, and the example 'x' has none"):
+    with pytest.raises(
+        InputError,
+        match="metric 'sari' compares with a source text, and the example 'x' has none",
+    ):
         scores(Sari(), [CaptionSet("x", ("a",), ("a",))])
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "sacrebleu", None)
         assert Sari(tokenizer="none").tokenizer == "none"
         with pytest.raises(MissingExtra, match="sacrebleu"):
             Sari()
-    with pytest.raises(HarnessError, match="tokenizer is '13b'; .*; did you mean '13a'"):
+    with pytest.raises(
+        HarnessError, match="tokenizer is '13b'; .*; did you mean '13a'"
+    ):
         Sari(tokenizer="13b")

@@ -26,7 +26,13 @@ def test_joiners_and_marks_select_the_words(joiners, marks, expected):
 
 
 def test_a_joiner_joins_only_between_two_runs():
-    assert plain_words("'tis dogs' --a-- a--b", joiners="'-") == ["tis", "dogs", "a", "a", "b"]
+    assert plain_words("'tis dogs' --a-- a--b", joiners="'-") == [
+        "tis",
+        "dogs",
+        "a",
+        "a",
+        "b",
+    ]
 
 
 @given(st.text(), st.sampled_from(["", "'", "'’-", "]^\\"]))

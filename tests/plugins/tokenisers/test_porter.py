@@ -11,10 +11,16 @@ from harness_metrics.tokenisers.rouge_words import rouge_stems, rouge_words
 
 
 def test_stems_equal_those_of_nltk(golden):
-    lines = gzip.decompress((golden / "rouge_score" / "stems.txt.gz").read_bytes()).decode().splitlines()
+    lines = (
+        gzip.decompress((golden / "rouge_score" / "stems.txt.gz").read_bytes())
+        .decode()
+        .splitlines()
+    )
     assert len(lines) == 6000
     pairs = [line.split(" ") for line in lines]
-    assert [(word, porter_stem(word)) for word, _ in pairs] == [(word, stem) for word, stem in pairs]
+    assert [(word, porter_stem(word)) for word, _ in pairs] == [
+        (word, stem) for word, stem in pairs
+    ]
 
 
 @pytest.mark.parametrize(

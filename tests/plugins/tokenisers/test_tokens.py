@@ -18,7 +18,8 @@ from harness_metrics.tokenisers import java_ptb, java_runtime, tokens
 from harness_metrics.tokenisers.tokens import text_rows_of
 
 # --------------------------------------------------------------------------- rows of texts
-# Rows of a run's texts: what is forgotten between shards, and that no digit depends on it.
+# Rows of a run's texts: what is forgotten between shards, and that no digit depends on
+# it.
 
 
 DRAW = random.Random(1)
@@ -30,12 +31,16 @@ def caption() -> str:
 
 
 REFERENCES = [tuple(caption() for _ in range(3)) for _ in range(EXAMPLES)]
-SETS = [CaptionSet(str(k), (caption(), caption()), REFERENCES[k]) for k in range(EXAMPLES)]
+SETS = [
+    CaptionSet(str(k), (caption(), caption()), REFERENCES[k]) for k in range(EXAMPLES)
+]
 METRICS = (Cider(), CiderR(), Cider(variant="plain"), Cider(df="given"))
 
 
 def fit_in_shards(metrics):
-    """Return a feature cache with the states of metrics, fitted shard by shard on one index of texts."""
+    """Return a feature cache with the states of metrics,
+    fitted shard by shard on one index of texts.
+    """
     features, states = FeatureCache(REFERENCES), {}
     for start in range(0, EXAMPLES, SHARD):
         for metric in metrics:
@@ -52,10 +57,17 @@ def fit_in_shards(metrics):
 @pytest.mark.parametrize("metrics", [METRICS[:1], METRICS])
 def test_n_grams_of_one_document_are_dropped_and_no_digit_changes(metrics):
     whole = FeatureCache(REFERENCES)
-    expected = {m.signature(): m.scores(whole.batch(SETS), whole, m.fit(REFERENCES, whole)) for m in metrics}
+    expected = {
+        m.signature(): m.scores(whole.batch(SETS), whole, m.fit(REFERENCES, whole))
+        for m in metrics
+    }
     features = fit_in_shards(metrics)
     index = text_rows_of(features, "ptb").index
-    frequent = int(np.sum(features.memo(("state", metrics[0].signature()), lambda: None).counts > 1))
+    frequent = int(
+        np.sum(
+            features.memo(("state", metrics[0].signature()), lambda: None).counts > 1
+        )
+    )
     assert index.n_grams > 2 * frequent > 0
     features.next_shard()
     assert text_rows_of(features, "ptb").index.n_grams == frequent
@@ -65,7 +77,11 @@ def test_n_grams_of_one_document_are_dropped_and_no_digit_changes(metrics):
             state = cache.memo(("state", metric.signature()), lambda: None)
             scores = []
             for start in range(0, EXAMPLES, SHARD):
-                scores.append(metric.scores(cache.batch(SETS[start : start + SHARD]), cache, state))
+                scores.append(
+                    metric.scores(
+                        cache.batch(SETS[start : start + SHARD]), cache, state
+                    )
+                )
                 assert text_rows_of(cache, "ptb").index.n_grams > frequent
                 cache.next_shard()  # n-grams of this shard alone are forgotten
                 assert text_rows_of(cache, "ptb").index.n_grams == frequent
@@ -85,14 +101,24 @@ def test_a_table_that_still_grows_keeps_all_n_grams():
 
 def test_an_n_gram_of_a_table_keeps_its_beginnings_that_the_table_lacks(tmp_path):
     path = tmp_path / "df.json"
-    document_frequency.write(path, document_frequency.Table(["a dog runs fast"], np.array([3]), 4, "none"))
-    metric, features = Cider(df=str(path), tokenizer="none"), FeatureCache([["a dog runs fast"]])
+    document_frequency.write(
+        path, document_frequency.Table(["a dog runs fast"], np.array([3]), 4, "none")
+    )
+    metric, features = (
+        Cider(df=str(path), tokenizer="none"),
+        FeatureCache([["a dog runs fast"]]),
+    )
     sets = [CaptionSet("0", ("the big a dog runs fast",), ("zebra a dog runs fast",))]
     state = metric.fit(features.references, features)
     features.keep(("state", metric.signature()), state)
     before = metric.scores(features.batch(sets), features, state)
     features.next_shard()
-    assert text_rows_of(features, "none").index.gram_texts() == ["a", "a dog", "a dog runs", "a dog runs fast"]
+    assert text_rows_of(features, "none").index.gram_texts() == [
+        "a",
+        "a dog",
+        "a dog runs",
+        "a dog runs fast",
+    ]
     assert np.array_equal(metric.scores(features.batch(sets), features, state), before)
 
 
@@ -116,7 +142,11 @@ def test_accepted_names_are_returned(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pbt", "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, java-ptb, none, zh, characters, ja, zh-words$"),
+        (
+            "pbt",
+            "^unknown tokenizer 'pbt'; did you mean 'ptb'\\?; expected ptb, "
+            "java-ptb, none, zh, characters, ja, zh-words$",
+        ),
         ("", "^unknown tokenizer ''; expected"),
     ],
 )
@@ -130,13 +160,17 @@ def test_unknown_names_are_refused_with_the_accepted_ones(name, message):
 
 def test_java_ptb_without_java_is_refused_before_anything_runs(monkeypatch):
     monkeypatch.setattr(java_runtime, "find_java", lambda: None)
-    with pytest.raises(MissingExtra, match="the tokenizer 'java-ptb' needs a Java runtime"):
+    with pytest.raises(
+        MissingExtra, match="the tokenizer 'java-ptb' needs a Java runtime"
+    ):
         tokens.check_tokenizer("java-ptb")
 
 
 def test_java_ptb_calls_the_java_program(monkeypatch):
     monkeypatch.setattr(java_runtime, "find_java", lambda: "java")
-    monkeypatch.setattr(java_ptb, "tokenize", lambda texts: [text.upper() for text in texts])
+    monkeypatch.setattr(
+        java_ptb, "tokenize", lambda texts: [text.upper() for text in texts]
+    )
     assert tokens.tokenize(["a dog"], "java-ptb") == ["A DOG"]
 
 
@@ -148,7 +182,11 @@ def test_none_returns_the_texts_and_ptb_their_tokens():
 
 def test_each_distinct_text_is_tokenised_once_per_run(monkeypatch):
     calls = []
-    monkeypatch.setattr(tokens, "tokenize", lambda texts, name: calls.extend(texts) or [t.lower() for t in texts])
+    monkeypatch.setattr(
+        tokens,
+        "tokenize",
+        lambda texts, name: calls.extend(texts) or [t.lower() for t in texts],
+    )
     features = FeatureCache()
     ids = features.intern(["A", "B", "A", "C"])
     assert tokens.tokens_of(features, ids[:3]) == ["a", "b", "a"]

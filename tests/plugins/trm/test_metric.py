@@ -1,4 +1,6 @@
-"""TRM through the interface of the runner: any distance, names, undefined examples, p-values."""
+"""TRM through the interface of the runner: any distance, names,
+undefined examples, p-values.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,21 @@ from harness_metrics.trm import statistic
 from harness_metrics.trm.metric import Trm, heaviest_triangle, sampled_triangle_rank
 
 # --------------------------------------------------------------------------- drawn triangles
-# Drawn triangles: the value of all triangles within the stated standard error, which the draws have.
+# Drawn triangles: the value of all triangles within the stated standard error, which
+# the draws have.
 
 
 SHAPES = [(12, 5), (1, 9), (9, 1), (2, 30)]
 
 
 def matrix(n, m, seed=0):
-    """Directed distances of points, the candidates a little apart from the references; some are ties."""
+    """Directed distances of points, the candidates a little apart from the references;
+    some are ties.
+    """
     rng = np.random.default_rng(seed)
-    points = np.concatenate([rng.normal(0.0, 1.0, (n, 2)), rng.normal(0.8, 1.0, (m, 2))])
+    points = np.concatenate(
+        [rng.normal(0.0, 1.0, (n, 2)), rng.normal(0.8, 1.0, (m, 2))]
+    )
     distances = np.linalg.norm(points[:, None] - points, axis=2).round(1)
     return distances * np.where(np.arange(n + m)[:, None] > np.arange(n + m), 1.1, 1.0)
 
@@ -39,21 +46,33 @@ def matrix(n, m, seed=0):
 def test_errors_have_the_stated_standard_error(n, m, pooling):
     distances = matrix(n, m)
     exact = statistic.triangle_rank(distances, n, pooling)
-    draws = [sampled_triangle_rank(distances, n, pooling, 2000, np.random.default_rng(seed)) for seed in range(200)]
+    draws = [
+        sampled_triangle_rank(distances, n, pooling, 2000, np.random.default_rng(seed))
+        for seed in range(200)
+    ]
     errors = np.array([(value - exact) / error for value, error in draws])
-    # 200 errors in units of their standard error: mean 0 +- .07, standard deviation 1 +- .05; four standard errors of each
+    # 200 errors in units of their standard error: mean 0 +- .07, standard deviation 1
+    # +- .05; four standard errors of each
     assert abs(errors.mean()) < 0.28
-    assert 0.5 < errors.std() < 1.2  # below 1 where two ranks may be the one that differs most from 1/3
+    # below 1 where two ranks may be the one that differs most from 1/3
+    assert 0.5 < errors.std() < 1.2
 
 
 @pytest.mark.parametrize("pooling", ["pooled", "per-direction"])
 def test_more_triangles_have_a_smaller_error(pooling):
-    few, many = (sampled_triangle_rank(matrix(12, 5), 12, pooling, drawn, np.random.default_rng(0))[1] for drawn in (500, 50_000))
+    few, many = (
+        sampled_triangle_rank(
+            matrix(12, 5), 12, pooling, drawn, np.random.default_rng(0)
+        )[1]
+        for drawn in (500, 50_000)
+    )
     assert many == pytest.approx(few / 10, rel=0.2)
 
 
 def test_one_and_one_text_make_no_triangle():
-    assert np.isnan(sampled_triangle_rank(matrix(1, 1), 1, "pooled", 100, np.random.default_rng(0))).all()
+    assert np.isnan(
+        sampled_triangle_rank(matrix(1, 1), 1, "pooled", 100, np.random.default_rng(0))
+    ).all()
 
 
 class LengthDistance(TextDistance):
@@ -69,26 +88,44 @@ def texts(count, rng):
 
 
 def test_the_draws_of_an_example_depend_on_its_id_alone():
-    rng, metric = np.random.default_rng(0), Trm(distance=LengthDistance(), triangles="sampled", drawn=300)
+    rng, metric = (
+        np.random.default_rng(0),
+        Trm(distance=LengthDistance(), triangles="sampled", drawn=300),
+    )
     sets = [CaptionSet(name, texts(12, rng), texts(6, rng)) for name in "abc"]
     features = FeatureCache()
     stats = metric.stats(features.batch(sets), features, None)
-    alone = np.concatenate([metric.stats(features.batch([item]), features, None) for item in reversed(sets)])
+    alone = np.concatenate(
+        [
+            metric.stats(features.batch([item]), features, None)
+            for item in reversed(sets)
+        ]
+    )
     assert stats.shape == (3, 2)
     assert np.array_equal(stats, alone[::-1])
 
 
 def test_a_result_has_the_error_of_the_draws_within_which_the_exact_number_lies():
     rng = np.random.default_rng(1)
-    candidates, references = ([texts(count, rng) for _ in range(40)] for count in (15, 8))
+    candidates, references = (
+        [texts(count, rng) for _ in range(40)] for count in (15, 8)
+    )
     exact = harness.metric("trm", distance=LengthDistance())(candidates, references)
-    sampled = harness.metric("trm", distance=LengthDistance(), triangles="sampled", drawn=2000)(candidates, references)
+    sampled = harness.metric(
+        "trm", distance=LengthDistance(), triangles="sampled", drawn=2000
+    )(candidates, references)
     metric = Trm(distance=LengthDistance(), triangles="sampled", drawn=2000)
     features = FeatureCache()
-    sets = [CaptionSet(str(k), *pair) for k, pair in enumerate(zip(candidates, references))]
-    error = np.concatenate([metric.stats(features.batch([item]), features, None) for item in sets])
+    sets = [
+        CaptionSet(str(k), *pair) for k, pair in enumerate(zip(candidates, references))
+    ]
+    error = np.concatenate(
+        [metric.stats(features.batch([item]), features, None) for item in sets]
+    )
     stated = metric.details(error)["sampling_error"]
-    assert stated == pytest.approx(float(np.sqrt(np.mean(np.square(error[:, 1])))), rel=1e-12)
+    assert stated == pytest.approx(
+        float(np.sqrt(np.mean(np.square(error[:, 1])))), rel=1e-12
+    )
     assert 0 < abs(sampled.value - exact.value) < stated
     assert sampled.ci95 is not None
     assert sampled.ci95[0] < exact.value < sampled.ci95[1]
@@ -102,7 +139,9 @@ def test_drawn_triangles_are_not_tested_and_are_part_of_the_name():
     assert is_tested(Trm(distance=LengthDistance()), SignificanceSpec(method="exact"))
 
 
-@pytest.mark.parametrize(("name", "value"), [("triangles", "some"), ("drawn", 0), ("drawn", True)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("triangles", "some"), ("drawn", 0), ("drawn", True)]
+)
 def test_other_values_are_refused(name, value):
     with pytest.raises(InputError, match=name):
         Trm(distance=LengthDistance(), **{name: value})
@@ -140,21 +179,37 @@ def test_rank_and_margin_are_those_of_a_loop(n, m, seed):
     rank, margin = loop(d, n)
     low, high = sorted((best.to_a, best.to_b))
     assert best.rank == rank
-    assert margin == pytest.approx((low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[rank])
-    assert (best.inner, best.to_a, best.to_b) == (d[best.a, best.b], d[best.x, best.a], d[best.x, best.b])
+    assert margin == pytest.approx(
+        (low - best.inner, min(best.inner - low, high - best.inner), best.inner - high)[
+            rank
+        ]
+    )
+    assert (best.inner, best.to_a, best.to_b) == (
+        d[best.a, best.b],
+        d[best.x, best.a],
+        d[best.x, best.b],
+    )
 
 
 def test_the_metric_says_it_in_words():
-    sets = [CaptionSet("x", ("a", "a b"), ("a b c d e", "a b c d e f")), CaptionSet("y", ("a",), ("b",))]
+    sets = [
+        CaptionSet("x", ("a", "a b"), ("a b c d e", "a b c d e f")),
+        CaptionSet("y", ("a",), ("b",)),
+    ]
     features = FeatureCache([item.references for item in sets])
     metric = Trm(distance=Words())
     (explanation,) = metric.explain(features.batch(sets[:1]), features, None)
     assert explanation is not None
     assert explanation.title == (
-        "Heaviest triangle: two candidates are closer to each other (1.000) than to the reference (5.000 and 4.000); 100 % of the "
+        "Heaviest triangle: two candidates are closer to each other (1.000) "
+        "than to the reference (5.000 and 4.000); 100 % of the "
         "triangles are of this kind, 33 % by chance"
     )
-    assert explanation.texts == ((0, "one of the pair"), (1, "one of the pair"), (3, "opposite"))
+    assert explanation.texts == (
+        (0, "one of the pair"),
+        (1, "one of the pair"),
+        (3, "opposite"),
+    )
     assert metric.explain(features.batch(sets[1:]), features, None) == [None]
 
 
@@ -175,7 +230,9 @@ class Directed(LengthDistance):
     name = "directed"
 
     def pairwise(self, texts):
-        return super().pairwise(texts) * np.where(np.arange(len(texts))[:, None] > np.arange(len(texts)), 2.0, 1.0)
+        return super().pairwise(texts) * np.where(
+            np.arange(len(texts))[:, None] > np.arange(len(texts)), 2.0, 1.0
+        )
 
 
 def batch_of(n, m, number=3):
@@ -201,15 +258,29 @@ def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, poolin
     exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
     assert exact.method == "exact"
     assert np.array_equal(exact.values, statistic.exact_p_values(matrices, 4, pooling))
-    sampled = metric_p_values(metric, batch, features, None, metric.per_example(stats), method="monte-carlo", draws=4000)
+    sampled = metric_p_values(
+        metric,
+        batch,
+        features,
+        None,
+        metric.per_example(stats),
+        method="monte-carlo",
+        draws=4000,
+    )
     # standard error of a share of 4000 is at most 0.008
     assert np.abs(exact.values - sampled.values).max() < 0.03
 
 
 def test_names_bounds_and_signatures():
-    pooled, separate = Trm(distance=LengthDistance()), Trm(distance=LengthDistance(), pooling="per-direction")
+    pooled, separate = (
+        Trm(distance=LengthDistance()),
+        Trm(distance=LengthDistance(), pooling="per-direction"),
+    )
     assert (pooled.spec.name, pooled.spec.bounds) == ("trm(length)", (0.0, 4 / 3))
-    assert (separate.spec.name, separate.spec.bounds) == ("trm(length, per-direction)", (0.0, 8 / 3))
+    assert (separate.spec.name, separate.spec.bounds) == (
+        "trm(length, per-direction)",
+        (0.0, 8 / 3),
+    )
     assert pooled.signature() != separate.signature()
     assert pooled.spec.higher_is_better is False
     assert pooled.spec.min_texts == 3
@@ -223,13 +294,17 @@ def test_an_example_without_a_triangle_is_undefined():
 @pytest.mark.parametrize("n,m", [(1, 2), (2, 1), (1, 5)])
 def test_one_text_on_a_side_is_enough(n, m):
     batch, features = batch_of(n, m)
-    assert np.isfinite(Trm(distance=LengthDistance()).stats(batch, features, None)).all()
+    assert np.isfinite(
+        Trm(distance=LengthDistance()).stats(batch, features, None)
+    ).all()
 
 
 def test_unknown_names_are_errors_with_a_hint():
     with pytest.raises(HarnessError, match="pooling is 'pool'"):
         Trm(distance=LengthDistance(), pooling="pool")  # type: ignore[arg-type]
-    with pytest.raises(UnknownName, match="unknown distance 'cidr'; did you mean 'cider'"):
+    with pytest.raises(
+        UnknownName, match="unknown distance 'cidr'; did you mean 'cider'"
+    ):
         Trm(distance="cidr")
 
 
@@ -256,5 +331,8 @@ def test_a_distance_that_is_not_finite_is_an_error_with_the_pair():
             return out
 
     batch, features = batch_of(2, 2)
-    with pytest.raises(HarnessError, match=r"distance 'broken' is not finite \(.*\) for the pair .* of example '0'"):
+    with pytest.raises(
+        HarnessError,
+        match=r"distance 'broken' is not finite \(.*\) for the pair .* of example '0'",
+    ):
         Trm(distance=Broken()).stats(batch, features, None)

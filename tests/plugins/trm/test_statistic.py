@@ -1,4 +1,6 @@
-"""Triangle-rank statistic and its exact test against loops over triangles and relabelings."""
+"""Triangle-rank statistic and its exact test against loops over triangles and
+relabelings.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,22 @@ POOLINGS = ("pooled", "per-direction")
 
 
 def triangle_counts(d, candidates):
-    """Count T_0, T_1, T_2 by direction, shape (2, 3), one triangle at a time as in the definition."""
+    """Count T_0, T_1, T_2 by direction, shape (2, 3),
+    one triangle at a time as in the definition.
+    """
     size = len(d)
     references = [i for i in range(size) if i not in candidates]
     counts = np.zeros((2, 3))
-    for direction, (pair_side, other_side) in enumerate([(candidates, references), (references, candidates)]):
+    for direction, (pair_side, other_side) in enumerate(
+        [(candidates, references), (references, candidates)]
+    ):
         for a, b in itertools.permutations(pair_side, 2):
             for x in other_side:
                 inner, first, second = d[a, b], d[x, a], d[x, b]
                 counts[direction, 0] += inner <= first and inner <= second
-                counts[direction, 1] += first <= inner <= second or second <= inner <= first
+                counts[direction, 1] += (
+                    first <= inner <= second or second <= inner <= first
+                )
                 counts[direction, 2] += first <= inner and second <= inner
     return counts
 
@@ -46,14 +54,23 @@ def brute_q(d, candidates, pooling):
 
 
 def brute_p(d, n, pooling):
-    values = [brute_q(d, candidates, pooling) for candidates in itertools.combinations(range(len(d)), n)]
+    values = [
+        brute_q(d, candidates, pooling)
+        for candidates in itertools.combinations(range(len(d)), n)
+    ]
     return sum(value >= values[0] - 1e-12 for value in values) / len(values)
 
 
 def random_distances(batch, size, seed, levels):
-    """Asymmetric matrices (batch, size, size) with zero diagonal; few levels make ties, 0 levels make none."""
+    """Asymmetric matrices (batch, size, size) with zero diagonal;
+    few levels make ties, 0 levels make none.
+    """
     rng = np.random.default_rng(seed)
-    d = rng.integers(0, levels, (batch, size, size)).astype(float) if levels else rng.random((batch, size, size))
+    d = (
+        rng.integers(0, levels, (batch, size, size)).astype(float)
+        if levels
+        else rng.random((batch, size, size))
+    )
     d[:, range(size), range(size)] = 0
     return d
 
@@ -70,7 +87,9 @@ def test_statistic_and_p_value_equal_the_loops(n, m, pooling, seed, levels):
     d = random_distances(2, n + m, seed, levels)
     expected = [brute_q(one, range(n), pooling) for one in d]
     assert statistic.triangle_rank(d, n, pooling) == pytest.approx(expected, abs=1e-12)
-    assert statistic.exact_p_values(d, n, pooling) == pytest.approx([brute_p(one, n, pooling) for one in d], abs=1e-12)
+    assert statistic.exact_p_values(d, n, pooling) == pytest.approx(
+        [brute_p(one, n, pooling) for one in d], abs=1e-12
+    )
 
 
 @pytest.mark.equal_bits
@@ -80,7 +99,9 @@ def test_statistic_and_p_value_equal_the_loops(n, m, pooling, seed, levels):
 @settings(max_examples=1)  # thousands of relabelings by loops
 def test_larger_shapes_equal_the_loops(n, m, pooling, seed, levels):
     d = random_distances(1, n + m, seed, levels)
-    assert statistic.exact_p_values(d, n, pooling)[0] == pytest.approx(brute_p(d[0], n, pooling), abs=1e-12)
+    assert statistic.exact_p_values(d, n, pooling)[0] == pytest.approx(
+        brute_p(d[0], n, pooling), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
@@ -91,7 +112,10 @@ def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
     d = random_distances(2, 6, seed, 4)
     labels = rng.random((6, 6)) < 0.5
     null = statistic.relabel(d, 3, labels, pooling)
-    expected = [[brute_q(one, np.flatnonzero(row).tolist(), pooling) for row in labels] for one in d]
+    expected = [
+        [brute_q(one, np.flatnonzero(row).tolist(), pooling) for row in labels]
+        for one in d
+    ]
     assert null == pytest.approx(np.array(expected), abs=1e-12, nan_ok=True)
 
 
@@ -100,7 +124,9 @@ def test_relabeled_equals_the_loops_for_any_labels(pooling, seed):
 def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
     d = random_distances(3, n + m, 7, 5)
     null = statistic.relabel(d, n, permutation.relabelings(n, m), pooling)
-    assert null[:, 0] == pytest.approx(statistic.triangle_rank(d, n, pooling), abs=1e-12)
+    assert null[:, 0] == pytest.approx(
+        statistic.triangle_rank(d, n, pooling), abs=1e-12
+    )
     expected = (null >= null[:, :1] - 1e-12).mean(axis=1)
     assert np.array_equal(statistic.exact_p_values(d, n, pooling), expected)
 
@@ -108,7 +134,10 @@ def test_exact_test_equals_the_share_of_relabeled(n, m, pooling):
 def test_memory_bounds_change_nothing(monkeypatch):
     d = random_distances(5, 9, 3, 4)
     labels = permutation.relabelings(4, 5)
-    before = [(statistic.relabel(d, 4, labels, p), statistic.exact_p_values(d, 4, p)) for p in POOLINGS]
+    before = [
+        (statistic.relabel(d, 4, labels, p), statistic.exact_p_values(d, 4, p))
+        for p in POOLINGS
+    ]
     monkeypatch.setattr(statistic, "MEMORY_BYTES", 1)
     monkeypatch.setattr(statistic, "INDICATOR_BYTES", 1)
     for pooling, (null, p) in zip(POOLINGS, before):
@@ -124,20 +153,33 @@ def test_order_within_a_sample_and_exchange_of_the_samples_change_nothing(poolin
     rng = np.random.default_rng(0)
     order = np.concatenate([rng.permutation(n), n + rng.permutation(m)])
     swapped = np.concatenate([np.arange(n, n + m), np.arange(n)])
-    for value in (statistic.triangle_rank, lambda d, n, p: statistic.exact_p_values(d[None], n, p)[0]):
+    for value in (
+        statistic.triangle_rank,
+        lambda d, n, p: statistic.exact_p_values(d[None], n, p)[0],
+    ):
         base = value(d, n, pooling)
-        assert value(d[np.ix_(order, order)], n, pooling) == pytest.approx(base, abs=1e-12)
-        assert value(d[np.ix_(swapped, swapped)], m, pooling) == pytest.approx(base, abs=1e-12)
+        assert value(d[np.ix_(order, order)], n, pooling) == pytest.approx(
+            base, abs=1e-12
+        )
+        assert value(d[np.ix_(swapped, swapped)], m, pooling) == pytest.approx(
+            base, abs=1e-12
+        )
 
 
 @pytest.mark.equal_bits
 def test_only_the_order_of_distances_matters():
     d = random_distances(4, 8, 5, 0)
-    assert np.array_equal(statistic.exact_p_values(d, 3), statistic.exact_p_values(np.sqrt(d) * 7, 3))
+    assert np.array_equal(
+        statistic.exact_p_values(d, 3), statistic.exact_p_values(np.sqrt(d) * 7, 3)
+    )
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)
-@given(seed=st.integers(0, 10**6), levels=st.sampled_from([0, 3, 6]), exponent=st.integers(-12, 12))
+@given(
+    seed=st.integers(0, 10**6),
+    levels=st.sampled_from([0, 3, 6]),
+    exponent=st.integers(-12, 12),
+)
 @settings(max_examples=15)
 def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponent):
     d = random_distances(2, 7, seed, levels) / 7
@@ -149,8 +191,14 @@ def test_the_unit_of_distances_changes_no_p_value(pooling, seed, levels, exponen
 def test_pooled_ties_are_those_of_the_ratios_of_integers():
     d = random_distances(40, 9, 0, 4)
     for one, p in zip(d, statistic.exact_p_values(d, 5)):
-        counts = [triangle_counts(one, candidates).sum(axis=0).astype(int).tolist() for candidates in itertools.combinations(range(9), 5)]
-        values = [sum(abs(Fraction(t, sum(row)) - Fraction(1, 3)) for t in row) for row in counts]
+        counts = [
+            triangle_counts(one, candidates).sum(axis=0).astype(int).tolist()
+            for candidates in itertools.combinations(range(9), 5)
+        ]
+        values = [
+            sum(abs(Fraction(t, sum(row)) - Fraction(1, 3)) for t in row)
+            for row in counts
+        ]
         assert p == sum(value >= values[0] for value in values) / len(values)
 
 
@@ -184,7 +232,9 @@ def test_one_and_one_text_make_no_triangle():
 def test_empty_batch():
     assert np.shape(statistic.triangle_rank(np.empty((0, 4, 4)), 2)) == (0,)
     assert statistic.exact_p_values(np.empty((0, 4, 4)), 2).shape == (0,)
-    assert statistic.relabel(np.empty((0, 4, 4)), 2, permutation.relabelings(2, 2)).shape == (0, 6)
+    assert statistic.relabel(
+        np.empty((0, 4, 4)), 2, permutation.relabelings(2, 2)
+    ).shape == (0, 6)
 
 
 @pytest.mark.parametrize(

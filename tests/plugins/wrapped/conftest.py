@@ -37,16 +37,20 @@ for line in sys.stdin:
 
 @pytest.fixture
 def program(tmp_path: Path) -> list[str]:
-    """Command line of a program that scores 1/m where a candidate is among its m references.
+    """Command line of a program that scores 1/m where a candidate is among its m
+    references.
 
-    It writes a line per request to ``log``, exits on the candidate "die", and gives no scores on "mute", NaN on "empty".
+    It writes a line per request to ``log``, exits on the candidate "die", and gives no
+    scores on "mute", NaN on "empty".
     """
     (tmp_path / "program.py").write_text(PROGRAM)
     return [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "log")]
 
 
 @pytest.fixture
-def metric(tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[spice.Spice]:
+def metric(
+    tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[spice.Spice]:
     """The metric over that program."""
     for name in spice.JARS:
         (tmp_path / name).touch()

@@ -37,7 +37,10 @@ def test_neighbours_share_the_shape_more_often_than_chance():
 
 def test_other_weights_and_views_are_refused(tmp_path):
     torch.save({"a": torch.zeros(1)}, tmp_path / "w.pth")
-    with pytest.raises(InputError, match=r"w\.pth: no weights of EfficientNet-lite0: the key '.+' is missing"):
+    with pytest.raises(
+        InputError,
+        match=r"w\.pth: no weights of EfficientNet-lite0: the key '.+' is missing",
+    ):
         EfficientNetLite0(tmp_path / "w.pth")
     with pytest.raises(InputError, match="expected middle or last") as caught:
         EfficientNetLite0(view="first")
@@ -50,8 +53,16 @@ def state(seed: int = 0) -> dict:
     weights = {}
 
     def add(conv: str, norm: str, outputs: int, inputs: int, size: int) -> None:
-        weights[f"{conv}.weight"] = torch.randn(outputs, inputs, size, size, generator=generator) / (inputs * size) ** 0.5
-        for name, value in (("running_mean", 0.0), ("running_var", 1.0), ("weight", 1.0), ("bias", 0.0)):
+        weights[f"{conv}.weight"] = (
+            torch.randn(outputs, inputs, size, size, generator=generator)
+            / (inputs * size) ** 0.5
+        )
+        for name, value in (
+            ("running_mean", 0.0),
+            ("running_var", 1.0),
+            ("weight", 1.0),
+            ("bias", 0.0),
+        ):
             weights[f"{norm}.{name}"] = torch.full((outputs,), value)
 
     add("conv1", "bn1", 64, 3, 7)
@@ -81,7 +92,11 @@ def test_files_without_the_weights_are_refused(tmp_path):
     weights = state()
     del weights["layer3.2.bn2.bias"]
     torch.save(weights, tmp_path / "r.pth")
-    with pytest.raises(InputError, match=r"r\.pth: no weights of ResNet-50: the key 'layer3\.2\.bn2\.bias' is missing"):
+    with pytest.raises(
+        InputError,
+        match=r"r\.pth: no weights of ResNet-50: the key 'layer3\.2\.bn2\.bias' is "
+        r"missing",
+    ):
         ResNet50(tmp_path / "r.pth")
     torch.save([1], tmp_path / "list.pth")
     with pytest.raises(InputError, match="holds a list, expected a state dict"):
@@ -100,7 +115,9 @@ def test_resnet50_equals_torchvision(tmp_path):
     network.fc = torch.nn.Identity()
     x = torch.randn(1, 3, 64, 64)
     with torch.inference_mode():
-        assert torch.allclose(network(x), ResNet50(tmp_path / "r.pth")._network(x), atol=1e-5)
+        assert torch.allclose(
+            network(x), ResNet50(tmp_path / "r.pth")._network(x), atol=1e-5
+        )
     torch.save({"conv1.weight": torch.zeros(1)}, tmp_path / "bad.pth")
     with pytest.raises((InputError, RuntimeError)):
         ResNet50(tmp_path / "bad.pth")

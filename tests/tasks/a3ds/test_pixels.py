@@ -20,7 +20,9 @@ def shapes_file(tmp_path_factory):
     """A file of the official layout with two pictures; HDF5 stores no empty chunks."""
     path = tmp_path_factory.mktemp("h5") / "3dshapes.h5"
     with h5py.File(path, "w") as file:
-        images = file.create_dataset("images", (N_SCENES, 64, 64, 3), "u1", chunks=(16, 64, 64, 3))
+        images = file.create_dataset(
+            "images", (N_SCENES, 64, 64, 3), "u1", chunks=(16, 64, 64, 3)
+        )
         images[7] = 7
         images[479_999] = 9
         stored = file.create_dataset("labels", (N_SCENES, 6), "f8", chunks=(4096, 6))
@@ -49,10 +51,14 @@ def test_other_hdf5_files_are_refused(tmp_path, shapes_file):
 
     with pytest.raises(InputError, match="no key 'images'"):
         pixels.images(write(image=((2, 64, 64, 3), "u1")))
-    with pytest.raises(InputError, match=r"'images' has shape \(2, 64, 64, 3\), expected \(480000"):
+    with pytest.raises(
+        InputError, match=r"'images' has shape \(2, 64, 64, 3\), expected \(480000"
+    ):
         pixels.images(write(images=((2, 64, 64, 3), "u1"), labels=((2, 6), "f8")))
     with pytest.raises(InputError, match="labels of row"):
-        pixels.images(write(images=((N_SCENES, 64, 64, 3), "u1"), labels=((N_SCENES, 6), "f8")))
+        pixels.images(
+            write(images=((N_SCENES, 64, 64, 3), "u1"), labels=((N_SCENES, 6), "f8"))
+        )
     (tmp_path / "no.h5").write_text("no")
     with pytest.raises(InputError, match="not an HDF5 file"):
         pixels.images(tmp_path / "no.h5")
@@ -66,12 +72,21 @@ def test_stored_feature_tensors(tmp_path):
     torch.save(torch.from_numpy(table), tmp_path / "f.pt")
     np.save(tmp_path / "f.npy", table)
     for name in ("f.pt", "f.npy"):
-        source = pixels.features({"tensor": {"path": str(tmp_path / name), "ids": str(tmp_path / "ids.json")}})
+        source = pixels.features(
+            {
+                "tensor": {
+                    "path": str(tmp_path / name),
+                    "ids": str(tmp_path / "ids.json"),
+                }
+            }
+        )
         assert source.width == 4
         assert (source.features([8, 5]) == table[[2, 0]]).all()
         with pytest.raises(InputError, match="no features of scene 6"):
             source.features([6])
-        with pytest.raises(InputError, match=r"shape \(3, 4\), expected \(480000, width\)"):
+        with pytest.raises(
+            InputError, match=r"shape \(3, 4\), expected \(480000, width\)"
+        ):
             pixels.FeatureTensor(tmp_path / name)
     torch.save({"a": 1}, tmp_path / "d.pt")
     with pytest.raises(InputError, match="holds a dict"):
@@ -91,7 +106,9 @@ def test_efficientnet_features_are_shared_and_named():
     assert np.abs(table[0] - table[1]).max() > 0.1
     assert source.name.startswith("efficientnet-lite0:middle:")
     assert source.name.endswith("a3ds-render-1")
-    assert pixels.features({"efficientnet-lite0": {"view": "last"}}).features([3]).shape == (1, 1280)
+    assert pixels.features({"efficientnet-lite0": {"view": "last"}}).features(
+        [3]
+    ).shape == (1, 1280)
 
 
 def test_names_and_options_are_checked(tmp_path):

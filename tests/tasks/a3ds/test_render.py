@@ -9,7 +9,14 @@ from harness.errors import InputError
 from harness_tasks.a3ds.render import render
 from harness_tasks.a3ds.scene import FACTORS, factors, scene_id
 
-BASE = {"floor_hue": 0, "wall_hue": 5, "object_hue": 2, "scale": 4, "shape": 2, "orientation": 7}
+BASE = {
+    "floor_hue": 0,
+    "wall_hue": 5,
+    "object_hue": 2,
+    "scale": 4,
+    "shape": 2,
+    "orientation": 7,
+}
 
 
 def picture(**change):
@@ -22,7 +29,8 @@ def test_shape_type_and_determinism():
     assert (pictures.shape, pictures.dtype) == ((4, 64, 64, 3), np.uint8)
     assert (pictures == render(np.array(ids))).all()
     assert (pictures[0] == pictures[3]).all()
-    assert (render([12_345])[0] == pictures[2]).all()  # independent of the rest of the batch
+    # independent of the rest of the batch
+    assert (render([12_345])[0] == pictures[2]).all()
     assert render([]).shape == (0, 64, 64, 3)
 
 
@@ -48,7 +56,8 @@ def test_size_and_side_of_the_corner():
         return int((seen[..., 2] > seen[..., 0]).sum())
 
     assert object_pixels(scale=0) < object_pixels(scale=4) < object_pixels(scale=7)
-    wall = picture(orientation=0)[4, :, 1]  # the side wall is darker than the back wall, and on the right at -30 degrees
+    # the side wall is darker than the back wall, and on the right at -30 degrees
+    wall = picture(orientation=0)[4, :, 1]
     mirrored = picture(orientation=14)[4, :, 1]
     assert wall[:30].mean() != pytest.approx(wall[50:].mean(), abs=3)
     assert mirrored[:14].mean() < mirrored[30:].mean()

@@ -24,7 +24,9 @@ def sandbox(golden):
 
 
 def digest(captions):
-    """Return the first 16 hexadecimal digits of the SHA-256 of the captions, one a line."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of the captions,
+    one a line.
+    """
     return hashlib.sha256("\n".join(captions).encode()).hexdigest()[:16]
 
 
@@ -32,19 +34,28 @@ def test_factors_and_phrases_of_the_sandbox(sandbox, golden):
     table = json.loads((golden / "a3ds/factors.json").read_text())["values"]
     for row in sandbox:
         assert scene.factors(row["id"]) == row["factors"]
-        assert scene.phrases(row["id"]) == {name: table[name][i]["phrase"] for name, i in row["factors"].items()}
+        assert scene.phrases(row["id"]) == {
+            name: table[name][i]["phrase"] for name, i in row["factors"].items()
+        }
         assert scene.scene_id(row["factors"]) == row["id"]
 
 
 def test_captions_of_the_sandbox_are_equal_in_order(sandbox):
     ids = [row["id"] for row in sandbox]
-    for row, long, short in zip(sandbox, scene.caption_sets(ids), scene.caption_sets(ids, "short")):
+    for row, long, short in zip(
+        sandbox, scene.caption_sets(ids), scene.caption_sets(ids, "short")
+    ):
         assert long == scene.captions(row["id"]) and digest(long) == row["long"]
-        assert short == scene.captions(row["id"], kind="short") and digest(short) == row["short"]
+        assert (
+            short == scene.captions(row["id"], kind="short")
+            and digest(short) == row["short"]
+        )
 
 
 def test_golden_captions_in_generation_order(golden):
-    for row in json.loads((golden / "a3ds_pragmatic/captions_by_image.json").read_text()):
+    for row in json.loads(
+        (golden / "a3ds_pragmatic/captions_by_image.json").read_text()
+    ):
         assert list(scene.factors(row["image_id"]).values()) == row["indices"]
         assert scene.captions(row["image_id"]) == row["exhaustive"]
         assert scene.captions(row["image_id"], "short") == row["short"]
@@ -62,7 +73,10 @@ def test_ids_and_factors_are_inverse(number):
     values = scene.factors(number)
     assert scene.scene_id(values) == scene.scene_id(list(values.values())) == number
     assert scene.indices([number]).tolist() == [list(values.values())]
-    assert (len(scene.captions(number)), len(scene.captions(number, "short"))) == (20, 27)
+    assert (len(scene.captions(number)), len(scene.captions(number, "short"))) == (
+        20,
+        27,
+    )
 
 
 def test_all_scenes_are_enumerated_lazily():
@@ -110,19 +124,25 @@ def test_pairs_share_the_features_of_their_set(name, outside):
 
 @given(st.sampled_from(list(SETS)), st.integers(0, 5), st.integers(1, 3000))
 def test_pairs_depend_on_the_seed_and_are_nested(name, seed, count):
-    assert (pairs(name, count, seed=seed) == pairs(name, count + 7, seed=seed)[:count]).all()
+    assert (
+        pairs(name, count, seed=seed) == pairs(name, count + 7, seed=seed)[:count]
+    ).all()
 
 
 def test_six_four_and_three_sets():
     assert [len(set_names(group)) for group in ("one", "two", "three")] == [6, 4, 3]
     assert set_names(["one/shape", "one/shape"]) == ["one/shape"]
-    assert not np.array_equal(pairs("one/shape", 9, seed=1), pairs("one/shape", 9, seed=2))
+    assert not np.array_equal(
+        pairs("one/shape", 9, seed=1), pairs("one/shape", 9, seed=2)
+    )
 
 
 def test_unknown_names_and_options():
     with pytest.raises(InputError, match="did you mean 'one/shape'") as caught:
         set_names("one/shap")
-    assert caught.value.parameter == "sets" and "did you mean 'one/shape'" in str(caught.value)
+    assert caught.value.parameter == "sets" and "did you mean 'one/shape'" in str(
+        caught.value
+    )
     with pytest.raises(InputError, match="unknown A3DS test set 'four'"):
         pairs("four")
     with pytest.raises(InputError, match="free or different"):

@@ -1,4 +1,6 @@
-"""Every shipped judgment task runs on a small file of its form; the suite skips what is not there; pages and second looks."""
+"""Every shipped judgment task runs on a small file of its form; the suite skips what is
+not there; pages and second looks.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +29,23 @@ SUITES = {"all", "reference-free"}
 REFERENCE_FREE = {"caparena", "llmbar", "mqm-ted-ende", "rewardbench", "tifa"}
 ASPECTS = {"summeval"}
 GERMAN = {"wmt22-ende"}  # the metrics of the suite are those of English captions
-NAMES = sorted({path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE - ASPECTS)
+NAMES = sorted(
+    {path.stem for path in TASKS.glob("*.yaml")} - SUITES - REFERENCE_FREE - ASPECTS
+)
 LISTED = {
-    "flickr8k-expert", "composite-coco", "composite-flickr8k", "composite-flickr30k", "pascal50s", "abstract50s", "capeval1k", "thumb",
-    "nocaps-foil", "hat", "fense-audiocaps", "fense-clotho",
-}  # fmt: skip
+    "flickr8k-expert",
+    "composite-coco",
+    "composite-flickr8k",
+    "composite-flickr30k",
+    "pascal50s",
+    "abstract50s",
+    "capeval1k",
+    "thumb",
+    "nocaps-foil",
+    "hat",
+    "fense-audiocaps",
+    "fense-clotho",
+}
 FAST = {"metrics": [{"bleu2": {"tokenizer": "none"}}, {"bleu1": {"tokenizer": "none"}}]}
 
 
@@ -41,8 +55,15 @@ def run(name, **more):
 
 def test_all_tasks_are_there():
     assert set(NAMES) >= LISTED
-    suite = [loaded.spec.task for loaded in load_specs(TASKS / "all.yaml")] if "HARNESS_DATA" in __import__("os").environ else None
-    assert suite is None or {task.removeprefix("judgments/") for task in suite} == set(NAMES) - GERMAN
+    suite = (
+        [loaded.spec.task for loaded in load_specs(TASKS / "all.yaml")]
+        if "HARNESS_DATA" in __import__("os").environ
+        else None
+    )
+    assert (
+        suite is None
+        or {task.removeprefix("judgments/") for task in suite} == set(NAMES) - GERMAN
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,75 +77,151 @@ def test_a_task_runs_on_a_file_of_its_form(name, judged):
     assert {r.statistic for r in result.records} == set(spec.statistics)
     bleu = head["bleu1"]
     low, high = bleu.ci95 or (bleu.value, bleu.value)
-    assert bleu.ci95 is not None or bleu.interval_note, "few items have no interval, and the reason"
-    if spec.statistics[0] == "average_precision":  # four bad captions among eight, all of them at the bottom
+    assert bleu.ci95 is not None or bleu.interval_note, (
+        "few items have no interval, and the reason"
+    )
+    # four bad captions among eight, all of them at the bottom
+    if spec.statistics[0] == "average_precision":
         assert bleu.value == 1.0
-    assert 0.3 < bleu.value <= 1 and low <= bleu.value + 1e-9 and high >= bleu.value - 1e-9
+    assert (
+        0.3 < bleu.value <= 1 and low <= bleu.value + 1e-9 and high >= bleu.value - 1e-9
+    )
     assert not math.isnan(head["bleu2"].value)
     record = bleu.to_dict()
     assert list(record)[4:7] == ["metric", "statistic", "group"]
     assert record["n"] > 0 and "own:" in record["signature"]
     rows = [
-        {key: value for key, value in record.to_dict().items() if key not in ("seconds", "task", "statistics")} for record in result.records
+        {
+            key: value
+            for key, value in record.to_dict().items()
+            if key not in ("seconds", "task", "statistics")
+        }
+        for record in result.records
     ]
     assert_pinned(f"judgments/{name}.txt", as_text(rows))
 
 
 def test_sets_without_references(judged, tmp_path, capsys):
-    assert main(["run", "judgments/reference-free", "--output", str(tmp_path / "r")]) == 0
-    records = {name: harness.Run.open(tmp_path / "r" / name).records for name in sorted(REFERENCE_FREE)}
-    assert records["caparena"][0].n == 2  # of four battles one is a tie and one was skipped
+    assert (
+        main(["run", "judgments/reference-free", "--output", str(tmp_path / "r")]) == 0
+    )
+    records = {
+        name: harness.Run.open(tmp_path / "r" / name).records
+        for name in sorted(REFERENCE_FREE)
+    }
+    # of four battles one is a tie and one was skipped
+    assert records["caparena"][0].n == 2
     assert records["llmbar"][0].n == 20
     heads = {r.metric: r for r in records["tifa"] if (r.details or {}).get("headline")}
-    assert len(heads) == 10 and heads["meteor"].details["published"] == pytest.approx(0.274) and heads["meteor"].value > 0
+    assert (
+        len(heads) == 10
+        and heads["meteor"].details["published"] == pytest.approx(0.274)
+        and heads["meteor"].value > 0
+    )
     assert main(["run", "judgments/tifa", "--set", "metrics=[bleu1]"]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "no column of references, which bleu1 needs" in error
+    assert (
+        error.count("\n") == 1 and "no column of references, which bleu1 needs" in error
+    )
 
 
 def test_errors_are_a_cost(judged):
-    """MQM counts errors: the translation with errors is the worse one, whatever its length."""
+    """MQM counts errors: the translation with errors is the worse one,
+    whatever its length.
+    """
     submission = judged / "submission.tsv"
-    lines = [f"{system}\t{k}\t{score}\n" for k in range(1, 5) for system, score in (("right", 0.9), ("wrong", 0.1))]
+    lines = [
+        f"{system}\t{k}\t{score}\n"
+        for k in range(1, 5)
+        for system, score in (("right", 0.9), ("wrong", 0.1))
+    ]
     submission.write_text("system\tseg_id\tscore\n" + "".join(lines))
     (record,) = api.evaluate(
-        "judgments/mqm-ted-ende", statistics=["accuracy"], ties="half", metrics=[{"scores": {"path": str(submission), "name": "COMET"}}]
+        "judgments/mqm-ted-ende",
+        statistics=["accuracy"],
+        ties="half",
+        metrics=[{"scores": {"path": str(submission), "name": "COMET"}}],
     ).records
     assert (record.metric, record.value, record.n) == ("COMET", 1.0, 4)
     (loaded,) = load_specs("judgments/mqm-ted-ende")
-    captions = {(c.item, c.system): c for c in read_judgments(loaded.spec.judgments).captions}
+    captions = {
+        (c.item, c.system): c for c in read_judgments(loaded.spec.judgments).captions
+    }
     assert captions[0, "right"].ratings == (0.0,)
-    assert captions[0, "wrong"].ratings == pytest.approx((-5.1, -1.0)) and captions[0, "wrong"].texts == (BAD["cat"],)
+    assert captions[0, "wrong"].ratings == pytest.approx((-5.1, -1.0)) and captions[
+        0, "wrong"
+    ].texts == (BAD["cat"],)
 
 
 def test_a_test_set_of_a_shared_task(judged):
     folder = judged / "mt-metrics-eval-v2/wmt22"
-    submission = {"scores": {"path": str(folder / "metric-scores/en-de/COMET-22-refA.seg.score")}}
-    result = api.evaluate("judgments/wmt22-ende", metrics=[submission, {"bleu1": {"tokenizer": "none"}}])
+    submission = {
+        "scores": {"path": str(folder / "metric-scores/en-de/COMET-22-refA.seg.score")}
+    }
+    result = api.evaluate(
+        "judgments/wmt22-ende", metrics=[submission, {"bleu1": {"tokenizer": "none"}}]
+    )
     heads = {r.metric: r for r in result.records if (r.details or {}).get("headline")}
-    assert set(heads) == {"COMET-22-refA", "bleu1"} and result.manifest["data"]["captions"] == 11  # one segment has no human score
-    assert heads["COMET-22-refA"].value == 1 and "of systems over all segments" in str(result.provenance.spec["published"])
+    # one segment has no human score
+    assert (
+        set(heads) == {"COMET-22-refA", "bleu1"}
+        and result.manifest["data"]["captions"] == 11
+    )
+    assert heads["COMET-22-refA"].value == 1 and "of systems over all segments" in str(
+        result.provenance.spec["published"]
+    )
     systems = {r.statistic: r for r in result.records if r.metric == "COMET-22-refA"}
-    assert systems["pearson_system"].value == pytest.approx(1) and systems["pearson_system"].n == 3
+    assert (
+        systems["pearson_system"].value == pytest.approx(1)
+        and systems["pearson_system"].n == 3
+    )
     before = result.manifest["digest"]
     (folder / "system-outputs/en-de/Good.txt").write_text("a\nb\nc\nd\n")
-    assert api.evaluate("judgments/wmt22-ende", metrics=[submission]).manifest["digest"] != before
+    assert (
+        api.evaluate("judgments/wmt22-ende", metrics=[submission]).manifest["digest"]
+        != before
+    )
 
 
 @pytest.mark.slow
 def test_aspects_of_summaries(judged):
-    results = api.evaluate_all("judgments/summeval", metrics=[{"bleu1": {"tokenizer": "none"}}])
-    assert [run.manifest["task"].rpartition("-")[2] for run in results] == ["coherence", "consistency", "fluency", "relevance"]
-    (record,) = [r for r in results[0].records if r.statistic == "kendall_b" and r.metric == "bleu1"]
+    results = api.evaluate_all(
+        "judgments/summeval", metrics=[{"bleu1": {"tokenizer": "none"}}]
+    )
+    assert [run.manifest["task"].rpartition("-")[2] for run in results] == [
+        "coherence",
+        "consistency",
+        "fluency",
+        "relevance",
+    ]
+    (record,) = [
+        r
+        for r in results[0].records
+        if r.statistic == "kendall_b" and r.metric == "bleu1"
+    ]
     assert record.value > 0.5 and results[0].manifest["data"]["ratings"] == 36
 
 
 def test_two_labelings_of_one_set(judged):
-    labels = {name: load_specs(f"judgments/{name}")[0].spec for name in ("pascal50s", "pascal50s-consensus")}
-    sources = {name: [table.reference for table in spec.published if "CLIPScore" in table.reference] for name, spec in labels.items()}
+    labels = {
+        name: load_specs(f"judgments/{name}")[0].spec
+        for name in ("pascal50s", "pascal50s-consensus")
+    }
+    sources = {
+        name: [
+            table.reference
+            for table in spec.published
+            if "CLIPScore" in table.reference
+        ]
+        for name, spec in labels.items()
+    }
     assert {name: set(found) for name, found in sources.items()} == {
-        "pascal50s": {"CLIPScore (Hessel et al. 2021, v3 of 2022), Table 7, 11 judgments a pair"},
-        "pascal50s-consensus": {"CLIPScore (Hessel et al. 2021, v3 of 2022), Table 4, 48 judgments a pair"},
+        "pascal50s": {
+            "CLIPScore (Hessel et al. 2021, v3 of 2022), Table 7, 11 judgments a pair"
+        },
+        "pascal50s-consensus": {
+            "CLIPScore (Hessel et al. 2021, v3 of 2022), Table 4, 48 judgments a pair"
+        },
     }
     records = {(r.metric, r.group): r for r in run("pascal50s-consensus").records}
     assert records["bleu1", "mean"].value == 1 and records["bleu1", "HC"].n == 4
@@ -132,19 +229,29 @@ def test_two_labelings_of_one_set(judged):
 
 def test_systems_in_columns(judged):
     result = run("detailcaps")
-    assert result.manifest["data"]["captions"] == 12 and result.manifest["data"]["references"] == [3]
+    assert result.manifest["data"]["captions"] == 12 and result.manifest["data"][
+        "references"
+    ] == [3]
 
 
 def test_single_votes_are_read_where_they_are(judged):
     indented(judged / "flickr8k/flickr8k.json", votes_by_image(VOTES))
     (loaded,) = load_specs("judgments/flickr8k-expert")
-    assert loaded.spec.variant == "single votes" and loaded.spec.judgments.mean_of is None
+    assert (
+        loaded.spec.variant == "single votes" and loaded.spec.judgments.mean_of is None
+    )
     result = run("flickr8k-expert")
-    assert {r.n for r in result.records if r.metric != ONE_PERSON} == {36} and result.manifest["data"]["captions"] == 12
+    assert {r.n for r in result.records if r.metric != ONE_PERSON} == {
+        36
+    } and result.manifest["data"]["captions"] == 12
     votes = [rating for _ in SCENES for kind in VOTES for rating in VOTES[kind]]
     scores = [value for value in result.samples.numbers("bleu1") for _ in range(3)]
-    (record,) = [r for r in result.records if (r.metric, r.statistic) == ("bleu1", "kendall_c")]
-    assert record.value == pytest.approx(scipy.stats.kendalltau(scores, votes, variant="c").statistic, abs=1e-12)
+    (record,) = [
+        r for r in result.records if (r.metric, r.statistic) == ("bleu1", "kendall_c")
+    ]
+    assert record.value == pytest.approx(
+        scipy.stats.kendalltau(scores, votes, variant="c").statistic, abs=1e-12
+    )
 
 
 def test_published_values_stand_beside_ours(judged):
@@ -158,18 +265,31 @@ def test_published_values_stand_beside_ours(judged):
 def test_pascal_leaves_out_votes_that_tie_and_its_own_captions(judged):
     result = run("pascal50s")
     by = {(r.metric, r.group): r for r in result.records}
-    assert [r.group for r in result.records if r.metric == "bleu1"] == ["all", "HC", "HI", "HM", "MM", "mean"]
+    assert [r.group for r in result.records if r.metric == "bleu1"] == [
+        "all",
+        "HC",
+        "HI",
+        "HM",
+        "MM",
+        "mean",
+    ]
     assert by["bleu1", "MM"].n == 3  # one pair of the four is a tie
-    assert by["bleu1", "mean"].value == pytest.approx(sum(by["bleu1", g].value for g in ("HC", "HI", "HM", "MM")) / 4)
+    assert by["bleu1", "mean"].value == pytest.approx(
+        sum(by["bleu1", g].value for g in ("HC", "HI", "HM", "MM")) / 4
+    )
     for row in result.samples.lists("references"):
         assert len(row) == 5 and len(set(row)) == 5
-    for candidates, references in zip(result.samples.lists("candidates"), result.samples.lists("references")):
+    for candidates, references in zip(
+        result.samples.lists("candidates"), result.samples.lists("references")
+    ):
         assert candidates[0] not in references
 
 
 def test_fense_scores_four_references(judged):
     result = run("fense-audiocaps")
-    for candidates, references in zip(result.samples.lists("candidates"), result.samples.lists("references")):
+    for candidates, references in zip(
+        result.samples.lists("candidates"), result.samples.lists("references")
+    ):
         assert len(references) == 4 and candidates[0] not in references
     by = {(r.metric, r.group): r.n for r in result.records}
     assert by["bleu1", "HC"] == 3 and by["bleu1", "HM"] == 3 and by["bleu1", "MM"] == 8
@@ -186,7 +306,11 @@ def test_composite_removes_the_human_caption_for_all_captions_of_its_image(judge
 def test_three_sets_are_one(judged):
     path = judged / "composite_flickr8k/judgments.jsonl.gz"
     with gzip.open(path, "rt") as file:
-        rows = [{k: v for k, v in json.loads(line).items() if k != "image_id"} for line in file]  # this file alone names images by file
+        # this file alone names images by file
+        rows = [
+            {k: v for k, v in json.loads(line).items() if k != "image_id"}
+            for line in file
+        ]
     with gzip.open(path, "wt") as file:
         file.writelines(json.dumps(row) + "\n" for row in rows)
     assert run("composite").manifest["data"]["examples"] == 12
@@ -211,50 +335,95 @@ def test_the_suite_skips_what_is_not_there(judged, tmp_path, capsys):
     assert main(call) == 0
     printed = capsys.readouterr()
     lines = [line for line in printed.err.splitlines() if "not there" in line]
-    assert len(lines) == 5  # composite-coco, the three sets together, pascal50s with either labeling, hat
+    # composite-coco, the three sets together, pascal50s with either labeling, hat
+    assert len(lines) == 5
     assert all("how to get it" in line for line in lines)
     assert "League table" in printed.out
     folders, absent = run_folders(output)
     assert len(folders) == len(NAMES) - 6 and len(absent) == 5
     assert main(["report", str(output), "--tables", str(tmp_path / "t")]) == 0
     page = (output / "report.html").read_text()
-    assert "What to use when" in page and "because their data are not there or cannot be read" in page and "nocaps-foil" in page
-    assert (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
+    assert (
+        "What to use when" in page
+        and "because their data are not there or cannot be read" in page
+        and "nocaps-foil" in page
+    )
+    assert (
+        (tmp_path / "t/league.csv").read_text().startswith("set,statistic,metric,value")
+    )
 
 
-def test_the_suite_is_read_before_anything_is_scored(judged, tmp_path, capsys, monkeypatch):
+def test_the_suite_is_read_before_anything_is_scored(
+    judged, tmp_path, capsys, monkeypatch
+):
     pairs = judged / "abstract50s/pairs.jsonl.gz"
     with gzip.open(pairs, "wt") as file:
         for k in range(4):
-            pair = {"image_id": f"img_{k}.jpg", "caption_a": "a", "caption_b": "b", "category_code": 1 + k, "votes": k % 2}
+            pair = {
+                "image_id": f"img_{k}.jpg",
+                "caption_a": "a",
+                "caption_b": "b",
+                "category_code": 1 + k,
+                "votes": k % 2,
+            }
             file.write(json.dumps(pair) + "\n")
     with gzip.open(judged / "fense_clotho/judgments.jsonl.gz", "wt") as file:
         file.write("{")
     begun: list[str] = []
-    monkeypatch.setattr("harness.judgments.task_kinds.execute_task", lambda plan, **options: begun.append(plan.spec.task))
+    monkeypatch.setattr(
+        "harness.judgments.task_kinds.execute_task",
+        lambda plan, **options: begun.append(plan.spec.task),
+    )
     lines: list[str] = []
-    api.evaluate_all("judgments/all", output=tmp_path / "j", on_absent=lambda line, absent: lines.append(f"{line} ({len(begun)})"))
+    api.evaluate_all(
+        "judgments/all",
+        output=tmp_path / "j",
+        on_absent=lambda line, absent: lines.append(f"{line} ({len(begun)})"),
+    )
     assert len(begun) == len(NAMES) - 3
     abstract, clotho = lines
-    assert "judgments/abstract50s: left out: " in abstract and "'votes' holds 0, 1 and no negative vote" in abstract
-    assert "first: [0], second: [1]" in abstract and "judgments/fense-clotho: left out: " in clotho
+    assert (
+        "judgments/abstract50s: left out: " in abstract
+        and "'votes' holds 0, 1 and no negative vote" in abstract
+    )
+    assert (
+        "first: [0], second: [1]" in abstract
+        and "judgments/fense-clotho: left out: " in clotho
+    )
     assert abstract.endswith(" (0)") and clotho.endswith(" (0)")
 
 
 @pytest.mark.parametrize(("broken", "code"), [(False, 0), (True, 2)])
-def test_a_set_of_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(judged, tmp_path, capsys, broken, code):
-    """Labels 0 and 1 say nothing about the better caption; the other sets run, and absent ones are no mistake."""
+def test_a_set_of_a_suite_that_cannot_be_read_is_one_line_and_exit_code_2(
+    judged, tmp_path, capsys, broken, code
+):
+    """Labels 0 and 1 say nothing about the better caption; the other sets run, and
+    absent ones are no mistake.
+    """
     shutil.rmtree(judged / "pascal50s")
     if broken:
         with gzip.open(judged / "abstract50s/pairs.jsonl.gz", "wt") as file:
-            pair = {"image_id": "img_1.jpg", "caption_a": "a", "caption_b": "b", "category_code": 1}
+            pair = {
+                "image_id": "img_1.jpg",
+                "caption_a": "a",
+                "caption_b": "b",
+                "category_code": 1,
+            }
             file.writelines(json.dumps({**pair, "votes": k}) + "\n" for k in (0, 1))
     names = ("abstract50s", "pascal50s", "nocaps-foil")
     includes = "".join(f"  - {TASKS / name}.yaml\n" for name in names)
-    (tmp_path / "suite.yaml").write_text(f"include:\n{includes}metrics: [caption-length]\n")
-    assert main(["run", str(tmp_path / "suite.yaml"), "--output", str(tmp_path / "out")]) == code
+    (tmp_path / "suite.yaml").write_text(
+        f"include:\n{includes}metrics: [caption-length]\n"
+    )
+    assert (
+        main(["run", str(tmp_path / "suite.yaml"), "--output", str(tmp_path / "out")])
+        == code
+    )
     error = capsys.readouterr().err
-    assert error.count("judgments/pascal50s: not there") == 1 and error.count("judgments/abstract50s: left out") == broken
+    assert (
+        error.count("judgments/pascal50s: not there") == 1
+        and error.count("judgments/abstract50s: left out") == broken
+    )
     finished = {path.parent.name for path in (tmp_path / "out").glob("*/results.json")}
     assert finished == {"nocaps-foil"} | ({"abstract50s"} if not broken else set())
 
@@ -263,7 +432,11 @@ def test_one_task_without_its_file_is_an_error(judged, capsys):
     shutil.rmtree(judged / "pascal50s")
     assert main(["run", "judgments/pascal50s"]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "pascal50s: not there" in error and "how to get it: Pascal-50S" in error
+    assert (
+        error.count("\n") == 1
+        and "pascal50s: not there" in error
+        and "how to get it: Pascal-50S" in error
+    )
 
 
 def test_a_suite_without_any_file_is_an_error(tmp_path, monkeypatch):
@@ -284,12 +457,20 @@ def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
     monkeypatch.setattr(scoring, "score", refuse)
     again = api.evaluate("judgments/thumb", output=output, **FAST)
     assert [r.value for r in again.records] == [r.value for r in first.records]
-    looked = api.evaluate("judgments/thumb", output=output, statistics=["kendall_c", "accuracy"], ties="skip", **FAST)
+    looked = api.evaluate(
+        "judgments/thumb",
+        output=output,
+        statistics=["kendall_c", "accuracy"],
+        ties="skip",
+        **FAST,
+    )
     assert {r.statistic for r in looked.records} == {"kendall_c", "accuracy"}
     assert json.loads((output / "manifest.json").read_text())["spec"]["ties"] == "skip"
     monkeypatch.undo()
     monkeypatch.setenv("HARNESS_DATA", str(judged))
-    more = api.evaluate("judgments/thumb", output=output, metrics=[*FAST["metrics"], "rouge"])
+    more = api.evaluate(
+        "judgments/thumb", output=output, metrics=[*FAST["metrics"], "rouge"]
+    )
     assert {r.metric for r in more.records} == {"bleu2", "bleu1", "rouge"}
     with pytest.raises(InputError, match="holds another run"):
         api.evaluate("judgments/thumb", output=output, limit=2, **FAST)
@@ -297,10 +478,21 @@ def test_a_second_look_scores_nothing_again(judged, tmp_path, monkeypatch):
 
 def test_samples_hold_scores_and_people(judged, tmp_path, capsys):
     run("thumb", output=tmp_path / "r")
-    call = ["correlate", str(tmp_path / "r"), "--rows", "example", "--x", "*", "--y", "human", "--json"]
+    call = [
+        "correlate",
+        str(tmp_path / "r"),
+        "--rows",
+        "example",
+        "--x",
+        "*",
+        "--y",
+        "human",
+        "--json",
+    ]
     assert main(call) == 0
     rows = json.loads(capsys.readouterr().out)["correlations"]
-    assert {row["x"] for row in rows} == {"bleu2", "bleu1"}  # no ids, no metadata, not the human score itself
+    # no ids, no metadata, not the human score itself
+    assert {row["x"] for row in rows} == {"bleu2", "bleu1"}
 
 
 def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
@@ -313,14 +505,27 @@ def test_other_verbs_on_a_run_of_judgments(judged, tmp_path, capsys):
     (row, *more) = result["comparisons"]
     assert (row["system_a"], row["system_b"], len(more)) == ("bleu2", "bleu1", 2)
     record = harness.Run.open(folder).records[0]
-    assert (row["a"], row["p_holm"]) == (record.value, record.details["against"]["bleu1"]["perm_input_holm"])
-    assert [item.system_b for item in harness.compare(folder, baseline="rouge")] == ["rouge", "rouge"]
+    assert (row["a"], row["p_holm"]) == (
+        record.value,
+        record.details["against"]["bleu1"]["perm_input_holm"],
+    )
+    assert [item.system_b for item in harness.compare(folder, baseline="rouge")] == [
+        "rouge",
+        "rouge",
+    ]
     assert main(["compare", folder]) == 0 and "PERM-INPUT" in capsys.readouterr().out
-    assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out  # its captions are those of systems
+    # its captions are those of systems
+    assert main(["power", folder]) == 0 and "large" in capsys.readouterr().out
     for call, line in (
         (["compare", folder, folder], "not two runs"),
-        (["compare", folder, "--examples", "2"], "--examples belongs to systems of models"),
-        (["compare", folder, "-m", "roug"], "there is no metric 'roug'; did you mean 'rouge'"),
+        (
+            ["compare", folder, "--examples", "2"],
+            "--examples belongs to systems of models",
+        ),
+        (
+            ["compare", folder, "-m", "roug"],
+            "there is no metric 'roug'; did you mean 'rouge'",
+        ),
     ):
         assert main(call) == 2
         error = capsys.readouterr().err
@@ -332,7 +537,10 @@ def test_captions_without_systems_are_no_pilot(judged, tmp_path, capsys):
     capsys.readouterr()
     assert main(["power", str(tmp_path / "r")]) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and "name no systems; power needs a run of models" in error
+    assert (
+        error.count("\n") == 1
+        and "name no systems; power needs a run of models" in error
+    )
 
 
 def test_validate_lists_statistics(judged, capsys):
@@ -343,5 +551,9 @@ def test_validate_lists_statistics(judged, capsys):
 def test_a_task_of_judgments_meets_the_contract_of_tasks(judged):
     from harness.testing.tasks import TASK_CHECKS, TaskSubject
 
-    failures = [outcome for outcome in TASK_CHECKS.run(TaskSubject(TASKS / "hat.yaml")) if outcome.failed]
+    failures = [
+        outcome
+        for outcome in TASK_CHECKS.run(TaskSubject(TASKS / "hat.yaml"))
+        if outcome.failed
+    ]
     assert not failures

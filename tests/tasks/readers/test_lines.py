@@ -15,7 +15,9 @@ from harness_tasks.readers.lines import Lines
 @pytest.fixture
 def corpus(tmp_path):
     path = tmp_path / "corpus.txt"
-    path.write_text("A dog runs.\n\na cat sits\nA dog runs.\na bird\n", encoding="utf-8")
+    path.write_text(
+        "A dog runs.\n\na cat sits\nA dog runs.\na bird\n", encoding="utf-8"
+    )
     return str(path)
 
 
@@ -24,7 +26,12 @@ def texts(reader):
 
 
 def test_one_example_per_line_without_blank_lines(corpus):
-    assert texts(Lines(path=corpus)) == [("A dog runs.",), ("a cat sits",), ("A dog runs.",), ("a bird",)]
+    assert texts(Lines(path=corpus)) == [
+        ("A dog runs.",),
+        ("a cat sits",),
+        ("A dog runs.",),
+        ("a bird",),
+    ]
     assert [example.id for example in Lines(path=corpus)] == ["1", "2", "3", "4"]
 
 
@@ -34,7 +41,10 @@ def test_blank_lines_can_be_errors(corpus):
 
 
 def test_blocks(corpus):
-    assert texts(Lines(path=corpus, block=2)) == [("A dog runs.", "a cat sits"), ("A dog runs.", "a bird")]
+    assert texts(Lines(path=corpus, block=2)) == [
+        ("A dog runs.", "a cat sits"),
+        ("A dog runs.", "a bird"),
+    ]
     with pytest.raises(InputError, match="4 lines do not fill blocks of 3"):
         list(Lines(path=corpus, block=3))
 
@@ -46,23 +56,34 @@ def test_gzip_and_several_files(corpus, tmp_path):
 
 
 def test_parts_of_a_shuffled_corpus_cover_it_once(corpus):
-    parts = [Lines(path=corpus, shuffle=3, offset=start, limit=2).lines() for start in (0, 2)]
+    parts = [
+        Lines(path=corpus, shuffle=3, offset=start, limit=2).lines() for start in (0, 2)
+    ]
     assert sorted(parts[0] + parts[1]) == sorted(Lines(path=corpus).lines())
     assert Lines(path=corpus, shuffle=3).lines() == parts[0] + parts[1]
 
 
 def test_filters_count_over_the_whole_corpus(corpus):
-    assert Lines(path=corpus, distinct=True).lines() == ["A dog runs.", "a cat sits", "a bird"]
+    assert Lines(path=corpus, distinct=True).lines() == [
+        "A dog runs.",
+        "a cat sits",
+        "a bird",
+    ]
     assert Lines(path=corpus, max_words=2).lines() == ["a bird"]
     assert Lines(path=corpus, min_count=2, offset=1).lines() == ["A dog runs."]
 
 
 def test_references_of_another_reader_are_lines(tmp_path):
     path = tmp_path / "captions.jsonl"
-    path.write_text('{"id": 1, "references": ["a", "b"]}\n{"id": 2, "references": ["c"]}\n')
+    path.write_text(
+        '{"id": 1, "references": ["a", "b"]}\n{"id": 2, "references": ["c"]}\n'
+    )
     reader = Lines(of={"reader": "jsonl", "path": str(path)})
     assert texts(reader) == [("a",), ("b",), ("c",)]
-    assert reader.fingerprint() != Lines(of={"reader": "jsonl", "path": str(path)}, offset=1).fingerprint()
+    assert (
+        reader.fingerprint()
+        != Lines(of={"reader": "jsonl", "path": str(path)}, offset=1).fingerprint()
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,13 +98,19 @@ def test_references_of_another_reader_are_lines(tmp_path):
 )
 def test_invalid_parameters(corpus, params, message):
     with pytest.raises(InputError, match=message):
-        Lines(**({"path": corpus, **params} if params and "of" not in params else params))
+        Lines(
+            **({"path": corpus, **params} if params and "of" not in params else params)
+        )
 
 
 def test_parts_beyond_the_end(corpus):
-    with pytest.raises(InputError, match="offset is 9, but 4 of 4 lines are left after filtering"):
+    with pytest.raises(
+        InputError, match="offset is 9, but 4 of 4 lines are left after filtering"
+    ):
         list(Lines(path=corpus, offset=9))
-    with pytest.raises(InputError, match="limit is 3 and offset 2, but 4 of 4 lines are left"):
+    with pytest.raises(
+        InputError, match="limit is 3 and offset 2, but 4 of 4 lines are left"
+    ):
         list(Lines(path=corpus, offset=2, limit=3))
 
 
@@ -98,11 +125,18 @@ def test_errors_of_the_other_reader_are_errors_of_the_parameter_of(tmp_path, cor
     missing = str(tmp_path / "captions.json")
     with pytest.raises(InputError, match="no such file of COCO annotations") as caught:
         Lines(path=corpus, of={"reader": "coco", "path": missing})
-    assert (caught.value.parameter, caught.value.value, caught.value.where) == ("of", missing, missing)
+    assert (caught.value.parameter, caught.value.value, caught.value.where) == (
+        "of",
+        missing,
+        missing,
+    )
 
 
 def test_errors_of_the_part_name_the_parameter(corpus):
-    for parameter, reader in (("offset", Lines(path=corpus, offset=9)), ("limit", Lines(path=corpus, limit=9))):
+    for parameter, reader in (
+        ("offset", Lines(path=corpus, offset=9)),
+        ("limit", Lines(path=corpus, limit=9)),
+    ):
         with pytest.raises(InputError) as caught:
             reader.lines()
         assert (caught.value.parameter, caught.value.value) == (parameter, 9)
@@ -114,6 +148,9 @@ def test_parts_of_one_pool_are_disjoint(seed, size):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus.txt"
         path.write_text("\n".join(lines))
-        parts = [Lines(path=str(path), shuffle=seed, offset=k * size, limit=size).lines() for k in range(3)]
+        parts = [
+            Lines(path=str(path), shuffle=seed, offset=k * size, limit=size).lines()
+            for k in range(3)
+        ]
     union = [line for part in parts for line in part]
     assert len(set(union)) == 3 * size and set(union) <= set(lines)

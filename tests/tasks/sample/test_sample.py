@@ -1,4 +1,6 @@
-"""The shipped sample: sixty scenes with ten different captions each, of varied length."""
+"""The shipped sample: sixty scenes with ten different captions each,
+of varied length.
+"""
 
 from __future__ import annotations
 
@@ -32,4 +34,6 @@ def test_description_and_licence(path):
     data = json.loads(path.read_text(encoding="utf-8"))
     assert "written for this project" in data["info"]["description"]
     assert data["licenses"][0]["name"] == "Apache License 2.0"
-    assert [note["id"] for note in data["annotations"]] == list(range(1, len(data["annotations"]) + 1))
+    assert [note["id"] for note in data["annotations"]] == list(
+        range(1, len(data["annotations"]) + 1)
+    )

@@ -1,4 +1,6 @@
-"""Pages of the components: one per registry entry, with its parameters and a hand-written guide."""
+"""Pages of the components: one per registry entry,
+with its parameters and a hand-written guide.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def test_every_component_has_a_page_and_a_guide(kind, guide, root):
     assert not [entry.name for entry in entries if (kind, entry.name) not in guide]
     for entry in entries:
         file = root / "docs" / guide[kind, entry.name]
-        assert re.search(re.escape(entry.name.rpartition("/")[2]), file.read_text(encoding="utf-8")), entry.name
+        assert re.search(
+            re.escape(entry.name.rpartition("/")[2]), file.read_text(encoding="utf-8")
+        ), entry.name
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "tasks"])
@@ -32,7 +36,9 @@ def test_a_page_has_the_parameters_of_the_component(kind, guide):
         text = page(entry, guide[kind, entry.name])
         assert text.startswith(f"# {entry.name}\n"), entry.name
         assert f"(../../{guide[kind, entry.name]})" in text
-        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(parameters_schema(entry)["properties"]), entry.name
+        assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == set(
+            parameters_schema(entry)["properties"]
+        ), entry.name
 
 
 def test_the_page_of_a_task_has_its_spec(guide):

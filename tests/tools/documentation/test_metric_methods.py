@@ -15,7 +15,20 @@ def _row(name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["rouge", "cider", "mmd", "vendi", "cr", "distinct", "corpus-bleu", "precision", "mauve", "clipscore", "pregen"]
+    "name",
+    [
+        "rouge",
+        "cider",
+        "mmd",
+        "vendi",
+        "cr",
+        "distinct",
+        "corpus-bleu",
+        "precision",
+        "mauve",
+        "clipscore",
+        "pregen",
+    ],
 )
 def test_a_row_of_the_page_is_that_of_the_metric(name):
     cells = metric_methods.cells(name)
@@ -30,4 +43,6 @@ def test_the_page_has_a_row_of_every_built_in_metric():
 
 @pytest.mark.slow
 def test_the_page_is_what_the_command_prints():
-    assert metric_methods.page(metric_cases.names()) == metric_methods.PAGE.read_text("utf-8")
+    assert metric_methods.page(metric_cases.names()) == metric_methods.PAGE.read_text(
+        "utf-8"
+    )

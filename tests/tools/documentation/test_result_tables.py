@@ -13,8 +13,13 @@ from tools.documentation import result_tables
 def studies(tmp_path):
     (tmp_path / "results").mkdir()
     table = {"headers": ["", "a"], "rows": [["x", "-0.5"]]}
-    (tmp_path / "results/one.json").write_text(json.dumps({"command": "python -m one", "tables": {"one": table}}), encoding="utf-8")
-    (tmp_path / "page.md").write_text("Text.\n\n<!-- results one -->\n<!-- end -->\n\nMore.\n", encoding="utf-8")
+    (tmp_path / "results/one.json").write_text(
+        json.dumps({"command": "python -m one", "tables": {"one": table}}),
+        encoding="utf-8",
+    )
+    (tmp_path / "page.md").write_text(
+        "Text.\n\n<!-- results one -->\n<!-- end -->\n\nMore.\n", encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -22,14 +27,21 @@ def test_tables_are_written_and_compared(studies):
     page = studies / "page.md"
     assert result_tables.stale_pages(studies) == [page]
     assert result_tables.stale_pages(studies, write=True) == [page]
-    assert "`python -m one`\n\n| | a |\n| --- | --- |\n| x | −0.5 |\n<!-- end -->\n\nMore.\n" in page.read_text(encoding="utf-8")
+    assert (
+        "`python -m one`\n\n| | a |\n| --- | --- |\n| x | −0.5 |\n<!-- end -->\n\n"
+        "More.\n" in page.read_text(encoding="utf-8")
+    )
     assert result_tables.stale_pages(studies) == []
-    page.write_text(page.read_text(encoding="utf-8").replace("−0.5", "−0.6"), encoding="utf-8")
+    page.write_text(
+        page.read_text(encoding="utf-8").replace("−0.5", "−0.6"), encoding="utf-8"
+    )
     assert result_tables.stale_pages(studies) == [page]
 
 
 def test_a_table_without_results_is_an_error(studies):
-    (studies / "page.md").write_text("<!-- results two -->\n<!-- end -->\n", encoding="utf-8")
+    (studies / "page.md").write_text(
+        "<!-- results two -->\n<!-- end -->\n", encoding="utf-8"
+    )
     with pytest.raises(ValueError, match=r"page\.md: no results 'two'; there are one"):
         result_tables.stale_pages(studies)
 
@@ -47,19 +59,33 @@ def test_the_page_of_the_papers_is_compared(studies, monkeypatch, capsys):
     monkeypatch.setattr(result_tables, "papers_page", lambda: "the page\n")
     assert result_tables.stale_pages(studies) == [page]
     assert result_tables.stale_pages(studies, write=True) == [page]
-    assert page.read_text(encoding="utf-8") == "the page\n" and result_tables.stale_pages(studies) == []
+    assert (
+        page.read_text(encoding="utf-8") == "the page\n"
+        and result_tables.stale_pages(studies) == []
+    )
 
 
 def test_rows_that_the_command_does_not_print_are_stale(studies):
     result_tables.stale_pages(studies, write=True)
     for suffix in ("md", "json"):
-        text = (result_tables.STUDIES / f"train-on-divergence.{suffix}").read_text(encoding="utf-8")
+        text = (result_tables.STUDIES / f"train-on-divergence.{suffix}").read_text(
+            encoding="utf-8"
+        )
         (studies / f"train-on-divergence.{suffix}").write_text(text, encoding="utf-8")
     page = studies / "train-on-divergence.md"
     assert result_tables.stale_pages(studies) == []
-    page.write_text(page.read_text(encoding="utf-8").replace("| XE | 1.538", "| XE | 1.539"), encoding="utf-8")
-    assert result_tables.stale_pages(studies, write=True) == [page] == result_tables.stale_pages(studies)
-    (row,) = result_tables.unprinted_rows(page.read_text(encoding="utf-8"), page.with_suffix(".json"))
+    page.write_text(
+        page.read_text(encoding="utf-8").replace("| XE | 1.538", "| XE | 1.539"),
+        encoding="utf-8",
+    )
+    assert (
+        result_tables.stale_pages(studies, write=True)
+        == [page]
+        == result_tables.stale_pages(studies)
+    )
+    (row,) = result_tables.unprinted_rows(
+        page.read_text(encoding="utf-8"), page.with_suffix(".json")
+    )
     assert row.startswith("| XE | 1.539 ")
 
 

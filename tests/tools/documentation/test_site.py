@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.documentation.site import FIRST, TITLES, guide_nav, in_both_schemes, relinked, title_of
+from tools.documentation.site import (
+    FIRST,
+    TITLES,
+    guide_nav,
+    in_both_schemes,
+    relinked,
+    title_of,
+)
 
 
 def test_every_page_is_in_the_navigation_and_the_tabs_are_few(root):
@@ -16,15 +23,25 @@ def test_every_page_is_in_the_navigation_and_the_tabs_are_few(root):
     def files(value):
         if isinstance(value, str):
             return {value}
-        return {file for item in (value.values() if isinstance(value, dict) else value) for file in files(item)}
+        return {
+            file
+            for item in (value.values() if isinstance(value, dict) else value)
+            for file in files(item)
+        }
 
-    pages = {file.relative_to(root / "docs").as_posix() for file in (root / "docs").rglob("*.md")}
+    pages = {
+        file.relative_to(root / "docs").as_posix()
+        for file in (root / "docs").rglob("*.md")
+    }
     assert files(nav) == pages
     assert set(FIRST) <= TITLES.keys()
 
 
 def test_links_to_files_of_the_repository_lead_to_it_or_to_their_copies():
-    text = "[a](../CHANGELOG.md#x) [b](../examples/README.md) [c](specs.md) [d](https://x.y)"
+    text = (
+        "[a](../CHANGELOG.md#x) [b](../examples/README.md) [c](specs.md) "
+        "[d](https://x.y)"
+    )
     links = relinked(text, Path("plugins.md"))
     assert "[a](CHANGELOG.md#x)" in links
     assert "/blob/main/examples/README.md)" in links
@@ -39,4 +56,7 @@ def test_the_title_of_a_page_is_its_first_heading(tmp_path):
 def test_pictures_with_a_dark_one_beside_them_follow_the_scheme(tmp_path):
     (tmp_path / "a-dark.png").touch()
     text = "![A](a.png) ![B](b.png)"
-    assert in_both_schemes(text, tmp_path) == "![A](a.png#only-light)![A](a-dark.png#only-dark) ![B](b.png)"
+    assert (
+        in_both_schemes(text, tmp_path)
+        == "![A](a.png#only-light)![A](a-dark.png#only-dark) ![B](b.png)"
+    )

@@ -1,4 +1,6 @@
-"""Targets of the fuzzer: every built-in metric is among them, or left out for a reason."""
+"""Targets of the fuzzer: every built-in metric is among them,
+or left out for a reason.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,11 @@ from tools.fuzz.fuzz_scores import METRICS, NOT_FUZZED
 
 def test_every_builtin_metric_is_fuzzed_or_left_out_for_a_reason():
     registry: Registry = current()
-    builtin = {entry.name for entry in registry.entries("metrics") if entry.provider == "harness"}
+    builtin = {
+        entry.name
+        for entry in registry.entries("metrics")
+        if entry.provider == "harness"
+    }
     fuzzed = {text.partition(":")[0] for text in METRICS}
     left_out = [name for names in NOT_FUZZED.values() for name in names]
     assert fuzzed | set(left_out) == builtin

@@ -1,4 +1,6 @@
-"""A worker of the fuzzer: a bad set is found in a batch, ends are counted, findings are written once per place."""
+"""A worker of the fuzzer: a bad set is found in a batch, ends are counted,
+findings are written once per place.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,15 @@ from tools.fuzz import worker as module
 from tools.fuzz.fuzz_target import NotAnInput, Target
 from tools.fuzz.fuzz_targets import TARGETS
 from tools.fuzz.variation import halves
-from tools.fuzz.worker import Current, TooSlow, Worker, cpu_seconds, keep, read_current, too_slow
+from tools.fuzz.worker import (
+    Current,
+    TooSlow,
+    Worker,
+    cpu_seconds,
+    keep,
+    read_current,
+    too_slow,
+)
 
 
 def read(data: bytes, folder: Path) -> None:
@@ -39,19 +49,29 @@ def batch(*words: str) -> bytes:
 
 @pytest.fixture
 def worker(tmp_path, monkeypatch):
-    target = Target("t", None, read, True, size=lambda data: len(json.loads(data)[2]), halves=halves)
+    target = Target(
+        "t", None, read, True, size=lambda data: len(json.loads(data)[2]), halves=halves
+    )
     monkeypatch.setitem(TARGETS, "t", target)
-    return Worker(tmp_path, tmp_path / "out", Current(tmp_path / "current"), contextlib.nullcontext())
+    return Worker(
+        tmp_path,
+        tmp_path / "out",
+        Current(tmp_path / "current"),
+        contextlib.nullcontext(),
+    )
 
 
 def test_a_bad_set_is_found_in_a_batch_and_the_others_count(worker, tmp_path):
     worker.attempted("t", batch("a", "b", "c", "bad", "d", "e"))
     assert worker.seen == {"t accepted": 5, "t finding": 1}
-    (finding,) = [path for path in (tmp_path / "out" / "t").iterdir() if not path.suffix]
+    (finding,) = [
+        path for path in (tmp_path / "out" / "t").iterdir() if not path.suffix
+    ]
     assert json.loads(finding.read_bytes())[2] == [[["bad"], ["x"]]]
     worker.attempted("t", batch("bad"))
     assert worker.seen["t finding"] == 2
-    assert len(list((tmp_path / "out" / "t").iterdir())) == 2  # one place in the code: input and traceback
+    # one place in the code: input and traceback
+    assert len(list((tmp_path / "out" / "t").iterdir())) == 2
 
 
 def test_refused_and_skipped_inputs(worker):
@@ -88,7 +108,10 @@ def test_the_same_place_is_kept_once(tmp_path, capsys):
     for data in (b"1", b"2"):
         keep(tmp_path, "t", data, "KeyError at a.py:1\ntraceback")
     assert capsys.readouterr().out.count("finding in t") == 1
-    assert sorted(path.read_bytes() for path in (tmp_path / "t").iterdir()) == [b"1", b"KeyError at a.py:1\ntraceback"]
+    assert sorted(path.read_bytes() for path in (tmp_path / "t").iterdir()) == [
+        b"1",
+        b"KeyError at a.py:1\ntraceback",
+    ]
 
 
 def test_too_slow_passes_handlers_of_exceptions():

@@ -1,4 +1,6 @@
-"""Mutants: what is changed, what is left alone, and that the tests run against the change."""
+"""Mutants: what is changed, what is left alone,
+and that the tests run against the change.
+"""
 
 from __future__ import annotations
 
@@ -47,19 +49,34 @@ def test_every_kind_of_change_has_a_mutant():
 
 def test_annotations_types_and_messages_are_left_alone():
     lines = {m.change(SOURCE)[0] for m in mutants_of("a.py", SOURCE)}
-    assert lines == {"if x is None or x < 0:", "return (x + up) // 2", "def half(x: int | None, *, up: bool = False) -> int | None:"}
-    signature = [m.change(SOURCE)[1] for m in mutants_of("a.py", SOURCE) if m.line == 13]
+    assert lines == {
+        "if x is None or x < 0:",
+        "return (x + up) // 2",
+        "def half(x: int | None, *, up: bool = False) -> int | None:",
+    }
+    signature = [
+        m.change(SOURCE)[1] for m in mutants_of("a.py", SOURCE) if m.line == 13
+    ]
     assert "def half(x: int | None, *, up: bool = True) -> int | None:" in signature
     assert not any("int & None" in text for text in signature)
 
 
 def test_a_caught_exception_is_replaced_unless_its_name_is_dotted():
-    source = "import json\n\ntry:\n    x = 1\nexcept (json.JSONDecodeError, OSError):\n    x = 2\n"
-    caught = [m.change(source)[1] for m in mutants_of("a.py", source) if m.operator == "ExceptionReplacer"]
+    source = (
+        "import json\n\ntry:\n    x = 1\nexcept (json.JSONDecodeError, "
+        "OSError):\n    x = 2\n"
+    )
+    caught = [
+        m.change(source)[1]
+        for m in mutants_of("a.py", source)
+        if m.operator == "ExceptionReplacer"
+    ]
     assert caught == ["except (json.JSONDecodeError, CosmicRayTestingException):"]
 
 
-def test_a_sample_has_one_change_of_a_place_and_every_change_is_a_program(tmp_path, monkeypatch):
+def test_a_sample_has_one_change_of_a_place_and_every_change_is_a_program(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("a.py").write_text(SOURCE)
     mutants = mutants_of("a.py", SOURCE)
@@ -79,7 +96,9 @@ def test_sources_without_the_excluded_ones(root):
 
 
 def test_reasons_name_files_of_the_repository(root):
-    reasons = json.loads((root / "tools/mutants/equivalent.json").read_text(encoding="utf-8"))
+    reasons = json.loads(
+        (root / "tools/mutants/equivalent.json").read_text(encoding="utf-8")
+    )
     for name, reason in reasons.items():
         assert (root / name.partition(": ")[0]).is_file(), name
         assert len(reason) > 20, name
@@ -88,18 +107,37 @@ def test_reasons_name_files_of_the_repository(root):
 @pytest.mark.slow
 def test_the_tests_that_execute_a_line_run_against_its_mutants(root, tmp_path):
     def call(*arguments: str) -> str:
-        return subprocess.run([sys.executable, "-m", *arguments, "--out", str(tmp_path)], cwd=root, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [sys.executable, "-m", *arguments, "--out", str(tmp_path)],
+            cwd=root,
+            capture_output=True,
+            text=True,
+        ).stdout
 
-    call("tools.mutants.lines", "tests/harness/stats/test_ties.py", "tests/harness/stats/test_combine.py")
+    call(
+        "tools.mutants.lines",
+        "tests/harness/stats/test_ties.py",
+        "tests/harness/stats/test_combine.py",
+    )
     executed = ExecutedLines(tmp_path)
     lines = (root / "harness/stats/combine.py").read_text().splitlines()
-    inside = next(number for number, line in enumerate(lines, 1) if line.startswith("    return"))
-    assert {test.partition("::")[0] for test in executed.find_tests("harness/stats/combine.py", inside, 60)} == {
-        "tests/harness/stats/test_combine.py"
-    }
+    inside = next(
+        number for number, line in enumerate(lines, 1) if line.startswith("    return")
+    )
+    assert {
+        test.partition("::")[0]
+        for test in executed.find_tests("harness/stats/combine.py", inside, 60)
+    } == {"tests/harness/stats/test_combine.py"}
     assert executed.find_tests("harness/stats/combine.py", inside, 0) == []
-    constant = next(number for number, line in enumerate(lines, 1) if line.startswith("_EULER"))
-    of_import = {test.partition("::")[0] for test in executed.find_tests("harness/stats/combine.py", constant, 60)}
+    constant = next(
+        number for number, line in enumerate(lines, 1) if line.startswith("_EULER")
+    )
+    of_import = {
+        test.partition("::")[0]
+        for test in executed.find_tests("harness/stats/combine.py", constant, 60)
+    }
     assert of_import == {"tests/harness/stats/test_combine.py"}
-    printed = call("tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5")
+    printed = call(
+        "tools.mutants.run", "--groups", "stats", "--count", "120", "--seed", "5"
+    )
     assert "noticed harness/stats/combine.py:" in printed, printed

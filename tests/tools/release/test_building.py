@@ -9,7 +9,9 @@ from tools.release.building import sha256, source_date, tracked_files
 
 def git(folder, *arguments):
     identity = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True
+    )
 
 
 def test_only_tracked_files_that_exist_are_built(tmp_path, monkeypatch):

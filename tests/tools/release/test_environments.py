@@ -7,7 +7,13 @@ import sys
 import pytest
 
 from tools.release import environments
-from tools.release.environments import Environment, installed, interpreters, largest, size
+from tools.release.environments import (
+    Environment,
+    installed,
+    interpreters,
+    largest,
+    size,
+)
 
 
 def test_the_running_interpreter_has_its_version_in_the_list(monkeypatch, tmp_path):

@@ -1,21 +1,33 @@
-"""Exercising: outcomes of two environments are compared, failures have the end of the output."""
+"""Exercising: outcomes of two environments are compared,
+failures have the end of the output.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from tools.release.exercise import COMMANDS, Exercise, Failed, call, differences, exercise
+from tools.release.exercise import (
+    COMMANDS,
+    Exercise,
+    Failed,
+    call,
+    differences,
+    exercise,
+)
 
 
 @pytest.fixture
 def programs(tmp_path):
-    """A folder with a program ``harness`` that prints results and writes the page, or fails for ``compare``."""
+    """A folder with a program ``harness`` that prints results and writes the page,
+    or fails for ``compare``.
+    """
     program = tmp_path / "bin" / "harness"
     program.parent.mkdir()
     program.write_text(
         "#!/bin/sh\n"
         'case "$1" in\n'
-        '  score|run) echo \'{"results": [{"metric": "cider", "model": "A", "value": 1.5}]}\';;\n'
+        '  score|run) echo \'{"results": [{"metric": "cider", "model": "A", "value": '
+        "1.5}]}';;\n"
         "  report) echo page > run.html;;\n"
         "  show) echo 'no such name' >&2; exit ${SHOW_CODE:-0};;\n"
         "esac\n"

@@ -30,7 +30,13 @@ def wheel(folder: Path, files: dict[str, int]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("python", "tags"), [("3.11", "cp311-cp311"), ("3.12", "cp312-abi3"), ("3.14", "cp312-abi3"), ("3.13t", "cp313-cp313t")]
+    ("python", "tags"),
+    [
+        ("3.11", "cp311-cp311"),
+        ("3.12", "cp312-abi3"),
+        ("3.14", "cp312-abi3"),
+        ("3.13t", "cp313-cp313t"),
+    ],
 )
 def test_each_interpreter_takes_one_wheel_of_this_machine(python, tags):
     (found,) = fitting([Path(name) for name in NAMES], python)
@@ -52,24 +58,52 @@ def test_a_wheel_of_code_has_no_problem(tmp_path):
         "caption_kernels-0.1.0.dist-info/licenses/LICENSE": 10,
     }
     assert problems_of(wheel(tmp_path, files)) == []
-    assert problems_of(wheel(tmp_path, {"caption_kernels/_compiled.cpython-311-x86_64-linux-gnu.so": 1})) == []
+    assert (
+        problems_of(
+            wheel(
+                tmp_path,
+                {"caption_kernels/_compiled.cpython-311-x86_64-linux-gnu.so": 1},
+            )
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize(
     ("printed", "problems"),
     [
         ({"compiled": "compiled 12 [1.0]", "reference": "reference 34 [1.0]"}, []),
-        ({"compiled": "compiled 12 [1.0]", "reference": "reference 34 [2.0]"}, ["caption-kernels: the environments have different values"]),
+        (
+            {"compiled": "compiled 12 [1.0]", "reference": "reference 34 [2.0]"},
+            ["caption-kernels: the environments have different values"],
+        ),
     ],
 )
-def test_the_reference_engine_has_the_digits_of_the_compiled_one(printed, problems, monkeypatch):
-    monkeypatch.setattr(kernels, "tried", lambda python, distribution, engine: printed[engine])
+def test_the_reference_engine_has_the_digits_of_the_compiled_one(
+    printed, problems, monkeypatch
+):
+    monkeypatch.setattr(
+        kernels, "tried", lambda python, distribution, engine: printed[engine]
+    )
     built = KernelDistributions(Path("caption_kernels-0.1.0.tar.gz"), ())
-    assert try_kernels(built, Path("caption_kernels_reference-0.1.0-py3-none-any.whl"), {"3.11": Path("python")}) == problems
+    assert (
+        try_kernels(
+            built,
+            Path("caption_kernels_reference-0.1.0-py3-none-any.whl"),
+            {"3.11": Path("python")},
+        )
+        == problems
+    )
 
 
 def test_data_a_missing_extension_and_size_are_problems(tmp_path):
-    path = wheel(tmp_path, {"caption_kernels/paraphrase-en.gz": 3_100_000, "caption_kernels/words.py": 400_000})
+    path = wheel(
+        tmp_path,
+        {
+            "caption_kernels/paraphrase-en.gz": 3_100_000,
+            "caption_kernels/words.py": 400_000,
+        },
+    )
     lines = problems_of(path)
     assert [line.partition(": ")[2] for line in lines[1:]] == [
         "without the compiled extension",
@@ -80,7 +114,14 @@ def test_data_a_missing_extension_and_size_are_problems(tmp_path):
 
 
 def test_wheels_are_built_with_the_oldest_interpreter_of_each_abi():
-    found = {"3.11": Path("a"), "3.12": None, "3.13": Path("c"), "3.14": Path("d"), "3.13t": None, "3.14t": Path("e")}
+    found = {
+        "3.11": Path("a"),
+        "3.12": None,
+        "3.13": Path("c"),
+        "3.14": Path("d"),
+        "3.13t": None,
+        "3.14t": Path("e"),
+    }
     assert kernels._builders(found) == [Path("a"), Path("c"), Path("e")]
 
 

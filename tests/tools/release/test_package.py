@@ -1,4 +1,6 @@
-"""``make package``: environments, problems and exit codes; the real thing is run by ``make package`` itself."""
+"""``make package``: environments, problems and exit codes;
+the real thing is run by ``make package`` itself.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ def environment(tmp_path):
 
 
 def test_every_python_the_sdist_and_the_lowest_versions_are_tried(monkeypatch):
-    monkeypatch.setattr(package, "interpreters", lambda: {"3.11": Path("a"), "3.12": None, "3.13": Path("b")})
+    monkeypatch.setattr(
+        package,
+        "interpreters",
+        lambda: {"3.11": Path("a"), "3.12": None, "3.13": Path("b")},
+    )
     work, missing = package._environments(DISTRIBUTIONS)
     assert list(work) == ["3.11", "3.13", "sdist", "lowest"]
     assert missing == ["3.12"]
@@ -37,7 +43,13 @@ def test_failures_and_other_values_are_problems(monkeypatch, environment, capsys
     def refuse(folder):
         raise SystemExit("pip failed")
 
-    outcomes = iter([Exercise({"run": 1.0}, {"a": 1.0}), Exercise({"run": 1.0}, {"a": 2.0}), Failed("harness run: exit code 3")])
+    outcomes = iter(
+        [
+            Exercise({"run": 1.0}, {"a": 1.0}),
+            Exercise({"run": 1.0}, {"a": 2.0}),
+            Failed("harness run: exit code 3"),
+        ]
+    )
 
     def outcome(*_):
         value = next(outcomes)
@@ -46,7 +58,12 @@ def test_failures_and_other_values_are_problems(monkeypatch, environment, capsys
         return value
 
     monkeypatch.setattr(package, "exercise", outcome)
-    work = {"first": lambda _: environment, "other": lambda _: environment, "broken": lambda _: environment, "none": refuse}
+    work = {
+        "first": lambda _: environment,
+        "other": lambda _: environment,
+        "broken": lambda _: environment,
+        "none": refuse,
+    }
     assert package._exercised(work) == [
         "other: other values than the first environment: a",
         "broken: harness run: exit code 3",

@@ -15,7 +15,10 @@ PARTS = (State("part", "large/1"), State("part", "large/2"))
 
 def ends(verb: Verb, state: State, data: int = 0) -> set[State | None]:
     """Return the states after success, and None for a refusal."""
-    return {end.state if end.succeeds else None for end in outcomes(verb, state, data, PARTS)}
+    return {
+        end.state if end.succeeds else None
+        for end in outcomes(verb, state, data, PARTS)
+    }
 
 
 @pytest.mark.parametrize(
@@ -50,16 +53,35 @@ def test_other_data_is_another_run():
     assert ends(Verb("run", "small"), SMALL, data=1) == {None}
     assert ends(Verb("extend", "small"), SMALL, data=1) == {State("done", "small", 1)}
     assert ends(Verb("merge"), EMPTY, data=1) == {None}
-    assert ends(Verb("rescore", "chrf"), SMALL, data=1) == {None, State("done", "small", 1, ("chrf",))}
+    assert ends(Verb("rescore", "chrf"), SMALL, data=1) == {
+        None,
+        State("done", "small", 1, ("chrf",)),
+    }
 
 
 def test_a_part_that_is_missing_is_refused():
-    assert outcomes(Verb("merge"), EMPTY, 0, (PARTS[0], EMPTY)) == {Outcome(False, EMPTY)}
+    assert outcomes(Verb("merge"), EMPTY, 0, (PARTS[0], EMPTY)) == {
+        Outcome(False, EMPTY)
+    }
 
 
 def test_an_interrupted_command_keeps_old_results_until_the_new_ones_are_there():
-    for verb, after in ((Verb("fresh", "large"), LARGE), (Verb("extend", "large"), LARGE)):
-        assert after_interruption(verb, [SMALL], 0, PARTS) == {SMALL, replace(SMALL, waits="large 0"), after}
-    assert after_interruption(Verb("rescore", "chrf"), [SMALL], 0, PARTS) == {SMALL, RESCORED}
-    assert after_interruption(Verb("run", "small"), [EMPTY], 0, PARTS) == {EMPTY, State("unfinished", "small"), SMALL}
+    for verb, after in (
+        (Verb("fresh", "large"), LARGE),
+        (Verb("extend", "large"), LARGE),
+    ):
+        assert after_interruption(verb, [SMALL], 0, PARTS) == {
+            SMALL,
+            replace(SMALL, waits="large 0"),
+            after,
+        }
+    assert after_interruption(Verb("rescore", "chrf"), [SMALL], 0, PARTS) == {
+        SMALL,
+        RESCORED,
+    }
+    assert after_interruption(Verb("run", "small"), [EMPTY], 0, PARTS) == {
+        EMPTY,
+        State("unfinished", "small"),
+        SMALL,
+    }
     assert after_interruption(Verb("run", "small"), [LARGE], 0, PARTS) == {LARGE}

@@ -1,4 +1,6 @@
-"""What the adversary plants and damages is put there and taken away, and every change outside is seen."""
+"""What the adversary plants and damages is put there and taken away,
+and every change outside is seen.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,19 @@ import stat
 
 import pytest
 
-from tools.soak.places import FOREIGN, PLANTS, TEARS, Plant, alter, changes_of, link_files, snapshot, tear, unlink_files, write_foreign
+from tools.soak.places import (
+    FOREIGN,
+    PLANTS,
+    TEARS,
+    Plant,
+    alter,
+    changes_of,
+    link_files,
+    snapshot,
+    tear,
+    unlink_files,
+    write_foreign,
+)
 
 
 @pytest.fixture
@@ -28,7 +42,9 @@ def test_a_planted_thing_is_taken_away_and_the_file_comes_back(run, kind, share)
     before = snapshot(run)
     plant = Plant.put(kind, run, run.parent / "outside", share)
     mode = plant.path.lstat().st_mode
-    is_as_planted = {"fifo": stat.S_ISFIFO, "folder": stat.S_ISDIR}.get(kind, lambda mode: stat.S_ISLNK(mode) or stat.S_ISREG(mode))
+    is_as_planted = {"fifo": stat.S_ISFIFO, "folder": stat.S_ISDIR}.get(
+        kind, lambda mode: stat.S_ISLNK(mode) or stat.S_ISREG(mode)
+    )
     assert is_as_planted(mode)
     plant.take_away()
     assert not changes_of(before, snapshot(run))
@@ -60,16 +76,31 @@ def test_one_letter_or_digit_is_altered(tmp_path, share):
     path, text = tmp_path / "a", b'{"Name": 19.5, "\xc3\xa4": "z"}'
     path.write_bytes(text)
     alter(path, share)
-    (at,) = [k for k, pair in enumerate(zip(path.read_bytes(), text, strict=True)) if pair[0] != pair[1]]
+    (at,) = [
+        k
+        for k, pair in enumerate(zip(path.read_bytes(), text, strict=True))
+        if pair[0] != pair[1]
+    ]
     old, new = (chr(data[at]) for data in (text, path.read_bytes()))
-    assert (old.isdigit(), old.isupper(), old.islower()) == (new.isdigit(), new.isupper(), new.islower()) and old.isalnum()
+    assert (old.isdigit(), old.isupper(), old.islower()) == (
+        new.isdigit(),
+        new.isupper(),
+        new.islower(),
+    ) and old.isalnum()
 
 
 def test_files_become_links_and_files_again(run):
     before = snapshot(run)
     links = link_files(run, run.parent / "outside" / "linked")
-    assert {path.name for path, _ in links} == {"manifest.json", "results.json", "a.npz"}
-    assert all(path.is_symlink() and path.read_bytes() == bytes(range(1, 100)) for path, _ in links)
+    assert {path.name for path, _ in links} == {
+        "manifest.json",
+        "results.json",
+        "a.npz",
+    }
+    assert all(
+        path.is_symlink() and path.read_bytes() == bytes(range(1, 100))
+        for path, _ in links
+    )
     (run / "manifest.json").unlink()
     (run / "manifest.json").write_text("a command replaced it")
     unlink_files(links)

@@ -23,11 +23,17 @@ def test_a_fault_changes_the_sources_and_leaves_a_program(name, tmp_path):
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_names_rules_of_the_adversary(name):
-    assert FAULTS[name]["rules"] and set(FAULTS[name]["rules"]) <= set(_rules(Adversary, RULE_MARKER))
+    assert FAULTS[name]["rules"] and set(FAULTS[name]["rules"]) <= set(
+        _rules(Adversary, RULE_MARKER)
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found(name):
-    """By histories of the rules that are to find it; ``python -m tools.soak.planted`` looks for all faults by all rules."""
-    assert find(FAULTS[name], minutes=8.0, seed=FAULTS[name]["seed"], workers=1, aimed=True), FAULTS[name]["why"]
+    """By histories of the rules that are to find it; ``python -m tools.soak.planted``
+    looks for all faults by all rules.
+    """
+    assert find(
+        FAULTS[name], minutes=8.0, seed=FAULTS[name]["seed"], workers=1, aimed=True
+    ), FAULTS[name]["why"]

@@ -1,4 +1,6 @@
-"""What verbs write beside a run is compared name by name, and what somebody else put there is known."""
+"""What verbs write beside a run is compared name by name,
+and what somebody else put there is known.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,23 @@ from tools.soak.server import _judge
 
 
 def test_every_verb_that_writes_beside_a_run_is_in_the_histories():
-    assert {verb.name for verb in PRODUCTS} == {"push", "new-plugin", "label-plan", "arena", "convert", "warm"}
+    assert {verb.name for verb in PRODUCTS} == {
+        "push",
+        "new-plugin",
+        "label-plan",
+        "arena",
+        "convert",
+        "warm",
+    }
 
 
 @pytest.mark.parametrize("verb", PRODUCTS, ids=str)
 def test_a_command_writes_below_the_folder_of_its_products(verb, tmp_path):
     line = command_line(verb, tmp_path / "run", tmp_path / "made")
     assert line[0] == verb.name
-    assert ("--overwrite" in line) == (verb in (Verb("push", OVER), Verb("convert", OVER)))
+    assert ("--overwrite" in line) == (
+        verb in (Verb("push", OVER), Verb("convert", OVER))
+    )
     if verb.name in ("arena", "warm"):  # they write into the folder of caches alone
         assert not any(str(tmp_path) in word for word in line)
     else:
@@ -52,7 +63,9 @@ def test_what_is_replaced_was_written_from_another_input():
     for name in ("label-plan", "convert"):
         before = earlier(Verb(name, OVER))
         assert before is not None
-        assert command_line(before, None, Path("made")) != command_line(Verb(name), None, Path("made"))
+        assert command_line(before, None, Path("made")) != command_line(
+            Verb(name), None, Path("made")
+        )
 
 
 def test_trees_differ_by_what_is_left_over_missing_and_different(tmp_path):
@@ -64,15 +77,26 @@ def test_trees_differ_by_what_is_left_over_missing_and_different(tmp_path):
     (tmp_path / "two" / "late").symlink_to("a")
     one, two = read_tree(tmp_path / "one"), read_tree(tmp_path / "two")
     assert differences(one, one) == ""
-    assert differences(one, two) == "left over: .out.12.tmp; missing: late; different: a/text"
+    assert (
+        differences(one, two)
+        == "left over: .out.12.tmp; missing: late; different: a/text"
+    )
 
 
 def test_data_bases_are_equal_by_their_rows(tmp_path):
     for name, keys in (("one", "ab"), ("two", "ba"), ("three", "ac")):
         (tmp_path / name).mkdir()
-        with closing(sqlite3.connect(tmp_path / name / "d.sqlite")) as connection, connection:
-            connection.execute("CREATE TABLE answers (key TEXT PRIMARY KEY, checksum INTEGER, row TEXT)")
-            connection.executemany("INSERT INTO answers VALUES (?, 1, 'x')", [(key,) for key in keys])
+        with (
+            closing(sqlite3.connect(tmp_path / name / "d.sqlite")) as connection,
+            connection,
+        ):
+            connection.execute(
+                "CREATE TABLE answers (key TEXT PRIMARY KEY, checksum INTEGER, "
+                "row TEXT)"
+            )
+            connection.executemany(
+                "INSERT INTO answers VALUES (?, 1, 'x')", [(key,) for key in keys]
+            )
     trees = [read_tree(tmp_path / name) for name in ("one", "two", "three")]
     assert differences(trees[0], trees[1]) == ""
     assert differences(trees[0], trees[2]) == "different: d.sqlite"
@@ -111,6 +135,8 @@ def test_the_inputs_are_the_same_each_time(tmp_path):
 
 
 def test_the_judge_answers_by_the_prompt():
-    answers = {_judge(f"prompt {k}")["choices"][0]["message"]["content"] for k in range(20)}
+    answers = {
+        _judge(f"prompt {k}")["choices"][0]["message"]["content"] for k in range(20)
+    }
     assert answers == {'{"better": "A"}', '{"better": "B"}', '{"better": "tie"}'}
     assert _judge("same") == _judge("same")

@@ -1,4 +1,6 @@
-"""The preloaded library: it counts the calls below a folder alone, also those below Python, and strikes at the chosen one."""
+"""The preloaded library: it counts the calls below a folder alone, also those below
+Python, and strikes at the chosen one.
+"""
 
 from __future__ import annotations
 
@@ -55,13 +57,19 @@ print(json.dumps([end, page.calls, page.struck]))
 """
 
 
-def strike(folder: Path, kind: str = "none", at: int = -1, task: str = "calls", mark: str = "") -> tuple[object, int, str]:
-    """Return how the child of the program ended, its number of calls and the call that was struck."""
+def strike(
+    folder: Path, kind: str = "none", at: int = -1, task: str = "calls", mark: str = ""
+) -> tuple[object, int, str]:
+    """Return how the child of the program ended,
+    its number of calls and the call that was struck.
+    """
     below = folder / "below"
     below.mkdir(exist_ok=True)
     environment = {**os.environ, "LD_PRELOAD": str(build()), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", PROGRAM, str(below), kind, str(at), task, mark]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=True
+    )
     end, calls, struck = json.loads(done.stdout)
     return end, calls, struck.replace(str(below), "")
 
@@ -86,10 +94,16 @@ def test_calls_below_the_folder_are_counted_and_others_are_not(tmp_path):
 )
 def test_a_kill_leaves_what_the_calls_before_it_did(tmp_path, kind, at, struck, files):
     assert strike(tmp_path, kind, at) == (-signal.SIGKILL, at + 1, struck)
-    assert [(path.name, path.read_bytes()) for path in sorted((tmp_path / "below").iterdir()) if path.is_file()] == files
+    assert [
+        (path.name, path.read_bytes())
+        for path in sorted((tmp_path / "below").iterdir())
+        if path.is_file()
+    ] == files
 
 
-@pytest.mark.parametrize(("at", "struck"), [(0, "rename /b"), (1, "mkdir /c"), (2, "unlink /b"), (3, "")])
+@pytest.mark.parametrize(
+    ("at", "struck"), [(0, "rename /b"), (1, "mkdir /c"), (2, "unlink /b"), (3, "")]
+)
 def test_calls_are_counted_from_a_rename_on(tmp_path, at, struck):
     assert strike(tmp_path, "kill-before", at, mark="b")[2] == struck
 

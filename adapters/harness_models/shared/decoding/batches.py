@@ -1,4 +1,7 @@
-"""Batches that halve whenever memory runs out. A size that fits is remembered, so that each model meets its limit once."""
+"""Batches that halve whenever memory runs out.
+
+A size that fits is remembered, so that each model meets its limit once.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,15 @@ _log = logging.getLogger(__name__)
 
 
 def check_batch_size(size: int | str) -> int | str:
-    """Return ``size``; raise :class:`HarnessError` unless it is a positive integer or ``auto``.
+    """Return ``size``; raise :class:`HarnessError` unless it is a positive integer or
+    ``auto``.
 
     >>> check_batch_size("auto"), check_batch_size(8)
     ('auto', 8)
     """
-    if size == "auto" or (isinstance(size, int) and not isinstance(size, bool) and size >= 1):
+    if size == "auto" or (
+        isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    ):
         return size
     raise HarnessError(f"batch_size is a positive number or auto; found {size!r}")
 
@@ -46,23 +52,35 @@ class BatchSize:
         self._failed: int | None = None
 
     def halve(self, tried: int, error: BaseException) -> None:
-        """Set the size to half of ``tried``, which ran out of memory; raise :class:`HarnessError` for a single example."""
+        """Set the size to half of ``tried``, which ran out of memory; raise
+        :class:`HarnessError` for a single example.
+        """
         if tried <= 1:
             raise HarnessError(
-                "out of memory at batch size 1: one example does not fit; draw fewer candidates or use a smaller number format"
+                "out of memory at batch size 1: one example does not fit; "
+                "draw fewer candidates or use a smaller number format"
             ) from error
-        # The first size that failed is what a user wants to hear of, not the halves on the way down.
+        # The first size that failed is what a user wants to hear of, not the halves on
+        # the way down.
         self._failed = self._failed or tried
         self.current = tried // 2
 
     def fits(self) -> None:
         """Report a size that was found by halving, once."""
         if self._failed is not None:
-            _log.warning("out of memory with %d examples in a batch: batches now have %d", self._failed, self.current)
+            _log.warning(
+                "out of memory with %d examples in a batch: batches now have %d",
+                self._failed,
+                self.current,
+            )
             self._failed = None
 
 
-def in_batches(items: Sequence[T], size: int | str | BatchSize, work: Callable[[Sequence[T]], Sequence[R]]) -> Iterator[R]:
+def in_batches(
+    items: Sequence[T],
+    size: int | str | BatchSize,
+    work: Callable[[Sequence[T]], Sequence[R]],
+) -> Iterator[R]:
     """Yield the results of ``work`` on consecutive batches of ``items``, in order.
 
     Parameters
@@ -70,7 +88,8 @@ def in_batches(items: Sequence[T], size: int | str | BatchSize, work: Callable[[
     items
         Items to process.
     size
-        Items per batch. A batch that runs out of memory is repeated at half the size, and later batches use the smaller size.
+        Items per batch. A batch that runs out of memory is repeated at half the size,
+        and later batches use the smaller size.
     work
         Function from a batch to one result per item.
 
@@ -95,8 +114,10 @@ def in_batches(items: Sequence[T], size: int | str | BatchSize, work: Callable[[
                 raise
             batches.halve(len(batch), error)
             results = None
-        # The same examples are tried again with half as many; a caption does not depend on its batch, so nothing changes but the speed.
-        if results is None:  # outside the handler, whose traceback holds the tensors of the batch
+        # The same examples are tried again with half as many; a caption does not depend
+        # on its batch, so nothing changes but the speed. outside the handler, whose
+        # traceback holds the tensors of the batch
+        if results is None:
             free_memory()
             continue
         batches.fits()
@@ -105,9 +126,15 @@ def in_batches(items: Sequence[T], size: int | str | BatchSize, work: Callable[[
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return True if an error of torch, an accelerator or the interpreter reports that memory ran out."""
+    """Return True if an error of torch, an accelerator or the interpreter reports that
+    memory ran out.
+    """
     text = str(error)
-    return isinstance(error, MemoryError) or "out of memory" in text.lower() or "can't allocate memory" in text
+    return (
+        isinstance(error, MemoryError)
+        or "out of memory" in text.lower()
+        or "can't allocate memory" in text
+    )
 
 
 def free_memory() -> None:
@@ -128,7 +155,8 @@ def free_memory() -> None:
 class Throughput:
     """Captions and tokens that a model wrote, and the time during which it wrote.
 
-    Replicas that write at the same time share one object: the time in which at least one of them writes is counted once.
+    Replicas that write at the same time share one object: the time in which at least
+    one of them writes is counted once.
     """
 
     def __init__(self) -> None:
@@ -167,13 +195,21 @@ class Throughput:
             self.tokens += sum(sum(item.lengths or ()) for item in generations)
 
     def values(self) -> dict[str, float]:
-        """Return ``captions``, ``tokens``, ``seconds`` and ``tokens_per_second`` (0 before the first batch)."""
+        """Return ``captions``, ``tokens``, ``seconds`` and ``tokens_per_second`` (0
+        before the first batch).
+        """
         rate = self.tokens / self.seconds if self.seconds > 0 else 0.0
-        return {"captions": self.captions, "tokens": self.tokens, "seconds": self.seconds, "tokens_per_second": rate}
+        return {
+            "captions": self.captions,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "tokens_per_second": rate,
+        }
 
 
 # --------------------------------------------------------------------------- spread
-# Work spread over replicas of a model: each takes the next items when it is free, results come in order.
+# Work spread over replicas of a model: each takes the next items when it is free,
+# results come in order.
 
 
 @dataclass
@@ -199,10 +235,12 @@ class _Shared:
 
 
 def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]:
-    """Yield the results of all items in order; each replica works in a thread of its own.
+    """Yield the results of all items in order;
+    each replica works in a thread of its own.
 
-    A replica takes ``size()`` items, and fewer towards the end, so that all finish at about the same time. An error of one replica
-    stops the others after their current items and is raised.
+    A replica takes ``size()`` items, and fewer towards the end, so that all finish at
+    about the same time. An error of one replica stops the others after their current
+    items and is raised.
 
     Examples
     --------
@@ -212,7 +250,12 @@ def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]
     """
     shared = _Shared()
     threads = [
-        Thread(target=_run, args=(items, replica, shared, len(replicas)), name=f"replica-{i}", daemon=True)
+        Thread(
+            target=_run,
+            args=(items, replica, shared, len(replicas)),
+            name=f"replica-{i}",
+            daemon=True,
+        )
         for i, replica in enumerate(replicas)
     ]
     for thread in threads:
@@ -221,7 +264,9 @@ def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]
     try:
         while position < len(items):
             with shared.change:
-                shared.change.wait_for(lambda at=position: shared.error is not None or at in shared.results)
+                shared.change.wait_for(
+                    lambda at=position: shared.error is not None or at in shared.results
+                )
                 if shared.error is not None:
                     raise shared.error
                 results = shared.results.pop(position)
@@ -234,7 +279,9 @@ def spread(items: Sequence[T], replicas: Sequence[Replica[T, R]]) -> Iterator[R]
             thread.join()
 
 
-def _run(items: Sequence[T], replica: Replica[T, R], shared: _Shared, replicas: int) -> None:
+def _run(
+    items: Sequence[T], replica: Replica[T, R], shared: _Shared, replicas: int
+) -> None:
     """Take items until there are none."""
     while True:
         with shared.change:
@@ -246,7 +293,10 @@ def _run(items: Sequence[T], replica: Replica[T, R], shared: _Shared, replicas: 
         try:
             results = list(replica.work(items[start:stop]))
             if len(results) != stop - start:
-                raise RuntimeError(f"a replica returned {len(results)} results for {stop - start} items")
+                raise RuntimeError(
+                    f"a replica returned {len(results)} results for {stop - start} "
+                    "items"
+                )
         except BaseException as error:
             with shared.change:
                 shared.error, shared.next = shared.error or error, len(items)

@@ -1,9 +1,10 @@
 """Beam search with length normalisation and n-best lists, and diverse beam search.
 
-Each step takes the ``beams`` best continuations by summed log-probability. Continuations that end are retired with the score
-sum / length ** length_penalty (the end token counts); the next best continuations that do not end take their places. The search of an
-example stops when ``beams`` hypotheses are retired and no live beam can exceed the worst of them. ``options.early_stopping`` selects
-the bound on a live beam:
+Each step takes the ``beams`` best continuations by summed log-probability.
+Continuations that end are retired with the score sum / length ** length_penalty (the
+end token counts); the next best continuations that do not end take their places. The
+search of an example stops when ``beams`` hypotheses are retired and no live beam can
+exceed the worst of them. ``options.early_stopping`` selects the bound on a live beam:
 
 - ``never`` (default): the highest score it could have at ``max_length``;
 - ``heuristic``: its score at its present length;
@@ -13,7 +14,8 @@ Beams that are alive at ``max_length`` join the list with the stop reason ``leng
 
 References
 ----------
-Vijayakumar et al. (2018), Diverse Beam Search for Improved Description of Complex Scenes (AAAI): Hamming diversity.
+Vijayakumar et al. (2018), Diverse Beam Search for Improved Description of Complex
+Scenes (AAAI): Hamming diversity.
 """
 
 from __future__ import annotations
@@ -44,25 +46,35 @@ _NEVER = float("-inf")
 def beam_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
     """Return the ``candidates`` best of ``beams`` hypotheses per example, best first.
 
-    The default of ``beams`` is the larger of 5 and ``candidates``. Raises :class:`HarnessError` for more candidates than beams.
+    The default of ``beams`` is the larger of 5 and ``candidates``. Raises
+    :class:`HarnessError` for more candidates than beams.
     """
     return _search(step, decoding, batch, groups=1, diversity=0.0)
 
 
-def diverse_beam_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decoded:
-    """Return the hypotheses of diverse beam search: the best of each group, then the second of each group, and so on.
+def diverse_beam_search(
+    step: Step, decoding: Decoding, batch: DecodingBatch
+) -> Decoded:
+    """Return the hypotheses of diverse beam search: the best of each group, then the
+    second of each group, and so on.
 
-    The beams form ``options.groups`` groups (default: one beam per group). A token costs a group ``options.diversity`` (default 0.5)
-    for every beam of an earlier group that takes the same token at the same step. Raises :class:`HarnessError` if the number of groups
-    does not divide the number of beams, or the diversity is negative.
+    The beams form ``options.groups`` groups (default: one beam per group). A token
+    costs a group ``options.diversity`` (default 0.5) for every beam of an earlier group
+    that takes the same token at the same step. Raises :class:`HarnessError` if the
+    number of groups does not divide the number of beams, or the diversity is negative.
     """
     beams = _beams(decoding)
     groups = int(decoding.options.get("groups", beams))
     if groups < 1 or beams % groups:
-        raise HarnessError(f"decoding: options.groups must divide the number of beams, found {groups} groups for {beams} beams")
+        raise HarnessError(
+            "decoding: options.groups must divide the number of beams, "
+            f"found {groups} groups for {beams} beams"
+        )
     diversity = float(decoding.options.get("diversity", 0.5))
     if not diversity >= 0:
-        raise HarnessError(f"decoding: options.diversity must be 0 or more, found {diversity}")
+        raise HarnessError(
+            f"decoding: options.diversity must be 0 or more, found {diversity}"
+        )
     return _search(step, decoding, batch, groups, diversity)
 
 
@@ -71,12 +83,14 @@ def _beams(decoding: Decoding) -> int:
     beams = decoding.beams or max(5, candidates)
     if candidates > beams:
         raise HarnessError(
-            f"decoding: {beams} beams give at most {beams} different candidates, {candidates} asked for; "
+            f"decoding: {beams} beams give at most {beams} different candidates, "
+            f"{candidates} asked for; "
             "raise beams, or set options.repeat to get the best one each time"
         )
     if decoding.options.get("early_stopping", "never") not in EARLY_STOPPING:
         raise HarnessError(
-            f"decoding: options.early_stopping is one of never, heuristic, true; found {decoding.options['early_stopping']!r}"
+            "decoding: options.early_stopping is one of never, heuristic, true; "
+            f"found {decoding.options['early_stopping']!r}"
         )
     return beams
 
@@ -84,7 +98,9 @@ def _beams(decoding: Decoding) -> int:
 # --------------------------------------------------------------------------- hypotheses side by side
 @dataclass
 class _Paths:
-    """Partial or complete hypotheses: scores (E, W) (-inf: no hypothesis), lengths (E, W), and (E, W, L) tokens, log-probs, ranks."""
+    """Partial or complete hypotheses: scores (E, W) (-inf: no hypothesis), lengths (E,
+    W), and (E, W, L) tokens, log-probs, ranks.
+    """
 
     scores: torch.Tensor
     lengths: torch.Tensor
@@ -93,20 +109,34 @@ class _Paths:
     ranks: torch.Tensor
 
     @classmethod
-    def empty(cls, examples: int, width: int, limit: int, device: torch.device) -> _Paths:
+    def empty(
+        cls, examples: int, width: int, limit: int, device: torch.device
+    ) -> _Paths:
         shape = (examples, width, limit)
         return cls(
             torch.full((examples, width), _NEVER, dtype=torch.float64, device=device),
-            torch.zeros((examples, width), dtype=torch.long, device=device), torch.zeros(shape, dtype=torch.long, device=device),
-            torch.zeros(shape, dtype=torch.float64, device=device), torch.zeros(shape, dtype=torch.long, device=device),
-        )  # fmt: skip
+            torch.zeros((examples, width), dtype=torch.long, device=device),
+            torch.zeros(shape, dtype=torch.long, device=device),
+            torch.zeros(shape, dtype=torch.float64, device=device),
+            torch.zeros(shape, dtype=torch.long, device=device),
+        )
 
     def _fields(self) -> tuple[torch.Tensor, ...]:
         return self.scores, self.lengths, self.tokens, self.log_probs, self.ranks
 
     def take(self, index: torch.Tensor) -> _Paths:
         """Return the columns ``index`` (E, W') of every example."""
-        return _Paths(*(f.gather(1, index if f.dim() == 2 else index[:, :, None].expand(-1, -1, f.shape[2])) for f in self._fields()))
+        return _Paths(
+            *(
+                f.gather(
+                    1,
+                    index
+                    if f.dim() == 2
+                    else index[:, :, None].expand(-1, -1, f.shape[2]),
+                )
+                for f in self._fields()
+            )
+        )
 
     def examples(self, index: torch.Tensor) -> _Paths:
         """Return the examples ``index`` (E',)."""
@@ -118,9 +148,15 @@ class _Paths:
             target[index] = source
 
     def best_of(self, rivals: _Paths, width: int) -> _Paths:
-        """Return the ``width`` best of both; of equal scores those of ``self`` come first."""
-        merged = _Paths(*(torch.cat(pair, dim=1) for pair in zip(self._fields(), rivals._fields())))
-        order = merged.scores.sort(dim=1, descending=True, stable=True).indices[:, :width]
+        """Return the ``width`` best of both;
+        of equal scores those of ``self`` come first.
+        """
+        merged = _Paths(
+            *(torch.cat(pair, dim=1) for pair in zip(self._fields(), rivals._fields()))
+        )
+        order = merged.scores.sort(dim=1, descending=True, stable=True).indices[
+            :, :width
+        ]
         return merged.take(order)
 
 
@@ -131,24 +167,33 @@ class _Lane:
     live: _Paths
     retired: _Paths
     last_tokens: torch.Tensor
-    """Tokens of the W best continuations of the last step, shape (E, W), end tokens included."""
+    """Tokens of the W best continuations of the last step, shape (E, W),
+    end tokens included.
+    """
     valid: torch.Tensor
     """True where ``last_tokens`` is a continuation of a hypothesis, shape (E, W)."""
 
     def examples(self, index: torch.Tensor) -> _Lane:
         """Return the examples ``index`` (E',)."""
         paths = (self.live.examples(index), self.retired.examples(index))
-        return _Lane(*paths, self.last_tokens.index_select(0, index), self.valid.index_select(0, index))
+        return _Lane(
+            *paths,
+            self.last_tokens.index_select(0, index),
+            self.valid.index_select(0, index),
+        )
 
 
 # --------------------------------------------------------------------------- the search
-def _search(step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, diversity: float) -> Decoded:
+def _search(
+    step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, diversity: float
+) -> Decoded:
     beams, limit = _beams(decoding), decoding.max_length or batch.max_length
     width, total = beams // groups, len(batch)
     logits, state = step(batch.start, batch.state)
     device = logits.device
-    # The prefix is computed once per example. All beams of an example start from it, and all but the first have the score -inf, so that
-    # the first step offers each continuation once and not `beams` times.
+    # The prefix is computed once per example. All beams of an example start from it,
+    # and all but the first have the score -inf, so that the first step offers each
+    # continuation once and not `beams` times.
     index = torch.arange(total, device=device).repeat_interleave(beams)
     logits, state = logits.index_select(0, index), reorder(step, state, index)
     stop = torch.tensor(batch.stop, dtype=torch.long, device=device)
@@ -158,22 +203,33 @@ def _search(step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, d
     for position in range(limit):
         check_logits(logits, batch, active.repeat_interleave(beams).tolist(), position)
         rows = _advance(lanes, logits, stop, decoding, position, diversity)
-        # A complete example stays in the batch, frozen, until a quarter of the batch is complete: copying all states costs more than a few
-        # idle rows. Its hypotheses cannot change in the meantime.
-        complete = torch.stack([_freeze(lane, decoding, position + 1, limit) for lane in lanes]).all(0)
+        # A complete example stays in the batch, frozen, until a quarter of the batch is
+        # complete: copying all states costs more than a few idle rows. Its hypotheses
+        # cannot change in the meantime.
+        complete = torch.stack(
+            [_freeze(lane, decoding, position + 1, limit) for lane in lanes]
+        ).all(0)
         if position + 1 == limit or bool(complete.all()):
             break
         if int(complete.sum()) * 4 >= len(complete):
             for store, lane in zip(final, lanes):
-                store.put(active[complete], lane.retired.examples(torch.nonzero(complete)[:, 0]))
+                store.put(
+                    active[complete],
+                    lane.retired.examples(torch.nonzero(complete)[:, 0]),
+                )
             index = torch.nonzero(~complete)[:, 0]
             active, lanes = active[index], [lane.examples(index) for lane in lanes]
             rows = rows.reshape(-1, beams)[index].reshape(-1)
-        tokens = torch.cat([lane.live.tokens[:, :, position] for lane in lanes], dim=1).reshape(-1)
+        tokens = torch.cat(
+            [lane.live.tokens[:, :, position] for lane in lanes], dim=1
+        ).reshape(-1)
         logits, state = step(tokens, reorder(step, state, rows))
     for store, lane in zip(final, lanes):
-        # Beams alive at the length limit compete with the retired ones under the same normalisation.
-        survivors = _Paths(_normalise_scores(lane.live, decoding), *lane.live._fields()[1:])
+        # Beams alive at the length limit compete with the retired ones under the same
+        # normalisation.
+        survivors = _Paths(
+            _normalise_scores(lane.live, decoding), *lane.live._fields()[1:]
+        )
         store.put(active, lane.retired.best_of(survivors, width))
     return _collect(final, decoding, batch, set(batch.stop))
 
@@ -186,22 +242,48 @@ def _fresh_lane(total: int, width: int, limit: int, device: torch.device) -> _La
 
 
 def _advance(
-    lanes: list[_Lane], logits: torch.Tensor, stop: torch.Tensor, decoding: Decoding, position: int, diversity: float
+    lanes: list[_Lane],
+    logits: torch.Tensor,
+    stop: torch.Tensor,
+    decoding: Decoding,
+    position: int,
+    diversity: float,
 ) -> torch.Tensor:
-    """Extend every lane by one token in place; return the parent row of every new row, shape (R,)."""
+    """Extend every lane by one token in place;
+    return the parent row of every new row, shape (R,).
+    """
     examples, width = lanes[0].live.scores.shape
     beams = width * len(lanes)
     by_beam = logits.reshape(examples, beams, -1)
     allowed = forbid_stop(logits, stop, decoding, position).reshape(examples, beams, -1)
     norms = log_norm(logits).reshape(examples, beams)
-    penalties = torch.zeros((examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device) if diversity else None
-    # Groups advance one after the other, since a group is penalised for the tokens of the groups before it at this very step. The penalty
-    # changes only the order of the continuations; the scores of hypotheses are log-probabilities of the model.
+    penalties = (
+        torch.zeros(
+            (examples, logits.shape[-1]), dtype=logits.dtype, device=logits.device
+        )
+        if diversity
+        else None
+    )
+    # Groups advance one after the other, since a group is penalised for the tokens of
+    # the groups before it at this very step. The penalty changes only the order of the
+    # continuations; the scores of hypotheses are log-probabilities of the model.
     parents = []
     for g, lane in enumerate(lanes):
         columns = slice(g * width, (g + 1) * width)
-        offered = allowed[:, columns] if penalties is None or g == 0 else allowed[:, columns] - diversity * penalties[:, None]
-        parent = _grow(lane, by_beam[:, columns], offered, norms[:, columns], stop, decoding, position)
+        offered = (
+            allowed[:, columns]
+            if penalties is None or g == 0
+            else allowed[:, columns] - diversity * penalties[:, None]
+        )
+        parent = _grow(
+            lane,
+            by_beam[:, columns],
+            offered,
+            norms[:, columns],
+            stop,
+            decoding,
+            position,
+        )
         if penalties is not None:
             penalties.scatter_add_(1, lane.last_tokens, lane.valid.to(penalties.dtype))
         parents.append(parent + g * width)
@@ -210,40 +292,64 @@ def _advance(
 
 
 def _grow(
-    lane: _Lane, logits: torch.Tensor, offered: torch.Tensor, norms: torch.Tensor, stop: torch.Tensor, decoding: Decoding, position: int
+    lane: _Lane,
+    logits: torch.Tensor,
+    offered: torch.Tensor,
+    norms: torch.Tensor,
+    stop: torch.Tensor,
+    decoding: Decoding,
+    position: int,
 ) -> torch.Tensor:
     """Extend one lane in place; return the parents (E, W) of its live beams.
 
-    ``logits`` (E, W, V) are those of the model, ``offered`` (E, W, V) those that rank the continuations, ``norms`` (E, W) the log-sum-exp
-    of ``logits``.
+    ``logits`` (E, W, V) are those of the model, ``offered`` (E, W, V) those that rank
+    the continuations, ``norms`` (E, W) the log-sum-exp of ``logits``.
     """
     examples, width, size = logits.shape
-    # Of the best continuations at most len(stop) per beam end, so that width + len(stop) per beam always contain `width` that go on. The
-    # candidates are cut per beam first: a sort over width x vocabulary would dominate the search.
+    # Of the best continuations at most len(stop) per beam end, so that width +
+    # len(stop) per beam always contain `width` that go on. The candidates are cut per
+    # beam first: a sort over width x vocabulary would dominate the search.
     per_beam = min(width + len(stop), size)
     values, ids = offered.topk(per_beam, dim=-1)
-    sums = (lane.live.scores[:, :, None] + (values.double() - norms[:, :, None])).reshape(examples, -1)
-    # The stable sort gives ties to the earlier beam and the smaller id, whatever the device and the batch.
-    order = sums.sort(dim=1, descending=True, stable=True).indices[:, : width * (1 + len(stop))]
+    sums = (
+        lane.live.scores[:, :, None] + (values.double() - norms[:, :, None])
+    ).reshape(examples, -1)
+    # The stable sort gives ties to the earlier beam and the smaller id, whatever the
+    # device and the batch.
+    order = sums.sort(dim=1, descending=True, stable=True).indices[
+        :, : width * (1 + len(stop))
+    ]
     parent = order // per_beam
     grown = lane.live.take(parent)
     tokens = ids.reshape(examples, -1).gather(1, order)
-    rows = (torch.arange(examples, device=order.device)[:, None] * width + parent).reshape(-1)
+    rows = (
+        torch.arange(examples, device=order.device)[:, None] * width + parent
+    ).reshape(-1)
     parent_logits = logits.reshape(-1, size)[rows]
     grown.scores = sums.gather(1, order)
     grown.lengths = grown.lengths + 1
     grown.tokens[:, :, position] = tokens
-    grown.log_probs[:, :, position] = log_prob_of(parent_logits, tokens.reshape(-1)).reshape(examples, -1)
-    grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(examples, -1)
+    grown.log_probs[:, :, position] = log_prob_of(
+        parent_logits, tokens.reshape(-1)
+    ).reshape(examples, -1)
+    grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(
+        examples, -1
+    )
     lane.last_tokens, lane.valid = tokens[:, :width], grown.scores[:, :width] > _NEVER
-    # Only an end among the `width` best continuations retires; a lower one would not have been a beam.
+    # Only an end among the `width` best continuations retires; a lower one would not
+    # have been a beam.
     ends = torch.isin(tokens, stop)
     leading = torch.arange(ends.shape[1], device=ends.device) < width
-    ended = _Paths(_normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER), *grown._fields()[1:])
+    ended = _Paths(
+        _normalise_scores(grown, decoding).masked_fill(~(ends & leading), _NEVER),
+        *grown._fields()[1:],
+    )
     lane.retired = lane.retired.best_of(ended, width)
-    survivors = ends.long().sort(dim=1, stable=True).indices[:, :width]  # the best that do not end, in order
+    # the best that do not end, in order
+    survivors = ends.long().sort(dim=1, stable=True).indices[:, :width]
     lane.live = grown.take(survivors)
-    # With a vocabulary smaller than the beams, ends fill the places of missing continuations; they must not go on.
+    # With a vocabulary smaller than the beams, ends fill the places of missing
+    # continuations; they must not go on.
     lane.live.scores = lane.live.scores.masked_fill(ends.gather(1, survivors), _NEVER)
     return parent.gather(1, survivors)
 
@@ -253,23 +359,36 @@ def _normalise_scores(paths: _Paths, decoding: Decoding) -> torch.Tensor:
 
 
 def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.Tensor:
-    """Return a mask (E,) of the examples whose live beams cannot change the list of retired hypotheses.
+    """Return a mask (E,) of the examples whose live beams cannot change the list of
+    retired hypotheses.
 
-    The live beams of these examples are removed, so that the length of a search does not depend on the other examples of the batch.
+    The live beams of these examples are removed, so that the length of a search does
+    not depend on the other examples of the batch.
     """
-    alpha, rule = decoding.length_penalty, decoding.options.get("early_stopping", "never")
+    alpha, rule = (
+        decoding.length_penalty,
+        decoding.options.get("early_stopping", "never"),
+    )
     best, worst = lane.live.scores[:, 0], lane.retired.scores[:, -1]
-    # A log-probability can only fall as a beam grows. With a positive exponent the division by length ** alpha raises it most at the
-    # length limit, which gives the bound of `never`; with alpha <= 0 the present length already is the best that is to come.
+    # A log-probability can only fall as a beam grows. With a positive exponent the
+    # division by length ** alpha raises it most at the length limit, which gives the
+    # bound of `never`; with alpha <= 0 the present length already is the best that is
+    # to come.
     reach = limit if rule == "never" and alpha > 0 else length
     complete = best == _NEVER
-    complete |= (worst > _NEVER) if rule is True else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
+    complete |= (
+        (worst > _NEVER)
+        if rule is True
+        else (worst > _NEVER) & (best / float(reach) ** alpha <= worst)
+    )
     lane.live.scores[complete] = _NEVER
     return complete
 
 
 # --------------------------------------------------------------------------- results
-def _collect(final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop: set[int]) -> Decoded:
+def _collect(
+    final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop: set[int]
+) -> Decoded:
     candidates = decoding.candidates or 1
     repeat = bool(decoding.options.get("repeat"))
     count = 1 if repeat else candidates
@@ -286,11 +405,18 @@ def _collect(final: list[_Paths], decoding: Decoding, batch: DecodingBatch, stop
                 ids = tokens[e, k, :length].copy()
                 reason = "stop" if int(ids[-1]) in stop else "length"
                 hypotheses.append(
-                    Hypothesis(ids, log_probs[e, k, :length].copy(), ranks[e, k, :length].copy(), reason, float(scores[e, k]))
+                    Hypothesis(
+                        ids,
+                        log_probs[e, k, :length].copy(),
+                        ranks[e, k, :length].copy(),
+                        reason,
+                        float(scores[e, k]),
+                    )
                 )
         if len(hypotheses) < count:
             raise HarnessError(
-                f"beam search found only {len(hypotheses)} of {candidates} candidates for example {batch.name(e)}: "
+                f"beam search found only {len(hypotheses)} of {candidates} "
+                f"candidates for example {batch.name(e)}: "
                 "the vocabulary or max_length is too small"
             )
         examples.append(tuple(hypotheses * candidates if repeat else hypotheses))

@@ -1,7 +1,9 @@
-"""Sampling of a token from logits: temperature, top-k, top-p, further truncation, then inversion of the CDF in float64.
+"""Sampling of a token from logits: temperature, top-k, top-p, further truncation, then
+inversion of the CDF in float64.
 
-Random numbers are counter-based: each (example seed, candidate index) has its own stream. A caption therefore does not depend on the
-other examples of a batch, and the set of n + 1 candidates is the set of n candidates plus one.
+Random numbers are counter-based: each (example seed, candidate index) has its own
+stream. A caption therefore does not depend on the other examples of a batch, and the
+set of n + 1 candidates is the set of n candidates plus one.
 """
 
 from __future__ import annotations
@@ -18,9 +20,10 @@ from harness_models.shared.decoding.types import rows_at_once
 # --------------------------------------------------------------------------- truncation
 # Truncation of a distribution by its own shape: min-p, locally typical, eta.
 #
-# Each rule removes tokens from the probabilities that temperature, top-k and top-p leave; they apply in this order. min-p and eta keep the
-# most likely token, the typical set the one whose surprise is nearest to the entropy. Equally likely tokens stay together, except in the
-# typical set, where the smaller id comes first.
+# Each rule removes tokens from the probabilities that temperature, top-k and top-p
+# leave; they apply in this order. min-p and eta keep the most likely token, the typical
+# set the one whose surprise is nearest to the entropy. Equally likely tokens stay
+# together, except in the typical set, where the smaller id comes first.
 OPTIONS = ("min_p", "typical_p", "eta")
 """Names of the rules in ``Decoding.options``."""
 REQUIRED = {"min-p": "min_p", "typical": "typical_p", "eta": "eta"}
@@ -28,31 +31,46 @@ REQUIRED = {"min-p": "min_p", "typical": "typical_p", "eta": "eta"}
 
 
 def check_truncation(decoding: Decoding) -> None:
-    """Raise :class:`HarnessError` for a rule out of range, or a strategy without the option that it needs."""
+    """Raise :class:`HarnessError` for a rule out of range,
+    or a strategy without the option that it needs.
+    """
     for name in OPTIONS:
         value = decoding.options.get(name)
         if value is None:
             continue
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 1:
-            raise HarnessError(f"decoding: options.{name} must be above 0 and at most 1, found {value!r}", parameter=name, value=value)
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not 0 < value <= 1
+        ):
+            raise HarnessError(
+                f"decoding: options.{name} must be above 0 and at most 1, "
+                f"found {value!r}",
+                parameter=name,
+                value=value,
+            )
     needed = REQUIRED.get(decoding.strategy)
     if needed and decoding.options.get(needed) is None:
         raise HarnessError(
-            f"decoding: strategy {decoding.strategy} needs options.{needed} (for example options: {{{needed}: "
+            f"decoding: strategy {decoding.strategy} needs options.{needed} (for "
+            f"example options: {{{needed}: "
             f"{ {'min_p': 0.1, 'typical_p': 0.95, 'eta': 0.0003}[needed] }}})",
             parameter=needed,
         )
 
 
 def truncate(mass: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """Return probabilities with 0 for the tokens that the rules of ``decoding.options`` remove.
+    """Return probabilities with 0 for the tokens that the rules of ``decoding.options``
+    remove.
 
     Parameters
     ----------
     mass
-        Probabilities, shape (R, M), float64, not normalised, 0 for a token that is removed already.
+        Probabilities, shape (R, M), float64, not normalised, 0 for a token that is
+        removed already.
     decoding
-        Settings; ``options.min_p``, ``options.typical_p`` and ``options.eta`` are used, each in (0, 1].
+        Settings; ``options.min_p``, ``options.typical_p`` and ``options.eta`` are used,
+        each in (0, 1].
 
     Returns
     -------
@@ -61,18 +79,25 @@ def truncate(mass: torch.Tensor, decoding: Decoding) -> torch.Tensor:
 
     References
     ----------
-    Nguyen et al. (2024), Turning Up the Heat: Min-p Sampling for Creative and Coherent LLM Outputs; Meister et al. (2023), Locally Typical
-    Sampling; Hewitt et al. (2022), Truncation Sampling as Language Model Desmoothing (eta, with alpha = sqrt(epsilon)).
+    Nguyen et al. (2024), Turning Up the Heat: Min-p Sampling for Creative and Coherent
+    LLM Outputs; Meister et al. (2023), Locally Typical Sampling; Hewitt et al. (2022),
+    Truncation Sampling as Language Model Desmoothing (eta, with alpha = sqrt(epsilon)).
     """
     for name, rule in (("min_p", _min_p), ("typical_p", _typical), ("eta", _eta)):
         value = decoding.options.get(name)
         if value is not None:
-            mass = torch.where(rule(mass / mass.sum(-1, keepdim=True), float(value)), mass, mass.new_zeros(()))
+            mass = torch.where(
+                rule(mass / mass.sum(-1, keepdim=True), float(value)),
+                mass,
+                mass.new_zeros(()),
+            )
     return mass
 
 
 def _min_p(p: torch.Tensor, share: float) -> torch.Tensor:
-    """Return True for the tokens with at least the share ``share`` of the probability of the most likely one, shape (R, M)."""
+    """Return True for the tokens with at least the share ``share`` of the probability
+    of the most likely one, shape (R, M).
+    """
     return p >= share * p.amax(-1, keepdim=True)
 
 
@@ -82,7 +107,9 @@ def _entropy(p: torch.Tensor) -> torch.Tensor:
 
 
 def _typical(p: torch.Tensor, share: float) -> torch.Tensor:
-    """Return True for the smallest set of tokens, nearest to the entropy first, whose probability reaches ``share``, shape (R, M)."""
+    """Return True for the smallest set of tokens, nearest to the entropy first, whose
+    probability reaches ``share``, shape (R, M).
+    """
     distance = (-p.log() - _entropy(p)).abs()  # infinite for a removed token
     order = distance.sort(dim=-1, stable=True).indices
     ranked = p.gather(-1, order)
@@ -92,28 +119,38 @@ def _typical(p: torch.Tensor, share: float) -> torch.Tensor:
 
 
 def _eta(p: torch.Tensor, epsilon: float) -> torch.Tensor:
-    """Return True for the tokens above min(epsilon, sqrt(epsilon) exp(-entropy)), and for the most likely one, shape (R, M)."""
+    """Return True for the tokens above min(epsilon, sqrt(epsilon) exp(-entropy)), and
+    for the most likely one, shape (R, M).
+    """
     threshold = torch.clamp(epsilon**0.5 * torch.exp(-_entropy(p)), max=epsilon)
     return (p >= threshold) | (p == p.amax(-1, keepdim=True))
 
 
 def check_filters(decoding: Decoding) -> None:
-    """Raise :class:`HarnessError` for a temperature, top-k, top-p or further truncation out of range."""
+    """Raise :class:`HarnessError` for a temperature, top-k,
+    top-p or further truncation out of range.
+    """
     if not np.isfinite(decoding.temperature) or decoding.temperature <= 0:
         raise HarnessError(
-            f"decoding: temperature must be a number above 0, found {decoding.temperature}; for the limit of 0 use strategy: greedy"
+            "decoding: temperature must be a number above 0, "
+            f"found {decoding.temperature}; for the limit of 0 use strategy: greedy"
         )
     if decoding.top_p is not None and not 0 < decoding.top_p <= 1:
-        raise HarnessError(f"decoding: top_p must be above 0 and at most 1, found {decoding.top_p}")
+        raise HarnessError(
+            f"decoding: top_p must be above 0 and at most 1, found {decoding.top_p}"
+        )
     if decoding.top_k is not None and decoding.top_k < 1:
-        raise HarnessError(f"decoding: top_k must be at least 1, found {decoding.top_k}")
+        raise HarnessError(
+            f"decoding: top_k must be at least 1, found {decoding.top_k}"
+        )
     check_truncation(decoding)
 
 
 def uniforms(seeds: Sequence[int], candidates: int, length: int) -> np.ndarray:
     """Return uniform random numbers in [0, 1), shape (E, candidates, length), float64.
 
-    Entry (e, c, t) depends on ``seeds[e]``, c and t only: the generator is Philox with the key (seed, c).
+    Entry (e, c, t) depends on ``seeds[e]``, c and t only: the generator is Philox with
+    the key (seed, c).
 
     >>> bool((uniforms([7], 2, 3) == uniforms([5, 7], 4, 9)[1:, :2, :3]).all())
     True
@@ -140,25 +177,31 @@ def filtered_probabilities(
     temperature
         Divisor of the logits, above 0.
     top_k
-        Number of most likely tokens that remain; tokens that tie with the k-th remain too (as in transformers). None: all.
+        Number of most likely tokens that remain; tokens that tie with the k-th remain
+        too (as in transformers). None: all.
     top_p
-        Share of the probability left by top-k: the smallest set of most likely tokens that reaches it remains; of equally likely
-        tokens the smaller id comes first. None: all.
+        Share of the probability left by top-k: the smallest set of most likely tokens
+        that reaches it remains; of equally likely tokens the smaller id comes first.
+        None: all.
 
     Returns
     -------
     tuple of torch.Tensor
-        Probabilities (R, M), float64, not normalised, 0 for a removed token; and token ids (R, M), ascending.
+        Probabilities (R, M), float64, not normalised, 0 for a removed token; and token
+        ids (R, M), ascending.
 
     Examples
     --------
-    >>> probabilities, ids = filtered_probabilities(torch.tensor([[0.0, 3.0, 3.0, 1.0]]), 1.0, 2, None)
+    >>> probabilities, ids = filtered_probabilities(
+    ...     torch.tensor([[0.0, 3.0, 3.0, 1.0]]), 1.0, 2, None
+    ... )
     >>> ids[probabilities > 0].tolist()
     [1, 2]
     """
     rows, size = logits.shape
     if top_k is not None and top_k < size:
-        values, ids = logits.topk(top_k + 1, dim=-1)  # entry k + 1 shows if other tokens tie with the k-th
+        # entry k + 1 shows if other tokens tie with the k-th
+        values, ids = logits.topk(top_k + 1, dim=-1)
         threshold = values[:, top_k - 1 : top_k]
         if bool((values[:, top_k:] == threshold).any()):
             values, ids = logits.topk(int((logits >= threshold).sum(-1).max()), dim=-1)
@@ -166,8 +209,12 @@ def filtered_probabilities(
         values = values.gather(-1, order)
         values = values.masked_fill(values < threshold, float("-inf"))
     else:
-        values, ids = logits, torch.arange(size, device=logits.device).expand(rows, size)
-    # float64, and the maximum subtracted: at low temperatures the exponents are large, and a token must not be lost to rounding.
+        values, ids = (
+            logits,
+            torch.arange(size, device=logits.device).expand(rows, size),
+        )
+    # float64, and the maximum subtracted: at low temperatures the exponents are large,
+    # and a token must not be lost to rounding.
     scaled = values.double()
     scaled = (scaled - scaled.amax(dim=-1, keepdim=True)) / temperature
     mass = scaled.exp()
@@ -177,36 +224,48 @@ def filtered_probabilities(
 
 
 def _nucleus(mass: torch.Tensor, top_p: float) -> torch.Tensor:
-    """Return the mask (R, M) of the smallest set of largest entries whose share of ``mass`` (R, M) is at least ``top_p``.
+    """Return the mask (R, M) of the smallest set of largest entries whose share of
+    ``mass`` (R, M) is at least ``top_p``.
 
-    Most nuclei lie within a few hundred tokens, so the largest entries are searched before a whole vocabulary is sorted.
+    Most nuclei lie within a few hundred tokens, so the largest entries are searched
+    before a whole vocabulary is sorted.
     """
-    # The mass is not normalised, so the goal is a share of its own sum; that saves a division of the whole vocabulary.
+    # The mass is not normalised, so the goal is a share of its own sum; that saves a
+    # division of the whole vocabulary.
     goal = mass.sum(-1, keepdim=True) * top_p
     size, width = mass.shape[-1], 256
     while width < size:
         top, ids = mass.topk(width, dim=-1)
         ends_inside = (top.cumsum(-1)[:, -2:-1] >= goal) & (top[:, -2:-1] > top[:, -1:])
-        if bool(ends_inside.all()):  # all entries that tie with the last member are among the `width` largest
+        # all entries that tie with the last member are among the `width` largest
+        if bool(ends_inside.all()):
             ids, order = ids.sort(dim=-1)
             in_nucleus = _sort_nucleus(top.gather(-1, order), goal)
-            return torch.zeros_like(mass, dtype=torch.bool).scatter_(-1, ids, in_nucleus)
+            return torch.zeros_like(mass, dtype=torch.bool).scatter_(
+                -1, ids, in_nucleus
+            )
         width *= 8
     return _sort_nucleus(mass, goal)
 
 
 def _sort_nucleus(mass: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-    """Return the mask (R, M) of the largest entries, in stable order, until their sum reaches ``goal`` (R, 1)."""
+    """Return the mask (R, M) of the largest entries, in stable order,
+    until their sum reaches ``goal`` (R, 1).
+    """
     ordered, order = mass.sort(dim=-1, descending=True, stable=True)
-    # A token belongs to the nucleus if the tokens before it do not reach the goal: the one that crosses it is part of the set.
+    # A token belongs to the nucleus if the tokens before it do not reach the goal: the
+    # one that crosses it is part of the set.
     before = ordered.cumsum(-1) - ordered
     in_nucleus = before < goal
     in_nucleus[:, 0] = True
     return torch.zeros_like(mass, dtype=torch.bool).scatter_(-1, order, in_nucleus)
 
 
-def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> torch.Tensor:
-    """Return one token id per row, shape (R,), drawn by inversion of the CDF of :func:`filtered_probabilities`.
+def draw(
+    logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding
+) -> torch.Tensor:
+    """Return one token id per row, shape (R,), drawn by inversion of the CDF of
+    :func:`filtered_probabilities`.
 
     Parameters
     ----------
@@ -215,17 +274,25 @@ def draw(logits: torch.Tensor, uniform: torch.Tensor, decoding: Decoding) -> tor
     uniform
         Random numbers in [0, 1), shape (R,), float64.
     decoding
-        Settings; ``temperature``, ``top_k``, ``top_p`` and the rules of :mod:`harness_models.shared.decoding.filters` are used.
+        Settings; ``temperature``, ``top_k``, ``top_p`` and the rules of
+        :mod:`harness_models.shared.decoding.filters` are used.
     """
     chunk = rows_at_once(logits)
     drawn_ids = []
     for start in range(0, len(logits), chunk):
-        mass, ids = filtered_probabilities(logits[start : start + chunk], decoding.temperature, decoding.top_k, decoding.top_p)
-        # Inversion of the CDF: a token takes exactly one number, its own, so that a caption does not depend on the rows beside it. The mass
-        # is not normalised; the number is stretched to its sum instead.
+        mass, ids = filtered_probabilities(
+            logits[start : start + chunk],
+            decoding.temperature,
+            decoding.top_k,
+            decoding.top_p,
+        )
+        # Inversion of the CDF: a token takes exactly one number, its own, so that a
+        # caption does not depend on the rows beside it. The mass is not normalised; the
+        # number is stretched to its sum instead.
         cdf = truncate(mass, decoding).cumsum(-1)
         goal = uniform[start : start + chunk, None] * cdf[:, -1:]
         index = torch.searchsorted(cdf, goal, right=True)
-        last = (cdf < cdf[:, -1:]).sum(-1, keepdim=True)  # last entry with mass; `goal` may round up to the total
+        # last entry with mass; `goal` may round up to the total
+        last = (cdf < cdf[:, -1:]).sum(-1, keepdim=True)
         drawn_ids.append(ids.gather(-1, torch.minimum(index, last))[:, 0])
     return torch.cat(drawn_ids)

@@ -1,4 +1,6 @@
-"""Features of videos: modalities for the NACF family, views for TVT, from files or rendered scenes under a moving camera."""
+"""Features of videos: modalities for the NACF family, views for TVT, from files or
+rendered scenes under a moving camera.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,13 @@ import torch
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.features import FeatureFile, SceneViews, from_scenes, open_h5, scene_of
+from harness_models.shared.inputs.features import (
+    FeatureFile,
+    SceneViews,
+    from_scenes,
+    open_h5,
+    scene_of,
+)
 from harness_models.shared.weights.checkpoints import file_fingerprint
 
 MODALITIES = "mioa"
@@ -24,7 +32,8 @@ def open_videos(features: Any, frames: int) -> VideoFeatureFiles | SceneVideos:
     Parameters
     ----------
     features
-        ``{m: file, i: file}``, or ``{scenes: {frames, stride}}`` for rendered scenes under a moving camera.
+        ``{m: file, i: file}``, or ``{scenes: {frames, stride}}`` for rendered scenes
+        under a moving camera.
     frames
         Number of frames of each series, for files.
 
@@ -34,25 +43,37 @@ def open_videos(features: Any, frames: int) -> VideoFeatureFiles | SceneVideos:
         For any other value.
     """
     if not isinstance(features, Mapping) or not features:
-        raise HarnessError(f"features is a mapping of modalities to files, or of scenes to its settings; found {features!r}")
+        raise HarnessError(
+            "features is a mapping of modalities to files, "
+            f"or of scenes to its settings; found {features!r}"
+        )
     if set(features) == {"scenes"}:
         return from_scenes(SceneVideos, features["scenes"])
     unknown = [name for name in features if name not in MODALITIES]
     if unknown:
-        raise HarnessError(f"a modality is one of {', '.join(MODALITIES)}; found '{unknown[0]}'")
+        raise HarnessError(
+            f"a modality is one of {', '.join(MODALITIES)}; found '{unknown[0]}'"
+        )
     return VideoFeatureFiles(features, frames)
 
 
 def sampled_frames(count: int, number: int) -> np.ndarray:
-    """Return the numbers of shape (number,) of the frames that the authors' code selects at test time.
+    """Return the numbers of shape (number,) of the frames that the authors' code
+    selects at test time.
 
-    These are the middle frames of ``number`` equal spans of ``count`` frames. If there are too few frames, some are repeated.
+    These are the middle frames of ``number`` equal spans of ``count`` frames. If there
+    are too few frames, some are repeated.
 
     >>> sampled_frames(16, 4).tolist(), sampled_frames(2, 3).tolist()
     ([2, 6, 10, 14], [0, 0, 1])
     """
     if count < number:
-        return np.array([round(i * (count - 1) / (number - 1)) if number > 1 else 0 for i in range(number)])
+        return np.array(
+            [
+                round(i * (count - 1) / (number - 1)) if number > 1 else 0
+                for i in range(number)
+            ]
+        )
     bounds = np.linspace(0, count, number + 1).astype(int)
     return (bounds[:-1] + bounds[1:]) // 2
 
@@ -63,7 +84,8 @@ class VideoFeatureFiles:
     Parameters
     ----------
     files
-        Modality letter to file: ``.hdf5`` with data sets (frames, width) named by the example id or ``video<id>``, or any file that
+        Modality letter to file: ``.hdf5`` with data sets (frames, width) named by the
+        example id or ``video<id>``, or any file that
         :class:`~harness_models.shared.inputs.features.FeatureFile` reads.
     frames
         Number of frames of each series.
@@ -93,28 +115,52 @@ class VideoFeatureFiles:
         return file_fingerprint(*self.paths.values())
 
     def widths(self, example: Example) -> dict[str, int]:
-        """Return the feature width of each modality, in the order of :data:`MODALITIES`."""
-        return {name: self._file(name).array(example).shape[-1] for name in MODALITIES if name in self.paths}
+        """Return the feature width of each modality,
+        in the order of :data:`MODALITIES`.
+        """
+        return {
+            name: self._file(name).array(example).shape[-1]
+            for name in MODALITIES
+            if name in self.paths
+        }
 
     def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
-        """Return one array (frames, width) float32 per modality, in the order of ``widths``.
+        """Return one array (frames, width) float32 per modality,
+        in the order of ``widths``.
 
-        Raises :class:`InputError` with the id of the example if features are missing, of another width or not finite.
+        Raises :class:`InputError` with the id of the example if features are missing,
+        of another width or not finite.
         """
         series = []
         for name, width in widths.items():
             if name not in self.paths:
-                raise InputError(f"the checkpoint takes the modality '{name}'; features has {', '.join(self.paths)}")
+                raise InputError(
+                    f"the checkpoint takes the modality '{name}'; "
+                    f"features has {', '.join(self.paths)}"
+                )
             array, path = self._file(name).array(example), str(self.paths[name])
             if array.ndim != 2 or array.shape[1] != width or not len(array):
-                raise InputError(f"example '{example.id}': features {array.shape}, expected (frames, {width})", path)
+                raise InputError(
+                    f"example '{example.id}': features {array.shape}, "
+                    f"expected (frames, {width})",
+                    path,
+                )
             if not np.isfinite(array).all():
-                raise InputError(f"the features of example '{example.id}' contain NaN or infinity", path)
-            series.append(np.asarray(array[sampled_frames(len(array), self.frames)], dtype=np.float32))
+                raise InputError(
+                    f"the features of example '{example.id}' contain NaN or infinity",
+                    path,
+                )
+            series.append(
+                np.asarray(
+                    array[sampled_frames(len(array), self.frames)], dtype=np.float32
+                )
+            )
         return series
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` with the number and the ids of examples without features."""
+        """Raise :class:`InputError` with the number and the ids of examples without
+        features.
+        """
         for name in self.paths:
             self._file(name).check(examples)
 
@@ -122,7 +168,8 @@ class VideoFeatureFiles:
 class SceneVideos:
     """Rendered scenes under a moving camera in place of videos.
 
-    The views are the modality ``i`` (image), and differences between views are the modality ``m`` (motion).
+    The views are the modality ``i`` (image), and differences between views are the
+    modality ``m`` (motion).
 
     Parameters
     ----------
@@ -146,14 +193,21 @@ class SceneVideos:
         return {name: self.views.widths[view] for name, view in self.names.items()}
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Compute the features of all examples; raise :class:`InputError` for an example that names no scene."""
+        """Compute the features of all examples; raise :class:`InputError` for an
+        example that names no scene.
+        """
         self.views.fetch([scene_of(example) for example in examples])
 
     def read(self, example: Example, widths: Mapping[str, int]) -> list[np.ndarray]:
-        """Return one array (frames, width) float32 per modality, in the order of ``widths``."""
+        """Return one array (frames, width) float32 per modality,
+        in the order of ``widths``.
+        """
         available = self.widths()
         if dict(widths) != {name: available.get(name) for name in widths}:
-            raise InputError(f"the checkpoint takes {dict(widths)}, the features of scenes are {available}")
+            raise InputError(
+                f"the checkpoint takes {dict(widths)}, "
+                f"the features of scenes are {available}"
+            )
         views = self.views.read(example)
         return [views[self.names[name]] for name in widths]
 
@@ -161,8 +215,9 @@ class SceneVideos:
 # --------------------------------------------------------------------------- views
 # Feature sequences of several views by example id.
 #
-# Sources are files (one per view: .npz or .safetensors with (frames, width) or (width,) per id), the SemSynAN layout (an h5 file with
-# arrays indexed by video number and the number of frames of each video), or rendered scenes under a moving camera.
+# Sources are files (one per view: .npz or .safetensors with (frames, width) or (width,)
+# per id), the SemSynAN layout (an h5 file with arrays indexed by video number and the
+# number of frames of each video), or rendered scenes under a moving camera.
 
 
 class FileViews:
@@ -180,7 +235,9 @@ class FileViews:
         for view, file in self.files.items():
             if not file.arrays:
                 raise InputError("the file holds no features", str(file.path))
-            self.widths[view] = int(np.asarray(next(iter(file.arrays.values()))).shape[-1])
+            self.widths[view] = int(
+                np.asarray(next(iter(file.arrays.values()))).shape[-1]
+            )
         self.name = ",".join(str(file.path) for file in self.files.values())
 
     def check(self, examples: Sequence[Example]) -> None:
@@ -190,7 +247,9 @@ class FileViews:
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
         """Return one array (frames, width) per view."""
-        return {view: np.atleast_2d(file.row(example)) for view, file in self.files.items()}
+        return {
+            view: np.atleast_2d(file.row(example)) for view, file in self.files.items()
+        }
 
 
 class SemSynAnViews:
@@ -199,8 +258,9 @@ class SemSynAnViews:
     Parameters
     ----------
     path
-        h5 file whose single group holds ``cnn_features`` and ``c3d_features`` (N, frames, width), and the number of frames
-        ``count_features`` (N,), by video number. The video number is the digits of the example id.
+        h5 file whose single group holds ``cnn_features`` and ``c3d_features`` (N,
+        frames, width), and the number of frames ``count_features`` (N,), by video
+        number. The video number is the digits of the example id.
 
     Raises
     ------
@@ -219,12 +279,18 @@ class SemSynAnViews:
         self.group = groups[0] if len(groups) == 1 else handle
         absent = [name for name in self.arrays.values() if name not in self.group]
         if absent:
-            raise InputError(f"the file holds no arrays {', '.join(absent)}", str(self.path))
-        self.widths = {view: int(self.group[name].shape[-1]) for view, name in self.arrays.items()}
+            raise InputError(
+                f"the file holds no arrays {', '.join(absent)}", str(self.path)
+            )
+        self.widths = {
+            view: int(self.group[name].shape[-1]) for view, name in self.arrays.items()
+        }
         self.name = str(self.path)
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Raise :class:`InputError` for an example whose id holds no video number of the file."""
+        """Raise :class:`InputError` for an example whose id holds no video number of
+        the file.
+        """
         for example in examples:
             self._number(example)
 
@@ -232,19 +298,30 @@ class SemSynAnViews:
         digits = "".join(ch for ch in example.id if ch.isdigit())
         count = len(self.group[self.arrays["appearance"]])
         if not digits or int(digits) >= count:
-            raise InputError(f"no video number from 0 to {count - 1} in the id of example '{example.id}'", str(self.path))
+            raise InputError(
+                f"no video number from 0 to {count - 1} in the id of example "
+                f"'{example.id}'",
+                str(self.path),
+            )
         return int(digits)
 
     def read(self, example: Example) -> dict[str, np.ndarray]:
         """Return one array (frames, width) float32 per view."""
         number = self._number(example)
-        frames = int(self.group["count_features"][number]) if "count_features" in self.group else None
+        frames = (
+            int(self.group["count_features"][number])
+            if "count_features" in self.group
+            else None
+        )
         views = {}
         for view, name in self.arrays.items():
             array = np.asarray(self.group[name][number], dtype=np.float32)
             views[view] = array[: max(1, frames)] if frames is not None else array
             if not np.isfinite(views[view]).all():
-                raise InputError(f"the features of example '{example.id}' contain NaN or infinity", str(self.path))
+                raise InputError(
+                    f"the features of example '{example.id}' contain NaN or infinity",
+                    str(self.path),
+                )
         return views
 
 
@@ -254,7 +331,8 @@ def open_views(features: Any) -> FileViews | SemSynAnViews | SceneViews:
     Parameters
     ----------
     features
-        ``{view: file}``, ``{semsynan: file}``, or ``{scenes: {frames, stride}}`` for rendered scenes.
+        ``{view: file}``, ``{semsynan: file}``, or ``{scenes: {frames, stride}}`` for
+        rendered scenes.
 
     Raises
     ------
@@ -262,7 +340,10 @@ def open_views(features: Any) -> FileViews | SemSynAnViews | SceneViews:
         For any other value.
     """
     if not isinstance(features, Mapping) or not features:
-        raise HarnessError(f"features is a mapping of views to files, or of semsynan or scenes to its settings; found {features!r}")
+        raise HarnessError(
+            "features is a mapping of views to files, "
+            f"or of semsynan or scenes to its settings; found {features!r}"
+        )
     if set(features) == {"scenes"}:
         return from_scenes(SceneViews, features["scenes"])
     if set(features) == {"semsynan"}:
@@ -270,7 +351,9 @@ def open_views(features: Any) -> FileViews | SemSynAnViews | SceneViews:
     return FileViews(features)
 
 
-def collate(rows: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+def collate(
+    rows: Sequence[Mapping[str, np.ndarray]],
+) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
     """Return a batch of B examples.
 
     Returns
@@ -286,6 +369,8 @@ def collate(rows: Sequence[Mapping[str, np.ndarray]]) -> tuple[dict[str, torch.T
         views[name] = torch.zeros(len(rows), longest, rows[0][name].shape[1])
         masks[name] = torch.zeros(len(rows), longest, dtype=torch.bool)
         for i, row in enumerate(rows):
-            views[name][i, : len(row[name])] = torch.from_numpy(np.ascontiguousarray(row[name]))
+            views[name][i, : len(row[name])] = torch.from_numpy(
+                np.ascontiguousarray(row[name])
+            )
             masks[name][i, : len(row[name])] = True
     return views, masks

@@ -1,4 +1,6 @@
-"""Base class of the trainings of captioners: the order of the steps is here, a system defines each of them."""
+"""Base class of the trainings of captioners: the order of the steps is here,
+a system defines each of them.
+"""
 
 from __future__ import annotations
 
@@ -22,31 +24,47 @@ from harness_models.shared.training.loop import Loop, Loss, Report, Schedule, ha
 from harness_models.shared.weights.checkpoints import save_checkpoint
 
 # --------------------------------------------------------------------------- tokens
-# Tokens of captions in training: padded batches, their loss, and the vocabulary of a run.
+# Tokens of captions in training: padded batches, their loss, and the vocabulary of a
+# run.
 V = TypeVar("V")
 IGNORED = -100
 """Target value of slots that do not count in the loss."""
 
 
 def pad_rows(rows: Sequence[Sequence[int]], fill: int) -> torch.Tensor:
-    """Return token ids of B captions as one tensor (B, T), int64; T is the longest caption, and ``fill`` follows shorter ones.
+    """Return token ids of B captions as one tensor (B, T), int64; T is the longest
+    caption, and ``fill`` follows shorter ones.
 
     >>> pad_rows([[4, 5, 6], [7]], 0).tolist()
     [[4, 5, 6], [7, 0, 0]]
     """
-    return pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True, padding_value=fill)
+    return pad_sequence(
+        [torch.tensor(row, dtype=torch.long) for row in rows],
+        batch_first=True,
+        padding_value=fill,
+    )
 
 
-def token_loss(logits: torch.Tensor, goal: torch.Tensor, ignored: int = IGNORED) -> tuple[torch.Tensor, int]:
-    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B, T) that are not ``ignored``, and their number."""
-    loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=ignored)
+def token_loss(
+    logits: torch.Tensor, goal: torch.Tensor, ignored: int = IGNORED
+) -> tuple[torch.Tensor, int]:
+    """Return the mean cross-entropy of logits (B, T, V) over the slots of ``goal`` (B,
+    T) that are not ``ignored``, and their number.
+    """
+    loss = F.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]), goal.reshape(-1), ignore_index=ignored
+    )
     return loss, int((goal != ignored).sum())
 
 
-def open_vocabulary(folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]) -> tuple[V, Callable[[], object]]:
-    """Return the vocabulary of the run in ``folder``, else a new one, and the function that writes the new one into the folder.
+def open_vocabulary(
+    folder: Path, write: Callable[[Path], object], read: Callable[[Path], V]
+) -> tuple[V, Callable[[], object]]:
+    """Return the vocabulary of the run in ``folder``, else a new one, and the function
+    that writes the new one into the folder.
 
-    The second is called after all checks, so that a training that is refused leaves no files.
+    The second is called after all checks, so that a training that is refused leaves no
+    files.
 
     Parameters
     ----------
@@ -57,7 +75,8 @@ def open_vocabulary(folder: Path, write: Callable[[Path], object], read: Callabl
     read
         Reads the files of a folder.
     """
-    # Vocabulary files without a run are those of a training that failed: they are replaced.
+    # Vocabulary files without a run are those of a training that failed: they are
+    # replaced.
     if has_run(folder):
         return read(folder), lambda: None
     with TemporaryDirectory() as temporary:
@@ -66,7 +85,8 @@ def open_vocabulary(folder: Path, write: Callable[[Path], object], read: Callabl
 
 
 # --------------------------------------------------------------------------- caption recipe
-# Base class of the recipes of captioning models: inputs, captions, sizes and optimisation.
+# Base class of the recipes of captioning models: inputs, captions, sizes and
+# optimisation.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,15 +122,28 @@ class TrainingSet:
     def __post_init__(self) -> None:
         check_fields(self.system, self)
         if (self.captions is None) == (self.scenes == 0):
-            raise HarnessError(f"{self.system}: give either captions (a JSON file) or scenes (a number)")
+            raise HarnessError(
+                f"{self.system}: give either captions (a JSON file) "
+                "or scenes (a number)"
+            )
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the (example id, caption) pairs of the training set."""
         if self.captions is not None:
             return read_captions(self.captions)
-        return scene_pairs(self.scenes, self.captions_each, kind=self.kind, seed=self.seed)
+        return scene_pairs(
+            self.scenes, self.captions_each, kind=self.kind, seed=self.seed
+        )
 
-    def loop(self, model: torch.nn.Module, loss: Loss, count: int, folder: Path, *, resume: bool) -> Loop:
+    def loop(
+        self,
+        model: torch.nn.Module,
+        loss: Loss,
+        count: int,
+        folder: Path,
+        *,
+        resume: bool,
+    ) -> Loop:
         """Return a training loop.
 
         Parameters
@@ -124,11 +157,24 @@ class TrainingSet:
         folder
             Folder of the run.
         resume
-            If true, continue the run in the folder. Its recipe must be the same, except for the number of epochs.
+            If true, continue the run in the folder. Its recipe must be the same, except
+            for the number of epochs.
         """
-        schedule = Schedule(**{item.name: getattr(self, item.name) for item in fields(Schedule)})
-        identity = {name: value for name, value in asdict(self).items() if name != "epochs"}
-        return Loop(model, loss, count, schedule, folder, json.dumps(identity, sort_keys=True), resume=resume)
+        schedule = Schedule(
+            **{item.name: getattr(self, item.name) for item in fields(Schedule)}
+        )
+        identity = {
+            name: value for name, value in asdict(self).items() if name != "epochs"
+        }
+        return Loop(
+            model,
+            loss,
+            count,
+            schedule,
+            folder,
+            json.dumps(identity, sort_keys=True),
+            resume=resume,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,20 +185,29 @@ class CaptionRecipe(TrainingSet):
     """
 
     sizes: ClassVar[Mapping[str, Any]] = {}
-    """Names and defaults of the sizes of the model; empty if the subclass checks them itself."""
+    """Names and defaults of the sizes of the model;
+    empty if the subclass checks them itself.
+    """
 
     features: Any = None
-    """Inputs by example id, as the adapter of the system takes them; for scenes ``{scenes: {...}}``, the default if ``scenes`` is set."""
+    """Inputs by example id, as the adapter of the system takes them; for scenes
+    ``{scenes: {...}}``, the default if ``scenes`` is set.
+    """
     model: Mapping[str, Any] = field(default_factory=dict)
     """Sizes of the model."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.captions is not None and self.features is None:
-            raise HarnessError(f"{self.system}: features are missing (the inputs by example id)")
+            raise HarnessError(
+                f"{self.system}: features are missing (the inputs by example id)"
+            )
         for name in self.model:
             if self.sizes and name not in self.sizes:
-                raise HarnessError(f"{self.system}: unknown sizes {name}{did_you_mean(name, self.sizes)}")
+                raise HarnessError(
+                    f"{self.system}: unknown sizes "
+                    f"{name}{did_you_mean(name, self.sizes)}"
+                )
 
     @property
     def source(self) -> Any:
@@ -160,15 +215,18 @@ class CaptionRecipe(TrainingSet):
         return {"scenes": {}} if self.features is None else self.features
 
     def checkpoint_config(self, epochs: int) -> dict[str, Any]:
-        """Return the entries about the training in the configuration of a checkpoint after ``epochs`` epochs."""
+        """Return the entries about the training in the configuration of a checkpoint
+        after ``epochs`` epochs.
+        """
         return {"features": self.source, "recipe": asdict(self), "epochs": epochs}
 
 
 class CaptionTraining:
     """Data, model and loss of one training.
 
-    A subclass defines :meth:`read_data`, :meth:`build`, :meth:`batch_loss` and :meth:`settings`, and may define the others. The module
-    of a system ends with ``train = MyTraining.train``.
+    A subclass defines :meth:`read_data`, :meth:`build`, :meth:`batch_loss` and
+    :meth:`settings`, and may define the others. The module of a system ends with
+    ``train = MyTraining.train``.
 
     Parameters
     ----------
@@ -181,28 +239,46 @@ class CaptionTraining:
     """
 
     seed_word: ClassVar[str]
-    """Word from which, with the seed of the recipe, the seed of the initial weights is derived."""
+    """Word from which, with the seed of the recipe,
+    the seed of the initial weights is derived.
+    """
     recipe: CaptionRecipe
     model: torch.nn.Module
     write_vocabulary: Callable[[], object] = staticmethod(lambda: None)
-    """Function that writes the files of a vocabulary into the folder, for systems that keep it beside the weights."""
+    """Function that writes the files of a vocabulary into the folder, for systems that
+    keep it beside the weights.
+    """
 
     def __init__(self, recipe: CaptionRecipe, folder: Path, resume: bool) -> None:
         self.recipe, self.folder = recipe, folder
         self.pairs = recipe.pairs()
-        self.examples = [Example(name, ("-",)) for name in dict.fromkeys(name for name, _ in self.pairs)]
+        self.examples = [
+            Example(name, ("-",))
+            for name in dict.fromkeys(name for name, _ in self.pairs)
+        ]
         """One example per id of the training set, in the order of the captions."""
         self.read_data()
-        # The initial weights depend on the recipe alone, and a caller's random state is the same after the training as before.
+        # The initial weights depend on the recipe alone, and a caller's random state is
+        # the same after the training as before.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(recipe.seed, self.seed_word))
             self.model = self.build()
-        self.loop: Loop = recipe.loop(self.model, self.batch_loss, len(self.pairs), folder, resume=resume)
-        # After the loop has accepted the folder: a training that is refused leaves no files.
+        self.loop: Loop = recipe.loop(
+            self.model, self.batch_loss, len(self.pairs), folder, resume=resume
+        )
+        # After the loop has accepted the folder: a training that is refused leaves no
+        # files.
         self.write_vocabulary()
 
     @classmethod
-    def train(cls, recipe: Any, output: str | Path, *, resume: bool = False, report: Report | None = None) -> Path:
+    def train(
+        cls,
+        recipe: Any,
+        output: str | Path,
+        *,
+        resume: bool = False,
+        report: Report | None = None,
+    ) -> Path:
         """Train a model, save it and return the path of its weights.
 
         Parameters
@@ -219,7 +295,8 @@ class CaptionTraining:
         Raises
         ------
         HarnessError
-            If the folder holds another run, a value of the recipe is out of range, or the captions do not fit the sizes.
+            If the folder holds another run, a value of the recipe is out of range, or
+            the captions do not fit the sizes.
         InputError
             If captions or features are missing or malformed.
         """
@@ -232,15 +309,21 @@ class CaptionTraining:
         raise NotImplementedError
 
     def build(self) -> torch.nn.Module:
-        """Return the model with initial weights, drawn from torch's global generator."""
+        """Return the model with initial weights,
+        drawn from torch's global generator.
+        """
         raise NotImplementedError
 
     def batch_loss(self, batch: Sequence[int]) -> tuple[torch.Tensor, int]:
-        """Return the mean loss of the captions with the indices ``batch``, and the number of tokens that the mean is over."""
+        """Return the mean loss of the captions with the indices ``batch``, and the
+        number of tokens that the mean is over.
+        """
         raise NotImplementedError
 
     def settings(self) -> dict[str, Any]:
-        """Return the entries of ``config.json`` that the adapter reads, without those about the training."""
+        """Return the entries of ``config.json`` that the adapter reads,
+        without those about the training.
+        """
         raise NotImplementedError
 
     def tensors(self) -> dict[str, torch.Tensor]:

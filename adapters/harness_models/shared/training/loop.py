@@ -1,7 +1,8 @@
 """Training loop: deterministic on a CPU, resumable after every epoch.
 
-The folder of a run holds ``curve.jsonl`` (one line per epoch) and ``state.pt`` (weights, state of the optimiser, number of complete
-epochs). Each epoch has its own random seed, so a resumed run gives the same weights as an uninterrupted one.
+The folder of a run holds ``curve.jsonl`` (one line per epoch) and ``state.pt``
+(weights, state of the optimiser, number of complete epochs). Each epoch has its own
+random seed, so a resumed run gives the same weights as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ STATE = "state.pt"
 Report = Callable[[dict[str, Any]], object]
 """Function that gets each line of the curve."""
 Loss = Callable[[Sequence[int]], tuple[torch.Tensor, int]]
-"""Function from the indices of a batch to its mean loss and the number of tokens that the mean is over."""
+"""Function from the indices of a batch to its mean loss and the number of tokens that
+the mean is over.
+"""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Use one thread within the context: sums then have the same order on every machine, and small models are not slower."""
+    """Use one thread within the context: sums then have the same order on every
+    machine, and small models are not slower.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -80,19 +85,31 @@ class Loop:
     Raises
     ------
     HarnessError
-        If ``folder`` holds a run and ``resume`` is false, or the run has another recipe.
+        If ``folder`` holds a run and ``resume`` is false, or the run has another
+        recipe.
     """
 
     def __init__(
-        self, model: torch.nn.Module, loss: Loss, count: int, schedule: Schedule, folder: Path, recipe: str, *, resume: bool
+        self,
+        model: torch.nn.Module,
+        loss: Loss,
+        count: int,
+        schedule: Schedule,
+        folder: Path,
+        recipe: str,
+        *,
+        resume: bool,
     ) -> None:
         self.model, self.loss, self.count = model, loss, count
         self.schedule, self.folder, self.recipe = schedule, folder, recipe
         self.optimiser = torch.optim.Adam(
-            [weight for weight in model.parameters() if weight.requires_grad], lr=schedule.learning_rate, weight_decay=schedule.weight_decay
+            [weight for weight in model.parameters() if weight.requires_grad],
+            lr=schedule.learning_rate,
+            weight_decay=schedule.weight_decay,
         )
         self.extra: Callable[[], Mapping[str, float]] = dict
-        """Function that returns further numbers of an epoch for its line of the curve."""
+        """Function that returns further numbers of an epoch for its line of the curve.
+        """
         self.epoch = 0
         self._open(resume)
 
@@ -103,18 +120,29 @@ class Loop:
             curve.write_text("")
             return
         if not resume:
-            raise HarnessError(f"{self.folder} holds a run already; choose another folder or use --resume")
+            raise HarnessError(
+                f"{self.folder} holds a run already; choose another folder or use "
+                "--resume"
+            )
         state = load_state(path)
         if state["recipe"] != self.recipe:
-            raise HarnessError(f"{self.folder} holds a run of another recipe; choose another folder")
+            raise HarnessError(
+                f"{self.folder} holds a run of another recipe; choose another folder"
+            )
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.epoch = int(state["epoch"])
-        # A process killed between the curve and the state has logged an epoch that the state does not have.
-        curve.write_text("".join(line + "\n" for line in curve.read_text().splitlines()[: self.epoch]))
+        # A process killed between the curve and the state has logged an epoch that the
+        # state does not have.
+        curve.write_text(
+            "".join(
+                line + "\n" for line in curve.read_text().splitlines()[: self.epoch]
+            )
+        )
 
     def run(self, report: Report | None = None) -> None:
-        """Train the remaining epochs and put the model into evaluation mode; ``report`` gets the line of each epoch.
+        """Train the remaining epochs and put the model into evaluation mode; ``report``
+        gets the line of each epoch.
 
         Raises :class:`HarnessError` if the loss is not finite.
         """
@@ -131,42 +159,68 @@ class Loop:
         rate = schedule.learning_rate * schedule.decay**self.epoch
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        # Order and dropout of an epoch depend on its own seed, so that a resumed run repeats what an uninterrupted one does.
+        # Order and dropout of an epoch depend on its own seed, so that a resumed run
+        # repeats what an uninterrupted one does.
         order = np.random.default_rng(seed).permutation(self.count).tolist()
         self.model.train()
         total, tokens = 0.0, 0
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
-            take_step(self.optimiser, loss, schedule.clip, f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate")
-            # Batches differ in their number of tokens: the curve is the mean over tokens, not over batches.
+            take_step(
+                self.optimiser,
+                loss,
+                schedule.clip,
+                f"the loss is %s in epoch {self.epoch + 1}; lower learning_rate",
+            )
+            # Batches differ in their number of tokens: the curve is the mean over
+            # tokens, not over batches.
             total, tokens = total + float(loss.detach()) * count, tokens + count
         self.epoch += 1
-        row = {"epoch": self.epoch, "loss": total / tokens, "learning_rate": rate, **self.extra()}
+        row = {
+            "epoch": self.epoch,
+            "loss": total / tokens,
+            "learning_rate": rate,
+            **self.extra(),
+        }
         with (self.folder / "curve.jsonl").open("a") as log:
             log.write(json.dumps(row) + "\n")
         self._save()
         return row
 
     def _save(self) -> None:
-        state = {"model": self.model.state_dict(), "optimiser": self.optimiser.state_dict(), "epoch": self.epoch}
+        state = {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "epoch": self.epoch,
+        }
         save_state(self.folder / STATE, {**state, "recipe": self.recipe})
 
 
-def take_step(optimiser: torch.optim.Optimizer, loss: torch.Tensor, clip: float, message: str) -> None:
-    """Take one step of an optimiser, with the norm of the gradient of all its weights at most ``clip``.
+def take_step(
+    optimiser: torch.optim.Optimizer, loss: torch.Tensor, clip: float, message: str
+) -> None:
+    """Take one step of an optimiser, with the norm of the gradient of all its weights
+    at most ``clip``.
 
-    Raises :class:`HarnessError` with ``message``, whose ``%s`` is the loss, if the loss is not finite.
+    Raises :class:`HarnessError` with ``message``, whose ``%s`` is the loss, if the loss
+    is not finite.
     """
     if not bool(torch.isfinite(loss)):
         raise HarnessError(message % loss.item())
     optimiser.zero_grad()
     loss.backward()
-    torch.nn.utils.clip_grad_norm_([weight for group in optimiser.param_groups for weight in group["params"]], clip)
+    torch.nn.utils.clip_grad_norm_(
+        [weight for group in optimiser.param_groups for weight in group["params"]], clip
+    )
     optimiser.step()
 
 
-def mean_perplexity(loss: Callable[[Any], tuple[torch.Tensor, int]], items: Sequence[Any]) -> float | None:
-    """Return exp of the mean ``loss`` of a token over items, 256 at a time; None without items."""
+def mean_perplexity(
+    loss: Callable[[Any], tuple[torch.Tensor, int]], items: Sequence[Any]
+) -> float | None:
+    """Return exp of the mean ``loss`` of a token over items, 256 at a time;
+    None without items.
+    """
     if not items:
         return None
     total = tokens = 0.0
@@ -183,24 +237,31 @@ def has_run(folder: Path) -> bool:
 
 
 def save_state(path: Path, state: Mapping[str, Any]) -> None:
-    """Write the state of a run; a process that is killed leaves the former state, never half of the new one."""
+    """Write the state of a run; a process that is killed leaves the former state,
+    never half of the new one.
+    """
     with whole_file(path) as file:
         torch.save(dict(state), file)
 
 
 def load_state(path: Path) -> dict[str, Any]:
-    """Return the state of a run, loaded safely; raise :class:`HarnessError` for a truncated file or another kind of file."""
+    """Return the state of a run, loaded safely; raise :class:`HarnessError` for a
+    truncated file or another kind of file.
+    """
     try:
         return torch.load(path, weights_only=True)
     except Exception as error:
-        load_checkpoint(path)  # raises a precise error for a file that is not a checkpoint
+        # raises a precise error for a file that is not a checkpoint
+        load_checkpoint(path)
         raise HarnessError(f"{path} cannot be resumed from: {error}") from error
 
 
 def resume_state(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a run that is continued; its entry ``settings`` holds the settings of the run.
+    """Return the state of a run that is continued;
+    its entry ``settings`` holds the settings of the run.
 
-    Raises :class:`InputError` for a state without settings, and for one whose settings other than ``epochs`` differ from ``settings``.
+    Raises :class:`InputError` for a state without settings, and for one whose settings
+    other than ``epochs`` differ from ``settings``.
     """
     state = load_state(path)
     stored = state.get("settings")
@@ -209,10 +270,16 @@ def resume_state(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in plain_settings(settings).items():
         # A setting that the run does not have yet is equal to one that is off.
         if name != "epochs" and (value or None) != (stored.get(name) or None):
-            raise InputError(f"the run has {name} = {stored.get(name)!r}, not {value!r}: resume with the same settings", str(path))
+            raise InputError(
+                f"the run has {name} = {stored.get(name)!r}, not {value!r}: "
+                "resume with the same settings",
+                str(path),
+            )
     return state
 
 
 def plain_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings as JSON gives them back (tuples become lists), so that stored ones can be compared."""
+    """Return the settings as JSON gives them back (tuples become lists),
+    so that stored ones can be compared.
+    """
     return json.loads(json.dumps(settings))

@@ -1,11 +1,13 @@
 """Cache of models that are trained on first use.
 
-A model is stored in ``$HARNESS_CACHE/KIND/KEY/``. Without ``$HARNESS_CACHE`` the base folder is ``$XDG_CACHE_HOME/harness``, else
-``~/.cache/harness``. KEY identifies the recipe and its data.
+A model is stored in ``$HARNESS_CACHE/KIND/KEY/``. Without ``$HARNESS_CACHE`` the base
+folder is ``$XDG_CACHE_HOME/harness``, else ``~/.cache/harness``. KEY identifies the
+recipe and its data.
 
-A model is written to ``KEY.partial`` under a file lock (``KEY.lock``) and then renamed, so the folder ``KEY`` is complete or absent even
-when the process is killed. When two processes request the same model, one trains it and the other waits. The checksums of its files are
-compared whenever it is requested; a damaged model is trained again.
+A model is written to ``KEY.partial`` under a file lock (``KEY.lock``) and then renamed,
+so the folder ``KEY`` is complete or absent even when the process is killed. When two
+processes request the same model, one trains it and the other waits. The checksums of
+its files are compared whenever it is requested; a damaged model is trained again.
 """
 
 from __future__ import annotations
@@ -32,8 +34,11 @@ Train = Callable[[Path, Callable[[int], object]], object]
 _log = logging.getLogger(__name__)
 
 
-def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, resumable: bool = False) -> Path:
-    """Return the folder of a trained model; train the model if the folder does not exist.
+def get_or_train(
+    kind: str, key: str, noun: str, total: int, train: Train, *, resumable: bool = False
+) -> Path:
+    """Return the folder of a trained model;
+    train the model if the folder does not exist.
 
     Parameters
     ----------
@@ -46,11 +51,13 @@ def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, re
     total
         Number of epochs or steps that ``train`` reports.
     train
-        Function that writes the model into a folder, and calls its second argument with the number of further epochs or steps. The
-        folder is renamed when the function returns, and removed when it raises an ``Exception``. It stays when the process is killed
-        or interrupted.
+        Function that writes the model into a folder, and calls its second argument with
+        the number of further epochs or steps. The folder is renamed when the function
+        returns, and removed when it raises an ``Exception``. It stays when the process
+        is killed or interrupted.
     resumable
-        If true, ``train`` gets the files of a killed process and continues from them; else it gets an empty folder.
+        If true, ``train`` gets the files of a killed process and continues from them;
+        else it gets an empty folder.
 
     Returns
     -------
@@ -67,17 +74,23 @@ def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, re
     if folder.is_dir() and damaged is None:
         return folder
     if damaged is not None and not os.access(folder.parent, os.W_OK):
-        raise HarnessError("is damaged, in a folder that cannot be written: set HARNESS_CACHE to another one", str(damaged))
+        raise HarnessError(
+            "is damaged, in a folder that cannot be written: "
+            "set HARNESS_CACHE to another one",
+            str(damaged),
+        )
     partial, lock = folder.with_name(f"{key}.partial"), folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _lock_file(lock):
         damaged = _find_damage(folder)
-        if folder.is_dir() and damaged is None:  # another process trained it while this one waited
+        # another process trained it while this one waited
+        if folder.is_dir() and damaged is None:
             return folder
         if damaged is not None:
             _log.warning("note: %s is damaged; training %s again", damaged, noun)
             shutil.rmtree(folder)
-        # What lies here was left by a killed process; the lock is ours, so nobody writes into it any more.
+        # What lies here was left by a killed process; the lock is ours, so nobody
+        # writes into it any more.
         if not resumable:
             shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(exist_ok=True)
@@ -95,7 +108,9 @@ def get_or_train(kind: str, key: str, noun: str, total: int, train: Train, *, re
 
 
 def _find_damage(folder: Path) -> Path | None:
-    """Return a damaged file of a model; None for a whole one, for none, and for one that has no checksums, which it gets now."""
+    """Return a damaged file of a model; None for a whole one, for none, and for one
+    that has no checksums, which it gets now.
+    """
     if not folder.is_dir():
         return None
     try:
@@ -108,14 +123,18 @@ def _find_damage(folder: Path) -> Path | None:
 
 @contextmanager
 def _lock_file(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on the file ``path``; the operating system releases the lock of a killed process."""
+    """Hold an exclusive lock on the file ``path``; the operating system releases the
+    lock of a killed process.
+    """
     import fcntl
 
     with open(path, "wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            _log.warning("another process trains %s; waiting for it", path.with_suffix("").name)
+            _log.warning(
+                "another process trains %s; waiting for it", path.with_suffix("").name
+            )
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -127,9 +146,10 @@ def _lock_file(path: Path) -> Iterator[None]:
 def model_key(name: str, trainer: Trainer, recipe: Any) -> str:
     """Return the cache key of a model, 24 hexadecimal digits.
 
-    The key depends on the name of the system, ``trainer.format_version``, the values of ``recipe``, the contents of the files that
-    the recipe names, and the version of the A3DS renderer. It does not depend on source code: a trainer whose results change raises
-    its format version.
+    The key depends on the name of the system, ``trainer.format_version``, the values of
+    ``recipe``, the contents of the files that the recipe names, and the version of the
+    A3DS renderer. It does not depend on source code: a trainer whose results change
+    raises its format version.
 
     Parameters
     ----------
@@ -143,12 +163,22 @@ def model_key(name: str, trainer: Trainer, recipe: Any) -> str:
     from harness_tasks.a3ds.render import VERSION
 
     values = asdict(recipe)
-    values_of_key = [name, trainer.format_version, values, sorted(_file_hashes(values)), VERSION]
-    return hashlib.sha256(json.dumps(values_of_key, sort_keys=True, default=str).encode()).hexdigest()[:24]
+    values_of_key = [
+        name,
+        trainer.format_version,
+        values,
+        sorted(_file_hashes(values)),
+        VERSION,
+    ]
+    return hashlib.sha256(
+        json.dumps(values_of_key, sort_keys=True, default=str).encode()
+    ).hexdigest()[:24]
 
 
 def _file_hashes(value: Any) -> Iterable[str]:
-    """Yield the SHA-256 of every file named anywhere in a value of mappings, sequences and strings."""
+    """Yield the SHA-256 of every file named anywhere in a value of mappings,
+    sequences and strings.
+    """
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):

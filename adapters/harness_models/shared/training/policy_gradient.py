@@ -1,9 +1,12 @@
-"""Policy gradient of sampled captions: samples, their log-probabilities, baselines and the loss.
+"""Policy gradient of sampled captions: samples, their log-probabilities,
+baselines and the loss.
 
-The gradient of the expected score of captions is that of a sum of advantage times log-probability (Williams 1992, REINFORCE). The draw has
-no gradient: a caption is sampled step by step without one, and one teacher-forced pass gives its log-probability.
+The gradient of the expected score of captions is that of a sum of advantage times
+log-probability (Williams 1992, REINFORCE). The draw has no gradient: a caption is
+sampled step by step without one, and one teacher-forced pass gives its log-probability.
 
-Shapes: ``E`` examples, ``k`` samples of each, ``R`` rows (captions), ``T`` tokens, ``V`` vocabulary entries.
+Shapes: ``E`` examples, ``k`` samples of each, ``R`` rows (captions), ``T`` tokens,
+``V`` vocabulary entries.
 """
 
 from __future__ import annotations
@@ -17,10 +20,19 @@ from harness_models.shared.decoding.types import Step
 
 
 def sample_tokens(
-    step: Step, state: Any, start: torch.Tensor | None, rows: int, length: int,
-    *, stop: Sequence[int], fill: int, generator: torch.Generator | None = None, greedy: bool = False,
-) -> torch.Tensor:  # fmt: skip
-    """Return captions (R, T), int64, drawn at temperature 1 without gradient; slots after the first end token hold ``fill``.
+    step: Step,
+    state: Any,
+    start: torch.Tensor | None,
+    rows: int,
+    length: int,
+    *,
+    stop: Sequence[int],
+    fill: int,
+    generator: torch.Generator | None = None,
+    greedy: bool = False,
+) -> torch.Tensor:
+    """Return captions (R, T), int64, drawn at temperature 1 without gradient; slots
+    after the first end token hold ``fill``.
 
     Parameters
     ----------
@@ -48,7 +60,13 @@ def sample_tokens(
     with torch.no_grad():
         for position in range(length):
             logits, state = step(last, state)
-            last = logits.argmax(-1) if greedy else torch.multinomial(logits.float().softmax(-1), 1, generator=generator)[:, 0]
+            last = (
+                logits.argmax(-1)
+                if greedy
+                else torch.multinomial(
+                    logits.float().softmax(-1), 1, generator=generator
+                )[:, 0]
+            )
             out[:, position] = torch.where(ended, fill, last)
             ended |= torch.isin(last, ends)
             if bool(ended.all()):
@@ -57,25 +75,33 @@ def sample_tokens(
 
 
 def spoken_slots(tokens: torch.Tensor, stop: Sequence[int]) -> torch.Tensor:
-    """Return True (R, T) for the tokens of captions (R, T) up to the first end token, which is included.
+    """Return True (R, T) for the tokens of captions (R,
+    T) up to the first end token, which is included.
 
     >>> spoken_slots(torch.tensor([[5, 1, 0], [5, 6, 7]]), (1,)).tolist()
     [[True, True, False], [True, True, True]]
     """
     ends = torch.isin(tokens, torch.tensor(list(stop))).long()
-    # The running count of ends, less that of the slot itself: 0 up to and including the first end.
+    # The running count of ends, less that of the slot itself: 0 up to and including the
+    # first end.
     return (ends.cumsum(1) - ends) == 0
 
 
-def chosen_log_probs(log_probs: torch.Tensor, tokens: torch.Tensor, spoken: torch.Tensor) -> torch.Tensor:
-    """Return the log-probability (R,) of captions: the sum over their ``spoken`` slots of ``log_probs`` (R, T, V) at ``tokens`` (R, T)."""
+def chosen_log_probs(
+    log_probs: torch.Tensor, tokens: torch.Tensor, spoken: torch.Tensor
+) -> torch.Tensor:
+    """Return the log-probability (R,) of captions: the sum over their ``spoken`` slots
+    of ``log_probs`` (R, T, V) at ``tokens`` (R, T).
+    """
     return (log_probs.gather(-1, tokens[..., None])[..., 0] * spoken).sum(1)
 
 
 def subtract_others(scores: torch.Tensor) -> torch.Tensor:
-    """Return scores (E, k) less the mean score of the other samples of their example, k at least 2.
+    """Return scores (E, k) less the mean score of the other samples of their example,
+    k at least 2.
 
-    The mean of the others does not depend on the caption itself, so that it is a baseline without bias (Kool, van Hoof and Welling 2019).
+    The mean of the others does not depend on the caption itself, so that it is a
+    baseline without bias (Kool, van Hoof and Welling 2019).
 
     >>> subtract_others(torch.tensor([[1.0, 3.0]])).tolist()
     [[-2.0, 2.0]]
@@ -85,5 +111,7 @@ def subtract_others(scores: torch.Tensor) -> torch.Tensor:
 
 
 def policy_loss(advantages: torch.Tensor, log_probs: torch.Tensor) -> torch.Tensor:
-    """Return minus the mean of advantage times log-probability over rows (R,); its gradient is minus that of the expected score."""
+    """Return minus the mean of advantage times log-probability over rows (R,); its
+    gradient is minus that of the expected score.
+    """
     return -(advantages * log_probs).mean()

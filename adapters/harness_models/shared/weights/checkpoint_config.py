@@ -1,4 +1,6 @@
-"""Configuration of a checkpoint: reading it, and comparing it with the shapes of the tensors."""
+"""Configuration of a checkpoint: reading it,
+and comparing it with the shapes of the tensors.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,11 @@ def read_config(config: Mapping[str, Any] | str | Path | None) -> dict[str, Any]
 
 
 def read_json(path: str | Path, noun: str) -> Any:
-    """Return the content of a JSON file; raise :class:`InputError` if it is missing or not JSON. ``noun`` names the file in messages."""
+    """Return the content of a JSON file;
+    raise :class:`InputError` if it is missing or not JSON.
+
+    ``noun`` names the file in messages.
+    """
     path = Path(path)
     try:
         return parse_json(path.read_text(encoding="utf-8"))
@@ -50,9 +56,11 @@ def read_json(path: str | Path, noun: str) -> Any:
 
 
 def config_beside(checkpoint: str | Path) -> dict[str, Any]:
-    """Return ``config.json`` in the folder of a checkpoint, an empty dict if there is none.
+    """Return ``config.json`` in the folder of a checkpoint,
+    an empty dict if there is none.
 
-    ``harness train`` writes features, vocabulary and sizes into that file. Raises :class:`InputError` if the checkpoint is missing.
+    ``harness train`` writes features, vocabulary and sizes into that file. Raises
+    :class:`InputError` if the checkpoint is missing.
     """
     path = Path(checkpoint)
     if not path.exists():
@@ -64,22 +72,36 @@ def config_beside(checkpoint: str | Path) -> dict[str, Any]:
 def weight_files(checkpoint: str | Path) -> list[Path]:
     """Return the files that determine the outputs of a checkpoint.
 
-    For a folder these are its ``.safetensors`` files and ``config.json``, without the state of a training; else the file itself.
+    For a folder these are its ``.safetensors`` files and ``config.json``, without the
+    state of a training; else the file itself.
     """
     path = Path(checkpoint)
     if not path.is_dir():
         return [path]
-    return [*sorted(path.glob("*.safetensors")), *(file for file in [path / "config.json"] if file.is_file())]
+    return [
+        *sorted(path.glob("*.safetensors")),
+        *(file for file in [path / "config.json"] if file.is_file()),
+    ]
 
 
-def must_agree(settings: Mapping[str, Any], sizes: Mapping[str, Any], path: str) -> None:
-    """Raise :class:`InputError` for the first size in ``settings`` that differs from ``sizes``, the sizes of the tensors."""
+def must_agree(
+    settings: Mapping[str, Any], sizes: Mapping[str, Any], path: str
+) -> None:
+    """Raise :class:`InputError` for the first size in ``settings`` that differs from
+    ``sizes``, the sizes of the tensors.
+    """
     for name, size in sizes.items():
         if name in settings and settings[name] is not None and settings[name] != size:
-            raise InputError(f"the configuration says {name} = {settings[name]}, the checkpoint has {size}", path)
+            raise InputError(
+                f"the configuration says {name} = {settings[name]}, "
+                f"the checkpoint has {size}",
+                path,
+            )
 
 
-def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | None, path: str) -> int:
+def heads_of(
+    settings: Mapping[str, Any], name: str, width: int, default: int | None, path: str
+) -> int:
     """Return the number of attention heads, which cannot be derived from tensor shapes.
 
     Parameters
@@ -98,21 +120,33 @@ def heads_of(settings: Mapping[str, Any], name: str, width: int, default: int | 
     Raises
     ------
     InputError
-        If neither ``settings`` nor ``default`` gives a number, or it does not divide ``width``.
+        If neither ``settings`` nor ``default`` gives a number, or it does not divide
+        ``width``.
     """
     heads = settings.get(name, default)
     if heads is None:
-        raise InputError(f"the number of heads cannot be read off a width of {width}: give it in the configuration as {name}", path)
+        raise InputError(
+            f"the number of heads cannot be read off a width of {width}: "
+            f"give it in the configuration as {name}",
+            path,
+        )
     if not isinstance(heads, int) or heads < 1 or width % heads:
         raise InputError(f"{name} must divide the width {width}; found {heads!r}", path)
     return heads
 
 
 def torch_dtype(name: str) -> Any:
-    """Return the torch dtype ``name``: float32, float16, bfloat16 or float64; raise :class:`HarnessError` for another name."""
+    """Return the torch dtype ``name``: float32, float16, bfloat16 or float64; raise
+    :class:`HarnessError` for another name.
+    """
     import torch
 
-    dtypes = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16, "float64": torch.float64}
+    dtypes = {
+        "float32": torch.float32,
+        "float16": torch.float16,
+        "bfloat16": torch.bfloat16,
+        "float64": torch.float64,
+    }
     if name not in dtypes:
         raise HarnessError(f"dtype is one of {', '.join(dtypes)}; found {name!r}")
     return dtypes[name]

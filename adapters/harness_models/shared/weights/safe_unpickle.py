@@ -1,4 +1,6 @@
-"""Restricted unpickling of feature files: plain data, numpy arrays and torch tensors only."""
+"""Restricted unpickling of feature files: plain data,
+numpy arrays and torch tensors only.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,46 @@ from harness.errors import InputError
 from harness.files.streams import readable
 
 _PLAIN = frozenset(
-    ["list", "dict", "set", "frozenset", "tuple", "int", "float", "str", "bytes", "bytearray", "bool", "complex", "slice", "range"]
+    [
+        "list",
+        "dict",
+        "set",
+        "frozenset",
+        "tuple",
+        "int",
+        "float",
+        "str",
+        "bytes",
+        "bytearray",
+        "bool",
+        "complex",
+        "slice",
+        "range",
+    ]
 )
 """Builtins that hold plain data."""
-_STORAGES = {f"{kind}Storage" for kind in ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")}
+_STORAGES = {
+    f"{kind}Storage"
+    for kind in (
+        "Float",
+        "Double",
+        "Half",
+        "BFloat16",
+        "Long",
+        "Int",
+        "Short",
+        "Char",
+        "Byte",
+        "Bool",
+    )
+}
 
 
 def load_plain_pickle(path: str | Path) -> Any:
     """Return the content of a pickle of plain data, numpy arrays and torch tensors.
 
-    Raises :class:`InputError` if the file is missing or truncated, or contains an object of another class; the message names the class.
+    Raises :class:`InputError` if the file is missing or truncated, or contains an
+    object of another class; the message names the class.
     """
     path = Path(path)
     try:
@@ -36,18 +68,23 @@ def load_plain_pickle(path: str | Path) -> Any:
         raise InputError("no such file", str(path)) from error
     except _Refused as error:
         raise InputError(
-            f"holds an object of type {error}, which is not plain data, a numpy array or a torch tensor; "
+            f"holds an object of type {error}, which is not plain data, "
+            "a numpy array or a torch tensor; "
             "write the features as .npz or .safetensors instead",
             str(path),
         ) from error
 
 
 def _check_memo(handle: BinaryIO) -> None:
-    """Raise ValueError for a place in the memo beyond the size of the file; pickle would allocate memory up to it."""
+    """Raise ValueError for a place in the memo beyond the size of the file; pickle
+    would allocate memory up to it.
+    """
     with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
         for opcode, slot, _ in pickletools.genops(cast(Any, content)):
             if opcode.name in ("PUT", "LONG_BINPUT") and cast(int, slot) > len(content):
-                raise ValueError(f"place {slot:,} of the memo in a file of {len(content):,} bytes")
+                raise ValueError(
+                    f"place {slot:,} of the memo in a file of {len(content):,} bytes"
+                )
 
 
 class _Refused(Exception):
@@ -55,14 +92,17 @@ class _Refused(Exception):
 
 
 class _Plain(pickle.Unpickler):
-    """Unpickler that resolves the allowed classes and raises :class:`_Refused` for any other."""
+    """Unpickler that resolves the allowed classes and raises :class:`_Refused` for any
+    other.
+    """
 
     def find_class(self, module: str, name: str) -> Any:
         if module in ("builtins", "__builtin__") and name in _PLAIN:
             return getattr(__import__("builtins"), name)
         if module.split(".")[0] == "torch":
             return self._torch(module, name)
-        plain_module = module.replace("numpy.core", "numpy._core", 1)  # the name since numpy 2
+        # the name since numpy 2
+        plain_module = module.replace("numpy.core", "numpy._core", 1)
         if (plain_module, name) not in _ALLOWED:
             raise _Refused(f"{module}.{name}")
         return _ALLOWED[plain_module, name]
@@ -73,17 +113,24 @@ class _Plain(pickle.Unpickler):
 
         if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
             return _rebuild_tensor_v2
-        if (module, name) == ("torch.storage", "_load_from_bytes"):  # the function of torch would unpickle any class
-            return lambda data: torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+        # the function of torch would unpickle any class
+        if (module, name) == ("torch.storage", "_load_from_bytes"):
+            return lambda data: torch.load(
+                io.BytesIO(data), map_location="cpu", weights_only=True
+            )
         if (module, name) == ("torch", "Size"):
             return torch.Size
-        if module == "torch" and (name in _STORAGES or isinstance(getattr(torch, name, None), torch.dtype)):
+        if module == "torch" and (
+            name in _STORAGES or isinstance(getattr(torch, name, None), torch.dtype)
+        ):
             return getattr(torch, name)
         raise _Refused(f"{module}.{name}")
 
 
 def _latin1(text: str, encoding: str = "latin1") -> bytes:
-    """Return ``_codecs.encode(text, "latin1")``, through which protocol 2 pickles bytes; other codecs are refused."""
+    """Return ``_codecs.encode(text, "latin1")``, through which protocol 2 pickles
+    bytes; other codecs are refused.
+    """
     if encoding != "latin1":
         raise _Refused(f"_codecs.encode with {encoding}")
     return text.encode("latin1")
@@ -100,4 +147,6 @@ _ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy._core.multiarray", "scalar"): _CORE.multiarray.scalar,
     ("numpy._core.numeric", "_frombuffer"): _CORE.numeric._frombuffer,
 }
-"""Objects of the standard library and of numpy that a pickle may name, by module and name."""
+"""Objects of the standard library and of numpy that a pickle may name,
+by module and name.
+"""

@@ -1,4 +1,6 @@
-"""Certify an implementation of a metric against the test vectors of caption-kernels: ``python -m caption_kernels_reference.certify``."""
+"""Certify an implementation of a metric against the test vectors of caption-kernels:
+``python -m caption_kernels_reference.certify``.
+"""
 
 from caption_kernels_reference.certify.vectors import METRICS, Report, certify
 

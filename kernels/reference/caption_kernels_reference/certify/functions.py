@@ -1,4 +1,5 @@
-"""Each metric as one function of lists, with the signatures that :mod:`caption_kernels_reference.certify` calls.
+"""Each metric as one function of lists, with the signatures that
+:mod:`caption_kernels_reference.certify` calls.
 
 They are examples for other implementations, and the way to certify an installation::
 
@@ -50,21 +51,31 @@ def rouge(candidates: Sequence[str], references: References) -> list[float]:
 
 
 def cider(candidates: Sequence[str], references: References) -> list[float]:
-    """Return CIDEr of each example of tokenised texts, with the document frequencies of the references."""
-    return cider_scores(_corpus(candidates, references), partial(ngram.cider, clip=False)).tolist()
+    """Return CIDEr of each example of tokenised texts,
+    with the document frequencies of the references.
+    """
+    return cider_scores(
+        _corpus(candidates, references), partial(ngram.cider, clip=False)
+    ).tolist()
 
 
 def ciderd(candidates: Sequence[str], references: References) -> list[float]:
-    """Return CIDEr-D of each example of tokenised texts, with the document frequencies of the references."""
+    """Return CIDEr-D of each example of tokenised texts,
+    with the document frequencies of the references.
+    """
     return cider_scores(_corpus(candidates, references), ngram.cider).tolist()
 
 
 def ciderr(candidates: Sequence[str], references: References) -> list[float]:
-    """Return CIDEr-R of each example of tokenised texts, with the document frequencies of the references."""
+    """Return CIDEr-R of each example of tokenised texts,
+    with the document frequencies of the references.
+    """
     return cider_scores(_corpus(candidates, references), ngram.cider_r).tolist()
 
 
-def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[str, Any]) -> list[float]:
+def meteor(
+    candidates: Sequence[str], references: References, lexicon: Mapping[str, Any]
+) -> list[float]:
     """Return METEOR 1.5 of each raw candidate with its best reference.
 
     Parameters
@@ -72,24 +83,37 @@ def meteor(candidates: Sequence[str], references: References, lexicon: Mapping[s
     candidates, references : sequence
         Raw texts.
     lexicon : mapping
-        ``function_words``, ``prefixes``, ``exceptions`` and ``synsets``: the content of the files of that name in meteor-1.5.jar;
-        ``paraphrases``: pairs of a phrase and a paraphrase, in the order of the table.
+        ``function_words``, ``prefixes``, ``exceptions`` and ``synsets``: the content of
+        the files of that name in meteor-1.5.jar; ``paraphrases``: pairs of a phrase and
+        a paraphrase, in the order of the table.
     """
     from caption_kernels.batches import meteor as engine
 
     texts = MeteorTexts(build_lexicon(lexicon))
-    statistics = engine.best_statistics(texts, list(zip(candidates, references, strict=True)))
+    statistics = engine.best_statistics(
+        texts, list(zip(candidates, references, strict=True))
+    )
     return engine.scores_of(statistics).tolist()
 
 
 def build_lexicon(contents: Mapping[str, Any]) -> Lexicon:
     """Return a lexicon of the parts that :func:`meteor` takes."""
     table = ParaphraseReader()
-    table.feed("".join(f"1\n{phrase}\n{paraphrase}\n" for phrase, paraphrase in contents["paraphrases"]).encode())
+    table.feed(
+        "".join(
+            f"1\n{phrase}\n{paraphrase}\n"
+            for phrase, paraphrase in contents["paraphrases"]
+        ).encode()
+    )
     names = ("function_words", "prefixes", "exceptions", "synsets")
-    return Lexicon(finish_lexicon(table, read_lists(*(contents[name].encode() for name in names))))
+    return Lexicon(
+        finish_lexicon(table, read_lists(*(contents[name].encode() for name in names)))
+    )
 
 
 def _corpus(candidates: Sequence[str], references: References) -> Corpus:
     """Return a corpus with the numbers of the examples as its images."""
-    return Corpus({k: list(texts) for k, texts in enumerate(references)}, {k: [text] for k, text in enumerate(candidates)})
+    return Corpus(
+        {k: list(texts) for k, texts in enumerate(references)},
+        {k: [text] for k, text in enumerate(candidates)},
+    )

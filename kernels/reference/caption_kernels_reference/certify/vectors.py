@@ -1,10 +1,12 @@
-"""Certify another implementation of a metric: run it against the test vectors and print the largest errors.
+"""Certify another implementation of a metric:
+run it against the test vectors and print the largest errors.
 
     python -m caption_kernels_reference.certify module:function --metric cider
     python -m caption_kernels_reference.certify module
 
-The second form takes every function of the module that has the name of a metric. ``kernels/specification.md`` in the repository defines
-the metrics. Exit code 0 when all errors are within the tolerance, 1 when one is not, 2 for a mistake in the arguments.
+The second form takes every function of the module that has the name of a metric.
+``kernels/specification.md`` in the repository defines the metrics. Exit code 0 when all
+errors are within the tolerance, 1 when one is not, 2 for a mistake in the arguments.
 """
 
 from __future__ import annotations
@@ -42,29 +44,64 @@ def _corpus(cases: list[Case], _: dict[str, Any]) -> tuple[Any, ...]:
 _LISTS = "f(candidates: list[str], references: list[list[str]]) -> list[float]"
 METRICS = {
     "ptb": Metric(
-        "f(texts: list[str]) -> list[str]: tokens of raw texts in lower case without punctuation, joined by one blank",
-        "ptb", 0, lambda cases, _: ([case["text"] for case in cases],), lambda cases: [case["result"] for case in cases],
+        "f(texts: list[str]) -> list[str]: tokens of raw texts in lower case without "
+        "punctuation, joined by one blank",
+        "ptb",
+        0,
+        lambda cases, _: ([case["text"] for case in cases],),
+        lambda cases: [case["result"] for case in cases],
     ),
-    "bleu": Metric(f"{_LISTS}: BLEU-1 to BLEU-4 of the corpus", "bleu", 1, _corpus, lambda cases: cases[0]["result"]),
-    "rouge": Metric(f"{_LISTS}: ROUGE-L of each example", "rouge", 1, _corpus, lambda cases: cases[0]["result"]),
+    "bleu": Metric(
+        f"{_LISTS}: BLEU-1 to BLEU-4 of the corpus",
+        "bleu",
+        1,
+        _corpus,
+        lambda cases: cases[0]["result"],
+    ),
+    "rouge": Metric(
+        f"{_LISTS}: ROUGE-L of each example",
+        "rouge",
+        1,
+        _corpus,
+        lambda cases: cases[0]["result"],
+    ),
     **{
         name: Metric(
-            f"{_LISTS}: {title} of each example, document frequencies of the references", "cider", 1, _corpus,
+            f"{_LISTS}: {title} of each example, document frequencies of the "
+            "references",
+            "cider",
+            1,
+            _corpus,
             lambda cases, name=name: cases[0]["result"][name],
         )
-        for name, title in (("cider", "CIDEr"), ("ciderd", "CIDEr-D"), ("ciderr", "CIDEr-R"))
+        for name, title in (
+            ("cider", "CIDEr"),
+            ("ciderd", "CIDEr-D"),
+            ("ciderr", "CIDEr-R"),
+        )
     },
     "meteor": Metric(
-        "f(candidates: list[str], references: list[list[str]], lexicon: dict) -> list[float]: METEOR of each raw candidate with its best "
-        "reference; the lexicon has the texts of the jar's files (function_words, prefixes, exceptions, synsets) and paraphrases, a list "
+        "f(candidates: list[str], references: list[list[str]], lexicon: dict) "
+        "-> list[float]: METEOR of each raw candidate with its best "
+        "reference; the lexicon has the texts of the jar's files (function_words, "
+        "prefixes, exceptions, synsets) and paraphrases, a list "
         "of pairs",
-        "meteor", 1, lambda cases, file: (*_corpus(cases, file), file["lexicons"][cases[0]["lexicon"]]), lambda cases: cases[0]["result"],
+        "meteor",
+        1,
+        lambda cases, file: (
+            *_corpus(cases, file),
+            file["lexicons"][cases[0]["lexicon"]],
+        ),
+        lambda cases: cases[0]["result"],
     ),
     "stem": Metric(
         "f(words: list[str]) -> list[str]: stems of words in lower case",
-        "stem", 0, lambda cases, _: ([case["word"] for case in cases],), lambda cases: [case["result"] for case in cases],
+        "stem",
+        0,
+        lambda cases, _: ([case["word"] for case in cases],),
+        lambda cases: [case["result"] for case in cases],
     ),
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -102,23 +139,40 @@ class Report:
         return not any(tally.beyond for tally in self.kinds.values())
 
     def record(self) -> dict[str, Any]:
-        """Return the numbers of the table as a JSON object; an infinite error is None."""
+        """Return the numbers of the table as a JSON object;
+        an infinite error is None.
+        """
         names = ("cases", "numbers", "beyond", "worst")
         kinds = {
-            kind: {name: getattr(tally, name) for name in names} | {"largest": _finite(tally.largest)} for kind, tally in self.kinds.items()
+            kind: {name: getattr(tally, name) for name in names}
+            | {"largest": _finite(tally.largest)}
+            for kind, tally in self.kinds.items()
         }
-        return {"metric": self.metric, "tolerance": self.tolerance, "passed": self.passed, "kinds": kinds}
+        return {
+            "metric": self.metric,
+            "tolerance": self.tolerance,
+            "passed": self.passed,
+            "kinds": kinds,
+        }
 
     def lines(self) -> Iterator[str]:
         """Yield the table."""
         tallies = list(self.kinds.values())
         total = Tally(
-            cases=sum(tally.cases for tally in tallies), numbers=sum(tally.numbers for tally in tallies),
-            beyond=sum(tally.beyond for tally in tallies), largest=max((tally.largest for tally in tallies), default=0.0),
-        )  # fmt: skip
-        yield f"{self.metric + ': kind of case':<28} {'cases':>6} {'values':>7} {'beyond':>7}  largest error"
+            cases=sum(tally.cases for tally in tallies),
+            numbers=sum(tally.numbers for tally in tallies),
+            beyond=sum(tally.beyond for tally in tallies),
+            largest=max((tally.largest for tally in tallies), default=0.0),
+        )
+        yield (
+            f"{self.metric + ': kind of case':<28} {'cases':>6} {'values':>7} "
+            f"{'beyond':>7}  largest error"
+        )
         for kind, tally in [*self.kinds.items(), ("all", total)]:
-            yield f"  {kind:<26} {tally.cases:>6} {tally.numbers:>7} {tally.beyond:>7}  {tally.largest:.3g}"
+            yield (
+                f"  {kind:<26} {tally.cases:>6} {tally.numbers:>7} "
+                f"{tally.beyond:>7}  {tally.largest:.3g}"
+            )
         for kind, tally in self.kinds.items():
             if tally.beyond:
                 yield f"  {kind}: {tally.worst}"
@@ -130,7 +184,8 @@ def _finite(error: float) -> float | None:
 
 
 def find_vectors() -> Path:
-    """Return the folder of the vectors: inside the installed package caption_kernels, or beside it in a checkout.
+    """Return the folder of the vectors: inside the installed package caption_kernels,
+    or beside it in a checkout.
 
     Raises
     ------
@@ -141,13 +196,21 @@ def find_vectors() -> Path:
     for folder in (package / "vectors", package.parent / "vectors"):
         if (folder / "cider.json").is_file():
             return folder
-    raise FileNotFoundError(f"no test vectors in {package / 'vectors'}: install caption-kernels again")
+    raise FileNotFoundError(
+        f"no test vectors in {package / 'vectors'}: install caption-kernels again"
+    )
 
 
-def certify(function: Callable[..., Any], metric: str, tolerance: float = 1e-9) -> Report:
-    """Return the errors of a function that computes a metric; :data:`METRICS` has the signatures."""
+def certify(
+    function: Callable[..., Any], metric: str, tolerance: float = 1e-9
+) -> Report:
+    """Return the errors of a function that computes a metric;
+    :data:`METRICS` has the signatures.
+    """
     entry = METRICS[metric]
-    file = json.loads((find_vectors() / f"{entry.file}.json").read_text(encoding="utf-8"))
+    file = json.loads(
+        (find_vectors() / f"{entry.file}.json").read_text(encoding="utf-8")
+    )
     report = Report(metric, tolerance)
     for cases in _calls(file["cases"], entry.batch):
         tally = report.kinds.setdefault(cases[0]["kind"], Tally())
@@ -165,25 +228,54 @@ def _calls(cases: list[Case], batch: int) -> Iterator[list[Case]]:
         yield [case for case in cases if case["kind"] == kind]
 
 
-def _compare(function: Callable[..., Any], entry: Metric, cases: list[Case], file: dict[str, Any], tally: Tally, tolerance: float) -> None:
+def _compare(
+    function: Callable[..., Any],
+    entry: Metric,
+    cases: list[Case],
+    file: dict[str, Any],
+    tally: Tally,
+    tolerance: float,
+) -> None:
     arguments, expected = entry.arguments(cases, file), entry.expected(cases)
     argument_text = f"{arguments[0]!r:.120}"
     try:
         values = list(function(*arguments))
     except Exception as error:  # whatever an implementation raises is a result here
-        message = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode().splitlines()[0]
+        message = (
+            f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
+            .decode()
+            .splitlines()[0]
+        )
         values, argument_text = [], f"{message:.120} for {argument_text}"
     if len(values) != len(expected):
         for _ in expected:
-            tally.add(math.inf, tolerance, lambda: f"{len(values)} values in place of {len(expected)}: {argument_text}")
+            tally.add(
+                math.inf,
+                tolerance,
+                lambda: (
+                    f"{len(values)} values in place of {len(expected)}: {argument_text}"
+                ),
+            )
         return
     for number, (value, right) in enumerate(zip(values, expected)):
-        location = f"{arguments[0][number]!r:.120}" if entry.batch == 0 else f"value {number + 1} of {argument_text}"
-        tally.add(_error(value, right), tolerance, lambda v=value, r=right, p=location: f"{v!r:.80} in place of {r!r:.80}: {p}")
+        location = (
+            f"{arguments[0][number]!r:.120}"
+            if entry.batch == 0
+            else f"value {number + 1} of {argument_text}"
+        )
+        tally.add(
+            _error(value, right),
+            tolerance,
+            lambda v=value, r=right, p=location: (
+                f"{v!r:.80} in place of {r!r:.80}: {p}"
+            ),
+        )
 
 
 def _error(value: Any, right: Any) -> float:
-    """Return the absolute error of a number, or whether a text differs; infinite for what is neither."""
+    """Return the absolute error of a number, or whether a text differs;
+    infinite for what is neither.
+    """
     if isinstance(right, str):
         return float(value != right)
     try:
@@ -201,20 +293,38 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    signatures = "\n".join(f"  {name:<7} {metric.signature}" for name, metric in METRICS.items())
+    signatures = "\n".join(
+        f"  {name:<7} {metric.signature}" for name, metric in METRICS.items()
+    )
     parser = _Parser(
         prog="python -m caption_kernels_reference.certify",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=(__doc__ or "").partition("\n")[0],
         epilog=(
-            f"functions by metric:\n{signatures}\n\nTexts of bleu, rouge, cider, ciderd and ciderr are tokenised: words joined by single "
-            "blanks.\nA text that differs is an error of 1, a call that fails an infinite one. Exit code 0 within the tolerance, else 1."
+            f"functions by metric:\n{signatures}\n\nTexts of bleu, rouge, cider, "
+            "ciderd and ciderr are tokenised: words joined by single "
+            "blanks.\nA text that differs is an error of 1, "
+            "a call that fails an infinite one. Exit code 0 within the tolerance, "
+            "else 1."
         ),
     )
-    parser.add_argument("target", metavar="module:function", help="the implementation; a module alone: its functions named as metrics")
+    parser.add_argument(
+        "target",
+        metavar="module:function",
+        help="the implementation; a module alone: its functions named as metrics",
+    )
     parser.add_argument("--metric", choices=METRICS, help="what the function computes")
-    parser.add_argument("--tolerance", type=_tolerance, default=1e-9, help="largest absolute error (default 1e-9)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object per metric; an infinite error is null")
+    parser.add_argument(
+        "--tolerance",
+        type=_tolerance,
+        default=1e-9,
+        help="largest absolute error (default 1e-9)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object per metric; an infinite error is null",
+    )
     return parser
 
 
@@ -224,23 +334,37 @@ def _tolerance(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no tolerance; expected a number from 0 on")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no tolerance; expected a number from 0 on"
+        )
     return value
 
 
-def _functions(target: str, metric: str | None) -> Iterable[tuple[str, Callable[..., Any]]]:
-    """Return metrics and functions; raise ValueError, one line, for a target that is not there."""
+def _functions(
+    target: str, metric: str | None
+) -> Iterable[tuple[str, Callable[..., Any]]]:
+    """Return metrics and functions; raise ValueError, one line,
+    for a target that is not there.
+    """
     name, colon, attribute = target.partition(":")
     if colon and not (name and attribute):
         raise ValueError(f"{target!r} is no target; expected module:function or module")
     try:
         module = import_module(name)
     except Exception as error:  # a module may fail in any way while it is imported
-        raise ValueError(f"cannot import {name!r}: {type(error).__name__}: {error}".splitlines()[0]) from error
+        raise ValueError(
+            f"cannot import {name!r}: {type(error).__name__}: {error}".splitlines()[0]
+        ) from error
     if not colon:
-        names = [metric] if metric else [name for name in METRICS if callable(getattr(module, name, None))]
+        names = (
+            [metric]
+            if metric
+            else [name for name in METRICS if callable(getattr(module, name, None))]
+        )
         if not names:
-            raise ValueError(f"{name!r} has no function named as a metric: {', '.join(METRICS)}")
+            raise ValueError(
+                f"{name!r} has no function named as a metric: {', '.join(METRICS)}"
+            )
         return [(attribute, _function(module, name, attribute)) for attribute in names]
     if metric is None:
         raise ValueError(f"--metric is missing; expected one of {', '.join(METRICS)}")
@@ -262,9 +386,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         functions = _functions(options.target, options.metric)
-        reports = [certify(function, metric, options.tolerance) for metric, function in functions]
+        reports = [
+            certify(function, metric, options.tolerance)
+            for metric, function in functions
+        ]
     except (ValueError, FileNotFoundError) as error:
         parser.error(str(error))
     for report in reports:
-        print(*([json.dumps(report.record())] if options.json else report.lines()), sep="\n")
+        print(
+            *([json.dumps(report.record())] if options.json else report.lines()),
+            sep="\n",
+        )
     return 0 if all(report.passed for report in reports) else 1

@@ -1,14 +1,23 @@
 """All matches of two texts in METEOR 1.5, and the statistics of their best alignment.
 
-Denkowski & Lavie (2014), as meteor-1.5.jar computes it. The jar compares Java's 32-bit hashes in place of strings, so that two
-words with equal hashes are equal to it.
+Denkowski & Lavie (2014), as meteor-1.5.jar computes it. The jar compares Java's 32-bit
+hashes in place of strings, so that two words with equal hashes are equal to it.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from caption_kernels_reference.meteor.search import EXACT, PARAPHRASE, STEM, SYNONYM, Match, hyp_span, ref_span, search
+from caption_kernels_reference.meteor.search import (
+    EXACT,
+    PARAPHRASE,
+    STEM,
+    SYNONYM,
+    Match,
+    hyp_span,
+    ref_span,
+    search,
+)
 
 
 class Word(NamedTuple):
@@ -43,28 +52,36 @@ class Text(NamedTuple):
 
 
 class TooManyMatches(Exception):
-    """Two repetitive texts of several thousand words each have more matches than fit into memory."""
+    """Two repetitive texts of several thousand words each have more matches than fit
+    into memory.
+    """
 
 
 MOST_MATCHES = 1 << 22
 
 
 def statistics(hyp: Text, ref: Text) -> list[int]:
-    """Return the 23 statistics of two texts; see :func:`caption_kernels_reference.meteor.score.segment_score`."""
+    """Return the 23 statistics of two texts; see
+    :func:`caption_kernels_reference.meteor.score.segment_score`.
+    """
     return statistics_of(search(find_matches(hyp, ref), len(ref.words)), hyp, ref)
 
 
 def find_matches(hyp: Text, ref: Text) -> list[Match]:
     """Return all matches of two texts.
 
-    The modules add their matches one after another, each by reference position and then by hypothesis position. The search tries the
-    matches at a reference word in this order, so among equally good alignments the earlier module wins. Words with equal keys are
-    matched by the module exact alone, which is better than the others. Texts with equal keys have exact matches only: no other can be
-    part of the best alignment.
+    The modules add their matches one after another, each by reference position and then
+    by hypothesis position. The search tries the matches at a reference word in this
+    order, so among equally good alignments the earlier module wins. Words with equal
+    keys are matched by the module exact alone, which is better than the others. Texts
+    with equal keys have exact matches only: no other can be part of the best alignment.
 
     Raises :class:`TooManyMatches` for more than ``MOST_MATCHES``.
     """
-    hyp_keys, ref_keys = [word.key for word in hyp.words], [word.key for word in ref.words]
+    hyp_keys, ref_keys = (
+        [word.key for word in hyp.words],
+        [word.key for word in ref.words],
+    )
     matches: list[Match] = []
     _add_word_matches(matches, hyp, ref, EXACT)
     if hyp_keys != ref_keys:
@@ -85,15 +102,27 @@ def _add_word_matches(matches: list[Match], hyp: Text, ref: Text, module: int) -
 def _words_match(hyp: Word, ref: Word, module: int) -> bool:
     if module == EXACT or hyp.key == ref.key:
         return module == EXACT and hyp.key == ref.key
-    return hyp.stem == ref.stem if module == STEM else not hyp.synsets.isdisjoint(ref.synsets)
+    return (
+        hyp.stem == ref.stem
+        if module == STEM
+        else not hyp.synsets.isdisjoint(ref.synsets)
+    )
 
 
 def _add_paraphrases(matches: list[Match], hyp: Text, ref: Text) -> None:
-    """Append the matches of phrases: once for each entry of the table, which may list two phrases in either direction or in both."""
+    """Append the matches of phrases: once for each entry of the table, which may list
+    two phrases in either direction or in both.
+    """
     for phrase in ref.phrases:
         for target in phrase.targets:
             matches += [
-                Match(phrase.at, phrase.length, hyp_phrase.at, hyp_phrase.length, PARAPHRASE)
+                Match(
+                    phrase.at,
+                    phrase.length,
+                    hyp_phrase.at,
+                    hyp_phrase.length,
+                    PARAPHRASE,
+                )
                 for hyp_phrase in hyp.phrases
                 if hyp_phrase.node == target
             ]
@@ -101,7 +130,13 @@ def _add_paraphrases(matches: list[Match], hyp: Text, ref: Text) -> None:
     for phrase in hyp.phrases:
         for target in phrase.targets:
             matches += [
-                Match(ref_phrase.at, ref_phrase.length, phrase.at, phrase.length, PARAPHRASE)
+                Match(
+                    ref_phrase.at,
+                    ref_phrase.length,
+                    phrase.at,
+                    phrase.length,
+                    PARAPHRASE,
+                )
                 for ref_phrase in ref.phrases
                 if ref_phrase.node == target
             ]
@@ -114,22 +149,41 @@ def _check_number(matches: list[Match]) -> None:
 
 
 def statistics_of(alignment: list[Match], hyp: Text, ref: Text) -> list[int]:
-    """Return the 23 statistics of one alignment, a list of matches by reference position."""
-    is_hyp_function, is_ref_function = ([word.is_function for word in text.words] for text in (hyp, ref))
+    """Return the 23 statistics of one alignment,
+    a list of matches by reference position.
+    """
+    is_hyp_function, is_ref_function = (
+        [word.is_function for word in text.words] for text in (hyp, ref)
+    )
     stats = [len(hyp.words), len(ref.words), sum(is_hyp_function), sum(is_ref_function)]
     for module in range(4):
         matches = [match for match in alignment if match.module == module]
         hyp_words = [is_hyp_function[i] for match in matches for i in hyp_span(match)]
         ref_words = [is_ref_function[j] for match in matches for j in ref_span(match)]
-        stats += [hyp_words.count(False), ref_words.count(False), hyp_words.count(True), ref_words.count(True)]
-    return [*stats, _chunks(alignment), sum(m.hyp_length for m in alignment), sum(m.ref_length for m in alignment)]
+        stats += [
+            hyp_words.count(False),
+            ref_words.count(False),
+            hyp_words.count(True),
+            ref_words.count(True),
+        ]
+    return [
+        *stats,
+        _chunks(alignment),
+        sum(m.hyp_length for m in alignment),
+        sum(m.ref_length for m in alignment),
+    ]
 
 
 def _chunks(alignment: list[Match]) -> int:
-    """Return the number of maximal runs of matches that are contiguous in both texts."""
+    """Return the number of maximal runs of matches that are contiguous in both
+    texts.
+    """
     chunks, ref_end, hyp_end = 0, -1, -1
     for match in alignment:
         if (match.ref_start, match.hyp_start) != (ref_end, hyp_end):
             chunks += 1
-        ref_end, hyp_end = match.ref_start + match.ref_length, match.hyp_start + match.hyp_length
+        ref_end, hyp_end = (
+            match.ref_start + match.ref_length,
+            match.hyp_start + match.hyp_length,
+        )
     return chunks

@@ -1,4 +1,6 @@
-"""The open-addressing tables of a lexicon, as ``core/span.hpp`` and ``core/meteor_lexicon.hpp`` define them."""
+"""The open-addressing tables of a lexicon, as ``core/span.hpp`` and
+``core/meteor_lexicon.hpp`` define them.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,19 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def hash_bytes(text: bytes) -> int:
-    """Return the hash of a word, as ``core/span.hpp`` defines it: 8 bytes at a time, finished by splitmix64 (Steele et al. 2014)."""
+    """Return the hash of a word, as ``core/span.hpp`` defines it: 8 bytes at a time,
+    finished by splitmix64 (Steele et al. 2014).
+    """
     h = _GOLDEN ^ len(text)
     block_end = len(text) // 8 * 8
     for k in range(0, block_end, 8):
         h = (h ^ int.from_bytes(text[k : k + 8], "little")) * 0xFF51AFD7ED558CCD % 2**64
         h ^= h >> 32
-    return int(mix_hashes(np.array([h ^ int.from_bytes(text[block_end:], "little")], dtype=np.uint64))[0])
+    return int(
+        mix_hashes(
+            np.array([h ^ int.from_bytes(text[block_end:], "little")], dtype=np.uint64)
+        )[0]
+    )
 
 
 def mix_hashes(h: np.ndarray) -> np.ndarray:
@@ -49,14 +57,16 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
     size = 1 << 16
     while 5 * len(edges) > 4 * size:
         size *= 2
-    # In the order of hashes, each edge takes its own slot or, if that is not behind the slot of the edge before, the next one.
+    # In the order of hashes, each edge takes its own slot or, if that is not behind the
+    # slot of the edge before, the next one.
     rank = np.arange(len(nodes))
     positions = np.maximum.accumulate(first_slot(hashes, size) - rank) + rank
     slots = np.zeros(size, dtype=np.uint64)
     contents = hashes & np.uint64(0xFFFFFFFF00000000) | nodes.astype(np.uint64)
     fits = positions < size
     slots[positions[fits]] = contents[fits]
-    free = iter(np.flatnonzero(slots == 0).tolist())  # those beyond the end go to the start
+    # those beyond the end go to the start
+    free = iter(np.flatnonzero(slots == 0).tolist())
     for content in contents[~fits]:
         slots[next(free)] = content
     return slots
@@ -64,4 +74,6 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
 
 def first_slot(hashes: np.ndarray, size: int) -> np.ndarray:
     """Return the slots at which edges with these hashes are looked for first."""
-    return ((hashes >> np.uint64(32)) * np.uint64(size) >> np.uint64(32)).astype(np.int64)
+    return ((hashes >> np.uint64(32)) * np.uint64(size) >> np.uint64(32)).astype(
+        np.int64
+    )

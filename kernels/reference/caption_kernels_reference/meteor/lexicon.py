@@ -1,4 +1,5 @@
-"""METEOR's word knowledge for English: function words, non-breaking prefixes, base forms, synonym sets and paraphrases.
+"""METEOR's word knowledge for English: function words, non-breaking prefixes, base
+forms, synonym sets and paraphrases.
 
 Every word of any list has a number.
 """
@@ -18,8 +19,14 @@ if TYPE_CHECKING:
 _NOUNS = b"s> ses>s xes>x zes>z ches>ch shes>sh men>man ies>y"
 _VERBS = b"s> ies>y es>e es> ed>e ed> ing>e ing>"
 _ADJECTIVES = b"er> est> er>e est>e"
-_DETACHMENTS = [rule.split(b">") for rules in (_NOUNS, _VERBS, _ADJECTIVES) for rule in rules.split()]
-"""WordNet's rules of detachment (morphy; Fellbaum 1998) in the order in which they are tried: suffix, replacement."""
+_DETACHMENTS = [
+    rule.split(b">")
+    for rules in (_NOUNS, _VERBS, _ADJECTIVES)
+    for rule in rules.split()
+]
+"""WordNet's rules of detachment (morphy; Fellbaum 1998) in the order in which they are
+tried: suffix, replacement.
+"""
 
 
 class Lexicon:
@@ -45,22 +52,40 @@ class Lexicon:
         return bool(self._flags(word) & layout.IS_FUNCTION_WORD)
 
     def prefix_kind(self, word: str) -> int:
-        """Return 1 for a word after which a dot is no full stop, 2 if only before a number, else 0."""
+        """Return 1 for a word after which a dot is no full stop,
+        2 if only before a number, else 0.
+        """
         flags = self._flags(word)
-        return 0 if not flags & layout.IS_PREFIX else 2 if flags & layout.IS_NUMERIC_PREFIX else 1
+        return (
+            0
+            if not flags & layout.IS_PREFIX
+            else 2
+            if flags & layout.IS_NUMERIC_PREFIX
+            else 1
+        )
 
     def synsets(self, word: str) -> list[int]:
         """Return the synonym sets of a word and of its base forms, ascending."""
         number = self._find(_encode(word))
         forms = [number, *self._base_forms(word, number)]
-        return sorted({s for form in forms for s in _run(self._sections.synset_starts, self._sections.synsets, form)})
+        return sorted(
+            {
+                s
+                for form in forms
+                for s in _run(
+                    self._sections.synset_starts, self._sections.synsets, form
+                )
+            }
+        )
 
     def number(self, word: str) -> int:
         """Return the number of a word, or -1."""
         return self._find(_encode(word))
 
     def paraphrase_child(self, node: int, word: int) -> int:
-        """Return the node of the phrase that a word makes of the phrase of another node, or -1; node 0 is that of no words."""
+        """Return the node of the phrase that a word makes of the phrase of another
+        node, or -1; node 0 is that of no words.
+        """
         if node < 0 or word < 0:
             return -1
         slots, edges = self._sections.edge_slots, self._sections.edges
@@ -76,7 +101,9 @@ class Lexicon:
         return -1
 
     def paraphrase_targets(self, node: int) -> list[int]:
-        """Return the nodes of the paraphrases of a phrase, in the order of the table."""
+        """Return the nodes of the paraphrases of a phrase,
+        in the order of the table.
+        """
         return _run(self._sections.first_target, self._sections.targets, node)
 
     def _flags(self, word: str) -> int:
@@ -91,16 +118,22 @@ class Lexicon:
             number = int(slots[slot])
             if not 0 <= number < len(self._sections.flags):
                 return -1
-            if bytes(_run(self._sections.word_starts, self._sections.word_bytes, number)) == word:
+            if (
+                bytes(
+                    _run(self._sections.word_starts, self._sections.word_bytes, number)
+                )
+                == word
+            ):
                 return number
             slot = (slot + 1) % len(slots)
         return -1
 
     def _base_forms(self, word: str, number: int) -> list[int]:
-        """Return the base forms of an irregular word, else the result of the first rule that gives a word of the synonym list.
+        """Return the base forms of an irregular word, else the result of the first rule
+        that gives a word of the synonym list.
 
-        meteor-1.5.jar removes ``-ful`` first and appends it to the result. No rule applies to a word in ``-ful``, so such a word has no
-        base form.
+        meteor-1.5.jar removes ``-ful`` first and appends it to the result. No rule
+        applies to a word in ``-ful``, so such a word has no base form.
         """
         if listed := _run(self._sections.base_starts, self._sections.bases, number):
             return listed
@@ -120,7 +153,9 @@ def _encode(word: str) -> bytes:
 
 
 def _run(starts: np.ndarray, values: np.ndarray, row: int) -> list:
-    """Return ``values[starts[row] : starts[row + 1]]``; nothing if the bounds lie outside."""
+    """Return ``values[starts[row] : starts[row + 1]]``;
+    nothing if the bounds lie outside.
+    """
     if not 0 <= row < len(starts) - 1:
         return []
     first, last = int(starts[row]), int(starts[row + 1])

@@ -1,8 +1,10 @@
-"""Words of a raw text in METEOR 1.5 (``-l en -norm``): punctuation rules, then lower case.
+"""Words of a raw text in METEOR 1.5 (``-l en -norm``): punctuation rules,
+then lower case.
 
-The order of the steps and the left-to-right replacement without overlaps within each step follow meteor-1.5.jar: a character
-consumed by one replacement is not part of the next match. Source: Denkowski & Lavie (2014), "Meteor Universal", and the
-behaviour of the jar.
+The order of the steps and the left-to-right replacement without overlaps within each
+step follow meteor-1.5.jar: a character consumed by one replacement is not part of the
+next match. Source: Denkowski & Lavie (2014), "Meteor Universal", and the behaviour of
+the jar.
 """
 
 from __future__ import annotations
@@ -18,7 +20,10 @@ _SPACED = re.compile(rf"([^0-9{_LETTERS} \t\n\x0b\f\r.'`,\-\u2018\u2019])")
 _PLACEHOLDER = "DOTMULTI"
 _DOTS = re.compile(r"\.\.+|DOTMULTI\.(?!\.)")
 _HIDDEN_DOTS = re.compile("((?:DOT)+)MULTI")
-_COMMAS = tuple(re.compile(pattern) for pattern in ("([^0-9]),([^0-9])", "([0-9]),([^0-9])", "([^0-9]),([0-9])"))
+_COMMAS = tuple(
+    re.compile(pattern)
+    for pattern in ("([^0-9]),([^0-9])", "([0-9]),([^0-9])", "([^0-9]),([0-9])")
+)
 _DASH = re.compile(rf"([0-9{_LETTERS}.])-([0-9{_LETTERS}.])")
 _APOSTROPHES = (
     (re.compile(rf"({_NOT_L})'({_NOT_L})"), r"\1 ' \2"),
@@ -43,7 +48,8 @@ def normalise(texts: Sequence[str], lexicon: Lexicon) -> list[list[str]]:
 
 
 def words(text: str, lexicon: Lexicon) -> list[str]:
-    """Return the lower-case words of a text, such as ``a man 's us flag , well known .`` of ``A man's U.S. flag, well-known.``.
+    """Return the lower-case words of a text, such as
+    ``a man 's us flag , well known .`` of ``A man's U.S. flag, well-known.``.
 
     Each punctuation mark is a word. An unpaired surrogate is read as U+FFFD.
     """
@@ -54,7 +60,9 @@ def words(text: str, lexicon: Lexicon) -> list[str]:
 
 
 def _separate_marks(text: str) -> str:
-    """Return the text with blanks around punctuation marks, commas, quotes, dashes and apostrophes."""
+    """Return the text with blanks around punctuation marks, commas, quotes,
+    dashes and apostrophes.
+    """
     text = f" {text.strip(_CONTROLS_AND_BLANK)} "
     text = _SPACED.sub(r" \1 ", text)
     text = _without_runs_of_dots(text)
@@ -75,12 +83,14 @@ def _separate_marks(text: str) -> str:
 
 
 def _without_runs_of_dots(text: str) -> str:
-    """Return the text with n dots in a row as n - 1 times DOT and the placeholder, which hides them from the rules for full stops.
+    """Return the text with n dots in a row as n - 1 times DOT and the placeholder,
+    which hides them from the rules for full stops.
 
-    The jar gets there by repeated replacement: first it writes the placeholder for the first dot; then, before a single dot and the
-    character after it, the placeholder becomes DOT, itself and a blank; before more dots it becomes DOT and itself and one dot less. So a
-    placeholder of the text itself is treated alike; it gets no blank where its first letter was the character after the single dot of
-    another one.
+    The jar gets there by repeated replacement: first it writes the placeholder for the
+    first dot; then, before a single dot and the character after it, the placeholder
+    becomes DOT, itself and a blank; before more dots it becomes DOT and itself and one
+    dot less. So a placeholder of the text itself is treated alike; it gets no blank
+    where its first letter was the character after the single dot of another one.
     """
     consumed = -1
 
@@ -97,11 +107,17 @@ def _without_runs_of_dots(text: str) -> str:
 
 
 def _full_stops(text: str, lexicon: Lexicon) -> str:
-    """Return the text with full stops split from the words before them; dots of abbreviations stay."""
+    """Return the text with full stops split from the words before them;
+    dots of abbreviations stay.
+    """
     words = [word for word in _WORD_BREAK.split(text) if word]
     out = []
     for word, following in zip(words, [*words[1:], ""]):
-        out.append(_without_full_stop(word, following, lexicon) if len(word) > 1 and word[-1] == "." else word)
+        out.append(
+            _without_full_stop(word, following, lexicon)
+            if len(word) > 1 and word[-1] == "."
+            else word
+        )
     text = " ".join(out)
     text = _HIDDEN_DOTS.sub(lambda marks: "." * (len(marks[1]) // 3), text)
     text = _BLANKS.sub(" ", text)
@@ -109,7 +125,9 @@ def _full_stops(text: str, lexicon: Lexicon) -> str:
 
 
 def _without_full_stop(word: str, following: str, lexicon: Lexicon) -> str:
-    """Return a word that ends in a dot with the dot split off, dropped (an acronym) or unchanged (a prefix)."""
+    """Return a word that ends in a dot with the dot split off,
+    dropped (an acronym) or unchanged (a prefix).
+    """
     stem = word[:-1]
     if "." in stem and _LETTER.search(stem):
         return word.replace(".", "")

@@ -1,6 +1,8 @@
-"""METEOR's paraphrase table while a lexicon is built: a trie of phrases over word numbers, and the paraphrases of each phrase.
+"""METEOR's paraphrase table while a lexicon is built: a trie of phrases over word
+numbers, and the paraphrases of each phrase.
 
-The table is text with three lines per entry: a probability, which is not used, a phrase and a paraphrase of it.
+The table is text with three lines per entry: a probability, which is not used, a phrase
+and a paraphrase of it.
 """
 
 from __future__ import annotations
@@ -40,11 +42,14 @@ class ParaphraseReader:
         *lines, self._rest = (self._rest + bytes(memoryview(data))).split(b"\n")
         for line in lines:
             if self._kind:
-                (self._sources if self._kind == 1 else self._targets).append(self._node(line))
+                (self._sources if self._kind == 1 else self._targets).append(
+                    self._node(line)
+                )
             self._kind = (self._kind + 1) % 3
 
     def finish(self, words: Sequence[str]) -> tuple[np.ndarray, list[np.ndarray]]:
-        """End the table; return numbers of words, also of words that it lacks, and the first arrays of a lexicon (``Sections``).
+        """End the table; return numbers of words, also of words that it lacks, and the
+        first arrays of a lexicon (``Sections``).
 
         Raises :class:`ValueError` if the table has no entry or ends inside one.
         """
@@ -55,10 +60,17 @@ class ParaphraseReader:
         if self._kind or not self._targets:
             raise damaged_error()
         self._is_finished = True
-        numbers = [self._words.setdefault(word.encode(), len(self._words)) for word in words]
+        numbers = [
+            self._words.setdefault(word.encode(), len(self._words)) for word in words
+        ]
         all_words = list(self._words)
-        edges = np.fromiter((0, *self._children), dtype=np.uint64, count=1 + len(self._children))
-        sources, targets = np.array(self._sources, dtype=np.int32), np.array(self._targets, dtype=np.int32)
+        edges = np.fromiter(
+            (0, *self._children), dtype=np.uint64, count=1 + len(self._children)
+        )
+        sources, targets = (
+            np.array(self._sources, dtype=np.int32),
+            np.array(self._targets, dtype=np.int32),
+        )
         return np.array(numbers, dtype=np.int64), [
             slots_of(all_words),
             np.cumsum([0, *map(len, all_words)], dtype=np.int64),
@@ -75,5 +87,7 @@ class ParaphraseReader:
         for word in _BLANKS.split(phrase):
             if word:
                 number = self._words.setdefault(word, len(self._words))
-                node = self._children.setdefault(node << 32 | number, len(self._children) + 1)
+                node = self._children.setdefault(
+                    node << 32 | number, len(self._children) + 1
+                )
         return node

@@ -1,4 +1,6 @@
-"""The METEOR score of 23 statistics, with the parameters of the task ``rank`` (Denkowski & Lavie 2014, table 1)."""
+"""The METEOR score of 23 statistics, with the parameters of the task ``rank``
+(Denkowski & Lavie 2014, table 1).
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,14 @@ N_STATISTICS = 23
 
 
 def meteor_score(statistics: np.ndarray) -> np.ndarray:
-    """Return the METEOR scores (n,) of statistics (n, 23), float64; see :func:`segment_score`."""
+    """Return the METEOR scores (n,) of statistics (n, 23), float64;
+    see :func:`segment_score`.
+    """
     if statistics.shape[1] != N_STATISTICS:
         raise ValueError("expected statistics of shape (n, 23)")
-    return np.array([segment_score(row) for row in statistics.tolist()], dtype=np.float64)
+    return np.array(
+        [segment_score(row) for row in statistics.tolist()], dtype=np.float64
+    )
 
 
 def segment_score(stats: Sequence[float]) -> float:
@@ -29,8 +35,9 @@ def segment_score(stats: Sequence[float]) -> float:
     Parameters
     ----------
     stats : sequence of 23 numbers
-        Words of hypothesis and reference; function words of both; for each of the modules exact, stem, synonym and paraphrase the matched
-        content words of both and the matched function words of both; chunks; matched words of both.
+        Words of hypothesis and reference; function words of both; for each of the
+        modules exact, stem, synonym and paraphrase the matched content words of both
+        and the matched function words of both; chunks; matched words of both.
 
     Returns
     -------
@@ -39,11 +46,13 @@ def segment_score(stats: Sequence[float]) -> float:
 
     References
     ----------
-    Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation Evaluation for Any Target Language".
+    Denkowski & Lavie (2014), "Meteor Universal: Language Specific Translation
+    Evaluation for Any Target Language".
 
     Examples
     --------
-    Two texts of three words each, of which two content words match exactly in one chunk:
+    Two texts of three words each, of which two content words match exactly in one
+    chunk:
 
     >>> round(segment_score([3, 3, 0, 0, *[2, 2, 0, 0], *[0] * 12, 1, 2, 2]), 4)
     0.3184
@@ -59,12 +68,18 @@ def segment_score(stats: Sequence[float]) -> float:
     for m in range(4):
         hyp_matches += stats[6 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA)
         ref_matches += stats[7 + 4 * m] * MODULE_WEIGHTS[m] * (1.0 - DELTA)
-    if hyp_matches == 0.0 or ref_matches == 0.0 or hyp_weighted == 0.0 or ref_weighted == 0.0:
+    if (
+        hyp_matches == 0.0
+        or ref_matches == 0.0
+        or hyp_weighted == 0.0
+        or ref_weighted == 0.0
+    ):
         return 0.0
     precision = hyp_matches / hyp_weighted
     recall = ref_matches / ref_weighted
     f_mean = 1.0 / (((1.0 - ALPHA) / precision) + (ALPHA / recall))
-    # The fewer and longer the chunks, the better; texts that match as a whole in one chunk have no penalty.
+    # The fewer and longer the chunks, the better; texts that match as a whole in one
+    # chunk have no penalty.
     if stats[21] == stats[0] and stats[22] == stats[1] and stats[20] == 1.0:
         fragmentation = 0.0
     else:

@@ -1,8 +1,10 @@
 """METEOR's beam search: the best alignment of two texts from their matches.
 
-Denkowski & Lavie (2014), as meteor-1.5.jar computes it. The search goes through the words of the reference and keeps the best 40 partial
-alignments, paths. Which of several equally good alignments wins depends on three things, which are therefore part of the definition:
-the order of the matches at a reference word, the order in which paths are proposed, and a stable sort.
+Denkowski & Lavie (2014), as meteor-1.5.jar computes it. The search goes through the
+words of the reference and keeps the best 40 partial alignments, paths. Which of several
+equally good alignments wins depends on three things, which are therefore part of the
+definition: the order of the matches at a reference word, the order in which paths are
+proposed, and a stable sort.
 """
 
 from __future__ import annotations
@@ -12,11 +14,15 @@ from typing import NamedTuple
 
 EXACT, STEM, SYNONYM, PARAPHRASE = range(4)
 BEAM = 40
-"""Paths that are kept at each reference word. Texts of repeated words would have exponentially many."""
+"""Paths that are kept at each reference word. Texts of repeated words would have
+exponentially many.
+"""
 
 
 class Match(NamedTuple):
-    """``ref_length`` reference words from ``ref_start`` match ``hyp_length`` hypothesis words from ``hyp_start``."""
+    """``ref_length`` reference words from ``ref_start`` match ``hyp_length`` hypothesis
+    words from ``hyp_start``.
+    """
 
     ref_start: int
     ref_length: int
@@ -44,12 +50,16 @@ class Path:
     """Hypothesis position after the open chunk, -1 if none is open."""
 
     def order(self) -> tuple[int, int, int]:
-        """Return the sort key: more matched words first, then fewer chunks, then a smaller distance."""
+        """Return the sort key: more matched words first, then fewer chunks,
+        then a smaller distance.
+        """
         return (-(self.hyp_count + self.ref_count), self.chunks, self.distance)
 
     def is_free(self, match: Match) -> bool:
         """Return True when the path uses none of the match's words."""
-        return self.used_ref.isdisjoint(ref_span(match)) and self.used_hyp.isdisjoint(hyp_span(match))
+        return self.used_ref.isdisjoint(ref_span(match)) and self.used_hyp.isdisjoint(
+            hyp_span(match)
+        )
 
     def copy(self) -> Path:
         """Return an independent copy of the path."""
@@ -62,8 +72,8 @@ class Path:
     def count(self, match: Match) -> None:
         """Add the words and the chunk of a match, but not its distance.
 
-        In the search a match that is not exact weighs one half, and the jar rounds this down: a single stem or synonym counts nothing, so
-        that any exact match beats it.
+        In the search a match that is not exact weighs one half, and the jar rounds this
+        down: a single stem or synonym counts nothing, so that any exact match beats it.
         """
         is_exact = match.module == EXACT
         self.hyp_count += match.hyp_length if is_exact else match.hyp_length // 2
@@ -93,7 +103,14 @@ def hyp_span(match: Match) -> range:
 def search(matches: list[Match], ref_length: int) -> list[Match]:
     """Return the matches of the best path, ordered by reference position.
 
-    >>> search([Match(0, 1, 1, 1, EXACT), Match(1, 1, 0, 1, EXACT), Match(1, 1, 2, 1, EXACT)], 2)[1].hyp_start
+    >>> search(
+    ...     [
+    ...         Match(0, 1, 1, 1, EXACT),
+    ...         Match(1, 1, 0, 1, EXACT),
+    ...         Match(1, 1, 2, 1, EXACT),
+    ...     ],
+    ...     2,
+    ... )[1].hyp_start
     2
     """
     at: list[list[Match]] = [[] for _ in range(ref_length)]
@@ -101,7 +118,8 @@ def search(matches: list[Match], ref_length: int) -> list[Match]:
         at[match.ref_start].append(match)
     paths = [_fixed_path(matches, at)]
     for j in range(ref_length):
-        best = sorted(paths, key=Path.order)[:BEAM]  # both sorted and the jar's sort are stable
+        # both sorted and the jar's sort are stable
+        best = sorted(paths, key=Path.order)[:BEAM]
         paths = []
         for path in best:
             _advance(path, j, at[j], paths)
@@ -113,9 +131,11 @@ def search(matches: list[Match], ref_length: int) -> list[Match]:
 
 
 def _fixed_path(matches: list[Match], at: list[list[Match]]) -> Path:
-    """Return the first path, with the matches that overlap no other match; ``at`` lists the matches by reference position.
+    """Return the first path, with the matches that overlap no other match; ``at`` lists
+    the matches by reference position.
 
-    Every alignment would do well to contain these, but the search could skip them. Fixing them keeps the beam for real choices.
+    Every alignment would do well to contain these, but the search could skip them.
+    Fixing them keeps the beam for real choices.
     """
     ref_cover: dict[int, int] = {}
     hyp_cover: dict[int, int] = {}
@@ -126,7 +146,11 @@ def _fixed_path(matches: list[Match], at: list[list[Match]]) -> Path:
             hyp_cover[i] = hyp_cover.get(i, 0) + 1
     path = Path({}, set(), set())
     for j, here in enumerate(at):
-        if len(here) == 1 and all(ref_cover[k] == 1 for k in ref_span(here[0])) and all(hyp_cover[k] == 1 for k in hyp_span(here[0])):
+        if (
+            len(here) == 1
+            and all(ref_cover[k] == 1 for k in ref_span(here[0]))
+            and all(hyp_cover[k] == 1 for k in hyp_span(here[0]))
+        ):
             path.matches[j] = here[0]
             path.used_ref.update(ref_span(here[0]))
             path.used_hyp.update(hyp_span(here[0]))
@@ -134,9 +158,11 @@ def _fixed_path(matches: list[Match], at: list[list[Match]]) -> Path:
 
 
 def _advance(path: Path, j: int, here: list[Match], out: list[Path]) -> None:
-    """Append the continuations of ``path`` at reference word ``j``, whose matches are ``here``, to ``out``.
+    """Append the continuations of ``path`` at reference word ``j``,
+    whose matches are ``here``, to ``out``.
 
-    One of them always exists: a used word is the first of a fixed match, or lies within the last match of the path.
+    One of them always exists: a used word is the first of a fixed match, or lies within
+    the last match of the path.
     """
     if j in path.used_ref:
         if j >= path.next_ref:
@@ -152,7 +178,8 @@ def _advance(path: Path, j: int, here: list[Match], out: list[Path]) -> None:
         branch.used_ref.update(ref_span(match))
         branch.used_hyp.update(hyp_span(match))
         branch.count(match)
-        path.distance += abs(j - match.hyp_start)  # added to the parent, not to the branch, as in the jar
+        # added to the parent, not to the branch, as in the jar
+        path.distance += abs(j - match.hyp_start)
         out.append(branch)
     path.close_chunk()
     path.next_ref += 1

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caption_kernels_reference.meteor.aligner import Occurrence, Text, TooManyMatches, Word, statistics
+from caption_kernels_reference.meteor.aligner import (
+    Occurrence,
+    Text,
+    TooManyMatches,
+    Word,
+    statistics,
+)
 from caption_kernels_reference.meteor.lexicon import Lexicon
 from caption_kernels_reference.meteor.normaliser import words as words_of
 from caption_kernels_reference.meteor.score import N_STATISTICS, segment_score
@@ -41,7 +47,8 @@ def java_hash(word: str) -> int:
 
 
 class MeteorTexts:
-    """Texts prepared for the alignment; each distinct word and raw text is analysed once.
+    """Texts prepared for the alignment;
+    each distinct word and raw text is analysed once.
 
     Parameters
     ----------
@@ -56,19 +63,28 @@ class MeteorTexts:
         self._known: dict[str, Word] = {}
 
     def intern(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the ids (T,) of raw texts, int64; equal texts have one id, counted from 0."""
+        """Return the ids (T,) of raw texts, int64; equal texts have one id,
+        counted from 0.
+        """
         if isinstance(texts, str):
             raise TypeError("expected a sequence of texts, found one str")
         return np.array([self._id(text) for text in list(texts)], dtype=np.int64)
 
     def add_rows(self, index: TextIndex, rows: np.ndarray) -> np.ndarray:
-        """Return the ids (T,) of rows of an index, int64: those of their words joined by one blank."""
+        """Return the ids (T,) of rows of an index, int64:
+        those of their words joined by one blank.
+        """
         return self.intern(index.texts(rows))
 
     def same_words(self, ids: np.ndarray) -> np.ndarray:
-        """Return numbers of shape (B, N), int64, that are equal for texts ``ids`` (B, N) with the same words after normalising."""
+        """Return numbers of shape (B, N), int64, that are equal for texts ``ids`` (B,
+        N) with the same words after normalising.
+        """
         numbers: dict[tuple[str, ...], int] = {}
-        flat = [numbers.setdefault(tuple(self._words[self._check_row(i)]), len(numbers)) for i in ids.ravel().tolist()]
+        flat = [
+            numbers.setdefault(tuple(self._words[self._check_row(i)]), len(numbers))
+            for i in ids.ravel().tolist()
+        ]
         return np.array(flat, dtype=np.int64).reshape(ids.shape)
 
     def n_words(self, text: int) -> int:
@@ -76,13 +92,24 @@ class MeteorTexts:
         return len(self._words[self._check_row(text)])
 
     def align(
-        self, text_starts: np.ndarray, texts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
-        refs: np.ndarray, rows: np.ndarray, start: int, stop: int, scores: np.ndarray, statistics: np.ndarray,
-    ) -> int:  # fmt: skip
-        """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores and statistics.
+        self,
+        text_starts: np.ndarray,
+        texts: np.ndarray,
+        pair_starts: np.ndarray,
+        hyps: np.ndarray,
+        refs: np.ndarray,
+        rows: np.ndarray,
+        start: int,
+        stop: int,
+        scores: np.ndarray,
+        statistics: np.ndarray,
+    ) -> int:
+        """Align the pairs of groups ``start`` to ``stop - 1`` and write their scores
+        and statistics.
 
-        A group is the texts of one example, or one hypothesis and its references. The compiled version does once per group what its pairs
-        share, so pairs of one hypothesis should be next to each other.
+        A group is the texts of one example, or one hypothesis and its references. The
+        compiled version does once per group what its pairs share, so pairs of one
+        hypothesis should be next to each other.
 
         Parameters
         ----------
@@ -115,7 +142,11 @@ class MeteorTexts:
             ids = [self._check_row(i) for i in _part(texts, text_starts, group)]
             for pair in range(*_bounds(pair_starts, group, len(hyps))):
                 hyp, ref, row = int(hyps[pair]), int(refs[pair]), int(rows[pair])
-                if not (0 <= hyp < len(ids) and 0 <= ref < len(ids) and row < len(statistics)):
+                if not (
+                    0 <= hyp < len(ids)
+                    and 0 <= ref < len(ids)
+                    and row < len(statistics)
+                ):
                     raise IndexError("METEOR: a row or id lies outside its table")
                 try:
                     values = self._statistics(ids[hyp], ids[ref])
@@ -139,7 +170,9 @@ class MeteorTexts:
             raise TypeError(f"expected texts of type str, found {type(text).__name__}")
         if text not in self._ids:
             words = words_of(text, self._lexicon)
-            self._texts.append(Text(tuple(map(self._word, words)), self._phrases(words)))
+            self._texts.append(
+                Text(tuple(map(self._word, words)), self._phrases(words))
+            )
             self._words.append(words)
             self._ids[text] = len(self._ids)
         return self._ids[text]
@@ -147,19 +180,33 @@ class MeteorTexts:
     def _word(self, word: str) -> Word:
         if word not in self._known:
             lexicon = self._lexicon
-            synsets, is_function = frozenset(lexicon.synsets(word)), lexicon.is_function_word(word)
-            self._known[word] = Word(java_hash(word), java_hash(stem([word])[0]), synsets, is_function)
+            synsets, is_function = (
+                frozenset(lexicon.synsets(word)),
+                lexicon.is_function_word(word),
+            )
+            self._known[word] = Word(
+                java_hash(word), java_hash(stem([word])[0]), synsets, is_function
+            )
         return self._known[word]
 
     def _phrases(self, words: list[str]) -> tuple[Occurrence, ...]:
-        """Return every run of words that is a node of the paraphrase table, by start and length."""
+        """Return every run of words that is a node of the paraphrase table,
+        by start and length.
+        """
         lexicon, occurrences = self._lexicon, []
         numbers = [lexicon.number(word) for word in words]
         for start, first in enumerate(numbers):
             node = lexicon.paraphrase_child(0, first)
             stop = start + 1
             while node >= 0:
-                occurrences.append(Occurrence(start, stop - start, node, tuple(lexicon.paraphrase_targets(node))))
+                occurrences.append(
+                    Occurrence(
+                        start,
+                        stop - start,
+                        node,
+                        tuple(lexicon.paraphrase_targets(node)),
+                    )
+                )
                 if stop == len(numbers) or numbers[stop] < 0:
                     break
                 node = lexicon.paraphrase_child(node, numbers[stop])
@@ -168,13 +215,24 @@ class MeteorTexts:
 
 
 def _check_shapes(
-    text_starts: np.ndarray, pair_starts: np.ndarray, hyps: np.ndarray,
-    refs: np.ndarray, rows: np.ndarray, scores: np.ndarray, statistics: np.ndarray,
-) -> None:  # fmt: skip
+    text_starts: np.ndarray,
+    pair_starts: np.ndarray,
+    hyps: np.ndarray,
+    refs: np.ndarray,
+    rows: np.ndarray,
+    scores: np.ndarray,
+    statistics: np.ndarray,
+) -> None:
     if not len(text_starts) or len(pair_starts) != len(text_starts):
         raise ValueError("expected bounds of the same number of groups")
-    if not len(hyps) == len(refs) == len(rows) == len(scores) or statistics.shape[1] != N_STATISTICS:
-        raise ValueError("expected hyps, refs, rows and scores of one length, and statistics with 23 columns")
+    if (
+        not len(hyps) == len(refs) == len(rows) == len(scores)
+        or statistics.shape[1] != N_STATISTICS
+    ):
+        raise ValueError(
+            "expected hyps, refs, rows and scores of one length, "
+            "and statistics with 23 columns"
+        )
 
 
 def _bounds(starts: np.ndarray, group: int, size: int) -> tuple[int, int]:

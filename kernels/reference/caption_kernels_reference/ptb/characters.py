@@ -1,8 +1,11 @@
-"""Character classes of Stanford's tokeniser: letters, marks, digits and symbols outside ASCII.
+"""Character classes of Stanford's tokeniser: letters, marks,
+digits and symbols outside ASCII.
 
-The program's tables are those of Unicode 6 and end at U+FFFF; later characters are untokenisable and removed. Python's own
-tables differ, and change with every release, so the ranges are listed in ``characters.json``: facts about the program, read from its
-character tables and checked against its output. Each constant is the inside of a regular expression's character class.
+The program's tables are those of Unicode 6 and end at U+FFFF; later characters are
+untokenisable and removed. Python's own tables differ, and change with every release, so
+the ranges are listed in ``characters.json``: facts about the program, read from its
+character tables and checked against its output. Each constant is the inside of a
+regular expression's character class.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-_RANGES: dict[str, list[str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="ascii"))
+_RANGES: dict[str, list[str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="ascii")
+)
 
 
 def _read(name: str) -> str:

@@ -1,13 +1,16 @@
-"""Rules of the Penn Treebank tokeniser: at each position the rule with the longest match applies, the first on ties.
+"""Rules of the Penn Treebank tokeniser: at each position the rule with the longest
+match applies, the first on ties.
 
-Stanford's program is a longest-match scanner, whereas Python's regular expressions take the first alternative that
-matches. Each rule is therefore an expression of its own; all are tried and the longest match is taken. The length of a match
-includes trailing context: group 1 is the token, the rest of the match is context.
+Stanford's program is a longest-match scanner, whereas Python's regular expressions take
+the first alternative that matches. Each rule is therefore an expression of its own; all
+are tried and the longest match is taken. The length of a match includes trailing
+context: group 1 is the token, the rest of the match is context.
 
-``kernels/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled tokeniser, whose functions ``emit`` have the names
-of the functions here.
+``kernels/generate_ptb_rules.py`` translates :data:`TABLE` for the compiled tokeniser,
+whose functions ``emit`` have the names of the functions here.
 
-The behaviour is that of edu.stanford.nlp.process.PTBTokenizer 3.4.1 with ``-preserveLines -lowerCase``.
+The behaviour is that of edu.stanford.nlp.process.PTBTokenizer 3.4.1 with
+``-preserveLines -lowerCase``.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ A = f"[{ASCII_LETTERS}{LETTERS}]"  # a letter
 D = f"[0-9{DIGITS}]"  # a digit
 AD = f"[{ASCII_LETTERS}{LETTERS}0-9{DIGITS}]"
 ACCENTED = "&[aeiouAEIOU](?i:acute|grave|uml);"
-W = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad]|{ACCENTED})"  # first character of a word
+# first character of a word
+W = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad]|{ACCENTED})"
 WD = f"(?:[{ASCII_LETTERS}{LETTERS}{MARKS}\u00ad0-9{DIGITS}]|{ACCENTED})"
 APOS = "(?:['\u0092\u2019]|&(?i:apos);)"
 APOS2 = "(?:['\u0092\u2019`\u0091\u2018\u201b]|&(?i:apos);)"
@@ -38,7 +42,10 @@ WORD = f"{W}{WD}*(?:[.!?]{W}{WD}*)*"
 NUM = f"(?:{D}*(?:[.:,\u00ad\u066b\u066c]{D}+)+|{D}+)"
 ACRONYM = "[A-Za-z](?:\\.[A-Za-z])+"
 NAME = "[A-Za-z][A-Za-z0-9:.-]*"
-TAG = f"<(?:[!?][A-Za-z-][^>\r\n]*|/?{NAME}(?:[ ]+(?:{NAME}[ ]*=[ ]*(?:'[^'\r\n]*'|\"[^\"\r\n]*\")|{NAME}))*[ ]*/?)>"
+TAG = (
+    f"<(?:[!?][A-Za-z-][^>\r\n]*|/?{NAME}(?:[ ]+(?:{NAME}[ ]*=[ ]*(?:'[^'\r\n"
+    f']*\'|"[^"\r\n]*")|{NAME}))*[ ]*/?)>'
+)
 
 
 class Rule(NamedTuple):
@@ -80,8 +87,21 @@ def _hyphens(text: str) -> str:
     return "--" if len(text) in (3, 4) else text
 
 
-_FRACTIONS = {"\u00bc": "1/4", "\u00bd": "1/2", "\u00be": "3/4", "\u2153": "1/3", "\u2154": "2/3"}
-_CURRENCY = {"\u00a2": "cents", "\u00a3": "#", "\u0080": "$", "\u00a4": "$", "\u20a0": "$", "\u20ac": "$"}
+_FRACTIONS = {
+    "\u00bc": "1/4",
+    "\u00bd": "1/2",
+    "\u00be": "3/4",
+    "\u2153": "1/3",
+    "\u2154": "2/3",
+}
+_CURRENCY = {
+    "\u00a2": "cents",
+    "\u00a3": "#",
+    "\u0080": "$",
+    "\u00a4": "$",
+    "\u20a0": "$",
+    "\u20ac": "$",
+}
 
 
 def _fraction(text: str) -> str:
@@ -97,7 +117,8 @@ def _drop(text: str) -> None:
 
 
 def _quotes(text: str, single: str, double: str) -> str:
-    # Straight quotes take the form that their place gives them (opening or closing), curved ones the form of their own shape.
+    # Straight quotes take the form that their place gives them (opening or closing),
+    # curved ones the form of their own shape.
     text = re.sub("&apos;|'", single, text)
     text = re.sub('"|&quot;', double, text)
     text = re.sub("[\u0091\u2018\u201b\u2039]", "`", text)
@@ -123,13 +144,19 @@ def _literal(token: str, text: str) -> str:
 
 
 _OTHER_CAPITALS = "\ue000"
-"""Placeholder in a rule for the capitals outside ASCII, which are computed on first use."""
+"""Placeholder in a rule for the capitals outside ASCII,
+which are computed on first use.
+"""
 
 
 def _other_capitals() -> str:
-    """Return the capitals outside ASCII, with Roman numerals and circled letters, as the inside of a character class."""
+    """Return the capitals outside ASCII, with Roman numerals and circled letters, as
+    the inside of a character class.
+    """
     letters = re.findall(f"[{LETTERS}]", "".join(map(chr, range(128, 0x10000))))
-    return "\u2160-\u216f\u24b6-\u24cf" + "".join(letter for letter in letters if letter.isupper())
+    return "\u2160-\u216f\u24b6-\u24cf" + "".join(
+        letter for letter in letters if letter.isupper()
+    )
 
 
 SENTENCE_END = f"{BLANK}(?:{BLANK}|[A-Z{_OTHER_CAPITALS}]|{TAG})"
@@ -137,9 +164,7 @@ OPENER = f"{BLANK}+(?:(?=[A-Z])(?i:{words.SENTENCE_OPENERS}|m[rs]\\.)|{TAG}){BLA
 AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
 SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
 URL_REST = '[^ \t\n\f\r"<>|()]+[^ \t\n\f\r"<>|.!?(){},-]'
-EXTENSION = (
-    "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
-)
+EXTENSION = "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
 HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
 THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"
 INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
@@ -147,7 +172,9 @@ ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.
 EYE = "[-^x=~<>']"
 
 SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
-ABBREVIATION = re.compile(f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|(?i:co|pt[ey])|[A-Za-z]")
+ABBREVIATION = re.compile(
+    f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|(?i:co|pt[ey])|[A-Za-z]"
+)
 
 # (pattern, emit); the earlier rule wins a tie.
 TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
@@ -161,18 +188,33 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({WORD}){AUX}", _no_soft_hyphens),
     (f"([A-Za-z\u00ad]*[A-MO-Za-mo-z])(?i:n){APOS2}(?i:t)", _no_soft_hyphens),
     (f"({WORD})", _no_soft_hyphens),
-    (f"({APOS}[nN]{APOS}?|[lLdDjJ]{APOS}|(?i:dunkin|somethin|ol){APOS}|{APOS}(?i:em|till?|cause)|{APOS}[2-9]0(?i:s))", _plain),
+    (
+        f"({APOS}[nN]{APOS}?|[lLdDjJ]{APOS}|(?i:dunkin|somethin|ol){APOS}|{APOS}(?i:em|till?|cause)|{APOS}[2-9]0(?i:s))",
+        _plain,
+    ),
     (f"([A-HJ-XZn]{APOS2}{A}{A}+)", _plain),
     (f"({A}+[aeiouyAEIOUY]{APOS2}[aeiouA-Z]{A}*)", _plain),
-    (f"((?i:nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l)|[oO]{APOS2}[oO])", _plain),
+    (
+        f"((?i:nor{APOS}easter|c{APOS}mon|e{APOS}er|s{APOS}mores|ev{APOS}ry|li{APOS}l|nat{APOS}l)|[oO]{APOS2}[oO])",
+        _plain,
+    ),
     (f"((?i:cont{APOS}d)\\.?)", _plain),
     (f"([yY]{APOS}){A}", _plain),
     ('((?i:https?)://[^ \t\n\f\r"<>|(){}]+[^ \t\n\f\r"<>|.!?(){},-])', _plain),
-    (f'((?i:www)\\.(?:[^ \t\n\f\r"<>|.!?(){{}},]+\\.)+[a-zA-Z]{{2,4}}(?:/{URL_REST})?)', _plain),
-    (f"((?:[^ \t\n\f\r\"`'<>|.!?(){{}}$,-_]+\\.)+(?i:com|net|org|edu)(?:/{URL_REST})?)", _plain),
+    (
+        "((?i:www)\\.(?:[^ \t\n"
+        f'\f\r"<>|.!?(){{}},]+\\.)+[a-zA-Z]{{2,4}}(?:/{URL_REST})?)',
+        _plain,
+    ),
+    (
+        "((?:[^ \t\n"
+        f"\f\r\"`'<>|.!?(){{}}$,-_]+\\.)+(?i:com|net|org|edu)(?:/{URL_REST})?)",
+        _plain,
+    ),
     (
         '((?:&(?i:lt);|<)?[a-zA-Z0-9][^ \t\n\f\r"<>|(){}\u00a0]*@'
-        '(?:[^ \t\n\f\r"<>|(){}.\u00a0]+\\.)*[^ \t\n\f\r"<>|(){}.\u00a0]+(?:&(?i:gt);|>)?)',
+        '(?:[^ \t\n\f\r"<>|(){}.\u00a0]+\\.)*[^ \t\n'
+        '\f\r"<>|(){}.\u00a0]+(?:&(?i:gt);|>)?)',
         _plain,
     ),
     ("([@\uff20][a-zA-Z_][a-zA-Z_0-9]*)", _plain),
@@ -181,13 +223,25 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"((?i:n){APOS2}(?i:t))[^A-Za-z]", _closing),
     (f"({D}{{1,2}}[-/]{D}{{1,2}}[-/]{D}{{2,4}})", _plain),
     (f"([-+]?{NUM})", _no_soft_hyphens),
-    ("([\u207a\u207b\u208a\u208b]?(?:[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+|[\u2080-\u2089]+))", _plain),
-    (f"((?:{D}{{1,4}}[- \u00a0])?{D}{{1,4}}(?:\\\\?/|\u2044){D}{{1,4}})", _blanks_bound),
+    (
+        "([\u207a\u207b\u208a\u208b]?(?:[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+|[\u2080-\u2089]+))",
+        _plain,
+    ),
+    (
+        f"((?:{D}{{1,4}}[- \u00a0])?{D}{{1,4}}(?:\\\\?/|\u2044){D}{{1,4}})",
+        _blanks_bound,
+    ),
     ("([\u00bc\u00bd\u00be\u2153-\u215e])", _fraction),
-    (f"((?i:-(?:[lr][rcs]b)-|pro-|anti-|s{AMP}p-500|s{AMP}ls|cap{APOS}n|c{APOS}est))", _ampersand),
+    (
+        f"((?i:-(?:[lr][rcs]b)-|pro-|anti-|s{AMP}p-500|s{AMP}ls|cap{APOS}n|c{APOS}est))",
+        _ampersand,
+    ),
     (f"({SLASHED}(?:\\\\?/{SLASHED}){{1,2}})", _plain),
     ("([A-Z]*\\$|#)", _plain),
-    ("([\u00a2-\u00a5\u0080\u20a0\u20ac\u060b\u0e3f\u20a4\uffe0\uffe1\uffe5\uffe6])", _currency),
+    (
+        "([\u00a2-\u00a5\u0080\u20a0\u20ac\u060b\u0e3f\u20a4\uffe0\uffe1\uffe5\uffe6])",
+        _currency,
+    ),
     (f"((?i:co|pt[ey])\\.)[{SPACES}](?i:ltd|lim)", _plain),
     (f"((?:{words.ENDS_SENTENCE}))\\.{SENTENCE_END}", _with_stop),
     (f"((?:{words.ENDS_SENTENCE})\\.)[\\s\\S]{{2}}", _plain),
@@ -203,12 +257,19 @@ TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
     (f"({ACRONYM_STOP}){BLANK}", _plain),
     (f"({WD}+(?:\\.{WD}+)*\\.{EXTENSION})(?:{BLANK}|[.?!,])", _plain),
     (f"({APOS}[0-9][0-9]){BLANK}", _plain),
-    ("((?:\\([0-9]{2,3}\\)[ \u00a0]?|\\+{0,2}(?:[0-9]{2,4}[- \u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?[0-9]{3,5})", _phone),
+    (
+        "((?:\\([0-9]{2,3}\\)[ \u00a0]?|\\+{0,2}(?:[0-9]{2,4}[- "
+        "\u00a0])?[0-9]{2,4}[- \u00a0])[0-9]{3,4}[- \u00a0]?[0-9]{3,5})",
+        _phone,
+    ),
     ("((?:(?:\\+\\+?)?[0-9]{2,4}\\.)?[0-9]{2,4}\\.[0-9]{3,4}\\.[0-9]{3,5})", _phone),
     ('("|&(?i:quot);)[A-Za-z0-9$]', _opening),
     ('("|&(?i:quot);)', _closing),
     ("([<>]?[:;=][-o*']?[()DPdpO\\\\{@|\\[\\]])[^A-Za-z0-9]", _brackets),
-    (f"([\\^x=~<>]\\.\\[\\^x=~<>]|{EYE}_{EYE}|\\({EYE}[_.]?{EYE}\\)|\\([\\^x=~<>']-[\\^x=~<>'`]\\))", _brackets),
+    (
+        f"([\\^x=~<>]\\.\\[\\^x=~<>]|{EYE}_{EYE}|\\({EYE}[_.]?{EYE}\\)|\\([\\^x=~<>']-[\\^x=~<>'`]\\))",
+        _brackets,
+    ),
     ("(<|&(?i:lt);)", partial(_literal, "<")),
     ("(>|&(?i:gt);)", partial(_literal, ">")),
     ("(\\{)", partial(_literal, "-LCB-")),
@@ -271,12 +332,17 @@ def longest(text: str, start: int) -> tuple[int, int, str | None]:
 
 @lru_cache(maxsize=2)
 def _rules(ascii_only: bool) -> tuple[Rule, ...]:
-    """Return the compiled rules; those for ASCII texts omit the character classes outside ASCII.
+    """Return the compiled rules; those for ASCII texts omit the character classes
+    outside ASCII.
 
-    Both sets match an ASCII text alike, because their classes have the same ASCII characters; the short classes are faster.
+    Both sets match an ASCII text alike, because their classes have the same ASCII
+    characters; the short classes are faster.
     """
     classes = (LETTERS, MARKS, DIGITS, SYMBOLS)
-    return tuple(Rule(re.compile(_pattern(rule, classes if ascii_only else ())).match, emit) for rule, emit in TABLE)
+    return tuple(
+        Rule(re.compile(_pattern(rule, classes if ascii_only else ())).match, emit)
+        for rule, emit in TABLE
+    )
 
 
 def _pattern(rule: str, excluded: Sequence[str]) -> str:

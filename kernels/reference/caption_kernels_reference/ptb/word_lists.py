@@ -1,7 +1,9 @@
-"""Word lists of the Penn Treebank tokeniser: abbreviations and words that open a sentence, as regular expressions.
+"""Word lists of the Penn Treebank tokeniser: abbreviations and words that open a
+sentence, as regular expressions.
 
-``(?i:...)`` marks lists that ignore case. Where the program requires a capital (``Wash.``, the state, against ``wash.`` at
-the end of a sentence) the capital is outside. The lists are facts about the program, checked against its output.
+``(?i:...)`` marks lists that ignore case. Where the program requires a capital
+(``Wash.``, the state, against ``wash.`` at the end of a sentence) the capital is
+outside. The lists are facts about the program, checked against its output.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ ENDS_SENTENCE = (
     "|A(?i:rk)|A(?i:z)|D(?i:el)|I(?i:ll)|L(?i:a)|M(?i:ass)|M(?i:iss)|O(?i:re)|P(?i:a)|T(?i:ex)|W(?i:ash)"
     "|[Pp]?[Pp][Tt][ey][Ss]?"
 )
-"""Abbreviations with a full stop; at the end of a sentence the stop is also a token of its own."""
+"""Abbreviations with a full stop; at the end of a sentence the stop is also a token of
+its own.
+"""
 
 BEFORE_NAME = (
     "(?i:mr|mrs|ms|drs?|profs?|sens?|reps?|attys?|lt|col|gen|messrs|govs?|adm|rev|maj|sgt|cpl|pvt|mt|capt|ste?|ave|pres"
@@ -33,4 +37,5 @@ SENTENCE_OPENERS = (
     "Additionally|According|Earlier|However|About|After|Other|Since|Their|There|These|While|Here|Last|Many|More|Once|Some|Such|That|Then|They|"
     "This|What|When|But|Her|Now|One|Our|She|The|Yet|You|An|As|At|He|If|In|It|So|We|A"
 )
-"""Words after an acronym or initial with a full stop that show the end of a sentence."""
+"""Words after an acronym or initial with a full stop that show the end of a sentence.
+"""

@@ -11,7 +11,15 @@ import pytest
 from harness.contracts import Failure, Generation
 from harness.errors import HarnessError
 from harness_models.shared.decoding import batches
-from harness_models.shared.decoding.batches import BatchSize, Replica, Throughput, check_batch_size, in_batches, is_out_of_memory, spread
+from harness_models.shared.decoding.batches import (
+    BatchSize,
+    Replica,
+    Throughput,
+    check_batch_size,
+    in_batches,
+    is_out_of_memory,
+    spread,
+)
 
 
 def doubler(limit, seen):
@@ -26,19 +34,31 @@ def doubler(limit, seen):
 
 def test_auto_halves_and_keeps_order():
     seen: list[int] = []
-    assert list(in_batches(list(range(100)), "auto", doubler(10, seen))) == [2 * i for i in range(100)]
+    assert list(in_batches(list(range(100)), "auto", doubler(10, seen))) == [
+        2 * i for i in range(100)
+    ]
     assert seen[:4] == [64, 32, 16, 8]
     assert max(seen[4:]) == 8
 
 
 def test_a_batch_that_cannot_fit_is_one_line():
-    with pytest.raises(HarnessError, match="out of memory at batch size 1: one example does not fit"):
+    with pytest.raises(
+        HarnessError, match="out of memory at batch size 1: one example does not fit"
+    ):
         list(in_batches([1, 2], "auto", doubler(0, [])))
 
 
 def test_fixed_sizes_halve_too():
     seen: list[int] = []
-    assert list(in_batches(list(range(7)), 5, doubler(2, seen))) == [0, 2, 4, 6, 8, 10, 12]
+    assert list(in_batches(list(range(7)), 5, doubler(2, seen))) == [
+        0,
+        2,
+        4,
+        6,
+        8,
+        10,
+        12,
+    ]
     assert seen == [5, 2, 2, 2, 1]
 
 
@@ -70,7 +90,9 @@ def test_other_errors_pass():
 
 @pytest.mark.parametrize("size", [0, -1, True, 2.0, "all", None])
 def test_a_batch_size_that_is_not_positive_or_auto_is_refused(size):
-    with pytest.raises(HarnessError, match=f"batch_size is a positive number or auto; found {size!r}"):
+    with pytest.raises(
+        HarnessError, match=f"batch_size is a positive number or auto; found {size!r}"
+    ):
         check_batch_size(size)
 
 
@@ -91,13 +113,29 @@ def test_tokens_and_seconds_are_counted(monkeypatch):
     clock = iter([10.0, 12.0, 20.0, 24.0])
     monkeypatch.setattr(batches.time, "perf_counter", lambda: next(clock))
     speed = Throughput()
-    assert speed.values() == {"captions": 0, "tokens": 0, "seconds": 0.0, "tokens_per_second": 0.0}
+    assert speed.values() == {
+        "captions": 0,
+        "tokens": 0,
+        "seconds": 0.0,
+        "tokens_per_second": 0.0,
+    }
     with speed.running():
         pass
     with speed.running(), speed.running():  # two replicas at the same time
         pass
-    speed.count([Generation(("a b", "c"), lengths=(3, 2)), Failure("no image"), Generation(("d",))])
-    assert speed.values() == {"captions": 3, "tokens": 5, "seconds": 6.0, "tokens_per_second": 5 / 6}
+    speed.count(
+        [
+            Generation(("a b", "c"), lengths=(3, 2)),
+            Failure("no image"),
+            Generation(("d",)),
+        ]
+    )
+    assert speed.values() == {
+        "captions": 3,
+        "tokens": 5,
+        "seconds": 6.0,
+        "tokens_per_second": 5 / 6,
+    }
 
 
 def test_counts_go_to_other_processes():
@@ -122,8 +160,12 @@ def test_results_come_in_order_and_every_replica_works():
 
         return Replica(work, lambda: 2)
 
-    assert list(spread(range(100), [worker(k) for k in range(3)])) == [i * i for i in range(100)]
-    assert sorted(i for share in shares for i in share) == list(range(100)) and all(shares)
+    assert list(spread(range(100), [worker(k) for k in range(3)])) == [
+        i * i for i in range(100)
+    ]
+    assert sorted(i for share in shares for i in share) == list(range(100)) and all(
+        shares
+    )
 
 
 def test_the_last_items_are_shared():
@@ -139,15 +181,23 @@ def test_an_error_stops_the_others_and_is_raised():
         raise ValueError("no such image")
 
     with pytest.raises(ValueError, match="no such image"):
-        list(spread(range(1000), [Replica(broken, lambda: 1), Replica(list, lambda: 1)]))
+        list(
+            spread(range(1000), [Replica(broken, lambda: 1), Replica(list, lambda: 1)])
+        )
     with pytest.raises(RuntimeError, match="returned 1 results for 2 items"):
         list(spread(range(4), [Replica(lambda part: list(part)[:1], lambda: 2)]))
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("replica-")]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith("replica-")
+    ]
 
 
 def test_a_closed_iterator_stops_the_replicas():
     seen: list[int] = []
-    results = spread(range(10**6), [Replica(lambda part: seen.extend(part) or list(part), lambda: 1)])
+    results = spread(
+        range(10**6), [Replica(lambda part: seen.extend(part) or list(part), lambda: 1)]
+    )
     assert next(results) == 0
     results.close()  # type: ignore[attr-defined]
-    assert len(seen) < 10**6 and not [t for t in threading.enumerate() if t.name.startswith("replica-")]
+    assert len(seen) < 10**6 and not [
+        t for t in threading.enumerate() if t.name.startswith("replica-")
+    ]

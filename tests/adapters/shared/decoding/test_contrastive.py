@@ -22,7 +22,9 @@ def by_definition(model, state, alpha, k):
         scores = {}
         for token in p.topk(k).indices.tolist():
             _, after = model(torch.tensor([token]), state)
-            likeness = max(torch.cosine_similarity(after[0], h, dim=0).item() for h in earlier)
+            likeness = max(
+                torch.cosine_similarity(after[0], h, dim=0).item() for h in earlier
+            )
             scores[token] = (1 - alpha) * p[token].item() - alpha * likeness
         tokens.append(max(scores, key=lambda token: scores[token]))
         logits, state = model(torch.tensor([tokens[-1]]), state)
@@ -32,7 +34,11 @@ def by_definition(model, state, alpha, k):
 
 def batch_of(model, examples):
     return DecodingBatch(
-        state=model.prefix(examples), start=torch.full((examples,), START), seeds=list(range(examples)), stop=(STOP,), max_length=LIMIT
+        state=model.prefix(examples),
+        start=torch.full((examples,), START),
+        seeds=list(range(examples)),
+        stop=(STOP,),
+        max_length=LIMIT,
     )
 
 
@@ -54,19 +60,35 @@ def test_alpha_zero_is_greedy_search():
     batch = batch_of(model, 5)
     greedy = decode(model, Decoding("greedy"), batch)
     contrastive = decode(model, Decoding("contrastive", options={"alpha": 0}), batch)
-    assert [h[0].tokens.tolist() for h in contrastive] == [h[0].tokens.tolist() for h in greedy]
-    assert [h[0].score for h in contrastive] == pytest.approx([h[0].score for h in greedy])
+    assert [h[0].tokens.tolist() for h in contrastive] == [
+        h[0].tokens.tolist() for h in greedy
+    ]
+    assert [h[0].score for h in contrastive] == pytest.approx(
+        [h[0].score for h in greedy]
+    )
 
 
 def test_a_forbidden_end_is_never_taken():
     model = Recurrent()
-    decoded = decode(model, Decoding("contrastive", top_k=7, options={"alpha": 1, "min_length": LIMIT}), batch_of(model, 3))
+    decoded = decode(
+        model,
+        Decoding("contrastive", top_k=7, options={"alpha": 1, "min_length": LIMIT}),
+        batch_of(model, 3),
+    )
     assert all(STOP not in hypotheses[0].tokens.tolist() for hypotheses in decoded)
 
 
 def test_errors():
     model = Recurrent()
-    with pytest.raises(HarnessError, match="options.alpha must be a number from 0 to 1, found 2"):
+    with pytest.raises(
+        HarnessError, match="options.alpha must be a number from 0 to 1, found 2"
+    ):
         decode(model, Decoding("contrastive", options={"alpha": 2}), batch_of(model, 1))
-    with pytest.raises(HarnessError, match="strategy contrastive needs the hidden vectors of the model"):
-        decode(lambda tokens, state: model(tokens, state), Decoding("contrastive"), batch_of(model, 1))
+    with pytest.raises(
+        HarnessError, match="strategy contrastive needs the hidden vectors of the model"
+    ):
+        decode(
+            lambda tokens, state: model(tokens, state),
+            Decoding("contrastive"),
+            batch_of(model, 1),
+        )

@@ -1,4 +1,6 @@
-"""Temperature, top-k and top-p against transformers and a plain formula; counter-based random numbers."""
+"""Temperature, top-k and top-p against transformers and a plain formula;
+counter-based random numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from harness.contracts import Decoding
 from harness.errors import HarnessError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.shared.decoding.decode import check_decoding
-from harness_models.shared.decoding.filters import check_filters, draw, filtered_probabilities, truncate, uniforms
+from harness_models.shared.decoding.filters import (
+    check_filters,
+    draw,
+    filtered_probabilities,
+    truncate,
+    uniforms,
+)
 
 
 def test_uniforms_are_uniform_and_independent_of_the_shape():
@@ -26,15 +34,25 @@ def test_filters_agree_with_transformers():
     guard_torchvision()
     transformers = pytest.importorskip("transformers")
     logits = torch.randn(6, 1000, generator=torch.Generator().manual_seed(0)) * 3
-    for temperature, top_k, top_p in [(1.0, 20, 0.9), (0.7, None, 0.5), (2.0, 300, 0.99), (2.5, None, 0.999), (1, 1, 1)]:
+    for temperature, top_k, top_p in [
+        (1.0, 20, 0.9),
+        (0.7, None, 0.5),
+        (2.0, 300, 0.99),
+        (2.5, None, 0.999),
+        (1, 1, 1),
+    ]:
         scores = transformers.TemperatureLogitsWarper(float(temperature))(None, logits)
         if top_k:
             scores = transformers.TopKLogitsWarper(top_k)(None, scores)
         if top_p < 1:
             scores = transformers.TopPLogitsWarper(top_p)(None, scores)
         mass, ids = filtered_probabilities(logits, temperature, top_k, top_p)
-        dense = torch.zeros(6, 1000, dtype=torch.float64).scatter(1, ids, mass / mass.sum(-1, keepdim=True))
-        torch.testing.assert_close(dense, scores.double().softmax(-1), atol=1e-6, rtol=0)
+        dense = torch.zeros(6, 1000, dtype=torch.float64).scatter(
+            1, ids, mass / mass.sum(-1, keepdim=True)
+        )
+        torch.testing.assert_close(
+            dense, scores.double().softmax(-1), atol=1e-6, rtol=0
+        )
 
 
 def test_top_k_includes_all_ties_and_top_p_cuts_ties_by_id():
@@ -50,7 +68,11 @@ def test_top_k_includes_all_ties_and_top_p_cuts_ties_by_id():
     [
         ([3.0, 1.0, 1.0, 1.0, 1.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
         ([0.0, 0.0, 0.0, 0.0, 0.0], [5.0, 4.0, 3.0, 2.0, 1.0]),
-        ([2.0, 2.0, 2.0, 1.0, 0.0], [9.0, 1.0, 1.0, 1.0, 1.0], [4.0, 3.0, 2.0, 1.0, 0.0]),
+        (
+            [2.0, 2.0, 2.0, 1.0, 0.0],
+            [9.0, 1.0, 1.0, 1.0, 1.0],
+            [4.0, 3.0, 2.0, 1.0, 0.0],
+        ),
     ],
 )
 def test_ties_with_the_k_th_remain_whatever_the_other_rows_are(rows):
@@ -58,7 +80,9 @@ def test_ties_with_the_k_th_remain_whatever_the_other_rows_are(rows):
     for k, row in enumerate(rows):
         remaining = ids[k][mass[k] > 0].tolist()
         threshold = sorted(row)[-2]
-        assert remaining == [token for token, logit in enumerate(row) if logit >= threshold]
+        assert remaining == [
+            token for token, logit in enumerate(row) if logit >= threshold
+        ]
 
 
 @given(
@@ -67,9 +91,15 @@ def test_ties_with_the_k_th_remain_whatever_the_other_rows_are(rows):
     top_p=st.one_of(st.none(), st.floats(0.05, 1.0)),
     temperature=st.sampled_from([0.5, 1.0, 2.0]),
 )
-def test_filters_equal_the_definition(values: list[int], top_k: int | None, top_p: float | None, temperature: float):
-    """Integer logits give many ties; 257 and more tokens reach the partial sort of the nucleus."""
-    mass, ids = filtered_probabilities(torch.tensor([values], dtype=torch.float32), temperature, top_k, top_p)
+def test_filters_equal_the_definition(
+    values: list[int], top_k: int | None, top_p: float | None, temperature: float
+):
+    """Integer logits give many ties; 257 and more tokens reach the partial sort of the
+    nucleus.
+    """
+    mass, ids = filtered_probabilities(
+        torch.tensor([values], dtype=torch.float32), temperature, top_k, top_p
+    )
     logits = np.array(values, dtype=float)
     expected = np.exp((logits - logits.max()) / temperature)
     if top_k is not None and top_k < len(values):
@@ -77,7 +107,8 @@ def test_filters_equal_the_definition(values: list[int], top_k: int | None, top_
     if top_p is not None and top_p < 1:
         order = np.argsort(-expected, kind="stable")
         before = np.cumsum(expected[order]) - expected[order]
-        # Sums in another order may differ in the last digits, so sets that reach top_p within rounding are not compared.
+        # Sums in another order may differ in the last digits, so sets that reach top_p
+        # within rounding are not compared.
         if np.isclose(before, expected.sum() * top_p, rtol=1e-9).any():
             return
         expected[order[before >= expected.sum() * top_p]] = 0
@@ -96,8 +127,14 @@ def test_a_draw_inverts_the_cdf():
 @pytest.mark.parametrize(
     ("decoding", "message"),
     [
-        (Decoding(temperature=0.0), "temperature must be a number above 0, found 0.0; .* use strategy: greedy"),
-        (Decoding(temperature=float("inf")), "temperature must be a number above 0, found inf"),
+        (
+            Decoding(temperature=0.0),
+            "temperature must be a number above 0, found 0.0; .* use strategy: greedy",
+        ),
+        (
+            Decoding(temperature=float("inf")),
+            "temperature must be a number above 0, found inf",
+        ),
         (Decoding(top_p=0.0), "top_p must be above 0 and at most 1, found 0.0"),
         (Decoding(top_p=1.1), "top_p must be above 0 and at most 1, found 1.1"),
         (Decoding(top_k=0), "top_k must be at least 1, found 0"),
@@ -113,7 +150,11 @@ LOGITS = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 30)) * 3
 
 @pytest.mark.parametrize(
     ("warper", "option", "value"),
-    [("MinPLogitsWarper", "min_p", 0.1), ("TypicalLogitsWarper", "typical_p", 0.7), ("EtaLogitsWarper", "eta", 0.02)],
+    [
+        ("MinPLogitsWarper", "min_p", 0.1),
+        ("TypicalLogitsWarper", "typical_p", 0.7),
+        ("EtaLogitsWarper", "eta", 0.02),
+    ],
 )
 def test_the_tokens_that_remain_are_those_of_transformers(warper, option, value):
     guard_torchvision()
@@ -122,22 +163,31 @@ def test_the_tokens_that_remain_are_those_of_transformers(warper, option, value)
 
     kept = ~torch.isinf(getattr(peers, warper)(value)(None, LOGITS.clone()))
     mass, _ = filtered_probabilities(LOGITS, 1.0, None, None)
-    assert torch.equal(truncate(mass, Decoding("sample", options={option: value})) > 0, kept)
+    assert torch.equal(
+        truncate(mass, Decoding("sample", options={option: value})) > 0, kept
+    )
     assert 1 < kept.sum(-1).double().mean() < 25
 
 
 def test_rules_apply_to_what_top_p_leaves_and_the_most_likely_token_remains():
     p = torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64)
     mass, _ = filtered_probabilities(p.log(), 1.0, None, 0.9)
-    assert (truncate(mass, Decoding(options={"min_p": 0.5})) > 0).tolist() == [[True, True, False, False]]
+    assert (truncate(mass, Decoding(options={"min_p": 0.5})) > 0).tolist() == [
+        [True, True, False, False]
+    ]
     assert (truncate(mass, Decoding(options={"eta": 1.0})) > 0).tolist()[0][0] is True
-    # surprise 0.69, 1.20, 1.90, 3.00 and entropy 1.14: the second token is the typical one
-    assert (truncate(p, Decoding(options={"typical_p": 0.2})) > 0).tolist() == [[False, True, False, False]]
+    # surprise 0.69, 1.20, 1.90, 3.00 and entropy 1.14: the second token is the typical
+    # one
+    assert (truncate(p, Decoding(options={"typical_p": 0.2})) > 0).tolist() == [
+        [False, True, False, False]
+    ]
     assert torch.equal(truncate(p, Decoding()), p)
 
 
 def test_draws_come_from_the_tokens_that_remain():
-    logits = torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64).log().expand(200, 4)
+    logits = (
+        torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64).log().expand(200, 4)
+    )
     numbers = torch.from_numpy(np.random.default_rng(1).random(200))
     tokens = draw(logits, numbers, Decoding("min-p", options={"min_p": 0.5}))
     assert set(tokens.tolist()) == {0, 1}
@@ -147,10 +197,23 @@ def test_draws_come_from_the_tokens_that_remain():
 @pytest.mark.parametrize(
     ("decoding", "message"),
     [
-        (Decoding("sample", options={"min_p": 0}), "options.min_p must be above 0 and at most 1, found 0"),
-        (Decoding("sample", options={"typical_p": "x"}), "options.typical_p must be above 0 and at most 1, found 'x'"),
-        (Decoding("typical"), r"strategy typical needs options.typical_p \(for example options: \{typical_p: 0.95\}\)"),
-        (Decoding("eta"), r"strategy eta needs options.eta \(for example options: \{eta: 0.0003\}\)"),
+        (
+            Decoding("sample", options={"min_p": 0}),
+            "options.min_p must be above 0 and at most 1, found 0",
+        ),
+        (
+            Decoding("sample", options={"typical_p": "x"}),
+            "options.typical_p must be above 0 and at most 1, found 'x'",
+        ),
+        (
+            Decoding("typical"),
+            r"strategy typical needs options.typical_p \(for example options: "
+            r"\{typical_p: 0.95\}\)",
+        ),
+        (
+            Decoding("eta"),
+            r"strategy eta needs options.eta \(for example options: \{eta: 0.0003\}\)",
+        ),
     ],
 )
 def test_errors(decoding, message):

@@ -1,4 +1,6 @@
-"""References that are scored in batches get the scores of single references; failures and generations of a batch."""
+"""References that are scored in batches get the scores of single references; failures
+and generations of a batch.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,20 @@ class Toy(LeftToRight):
         self.widths: list[tuple[int, int]] = []
 
     def inputs(self, examples):
-        return [Failure("no number") if example.id == "x" else int(example.id) for example in examples]
+        return [
+            Failure("no number") if example.id == "x" else int(example.id)
+            for example in examples
+        ]
 
     def groups(self, inputs):
         parts = [[i for i, n in enumerate(inputs) if n % 2 == odd] for odd in (0, 1)]
         return [part for part in parts if part]
 
     def prefix(self, inputs, examples):
-        return Prefix(torch.cat([self.model.prefix(1, seed) for seed in inputs]), torch.full((len(inputs),), START))
+        return Prefix(
+            torch.cat([self.model.prefix(1, seed) for seed in inputs]),
+            torch.full((len(inputs),), START),
+        )
 
     def reference_tokens(self, text):
         return [int(digit) for digit in text]
@@ -46,7 +54,11 @@ class Toy(LeftToRight):
 
     def forced_logits(self, prefix, owner, tokens):
         self.widths.append((len(tokens), tokens.shape[1]))
-        state, last, out = select_rows(prefix.state, owner), torch.full((len(tokens),), START), []
+        state, last, out = (
+            select_rows(prefix.state, owner),
+            torch.full((len(tokens),), START),
+            [],
+        )
         for t in range(tokens.shape[1]):
             logits, state = self.model(last, state)
             out.append(logits)
@@ -57,7 +69,13 @@ class Toy(LeftToRight):
 def examples(count):
     generator = np.random.default_rng(0)
     return [
-        Example(str(i), tuple("".join(map(str, generator.integers(1, 7, generator.integers(1, 10)))) for _ in range(1 + i % 4)))
+        Example(
+            str(i),
+            tuple(
+                "".join(map(str, generator.integers(1, 7, generator.integers(1, 10))))
+                for _ in range(1 + i % 4)
+            ),
+        )
         for i in range(count)
     ]
 
@@ -73,9 +91,13 @@ def test_batched_references_get_the_scores_of_single_references(size):
         state = adapter.model.prefix(1, int(example.id))[0]
         for text, score in zip(example.references, scores):
             ids = [int(digit) for digit in text]
-            logits = adapter.forced_logits(Prefix(state[None]), torch.tensor([0]), torch.tensor([ids]))[0]
+            logits = adapter.forced_logits(
+                Prefix(state[None]), torch.tensor([0]), torch.tensor([ids])
+            )[0]
             expected = logits.log_softmax(-1).numpy()
-            np.testing.assert_allclose(score.log_probs, expected[range(len(ids)), ids], atol=1e-9)
+            np.testing.assert_allclose(
+                score.log_probs, expected[range(len(ids)), ids], atol=1e-9
+            )
             ranks = [(row > row[i]).sum() for row, i in zip(expected, ids)]
             assert score.ranks.tolist() == ranks
             assert score.tokens == tuple(text)
@@ -91,15 +113,29 @@ def test_references_of_similar_length_share_a_pass():
 
 def test_references_without_tokens_or_too_long_are_refused():
     for text, count in (("", 0), ("1" * 10, 10)):
-        with pytest.raises(InputError, match=f"example '3' has {count} tokens; 1 to 9 can be scored"):
-            list(Toy(4).score_references([Example("2", ("1",)), Example("3", ("2", text))]))
+        with pytest.raises(
+            InputError, match=f"example '3' has {count} tokens; 1 to 9 can be scored"
+        ):
+            list(
+                Toy(4).score_references(
+                    [Example("2", ("1",)), Example("3", ("2", text))]
+                )
+            )
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_a_failure_takes_the_place_of_its_example(size):
     items = [Example(name, ("1",)) for name in ("0", "x", "3", "2", "x")]
-    results = list(Toy(size).generate(items, Decoding("sample", candidates=2), range(5)))
-    assert [isinstance(item, Failure) for item in results] == [False, True, False, False, True]
+    results = list(
+        Toy(size).generate(items, Decoding("sample", candidates=2), range(5))
+    )
+    assert [isinstance(item, Failure) for item in results] == [
+        False,
+        True,
+        False,
+        False,
+        True,
+    ]
     for i in (0, 2, 3):
         (alone,) = Toy(1).generate([items[i]], Decoding("sample", candidates=2), [i])
         batched = results[i]

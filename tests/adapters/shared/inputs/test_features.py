@@ -10,7 +10,15 @@ import torch
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.features import FeatureFile, SceneVectors, SceneViews, from_scenes, read_captions, scene_of, scene_pairs
+from harness_models.shared.inputs.features import (
+    FeatureFile,
+    SceneVectors,
+    SceneViews,
+    from_scenes,
+    read_captions,
+    scene_of,
+    scene_pairs,
+)
 from harness_models.vlp.regions import SceneRegions
 
 ROWS = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -29,27 +37,47 @@ def test_every_format_gives_the_same_rows(tmp_path):
     for protocol in (2, 4, 5):
         captions = [{"image_id": i, "clip_embedding": k} for k, i in enumerate("ab")]
         data = {"clip_embedding": torch.from_numpy(ROWS).half(), "captions": captions}
-        (tmp_path / f"p{protocol}.pkl").write_bytes(pickle.dumps(data, protocol=protocol))
-    (tmp_path / "m.pkl").write_bytes(pickle.dumps({"a": ROWS[0], "b": torch.from_numpy(ROWS[1])}))
-    for name in ("one.npz", "two.npz", "three.safetensors", "p2.pkl", "p4.pkl", "p5.pkl", "m.pkl"):
+        (tmp_path / f"p{protocol}.pkl").write_bytes(
+            pickle.dumps(data, protocol=protocol)
+        )
+    (tmp_path / "m.pkl").write_bytes(
+        pickle.dumps({"a": ROWS[0], "b": torch.from_numpy(ROWS[1])})
+    )
+    for name in (
+        "one.npz",
+        "two.npz",
+        "three.safetensors",
+        "p2.pkl",
+        "p4.pkl",
+        "p5.pkl",
+        "m.pkl",
+    ):
         file = FeatureFile(tmp_path / name)
         np.testing.assert_array_equal(file.row(example("b")), ROWS[1])
         assert file.row(example("b")).dtype == np.float32
 
 
 def test_examples_are_looked_up_by_media_stem_and_as_integers(tmp_path):
-    np.savez(tmp_path / "f.npz", **{"391895": ROWS[0], "COCO_val2014_000000000042": ROWS[1]})
+    np.savez(
+        tmp_path / "f.npz", **{"391895": ROWS[0], "COCO_val2014_000000000042": ROWS[1]}
+    )
     file = FeatureFile(tmp_path / "f.npz")
     np.testing.assert_array_equal(file.row(example("000000391895")), ROWS[0])
-    np.testing.assert_array_equal(file.row(example("42", "val/COCO_val2014_000000000042.jpg")), ROWS[1])
+    np.testing.assert_array_equal(
+        file.row(example("42", "val/COCO_val2014_000000000042.jpg")), ROWS[1]
+    )
 
 
 def test_missing_ids_and_nan_are_refused(tmp_path):
     np.savez(tmp_path / "f.npz", cat1=ROWS[0], bad=np.array([1.0, np.nan]))
     file = FeatureFile(tmp_path / "f.npz")
-    with pytest.raises(InputError, match=r"f\.npz: no features for 2 of 3 examples: cat2, dog"):
+    with pytest.raises(
+        InputError, match=r"f\.npz: no features for 2 of 3 examples: cat2, dog"
+    ):
         file.check([example("cat1"), example("cat2"), example("dog")])
-    with pytest.raises(InputError, match="no features for example 'cat2'; did you mean 'cat1'"):
+    with pytest.raises(
+        InputError, match="no features for example 'cat2'; did you mean 'cat1'"
+    ):
         file.row(example("cat2"))
     with pytest.raises(InputError, match="'bad' hold NaN"):
         file.row(example("bad"))
@@ -61,7 +89,10 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "c.pkl").write_bytes(pickle.dumps({"a": ROWS})[:40])
     (tmp_path / "e.csv").write_text("a,1")
     np.savez(tmp_path / "f.npz", ids=np.array(["a", "b"]), features=ROWS[:1])
-    rows = {"clip_embedding": ROWS, "captions": [{"image_id": "a", "clip_embedding": 7}]}
+    rows = {
+        "clip_embedding": ROWS,
+        "captions": [{"image_id": "a", "clip_embedding": 7}],
+    }
     (tmp_path / "g.pkl").write_bytes(pickle.dumps(rows))
     for name, message in [
         ("a.npz", "not a complete"),
@@ -76,22 +107,36 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
             FeatureFile(tmp_path / name)
 
 
-A, B = Example("1234", ("a",)), Example("one/shape/00001", ("a",), meta={"target_id": 1234})
+A, B = (
+    Example("1234", ("a",)),
+    Example("one/shape/00001", ("a",), meta={"target_id": 1234}),
+)
 
 
 def test_the_id_or_the_reader_names_the_scene():
     assert scene_of(A) == scene_of(B) == 1234
     with pytest.raises(InputError, match="example 'img7' is not a scene"):
         scene_of(Example("img7", ("a",)))
-    with pytest.raises(HarnessError, match="scene id 480000; expected a whole number from 0 to 479999"):
+    with pytest.raises(
+        HarnessError, match="scene id 480000; expected a whole number from 0 to 479999"
+    ):
         scene_of(Example("480000", ("a",)))
 
 
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        (SceneViews, {"frams": 2}, "scenes has no setting 'frams'; did you mean 'frames'[?]; it has frames, stride"),
-        (SceneViews, {"frames": "two"}, "frames is at least 2 and stride at least 1; found 'two' and 2"),
+        (
+            SceneViews,
+            {"frams": 2},
+            "scenes has no setting 'frams'; did you mean 'frames'[?]; it has frames, "
+            "stride",
+        ),
+        (
+            SceneViews,
+            {"frames": "two"},
+            "frames is at least 2 and stride at least 1; found 'two' and 2",
+        ),
         (SceneVectors, [1], "scenes is a mapping of settings; found"),
         (SceneRegions, {"view": "left"}, "left"),
     ],
@@ -108,12 +153,16 @@ def test_vectors_and_views_belong_to_the_scene():
     assert np.array_equal(vectors.row(A), vectors.row(B))
     arrays = views.read(A)
     assert arrays["appearance"].shape == (3, vectors.width)
-    assert np.array_equal(arrays["appearance"][-1], vectors.row(A))  # the camera ends at the orientation of the scene
+    # the camera ends at the orientation of the scene
+    assert np.array_equal(arrays["appearance"][-1], vectors.row(A))
     np.testing.assert_allclose(arrays["motion"], np.diff(arrays["appearance"], axis=0))
     assert [scene % 15 for scene in views.path_of(1234)] == [8, 6, 4]
 
 
-@pytest.mark.parametrize(("scene", "orientations"), [(15, [4, 2, 0]), (29, [10, 12, 14]), (22, [11, 9, 7]), (23, [4, 6, 8])])
+@pytest.mark.parametrize(
+    ("scene", "orientations"),
+    [(15, [4, 2, 0]), (29, [10, 12, 14]), (22, [11, 9, 7]), (23, [4, 6, 8])],
+)
 def test_the_camera_comes_from_the_side_with_more_orientations(scene, orientations):
     path = SceneViews(frames=3, stride=2).path_of(scene)
     assert [frame % 15 for frame in path] == orientations
@@ -122,10 +171,17 @@ def test_the_camera_comes_from_the_side_with_more_orientations(scene, orientatio
 
 def test_captions_of_a_file(tmp_path):
     (tmp_path / "c.json").write_text('{"a": ["one", "two"], "b": ["three"]}')
-    assert read_captions(tmp_path / "c.json") == [("a", "one"), ("a", "two"), ("b", "three")]
+    assert read_captions(tmp_path / "c.json") == [
+        ("a", "one"),
+        ("a", "two"),
+        ("b", "three"),
+    ]
     for text in ('["one"]', "{}", '{"a": "one"}'):
         (tmp_path / "c.json").write_text(text)
-        with pytest.raises(InputError, match="c.json: expected a mapping of example ids to lists of captions"):
+        with pytest.raises(
+            InputError,
+            match="c.json: expected a mapping of example ids to lists of captions",
+        ):
             read_captions(tmp_path / "c.json")
 
 

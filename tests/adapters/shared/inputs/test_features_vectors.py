@@ -22,5 +22,8 @@ def test_scenes_open_rendered_scenes():
 
 @pytest.mark.parametrize("features", [None, 3, {"scenes": {}, "more": 1}, {"views": 1}])
 def test_other_values_are_refused(features):
-    with pytest.raises(HarnessError, match="features is a file of vectors by example id, or {scenes: {}}; found"):
+    with pytest.raises(
+        HarnessError,
+        match="features is a file of vectors by example id, or {scenes: {}}; found",
+    ):
         open_vectors(features)

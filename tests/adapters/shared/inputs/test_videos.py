@@ -7,7 +7,12 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness_models.shared.inputs.videos import SceneVideos, VideoFeatureFiles, open_videos, sampled_frames
+from harness_models.shared.inputs.videos import (
+    SceneVideos,
+    VideoFeatureFiles,
+    open_videos,
+    sampled_frames,
+)
 
 
 def test_frames_are_the_middles_of_equal_spans():
@@ -20,7 +25,11 @@ def test_frames_are_the_middles_of_equal_spans():
 @pytest.fixture
 def files(tmp_path):
     for name, width in (("m", 4), ("i", 3)):
-        np.savez(tmp_path / f"{name}.npz", v1=np.arange(6.0 * width).reshape(6, width), video2=np.ones((2, width)))
+        np.savez(
+            tmp_path / f"{name}.npz",
+            v1=np.arange(6.0 * width).reshape(6, width),
+            video2=np.ones((2, width)),
+        )
     return {name: str(tmp_path / f"{name}.npz") for name in "mi"}
 
 
@@ -37,9 +46,17 @@ def test_series_are_read_in_the_order_of_the_widths(files):
 
 def test_series_are_named_by_id_number_or_media(files):
     source = open_videos(files, 2)
-    source.check([Example("v1", ("a",)), Example("2", ("a",)), Example("x", ("a",), "videos/v1.mp4")])
+    source.check(
+        [
+            Example("v1", ("a",)),
+            Example("2", ("a",)),
+            Example("x", ("a",), "videos/v1.mp4"),
+        ]
+    )
     with pytest.raises(InputError, match="no features for 2 of 3 examples: y, z"):
-        source.check([Example("v1", ("a",)), Example("y", ("a",)), Example("z", ("a",))])
+        source.check(
+            [Example("v1", ("a",)), Example("y", ("a",)), Example("z", ("a",))]
+        )
 
 
 def test_hdf5_files_give_the_same_series(files, tmp_path):
@@ -60,10 +77,14 @@ def test_features_that_do_not_fit_are_refused(files, tmp_path):
     source, example = open_videos(files, 2), Example("v1", ("a",))
     with pytest.raises(InputError, match=r"features \(6, 4\), expected \(frames, 5\)"):
         source.read(example, {"m": 5})
-    with pytest.raises(InputError, match="the checkpoint takes the modality 'o'; features has m, i"):
+    with pytest.raises(
+        InputError, match="the checkpoint takes the modality 'o'; features has m, i"
+    ):
         source.read(example, {"o": 5})
     np.savez(tmp_path / "nan.npz", v1=np.full((2, 4), np.nan))
-    with pytest.raises(InputError, match="features of example 'v1' contain NaN or infinity"):
+    with pytest.raises(
+        InputError, match="features of example 'v1' contain NaN or infinity"
+    ):
         open_videos({"m": str(tmp_path / "nan.npz")}, 2).read(example, {"m": 4})
     with pytest.raises(InputError, match="no such feature file"):
         open_videos({"m": str(tmp_path / "none.npz")}, 2)
@@ -71,7 +92,9 @@ def test_features_that_do_not_fit_are_refused(files, tmp_path):
 
 @pytest.mark.parametrize("features", [None, {}, "m.npz", 3])
 def test_values_that_are_no_mapping_are_refused(features):
-    with pytest.raises(HarnessError, match="features is a mapping of modalities to files"):
+    with pytest.raises(
+        HarnessError, match="features is a mapping of modalities to files"
+    ):
         open_videos(features, 2)
 
 

@@ -8,7 +8,12 @@ import pytest
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
 from harness_models.shared.inputs.features import SceneViews
-from harness_models.shared.inputs.videos import FileViews, SemSynAnViews, collate, open_views
+from harness_models.shared.inputs.videos import (
+    FileViews,
+    SemSynAnViews,
+    collate,
+    open_views,
+)
 
 
 def test_the_published_feature_layout_is_read(tmp_path):
@@ -20,7 +25,10 @@ def test_the_published_feature_layout_is_read(tmp_path):
         group["count_features"] = np.array([4, 2])
     views = SemSynAnViews(tmp_path / "f.h5")
     assert views.widths == {"appearance": 3, "motion": 5}
-    assert views.read(Example("video1", ("a",)))["appearance"].tolist() == [[12, 13, 14], [15, 16, 17]]
+    assert views.read(Example("video1", ("a",)))["appearance"].tolist() == [
+        [12, 13, 14],
+        [15, 16, 17],
+    ]
     with pytest.raises(InputError, match="no video number from 0 to 1"):
         views.read(Example("video7", ("a",)))
 
@@ -32,7 +40,10 @@ def test_files_give_sequences_and_single_vectors(tmp_path):
     assert isinstance(views, FileViews)
     assert views.widths == {"a": 3, "b": 4}
     arrays = views.read(Example("v", ("x",)))
-    assert {name: array.shape for name, array in arrays.items()} == {"a": (2, 3), "b": (1, 4)}
+    assert {name: array.shape for name, array in arrays.items()} == {
+        "a": (2, 3),
+        "b": (1, 4),
+    }
     with pytest.raises(InputError, match="no features for 1 of 1 examples: w"):
         views.check([Example("w", ("x",))])
 
@@ -61,7 +72,10 @@ def test_files_that_are_not_in_the_published_layout_are_refused(tmp_path):
 
 
 def test_batches_are_padded_and_masked():
-    rows = [{"a": np.ones((2, 3), dtype=np.float32)}, {"a": np.full((1, 3), 2, dtype=np.float32)}]
+    rows = [
+        {"a": np.ones((2, 3), dtype=np.float32)},
+        {"a": np.full((1, 3), 2, dtype=np.float32)},
+    ]
     views, masks = collate(rows)
     assert views["a"].tolist() == [[[1, 1, 1]] * 2, [[2, 2, 2], [0, 0, 0]]]
     assert masks["a"].tolist() == [[True, True], [True, False]]

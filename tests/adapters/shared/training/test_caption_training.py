@@ -10,7 +10,14 @@ import pytest
 import torch
 
 from harness.errors import HarnessError
-from harness_models.shared.training.caption_training import IGNORED, CaptionRecipe, CaptionTraining, open_vocabulary, pad_rows, token_loss
+from harness_models.shared.training.caption_training import (
+    IGNORED,
+    CaptionRecipe,
+    CaptionTraining,
+    open_vocabulary,
+    pad_rows,
+    token_loss,
+)
 from harness_models.shared.training.loop import STATE
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_tasks.a3ds.scene import captions
@@ -26,7 +33,15 @@ def test_the_loss_is_the_mean_over_the_slots_that_count():
     logits, goal = torch.randn(2, 3, 4), pad_rows([[1, 2, 3], [0]], IGNORED)
     loss, count = token_loss(logits, goal)
     log_probs = logits.log_softmax(-1)
-    expected = -(log_probs[0, 0, 1] + log_probs[0, 1, 2] + log_probs[0, 2, 3] + log_probs[1, 0, 0]) / 4
+    expected = (
+        -(
+            log_probs[0, 0, 1]
+            + log_probs[0, 1, 2]
+            + log_probs[0, 2, 3]
+            + log_probs[1, 0, 0]
+        )
+        / 4
+    )
     assert count == 4
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
 
@@ -69,7 +84,11 @@ def test_captions_of_a_file(tmp_path):
     (tmp_path / "c.json").write_text(json.dumps({"a": ["one", "two"], "b": ["three"]}))
     recipe = Plain(captions=str(tmp_path / "c.json"), features="f.npz")
     assert recipe.pairs() == [("a", "one"), ("a", "two"), ("b", "three")]
-    assert recipe.checkpoint_config(3) == {"features": "f.npz", "recipe": recipe.checkpoint_config(3)["recipe"], "epochs": 3}
+    assert recipe.checkpoint_config(3) == {
+        "features": "f.npz",
+        "recipe": recipe.checkpoint_config(3)["recipe"],
+        "epochs": 3,
+    }
 
 
 @pytest.mark.parametrize(
@@ -79,10 +98,23 @@ def test_captions_of_a_file(tmp_path):
         ({"captions": "c.json", "scenes": 3}, "plain: give either captions"),
         ({"captions": "c.json"}, "plain: features are missing"),
         ({"scenes": -1}, "plain: scenes is -1; expected a whole number of at least 0"),
-        ({"scenes": 3, "epochs": 0}, "epochs is 0; expected a whole number of at least 1"),
-        ({"scenes": 3, "batch": 2.5}, "batch is 2.5; expected a whole number of at least 1"),
-        ({"scenes": 3, "learning_rate": "1e-3"}, "learning_rate is '1e-3'; expected a number .in YAML write 1.0e-3, not 1e-3"),
-        ({"scenes": 3, "model": {"widht": 4}}, "unknown sizes widht; did you mean 'width'"),
+        (
+            {"scenes": 3, "epochs": 0},
+            "epochs is 0; expected a whole number of at least 1",
+        ),
+        (
+            {"scenes": 3, "batch": 2.5},
+            "batch is 2.5; expected a whole number of at least 1",
+        ),
+        (
+            {"scenes": 3, "learning_rate": "1e-3"},
+            "learning_rate is '1e-3'; expected a number .in YAML write 1.0e-3, "
+            "not 1e-3",
+        ),
+        (
+            {"scenes": 3, "model": {"widht": 4}},
+            "unknown sizes widht; did you mean 'width'",
+        ),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(values, message):
@@ -112,7 +144,9 @@ class ToyTraining(CaptionTraining):
         return torch.nn.Linear(1, 1)
 
     def batch_loss(self, batch):
-        return ((self.model(torch.ones(len(batch), 1))[:, 0] - self.goals[list(batch)]) ** 2).mean(), len(batch)
+        return (
+            (self.model(torch.ones(len(batch), 1))[:, 0] - self.goals[list(batch)]) ** 2
+        ).mean(), len(batch)
 
     def settings(self):
         return {"names": [example.id for example in self.examples]}
@@ -138,7 +172,9 @@ def test_a_training_writes_weights_settings_and_vocabulary(recipe, tmp_path):
     assert settings["recipe"]["captions"] == recipe.captions
 
 
-def test_weights_depend_on_the_recipe_and_the_random_state_of_the_caller_stays(recipe, tmp_path):
+def test_weights_depend_on_the_recipe_and_the_random_state_of_the_caller_stays(
+    recipe, tmp_path
+):
     states, weights = [], []
     for name in "ab":
         torch.manual_seed(ord(name))

@@ -16,8 +16,17 @@ from harness_models.shared.training.loop import Loop, Schedule, has_run, load_st
 X = torch.arange(12.0).reshape(6, 2)
 
 
-def loop(folder: Path, epochs: int = 3, *, resume: bool = False, recipe: str = "{}", rate: float = 0.1) -> Loop:
-    """Regression of a sum on six rows with dropout, so that the result depends on the random seed of every epoch."""
+def loop(
+    folder: Path,
+    epochs: int = 3,
+    *,
+    resume: bool = False,
+    recipe: str = "{}",
+    rate: float = 0.1,
+) -> Loop:
+    """Regression of a sum on six rows with dropout, so that the result depends on the
+    random seed of every epoch.
+    """
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(2, 1))
 
@@ -25,12 +34,24 @@ def loop(folder: Path, epochs: int = 3, *, resume: bool = False, recipe: str = "
         rows = X[list(batch)]
         return (model(rows)[:, 0] - rows.sum(1)).square().mean(), len(batch)
 
-    schedule = Schedule(epochs=epochs, batch=4, learning_rate=rate, weight_decay=0.0, decay=0.5, clip=1.0, seed=7)
+    schedule = Schedule(
+        epochs=epochs,
+        batch=4,
+        learning_rate=rate,
+        weight_decay=0.0,
+        decay=0.5,
+        clip=1.0,
+        seed=7,
+    )
     return Loop(model, loss, len(X), schedule, folder, recipe, resume=resume)
 
 
 def weights(training: Loop) -> list[float]:
-    return [value for weight in training.model.parameters() for value in weight.flatten().tolist()]
+    return [
+        value
+        for weight in training.model.parameters()
+        for value in weight.flatten().tolist()
+    ]
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path):
@@ -62,16 +83,22 @@ def test_a_folder_with_a_run_is_refused(tmp_path: Path):
     assert not has_run(tmp_path)
     loop(tmp_path, 1).run()
     assert has_run(tmp_path)
-    with pytest.raises(HarnessError, match="holds a run already; choose another folder or use --resume"):
+    with pytest.raises(
+        HarnessError, match="holds a run already; choose another folder or use --resume"
+    ):
         loop(tmp_path)
-    with pytest.raises(HarnessError, match="holds a run of another recipe; choose another folder"):
+    with pytest.raises(
+        HarnessError, match="holds a run of another recipe; choose another folder"
+    ):
         loop(tmp_path, resume=True, recipe='{"other": 1}')
 
 
 def test_a_loss_that_is_not_finite_is_refused(tmp_path: Path):
     training = loop(tmp_path)
     training.loss = lambda batch: (torch.tensor(float("nan")), 1)
-    with pytest.raises(HarnessError, match="the loss is nan in epoch 1; lower learning_rate"):
+    with pytest.raises(
+        HarnessError, match="the loss is nan in epoch 1; lower learning_rate"
+    ):
         training.run()
     assert not has_run(tmp_path)
 
@@ -82,7 +109,9 @@ def test_a_truncated_state_is_refused(tmp_path: Path):
     content = path.read_bytes()
     for size in (0, 10, len(content) // 2):
         path.write_bytes(content[:size])
-        with pytest.raises(InputError, match="state.pt: not a checkpoint, or truncated"):
+        with pytest.raises(
+            InputError, match="state.pt: not a checkpoint, or truncated"
+        ):
             load_state(path)
 
 

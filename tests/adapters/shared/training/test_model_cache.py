@@ -13,7 +13,11 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.files.checksums import find_damage
-from harness_models.shared.training.model_cache import cache_folder, get_or_train, model_key
+from harness_models.shared.training.model_cache import (
+    cache_folder,
+    get_or_train,
+    model_key,
+)
 from harness_models.shared.training.recipe import Trainer
 from harness_tasks.a3ds import render
 
@@ -24,7 +28,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "toy"
 
 
-def test_the_environment_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_environment_sets_the_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     assert cache_folder("toy") == tmp_path / "toy"
     monkeypatch.delenv("HARNESS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
@@ -50,7 +56,9 @@ def test_a_model_is_trained_once(cache: Path):
 
 
 @pytest.mark.parametrize("damage", ["zeros", "flipped", "missing"])
-def test_a_damaged_model_is_trained_again_with_one_note(cache: Path, caplog: pytest.LogCaptureFixture, damage: str):
+def test_a_damaged_model_is_trained_again_with_one_note(
+    cache: Path, caplog: pytest.LogCaptureFixture, damage: str
+):
     trainings: list[Path] = []
 
     def train(folder: Path, advance: Callable[[int], object]) -> None:
@@ -64,17 +72,25 @@ def test_a_damaged_model_is_trained_again_with_one_note(cache: Path, caplog: pyt
     if damage == "missing":
         weights.unlink()
     else:
-        weights.write_bytes({"zeros": whole[:100] + bytes(100), "flipped": whole[:-1] + b"x"}[damage])
+        weights.write_bytes(
+            {"zeros": whole[:100] + bytes(100), "flipped": whole[:-1] + b"x"}[damage]
+        )
     assert get_or_train("toy", "key", "a toy", 1, train) == cache / "key"
     assert weights.read_bytes() == whole
     assert len(trainings) == 2
-    notes = [text for record in caplog.records if (text := record.getMessage()).startswith("note")]
+    notes = [
+        text
+        for record in caplog.records
+        if (text := record.getMessage()).startswith("note")
+    ]
     assert notes == [f"note: {weights} is damaged; training a toy again"]
     get_or_train("toy", "key", "a toy", 1, train)
     assert len(trainings) == 2
 
 
-def test_a_damaged_model_in_a_folder_that_cannot_be_written_is_an_error(cache: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_damaged_model_in_a_folder_that_cannot_be_written_is_an_error(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+):
     def train(folder: Path, advance: Callable[[int], object]) -> None:
         (folder / "weights").write_text("weights")
 
@@ -82,7 +98,11 @@ def test_a_damaged_model_in_a_folder_that_cannot_be_written_is_an_error(cache: P
     monkeypatch.setattr("os.access", lambda path, mode: False)
     assert get_or_train("toy", "key", "a toy", 1, train) == folder
     (folder / "weights").write_text("weightz")
-    with pytest.raises(HarnessError, match="weights: is damaged, in a folder that cannot be written: set HARNESS_CACHE"):
+    with pytest.raises(
+        HarnessError,
+        match="weights: is damaged, in a folder that cannot be written: "
+        "set HARNESS_CACHE",
+    ):
         get_or_train("toy", "key", "a toy", 1, train)
     assert (folder / "weights").read_text() == "weightz"
 
@@ -90,7 +110,9 @@ def test_a_damaged_model_in_a_folder_that_cannot_be_written_is_an_error(cache: P
 def test_a_model_without_checksums_gets_them(cache: Path):
     (cache / "key").mkdir(parents=True)
     (cache / "key" / "weights").write_text("weights")
-    folder = get_or_train("toy", "key", "a toy", 1, lambda folder, advance: pytest.fail("trained again"))
+    folder = get_or_train(
+        "toy", "key", "a toy", 1, lambda folder, advance: pytest.fail("trained again")
+    )
     assert find_damage(folder) is None
 
 
@@ -150,7 +172,11 @@ def test_the_name_the_version_and_the_recipe_are_part_of_the_key():
 @pytest.mark.parametrize("nested", [False, True])
 def test_the_contents_of_files_are_part_of_the_key(tmp_path: Path, nested: bool):
     path = tmp_path / "captions.json"
-    values: dict[str, Any] = {"model": {"sources": [{"file": str(path)}]}} if nested else {"captions": str(path)}
+    values: dict[str, Any] = (
+        {"model": {"sources": [{"file": str(path)}]}}
+        if nested
+        else {"captions": str(path)}
+    )
     path.write_text("{}")
     first = key(**values)
     path.write_text("{ }")
@@ -159,13 +185,17 @@ def test_the_contents_of_files_are_part_of_the_key(tmp_path: Path, nested: bool)
     assert key(**values) == first
 
 
-def test_the_version_of_the_renderer_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch):
+def test_the_version_of_the_renderer_is_part_of_the_key(
+    monkeypatch: pytest.MonkeyPatch,
+):
     first = key()
     monkeypatch.setattr(render, "VERSION", "another")
     assert key() != first
 
 
-def test_source_code_is_not_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_source_code_is_not_part_of_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     source = '''"""Training."""
 from dataclasses import dataclass
 FORMAT_VERSION = 1
@@ -190,6 +220,13 @@ def train(recipe, folder, *, resume=False, report=None):
 
     first = key_of(source)
     assert key_of(source.replace("Train.", "Train the model.")) == first
-    assert key_of(source.replace("return folder", "folder.mkdir()  # create it\n    return folder")) == first
+    assert (
+        key_of(
+            source.replace(
+                "return folder", "folder.mkdir()  # create it\n    return folder"
+            )
+        )
+        == first
+    )
     assert key_of(source.replace("FORMAT_VERSION = 1", "FORMAT_VERSION = 2")) != first
     monkeypatch.delitem(sys.modules, "acme_training")

@@ -14,7 +14,13 @@ import pytest
 from harness.errors import HarnessError, InputError
 from harness.files.yaml_source import loads
 from harness.registry import current
-from harness_models.shared.training.recipe import Trainer, load_trainer, read_recipe, recipe_command, recipe_from
+from harness_models.shared.training.recipe import (
+    Trainer,
+    load_trainer,
+    read_recipe,
+    recipe_command,
+    recipe_from,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +47,17 @@ def test_a_recipe_from_a_mapping():
     ("text", "message"),
     [
         ("- captions", "here:1: expected a mapping; found list"),
-        ("epochs: 1\ncaption: c", "here:2: the recipe has no parameter 'caption'; did you mean 'captions'?; parameters are:"),
+        (
+            "epochs: 1\ncaption: c",
+            "here:2: the recipe has no parameter 'caption'; "
+            "did you mean 'captions'?; parameters are:",
+        ),
         ("epochs: 1", "here:1: the recipe needs the parameter 'captions'"),
         ("captions: c\nepochs: 0", "here:1: toy: epochs is 0"),
-        ("captions: c\nepochs: two", "here:2: the recipe: epochs is 'two'; expected a whole number"),
+        (
+            "captions: c\nepochs: two",
+            "here:2: the recipe: epochs is 'two'; expected a whole number",
+        ),
     ],
 )
 def test_a_recipe_that_does_not_fit_is_one_line(text: str, message: str):
@@ -63,31 +76,41 @@ def test_a_recipe_that_does_not_fit_is_one_line(text: str, message: str):
         (b"- captions", "expected a mapping; found list"),
     ],
 )
-def test_a_file_that_is_no_recipe_is_one_line_with_its_path(content: bytes | None, message: str, tmp_path: Path):
+def test_a_file_that_is_no_recipe_is_one_line_with_its_path(
+    content: bytes | None, message: str, tmp_path: Path
+):
     path = tmp_path / "recipe.yaml"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(InputError) as caught:
         read_recipe(path, ToyRecipe)
-    assert str(caught.value).startswith(str(path)) and f": {message}" in str(caught.value)
+    assert str(caught.value).startswith(str(path)) and f": {message}" in str(
+        caught.value
+    )
     assert "\n" not in str(caught.value)
 
 
 def test_a_recipe_from_a_file(tmp_path: Path):
     (tmp_path / "recipe.yaml").write_text("captions: c.json\nmodel: {width: 4}\n")
-    assert read_recipe(tmp_path / "recipe.yaml", ToyRecipe) == ToyRecipe(captions="c.json", model={"width": 4})
+    assert read_recipe(tmp_path / "recipe.yaml", ToyRecipe) == ToyRecipe(
+        captions="c.json", model={"width": 4}
+    )
 
 
 # ------------------------------------------------------------------ trainers
 @pytest.mark.parametrize("version", [(), (0,), (True,), ("1",), (1.0,), (None,)])
 def test_a_trainer_without_a_format_version_is_refused(version: tuple[Any, ...]):
-    with pytest.raises(HarnessError, match=r"trainer of ToyRecipe: format_version is .*; expected a whole number"):
+    with pytest.raises(
+        HarnessError,
+        match=r"trainer of ToyRecipe: format_version is .*; expected a whole number",
+    ):
         Trainer(ToyRecipe, toy_train, *version)
 
 
 def recipe_trainers() -> list[str]:
     names = [entry.name for entry in current().entries("trainers")]
-    return [name for name in names if name not in ("rnnlm", "a3ds")]  # these two are trained by command-line options
+    # these two are trained by command-line options
+    return [name for name in names if name not in ("rnnlm", "a3ds")]
 
 
 @pytest.mark.parametrize("name", recipe_trainers())
@@ -95,12 +118,20 @@ def test_the_trainers_of_the_registry_declare_what_a_cache_key_needs(name: str):
     pytest.importorskip("torch")
     trainer = load_trainer(name)
     assert is_dataclass(trainer.recipe) and callable(trainer.train)
-    declared = sys.modules[trainer.recipe.__module__], sys.modules[trainer.train.__module__]
-    assert trainer.format_version in [module.__dict__.get("FORMAT_VERSION") for module in declared]
+    declared = (
+        sys.modules[trainer.recipe.__module__],
+        sys.modules[trainer.train.__module__],
+    )
+    assert trainer.format_version in [
+        module.__dict__.get("FORMAT_VERSION") for module in declared
+    ]
 
 
 def test_a_system_without_a_recipe_is_refused():
-    with pytest.raises(HarnessError, match="'a3ds' is not trained by a recipe; see 'harness train a3ds --help'"):
+    with pytest.raises(
+        HarnessError,
+        match="'a3ds' is not trained by a recipe; see 'harness train a3ds --help'",
+    ):
         load_trainer("a3ds")
 
 
@@ -119,14 +150,22 @@ def trainer():
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("Trainer(Recipe, train)", "trainer of Recipe: format_version is 0; expected a whole number of at least 1"),
+        (
+            "Trainer(Recipe, train)",
+            "trainer of Recipe: format_version is 0; "
+            "expected a whole number of at least 1",
+        ),
         ("Recipe, train", "trainer() of 'acme' returns tuple; expected Trainer"),
         ("Trainer(Recipe, train, 3)", None),
     ],
 )
-def test_the_trainer_of_a_plugin(value: str, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_trainer_of_a_plugin(
+    value: str, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "acme_cli.py").write_text(PLUGIN.format(value))
-    (tmp_path / "registry.yaml").write_text('trainers:\n  acme: {import: "acme_cli:run", summary: "toy"}\n')
+    (tmp_path / "registry.yaml").write_text(
+        'trainers:\n  acme: {import: "acme_cli:run", summary: "toy"}\n'
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "acme_cli", raising=False)
     if message is None:
@@ -156,7 +195,12 @@ def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsy
     (tmp_path / "r.yaml").write_text("epochs: 2\n")
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    assert run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out", "--resume"])) == 0
+    assert (
+        run(
+            parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out", "--resume"])
+        )
+        == 0
+    )
     printed = capsys.readouterr().out.splitlines()
     assert len(printed) == 3
     assert printed[2] == "out/model.safetensors"
@@ -165,7 +209,9 @@ def test_the_command_reads_the_recipe_and_prints_epochs_and_path(tmp_path, capsy
         run(parser.parse_args([str(tmp_path / "r.yaml"), "--output", "out"]))
 
 
-@pytest.mark.parametrize("entry", current().entries("trainers"), ids=lambda entry: entry.name)
+@pytest.mark.parametrize(
+    "entry", current().entries("trainers"), ids=lambda entry: entry.name
+)
 def test_every_registered_module_has_the_entry_points(entry):
     module = importlib.import_module(entry.target.partition(":")[0])
     assert module.__doc__

@@ -21,7 +21,10 @@ from harness_models.shared.weights.checkpoints import (
     save_checkpoint,
 )
 
-STATE = {"clip_project.model.0.weight": torch.randn(4, 3), "gpt.lm_head.weight": torch.randn(5, 4)}
+STATE = {
+    "clip_project.model.0.weight": torch.randn(4, 3),
+    "gpt.lm_head.weight": torch.randn(5, 4),
+}
 
 
 def save(path, data, **how):
@@ -34,18 +37,33 @@ def test_published_layouts_load(tmp_path, zipped):
     how = {"_use_new_zipfile_serialization": zipped}
     bare = load_checkpoint(save(tmp_path / "a.pt", STATE, **how))
     assert bare.shapes() == {key: tuple(value.shape) for key, value in STATE.items()}
-    nested = {"epoch": 3, "state_dict": STATE, "settings": {"max_len": 30}, "validate_result": {"CIDEr": np.float64(1.2)}}
+    nested = {
+        "epoch": 3,
+        "state_dict": STATE,
+        "settings": {"max_len": 30},
+        "validate_result": {"CIDEr": np.float64(1.2)},
+    }
     nested_checkpoint = load_checkpoint(save(tmp_path / "best.pth.tar", nested, **how))
     assert nested_checkpoint.settings["settings"] == {"max_len": 30}
     assert nested_checkpoint.settings["validate_result"]["CIDEr"] == 1.2
     parallel = {f"module.{key}": value for key, value in STATE.items()}
-    assert set(load_checkpoint(save(tmp_path / "p.bin", parallel, **how)).tensors) == set(STATE)
+    assert set(
+        load_checkpoint(save(tmp_path / "p.bin", parallel, **how)).tensors
+    ) == set(STATE)
 
 
 @pytest.mark.parametrize("zipped", [True, False])
 def test_the_message_names_the_class_that_is_refused(tmp_path, zipped):
-    path = save(tmp_path / "a.pt", {"state_dict": STATE, "args": argparse.Namespace(a=1)}, _use_new_zipfile_serialization=zipped)
-    with pytest.raises(InputError, match=r"a\.pt: holds an object of type argparse\.Namespace, which safe loading refuses"):
+    path = save(
+        tmp_path / "a.pt",
+        {"state_dict": STATE, "args": argparse.Namespace(a=1)},
+        _use_new_zipfile_serialization=zipped,
+    )
+    with pytest.raises(
+        InputError,
+        match=r"a\.pt: holds an object of type argparse\.Namespace, "
+        r"which safe loading refuses",
+    ):
         load_checkpoint(path)
 
 
@@ -89,15 +107,26 @@ def test_files_that_are_no_checkpoint_are_refused(tmp_path):
     (tmp_path / "text.pt").write_text("hello")
     with pytest.raises(InputError, match="not a checkpoint, or truncated$"):
         load_checkpoint(tmp_path / "text.pt")
-    with pytest.raises(InputError, match="holds an object of type print, which safe loading refuses"):
+    with pytest.raises(
+        InputError, match="holds an object of type print, which safe loading refuses"
+    ):
         load_checkpoint(save(tmp_path / "p.pt", {"a": print}))
     with pytest.raises(InputError, match="holds one .safetensors file; found 0"):
         load_checkpoint(tmp_path)
 
 
 def test_keys_are_compared_strictly(tmp_path):
-    checkpoint = load_checkpoint(save(tmp_path / "a.pt", {**STATE, "extra.bias": torch.ones(2), "old.masked_bias": torch.ones(())}))
-    expected = {"clip_project.model.0.weight": (4, 4), "gpt.lm_head.weight": (5, 4), "gpt.ln.weight": (4,)}
+    checkpoint = load_checkpoint(
+        save(
+            tmp_path / "a.pt",
+            {**STATE, "extra.bias": torch.ones(2), "old.masked_bias": torch.ones(())},
+        )
+    )
+    expected = {
+        "clip_project.model.0.weight": (4, 4),
+        "gpt.lm_head.weight": (5, 4),
+        "gpt.ln.weight": (4,),
+    }
     with pytest.raises(InputError) as error:
         check_keys(checkpoint, expected, "CLIPCap", ignored=[r"masked_bias$"])
     text = str(error.value)
@@ -109,9 +138,14 @@ def test_keys_are_compared_strictly(tmp_path):
 
 def test_weights_with_nan_are_refused(tmp_path):
     layer = torch.nn.Linear(2, 2)
-    bad = {"weight": torch.tensor([[1.0, float("nan")], [0, 0]]), "bias": torch.zeros(2)}
+    bad = {
+        "weight": torch.tensor([[1.0, float("nan")], [0, 0]]),
+        "bias": torch.zeros(2),
+    }
     with pytest.raises(InputError, match="'weight' holds NaN"):
-        load_strictly(layer, load_checkpoint(save(tmp_path / "a.pt", bad)), "a linear layer")
+        load_strictly(
+            layer, load_checkpoint(save(tmp_path / "a.pt", bad)), "a linear layer"
+        )
 
 
 def test_the_golden_checkpoints_are_recognised(golden):
@@ -121,7 +155,10 @@ def test_the_golden_checkpoints_are_recognised(golden):
         ("vlp/state_dict.npz", "VLP"),
         ("a3ds_lstm/speaker_state_dict.npz", "A3DS speaker"),
     ]:
-        assert looks_like(load_checkpoint(golden / path).tensors) == f"it looks like {name}"
+        assert (
+            looks_like(load_checkpoint(golden / path).tensors)
+            == f"it looks like {name}"
+        )
 
 
 def test_existing_files_are_not_replaced(tmp_path):
@@ -132,21 +169,33 @@ def test_existing_files_are_not_replaced(tmp_path):
     assert convert(source, tmp_path / "out") == path
     before = path.read_bytes()
     other = save(tmp_path / "b.pt", {name: value + 1 for name, value in STATE.items()})
-    with pytest.raises(HarnessError, match="exists already, with other content; choose another folder or use --overwrite"):
+    with pytest.raises(
+        HarnessError,
+        match="exists already, with other content; choose another folder or use "
+        "--overwrite",
+    ):
         convert(other, tmp_path / "out")
     assert path.read_bytes() == before
     assert convert(other, tmp_path / "out", force=True) == path
     assert path.read_bytes() != before
-    assert sorted(file.name for file in path.parent.iterdir()) == ["config.json", "model.safetensors"]
+    assert sorted(file.name for file in path.parent.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+    ]
 
 
 def test_settings_that_are_not_json_are_refused(tmp_path):
-    with pytest.raises(HarnessError, match="a setting of the checkpoint cannot be written as JSON"):
+    with pytest.raises(
+        HarnessError, match="a setting of the checkpoint cannot be written as JSON"
+    ):
         save_checkpoint(STATE, {"x": object()}, tmp_path)
 
 
 def test_fingerprint_follows_the_bytes(tmp_path):
-    one, two = save(tmp_path / "a.pt", STATE), save(tmp_path / "b.pt", {"a": torch.ones(1)})
+    one, two = (
+        save(tmp_path / "a.pt", STATE),
+        save(tmp_path / "b.pt", {"a": torch.ones(1)}),
+    )
     assert file_fingerprint(one) == file_fingerprint(one) != file_fingerprint(two)
 
 
@@ -161,4 +210,7 @@ def test_fingerprint_of_a_folder_does_not_depend_on_its_path(tmp_path):
 
 
 def test_unknown_keys_are_listed():
-    assert looks_like(["b", "a"]) == "it looks like no known architecture (first keys: a, b)"
+    assert (
+        looks_like(["b", "a"])
+        == "it looks like no known architecture (first keys: a, b)"
+    )

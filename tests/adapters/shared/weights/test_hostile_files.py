@@ -1,4 +1,6 @@
-"""Checkpoints and feature files that are damaged, lie about their sizes, or try to run code: one line, and nothing runs."""
+"""Checkpoints and feature files that are damaged, lie about their sizes, or try to run
+code: one line, and nothing runs.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class Evil:
 
 
 def npy_header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
-    text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    text = (
+        f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    )
     text += b" " * (63 - (10 + len(text)) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
@@ -73,9 +77,13 @@ FILES: dict[str, bytes] = {
     "header.npz": zipped({"w.npy": b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65535}),
     "text.npz": b"PK\x03\x04 hello",
     "dtype.npz": zipped({"w.npy": npy_header((1,), "|V99999999999")}),
-    "huge.safetensors": safetensors_bytes({"w": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}),
+    "huge.safetensors": safetensors_bytes(
+        {"w": {"dtype": "F32", "shape": [1 << 40], "data_offsets": [0, 1 << 42]}}
+    ),
     "length.safetensors": struct.pack("<Q", 1 << 60) + b"{}",
-    "overlap.safetensors": safetensors_bytes({"w": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}}, b"\x00" * 4),
+    "overlap.safetensors": safetensors_bytes(
+        {"w": {"dtype": "F32", "shape": [1], "data_offsets": [4, 0]}}, b"\x00" * 4
+    ),
     "deep.safetensors": safetensors_bytes(b'{"a":' * 50_000 + b"1" + b"}" * 50_000),
     "text.safetensors": b"hello",
     "evil.pkl": pickle.dumps({"a": Evil()}),
@@ -83,13 +91,14 @@ FILES: dict[str, bytes] = {
     "lying8.pkl": b"\x80\x04\x8e" + struct.pack("<Q", 1 << 60) + b"x.",
     "deep.pkl": b"\x80\x02" + b"]" * 10 + b"(" * 100_000 + b"l" * 100_000 + b".",
     "reconstruct.pkl": (
-        b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"
+        b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n"
+        b"(J\xff\xff\xff\x7fJ\xff\xff\xff\x7ft"
         b"U\x02f8\x87R."
     ),
     "memo.pkl": b"\x80\x02h\x05.",
     "opcode.pkl": b"\x80\x02\xfe.",
     "no-arrays.pkl": pickle.dumps({"a": ["b", {"c": 1}]}),
-}  # fmt: skip
+}
 
 
 def outcome(read: Callable[[Path], object], path: Path) -> str:
@@ -107,7 +116,9 @@ def test_one_line_and_nothing_runs(tmp_path, monkeypatch, name):
     path = Path(name)
     path.write_bytes(FILES[name])
     readers = [_read, load_plain_pickle] if path.suffix == ".pkl" else [load_checkpoint]
-    readers = [_read, load_checkpoint] if path.suffix in (".npz", ".safetensors") else readers
+    readers = (
+        [_read, load_checkpoint] if path.suffix in (".npz", ".safetensors") else readers
+    )
     problems = [problem for read in readers if (problem := outcome(read, path))]
     assert problems
     assert all(text.startswith(name) and "\n" not in text for text in problems)
@@ -117,7 +128,11 @@ def test_one_line_and_nothing_runs(tmp_path, monkeypatch, name):
 def test_a_header_that_lies_says_so(tmp_path):
     path = tmp_path / "huge.npz"
     path.write_bytes(FILES["huge.npz"])
-    with pytest.raises(InputError, match=r"asks for more memory than there is \(\d+ bytes on disk; .*\.npz of arrays"):
+    with pytest.raises(
+        InputError,
+        match=r"asks for more memory than there is \(\d+ bytes on disk; "
+        r".*\.npz of arrays",
+    ):
         load_checkpoint(path)
 
 

@@ -18,7 +18,16 @@ from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 @pytest.mark.parametrize("protocol", [2, 3, 4, 5])
 def test_plain_data_arrays_and_tensors_are_read(tmp_path: Path, protocol: int):
     data = {
-        "plain": [1, 2.5, "text", b"bytes", None, True, (1, {2}), collections.OrderedDict(a=1)],
+        "plain": [
+            1,
+            2.5,
+            "text",
+            b"bytes",
+            None,
+            True,
+            (1, {2}),
+            collections.OrderedDict(a=1),
+        ],
         "array": np.arange(6, dtype=np.float32).reshape(2, 3),
         "scalar": np.float64(0.5),
         "tensor": torch.arange(4).reshape(2, 2),
@@ -29,7 +38,9 @@ def test_plain_data_arrays_and_tensors_are_read(tmp_path: Path, protocol: int):
     loaded = load_plain_pickle(path)
     assert loaded["plain"] == data["plain"] and loaded["scalar"] == 0.5
     np.testing.assert_array_equal(loaded["array"], data["array"])
-    assert torch.equal(loaded["tensor"], data["tensor"]) and torch.equal(loaded["half"], data["half"])
+    assert torch.equal(loaded["tensor"], data["tensor"]) and torch.equal(
+        loaded["half"], data["half"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,7 +53,9 @@ def test_plain_data_arrays_and_tensors_are_read(tmp_path: Path, protocol: int):
         ((np.load, ("x",)), "numpy.load"),
     ],
 )
-def test_a_pickle_that_calls_a_function_is_refused(tmp_path: Path, call: tuple, name: str):
+def test_a_pickle_that_calls_a_function_is_refused(
+    tmp_path: Path, call: tuple, name: str
+):
     class Bomb:
         def __reduce__(self):
             return call
@@ -51,7 +64,9 @@ def test_a_pickle_that_calls_a_function_is_refused(tmp_path: Path, call: tuple, 
     path.write_bytes(pickle.dumps({"a": Bomb()}))
     with pytest.raises(InputError) as caught:
         load_plain_pickle(path)
-    assert str(caught.value).startswith(f"{path}: holds an object of type {name}, which is not plain data")
+    assert str(caught.value).startswith(
+        f"{path}: holds an object of type {name}, which is not plain data"
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
@@ -72,5 +87,7 @@ def test_a_place_in_the_memo_beyond_the_file_is_refused(tmp_path: Path, put: byt
     """Such a file of a few bytes would take gigabytes of memory."""
     path = tmp_path / "bomb.pkl"
     path.write_bytes(b"\x80\x02]" + put + b".")
-    with pytest.raises(InputError, match=r"place 680,82\d,\d+ of the memo in a file of \d+ bytes"):
+    with pytest.raises(
+        InputError, match=r"place 680,82\d,\d+ of the memo in a file of \d+ bytes"
+    ):
         load_plain_pickle(path)

@@ -17,9 +17,11 @@ from harness.files.generated.chat_marks import find_chat_marks, strip_chat_marks
         "[CLS] a red bus [SEP] [PAD]",
         "</s>a red bus</s>",
         "<|endoftext|>a red bus<|endoftext|>A bird is eating",
-        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\nDescribe.<|eot_id|>"
+        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n"
+        "Describe.<|eot_id|>"
         "<|start_header_id|>assistant<|end_header_id|>\n\na red bus<|eot_id|>",
-        "<bos><start_of_turn>user\nDescribe<end_of_turn>\n<start_of_turn>model\na red bus<end_of_turn>",
+        "<bos><start_of_turn>user\nDescribe<end_of_turn>\n<start_of_turn>model\n"
+        "a red bus<end_of_turn>",
         "<s>[INST] <<SYS>>\nBe short.\n<</SYS>> Describe. [/INST] a red bus</s>",
         "<|user|>\nDescribe<|end|>\n<|assistant|>\na red bus<|end|>",
         "<|assistant|>\na red bus\n<|user|>\nAnd what else?",
@@ -33,7 +35,15 @@ def test_the_answer_stays(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["a do-it-yourself [diy] demo", "an e|i show", "a sign with START and [end of road]", "I <3 you", "a < b > c", "the end", "x <unk> y"],
+    [
+        "a do-it-yourself [diy] demo",
+        "an e|i show",
+        "a sign with START and [end of road]",
+        "I <3 you",
+        "a < b > c",
+        "the end",
+        "x <unk> y",
+    ],
 )
 def test_a_caption_with_brackets_stays(text: str):
     assert strip_chat_marks(text) == text

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.files.generated.cleaning import CLEAN, REMOVABLE, check_clean, clean, drop_repeats
+from harness.files.generated.cleaning import (
+    CLEAN,
+    REMOVABLE,
+    check_clean,
+    clean,
+    drop_repeats,
+)
 
 PIECES = [
     "<think>",
@@ -58,7 +64,9 @@ def test_cleaning_twice_is_cleaning_once(text: str, chosen: list[str]):
 
 
 @given(
-    st.text(st.characters(exclude_characters="<[◁*#_`:：\n!")).filter(lambda text: not any(w in text.lower() for w in ("seq", "analysis")))
+    st.text(st.characters(exclude_characters="<[◁*#_`:：\n!")).filter(
+        lambda text: not any(w in text.lower() for w in ("seq", "analysis"))
+    )
 )
 def test_a_text_without_marks_is_unchanged(text: str):
     assert clean(text, CLEAN) == text
@@ -86,9 +94,16 @@ def test_one_kind_leaves_the_others():
 
 
 def test_names_are_checked():
-    assert check_clean("prefix, think") == check_clean(["think", "prefix"]) == ("think", "prefix")
+    assert (
+        check_clean("prefix, think")
+        == check_clean(["think", "prefix"])
+        == ("think", "prefix")
+    )
     assert check_clean(None) == check_clean("") == ()
-    with pytest.raises(InputError, match="clean has no 'thinking'.*think, marks, echo, prefix, markdown, repeats"):
+    with pytest.raises(
+        InputError,
+        match="clean has no 'thinking'.*think, marks, echo, prefix, markdown, repeats",
+    ):
         check_clean("thinking")
 
 

@@ -13,7 +13,13 @@ CUT: list[dict[str, Any]] = [
     {"caption": "a", "stop_reason": "max_tokens"},
     {"caption": "a", "done_reason": "length"},
     {"caption": "a", "finishReason": "MAX_TOKENS"},
-    {"response": {"body": {"choices": [{"finish_reason": "length", "message": {"content": "a"}}]}}},
+    {
+        "response": {
+            "body": {
+                "choices": [{"finish_reason": "length", "message": {"content": "a"}}]
+            }
+        }
+    },
     {"candidates": [{"finishReason": "MAX_TOKENS", "content": {}}]},
     {"output": {"choices": [{"stop_reason": "max_tokens"}]}},
     {"usage": {"completion_tokens": 16}, "max_tokens": 16},
@@ -23,7 +29,12 @@ WHOLE: list[dict[str, Any]] = [
     {"caption": "a"},
     {"caption": "a", "finish_reason": "stop"},
     {"caption": "a", "finish_reason": None},
-    {"caption": "a", "finish_reason": "stop", "completion_tokens": 16, "max_tokens": 16},
+    {
+        "caption": "a",
+        "finish_reason": "stop",
+        "completion_tokens": 16,
+        "max_tokens": 16,
+    },
     {"usage": {"completion_tokens": 7}, "max_tokens": 16},
     {"usage": {"completion_tokens": 16}},
     {"completion_tokens": True, "max_tokens": 1},

@@ -10,9 +10,14 @@ from harness.contracts import CaptionSet
 from harness.files.generated.remarks import caption_marks, output_remarks, shorten
 
 
-def sets_of(*captions: str | tuple[str, ...], references: tuple[str, ...] = ("the reference",)) -> list[CaptionSet]:
+def sets_of(
+    *captions: str | tuple[str, ...], references: tuple[str, ...] = ("the reference",)
+) -> list[CaptionSet]:
     """Return examples with ids from 1."""
-    return [CaptionSet(str(k), (texts,) if isinstance(texts, str) else texts, references) for k, texts in enumerate(captions, 1)]
+    return [
+        CaptionSet(str(k), (texts,) if isinstance(texts, str) else texts, references)
+        for k, texts in enumerate(captions, 1)
+    ]
 
 
 def kinds(sets: list[CaptionSet]) -> list[str]:
@@ -31,9 +36,16 @@ def kinds(sets: list[CaptionSet]) -> list[str]:
         ("I'm sorry, I can't help with that.", "refusal", [], ""),
     ],
 )
-def test_a_mark_in_a_caption_is_counted_and_shown(text: str, kind: str, signs: list[str], removed_by: str):
+def test_a_mark_in_a_caption_is_counted_and_shown(
+    text: str, kind: str, signs: list[str], removed_by: str
+):
     (remark,) = output_remarks(sets_of("a cat", text, "a bus"))
-    assert (remark.kind, remark.count, remark.example, remark.clean) == (kind, 1, "2", removed_by)
+    assert (remark.kind, remark.count, remark.example, remark.clean) == (
+        kind,
+        1,
+        "2",
+        removed_by,
+    )
     assert remark.text.startswith("1 of 3 captions ")
     assert remark.text.endswith(f"as '2': \"{text}\"")
     assert all(sign in remark.text for sign in signs)
@@ -41,11 +53,23 @@ def test_a_mark_in_a_caption_is_counted_and_shown(text: str, kind: str, signs: l
 
 
 def test_marks_within_thinking_are_not_of_the_caption():
-    assert caption_marks("<think>**hm** <|im_end|> I'm sorry, I can't see it.</think>a dog") == [("think", ["<think>", "</think>"])]
+    assert caption_marks(
+        "<think>**hm** <|im_end|> I'm sorry, I can't see it.</think>a dog"
+    ) == [("think", ["<think>", "</think>"])]
 
 
 def test_captions_without_marks_have_no_remark():
-    assert output_remarks(sets_of("a dog looks sorry", "a sign: here is 1 < 2", 'the "unknown" [diy] show', "a # 2 bus * 3")) == []
+    assert (
+        output_remarks(
+            sets_of(
+                "a dog looks sorry",
+                "a sign: here is 1 < 2",
+                'the "unknown" [diy] show',
+                "a # 2 bus * 3",
+            )
+        )
+        == []
+    )
     assert output_remarks([]) == []
     assert output_remarks([CaptionSet("1", (), ("a",))] * 3) == []
 
@@ -55,7 +79,9 @@ def test_examples_of_all_blocks_are_counted():
     captions[10] = captions[8999] = "a dog</s>"
     (remark,) = output_remarks(sets_of(*captions))
     assert (remark.count, remark.example) == (2, "11")
-    assert remark.text.startswith("2 of 9,000 captions hold marks of chats or ends (</s>)")
+    assert remark.text.startswith(
+        "2 of 9,000 captions hold marks of chats or ends (</s>)"
+    )
 
 
 def test_empty_captions_and_cut_off_ones_are_counted():
@@ -63,34 +89,62 @@ def test_empty_captions_and_cut_off_ones_are_counted():
     remarks = {remark.kind: remark for remark in output_remarks(sets, cut_off={"3"})}
     assert remarks.keys() == {"empty", "cut"}
     assert remarks["empty"].count == 2
-    assert remarks["cut"].text == "1 of 3 captions was cut off at the largest number of tokens, as '3': \"a dog runs on the\""
+    assert (
+        remarks["cut"].text
+        == "1 of 3 captions was cut off at the largest number of tokens, as '3': "
+        '"a dog runs on the"'
+    )
 
 
 # --------------------------------------------------------------------------- whole files
 @pytest.mark.parametrize(
     ("candidates", "references", "tail"),
     [
-        (["a dog runs", "a cat", "a bus"], [["A dog runs."], ["A cat."], ["A bus!"]], "of its example: "),
-        (["a dog runs", "it 's a cat"], [["A dog runs.", "a dog"], ["It's a cat.", "a cat"]], "of its example, the first one: "),
-        (["a dog", "A cat"], [["A dog runs.", "a dog"], ["It's a cat.", "a cat"]], "of its example: "),
+        (
+            ["a dog runs", "a cat", "a bus"],
+            [["A dog runs."], ["A cat."], ["A bus!"]],
+            "of its example: ",
+        ),
+        (
+            ["a dog runs", "it 's a cat"],
+            [["A dog runs.", "a dog"], ["It's a cat.", "a cat"]],
+            "of its example, the first one: ",
+        ),
+        (
+            ["a dog", "A cat"],
+            [["A dog runs.", "a dog"], ["It's a cat.", "a cat"]],
+            "of its example: ",
+        ),
     ],
 )
-def test_copies_of_references_are_named(candidates: list[str], references: list[list[str]], tail: str):
-    sets = [CaptionSet(str(k), (text,), tuple(beside)) for k, (text, beside) in enumerate(zip(candidates, references))]
+def test_copies_of_references_are_named(
+    candidates: list[str], references: list[list[str]], tail: str
+):
+    sets = [
+        CaptionSet(str(k), (text,), tuple(beside))
+        for k, (text, beside) in enumerate(zip(candidates, references))
+    ]
     (remark,) = output_remarks(sets)
     assert remark.kind == "copies"
     assert remark.text.startswith("every candidate equals a reference " + tail)
 
 
 def test_one_caption_of_its_own_makes_no_copies():
-    sets = [CaptionSet("1", ("a dog",), ("a dog",)), CaptionSet("2", ("a cat", "the cat"), ("a cat",))]
+    sets = [
+        CaptionSet("1", ("a dog",), ("a dog",)),
+        CaptionSet("2", ("a cat", "the cat"), ("a cat",)),
+    ]
     assert output_remarks(sets) == []
-    assert output_remarks([CaptionSet("1", ("a dog",), ("a dog",))]) == []  # one example says nothing
-    assert output_remarks([CaptionSet(key, ("...",), ("!",)) for key in "12"]) == []  # without any letter
+    # one example says nothing
+    assert output_remarks([CaptionSet("1", ("a dog",), ("a dog",))]) == []
+    # without any letter
+    assert output_remarks([CaptionSet(key, ("...",), ("!",)) for key in "12"]) == []
 
 
 def test_the_same_caption_everywhere_is_named():
-    (remark,) = output_remarks(sets_of("a man rides a board", "a man rides a board", "a man rides a board"))
+    (remark,) = output_remarks(
+        sets_of("a man rides a board", "a man rides a board", "a man rides a board")
+    )
     assert remark.text == 'all 3 examples have the same caption: "a man rides a board"'
     assert kinds(sets_of("a dog", "a dog")) == []
     assert kinds(sets_of("a dog", "a dog", "a dog", "a cat")) == []
@@ -101,13 +155,22 @@ def test_the_same_caption_everywhere_is_named():
     [
         (
             ["a dog", ("two cats", "two cats"), "a boat"],
-            "the 2 captions of id '2' are identical (\"two cats\"): corpus numbers such as BLEU count them twice",
+            "the 2 captions of id '2' are identical (\"two cats\"): "
+            "corpus numbers such as BLEU count them twice",
         ),
-        (["a dog", ("cats",) * 3, ("boats",) * 2], "the 3 or 2 captions of each of 2 ids ('2', ...) are identical"),
-        ([("a dog",) * 2, ("a cat",) * 2], "the 2 captions of each of 2 ids ('1', ...) are identical"),
+        (
+            ["a dog", ("cats",) * 3, ("boats",) * 2],
+            "the 3 or 2 captions of each of 2 ids ('2', ...) are identical",
+        ),
+        (
+            [("a dog",) * 2, ("a cat",) * 2],
+            "the 2 captions of each of 2 ids ('1', ...) are identical",
+        ),
     ],
 )
-def test_repeats_of_a_record_are_named(captions: list[str | tuple[str, ...]], words: str):
+def test_repeats_of_a_record_are_named(
+    captions: list[str | tuple[str, ...]], words: str
+):
     (remark,) = output_remarks(sets_of(*captions))
     assert (remark.kind, remark.clean) == ("repeats", "repeats")
     assert words in remark.text
@@ -121,7 +184,10 @@ def test_samples_of_a_model_are_no_repeats():
 @pytest.mark.parametrize(
     ("captions", "words"),
     [
-        (["一个男人骑着自行车", "一只猫睡觉"], "the captions are Chinese, without blanks between words"),
+        (
+            ["一个男人骑着自行车", "一只猫睡觉"],
+            "the captions are Chinese, without blanks between words",
+        ),
         (["猫が寝ている", "犬が走る"], "tokenizer=characters"),
         (["แมวนอนหลับ", "สุนัขวิ่ง"], "the captions are Thai"),
     ],

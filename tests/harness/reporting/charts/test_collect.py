@@ -15,7 +15,15 @@ from harness.reporting.charts import PAGE, Layout, charts_for
 from harness.run.finished import Run
 from harness.rundir.samples import SampleTable
 
-EXPECTED = ["overview", "differences", "plane-1", "plane-2", "scores", "p-values", "metric-correlations"]
+EXPECTED = [
+    "overview",
+    "differences",
+    "plane-1",
+    "plane-2",
+    "scores",
+    "p-values",
+    "metric-correlations",
+]
 
 
 def test_a_run_has_what_suits_it(captions_run):
@@ -38,7 +46,9 @@ def test_specifications_are_valid_and_hold_their_data(captions_run):
 
 def test_several_runs_have_their_numbers_and_tasks(captions_run):
     charts = charts_for([captions_run, captions_run.path])
-    assert [chart.id for chart in charts] == [f"{run}-{name}" for run in (1, 2) for name in EXPECTED]
+    assert [chart.id for chart in charts] == [
+        f"{run}-{name}" for run in (1, 2) for name in EXPECTED
+    ]
     assert charts[0].title == "sample: All results"
 
 
@@ -50,8 +60,21 @@ def test_a_run_of_one_model_and_metric_has_the_charts_of_its_decoding(project):
 
 
 def test_a_run_without_defined_numbers_has_no_charts(captions_run):
-    records = [replace(record, value=math.nan, ci95=None) for record in captions_run.records]
-    assert [chart.id for chart in charts_for([Run(captions_run.provenance, tuple(records), SampleTable.open(Path("none")))])] == []
+    records = [
+        replace(record, value=math.nan, ci95=None) for record in captions_run.records
+    ]
+    assert [
+        chart.id
+        for chart in charts_for(
+            [
+                Run(
+                    captions_run.provenance,
+                    tuple(records),
+                    SampleTable.open(Path("none")),
+                )
+            ]
+        )
+    ] == []
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path):

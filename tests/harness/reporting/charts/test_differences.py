@@ -12,7 +12,12 @@ from harness.analysis.comparison_budget import GENERAL, PER_TEST
 from harness.registry.display_names import display_name
 from harness.reporting.charts import differences as module
 from harness.reporting.charts.chart import PAGE, PHONE
-from harness.reporting.charts.differences import Compared, compared_systems, differences, forest
+from harness.reporting.charts.differences import (
+    Compared,
+    compared_systems,
+    differences,
+    forest,
+)
 from harness.reporting.table import shown_name
 from harness.run.finished import Run
 from tests.support.comparisons import make_comparison
@@ -21,9 +26,16 @@ from tests.support.comparisons import make_comparison
 def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
     (chart,) = differences(captions_run)
     rows = chart.spec["datasets"]["differences"]
-    assert {row["pair"] for row in rows} == {"people − central", "people − other <b>scene</b>", "central − other <b>scene</b>"}
+    assert {row["pair"] for row in rows} == {
+        "people − central",
+        "people − other <b>scene</b>",
+        "central − other <b>scene</b>",
+    }
     assert len(rows) == 3 * 4
-    expected = {(row.system_a, row.system_b, shown_name(row)): row for row in harness.compare(captions_run.path)}
+    expected = {
+        (row.system_a, row.system_b, shown_name(row)): row
+        for row in harness.compare(captions_run.path)
+    }
     for row in rows:
         other = expected[row["a"], row["b"], row["metric"]]
         assert row["difference"] == other.difference
@@ -35,22 +47,42 @@ def test_every_pair_of_few_systems_has_a_row_per_metric(captions_run):
 def test_axes_of_metrics_of_which_less_is_better_are_reversed(captions_run):
     (chart,) = differences(captions_run)
     panels = chart.spec["concat"]
-    reverse = {panel["title"]: panel["layer"][2]["encoding"]["x"]["scale"]["reverse"] for panel in panels}
-    assert reverse == {"BLEU-1 ↑": False, "ROUGE-L (COCO) ↑": False, "mBLEU-4 ↓": True, "TRM (BLEU) ↓": True}
+    reverse = {
+        panel["title"]: panel["layer"][2]["encoding"]["x"]["scale"]["reverse"]
+        for panel in panels
+    }
+    assert reverse == {
+        "BLEU-1 ↑": False,
+        "ROUGE-L (COCO) ↑": False,
+        "mBLEU-4 ↓": True,
+        "TRM (BLEU) ↓": True,
+    }
 
 
 def test_with_many_systems_each_is_compared_with_the_first(captions_run, monkeypatch):
     monkeypatch.setattr(module, "ALL_PAIRS", 2)
     (chart,) = differences(captions_run)
     rows = chart.spec["datasets"]["differences"]
-    assert {(row["pair"], row["b"]) for row in rows} == {("central", "people"), ("other <b>scene</b>", "people")}
+    assert {(row["pair"], row["b"]) for row in rows} == {
+        ("central", "people"),
+        ("other <b>scene</b>", "people"),
+    }
     assert "against people" in chart.title
-    all_pairs = {(row.system_a, row.system_b, shown_name(row)): row for row in harness.compare(captions_run.path)}
+    all_pairs = {
+        (row.system_a, row.system_b, shown_name(row)): row
+        for row in harness.compare(captions_run.path)
+    }
     for row in rows:  # stored rows are people - X; the chart has X - people
-        assert row["difference"] == -all_pairs["people", row["a"], row["metric"]].difference
+        assert (
+            row["difference"]
+            == -all_pairs["people", row["a"], row["metric"]].difference
+        )
         assert row["low"] is None or row["low"] <= row["difference"] <= row["high"]
     row = all_pairs["people", rows[0]["a"], rows[0]["metric"]]
-    words = [module._line(replace(row, better=better), "people")["verdict"] for better in ("A", "B", None)]
+    words = [
+        module._line(replace(row, better=better), "people")["verdict"]
+        for better in ("A", "B", None)
+    ]
     assert words == ["worse", "better", "not significant"]
 
 
@@ -60,7 +92,13 @@ def test_no_interval_is_cut_off_by_the_axis(captions_run):
     for panel in chart.build(PAGE)["concat"]:
         low, high = panel["layer"][2]["encoding"]["x"]["scale"]["domain"]
         metric = panel["title"].rsplit(" ", 1)[0]
-        ends = [row[end] for row in rows if row["metric"] == metric for end in ("low", "high") if row[end] is not None]
+        ends = [
+            row[end]
+            for row in rows
+            if row["metric"] == metric
+            for end in ("low", "high")
+            if row[end] is not None
+        ]
         assert all(low < end < high for end in ends)
         assert low < 0 < high
 
@@ -68,13 +106,21 @@ def test_no_interval_is_cut_off_by_the_axis(captions_run):
 @pytest.mark.parametrize("models", [["one"], []])
 def test_a_run_without_two_systems_has_no_forest_plot(captions_run, models):
     samples = captions_run.samples.to_dict()
-    few = [k for k, name in enumerate(samples["model"]) if name in ("people",) and models]
-    table = type(captions_run.samples)({name: [column[k] for k in few] for name, column in samples.items()})
+    few = [
+        k for k, name in enumerate(samples["model"]) if name in ("people",) and models
+    ]
+    table = type(captions_run.samples)(
+        {name: [column[k] for k in few] for name, column in samples.items()}
+    )
     assert differences(Run(captions_run.provenance, captions_run.records, table)) == []
 
 
 def test_the_caption_names_metrics_that_are_not_compared(captions_run, monkeypatch):
-    monkeypatch.setattr(module, "compared_systems", lambda run: Compared(harness.compare(run.path), note="not compared: x"))
+    monkeypatch.setattr(
+        module,
+        "compared_systems",
+        lambda run: Compared(harness.compare(run.path), note="not compared: x"),
+    )
     (chart,) = differences(captions_run)
     assert chart.caption.endswith(" Not compared: x.")
 
@@ -94,7 +140,14 @@ def test_as_many_systems_as_a_plot_holds_are_drawn(captions_run, monkeypatch):
 
 
 def compared(a: str, b: str, difference: float | None = 1.0, **fields):
-    return make_comparison(metric="cider", system_a=a, system_b=b, difference=difference, p_holm=0.5, **fields)
+    return make_comparison(
+        metric="cider",
+        system_a=a,
+        system_b=b,
+        difference=difference,
+        p_holm=0.5,
+        **fields,
+    )
 
 
 def pairs(chart) -> list[str]:
@@ -105,7 +158,9 @@ def test_of_four_systems_all_pairs_are_drawn_and_of_five_those_of_one_system():
     for count, expected in ((4, 6), (5, 4)):
         rows = [compared(a, b) for a, b in itertools.combinations("abcde"[:count], 2)]
         chart = forest(rows)
-        assert len(pairs(chart)) == expected and chart.title == ("Differences between systems" if count == 4 else "Differences against a")
+        assert len(pairs(chart)) == expected and chart.title == (
+            "Differences between systems" if count == 4 else "Differences against a"
+        )
     assert pairs(forest(rows, "c")) == ["a", "b", "d", "e"]
 
 
@@ -116,35 +171,69 @@ def test_the_system_that_all_rows_have_in_common_is_the_base():
 
 
 def test_rows_without_a_difference_are_left_out():
-    rows = [compared("a", "b", None), compared("a", "c", sizes_differ=True), compared("b", "c", -2.0, ci95=[-3.0, -1.0], better="B")]
+    rows = [
+        compared("a", "b", None),
+        compared("a", "c", sizes_differ=True),
+        compared("b", "c", -2.0, ci95=[-3.0, -1.0], better="B"),
+    ]
     assert forest(rows[:2]) is None and forest([]) is None
     (line,) = forest(rows).spec["datasets"]["differences"]
     assert line == {
-        "metric": "CIDEr-D", "direction": True, "pair": "b − c", "a": "b", "b": "c", "difference": -2.0, "low": -3.0, "high": -1.0,
-        "verdict": "worse", "p": "0.5000", "text": "-2.0000",
-    }  # fmt: skip
+        "metric": "CIDEr-D",
+        "direction": True,
+        "pair": "b − c",
+        "a": "b",
+        "b": "c",
+        "difference": -2.0,
+        "low": -3.0,
+        "high": -1.0,
+        "verdict": "worse",
+        "p": "0.5000",
+        "text": "-2.0000",
+    }
     (line,) = forest([rows[2]], "b").spec["datasets"]["differences"]
     assert line == {
-        "metric": "CIDEr-D", "direction": True, "pair": "c", "a": "c", "b": "b", "difference": 2.0, "low": 1.0, "high": 3.0,
-        "verdict": "better", "p": "0.5000", "text": "2.0000",
-    }  # fmt: skip
+        "metric": "CIDEr-D",
+        "direction": True,
+        "pair": "c",
+        "a": "c",
+        "b": "b",
+        "difference": 2.0,
+        "low": 1.0,
+        "high": 3.0,
+        "verdict": "better",
+        "p": "0.5000",
+        "text": "2.0000",
+    }
 
 
 def test_zero_is_on_every_axis():
     for difference in (5.0, -5.0):
-        zero = forest([compared("a", "b", difference)]).spec["layer"][0]["encoding"]["x"]
+        zero = forest([compared("a", "b", difference)]).spec["layer"][0]["encoding"][
+            "x"
+        ]
         assert zero["datum"] == 0
         low, high = zero["scale"]["domain"]
-        assert (low, high) == pytest.approx((-0.25, 5.25) if difference > 0 else (-5.25, 0.25))
+        assert (low, high) == pytest.approx(
+            (-0.25, 5.25) if difference > 0 else (-5.25, 0.25)
+        )
 
 
 def test_names_of_a_pair_that_take_half_of_the_figure_stand_below_each_other():
-    for name, layout, stacked in (("a", PHONE, False), ("a" * 20, PHONE, True), ("a" * 20, PAGE, False)):
+    for name, layout, stacked in (
+        ("a", PHONE, False),
+        ("a" * 20, PHONE, True),
+        ("a" * 20, PAGE, False),
+    ):
         spec = forest([compared(name, "b" * len(name))]).build(layout)
         axis = spec["layer"][1]["encoding"]["y"]["axis"]
         assert ("labelExpr" in axis) is stacked
-        assert axis.get("labelLineHeight") == (pytest.approx(1.1 * layout.font) if stacked else None)
-        assert spec["height"]["step"] == pytest.approx((2.9 if stacked else 1.7) * layout.font)
+        assert axis.get("labelLineHeight") == (
+            pytest.approx(1.1 * layout.font) if stacked else None
+        )
+        assert spec["height"]["step"] == pytest.approx(
+            (2.9 if stacked else 1.7) * layout.font
+        )
 
 
 def _in_memory(run):
@@ -171,23 +260,34 @@ def test_too_many_pairs_are_compared_with_the_first_system(captions_run):
 
 
 @pytest.mark.parametrize(("most", "base"), [(2, "people"), (3, ""), (4, "")])
-def test_more_pairs_than_are_compared_are_those_of_the_first_system(captions_run, monkeypatch, most, base):
+def test_more_pairs_than_are_compared_are_those_of_the_first_system(
+    captions_run, monkeypatch, most, base
+):
     monkeypatch.setattr(module, "MAX_PAIRS", most)
     found = compared_systems(captions_run)
     assert (found.base, len(found.rows)) == (base, 4 * (2 if base else 3))
     remedy = f"harness compare {captions_run.path} computes and keeps them"
-    assert found.note == (f"not all pairs of the 3 systems are compared; {remedy}" if base else "")
+    assert found.note == (
+        f"not all pairs of the 3 systems are compared; {remedy}" if base else ""
+    )
 
 
 def test_axes_of_many_panels_leave_out_labels_that_overlap_and_legends_have_three_columns_at_most():
-    rows = [replace(compared("a", "b"), metric=name) for name in ("cider", "rouge", "bleu4", "meteor")]
+    rows = [
+        replace(compared("a", "b"), metric=name)
+        for name in ("cider", "rouge", "bleu4", "meteor")
+    ]
     for count, layout, columns in ((1, PAGE, 3), (4, PAGE, 3), (2, PHONE, 2)):
         spec = forest(rows[:count]).build(layout)
         panel = spec["concat"][0] if count > 1 else spec
         assert panel["layer"][2]["encoding"]["color"]["legend"]["columns"] == columns
         assert panel["layer"][0]["encoding"]["x"]["axis"]["labelOverlap"] is True
-    narrow = forest([compared("a" * 31, "b")]).build(PHONE)  # a plot of 169.5 and columns of 88 for its 1.6-fold width
-    assert narrow["width"] == 169.5 and narrow["layer"][2]["encoding"]["color"]["legend"]["columns"] == 3
+    # a plot of 169.5 and columns of 88 for its 1.6-fold width
+    narrow = forest([compared("a" * 31, "b")]).build(PHONE)
+    assert (
+        narrow["width"] == 169.5
+        and narrow["layer"][2]["encoding"]["color"]["legend"]["columns"] == 3
+    )
 
 
 def test_comparisons_that_the_run_keeps_are_used_however_many(captions_run):
@@ -202,6 +302,8 @@ def test_no_comparison_is_computed_beyond_the_limit(captions_run):
 
 
 def test_without_all_pairs_no_system_is_compared_where_that_is_asked(captions_run):
-    compared = compared_systems(_in_memory(captions_run), budget=2.6 * PER_TEST, all_pairs_only=True)
+    compared = compared_systems(
+        _in_memory(captions_run), budget=2.6 * PER_TEST, all_pairs_only=True
+    )
     assert (compared.rows, compared.base) == ([], "")
     assert "harness.compare computes and keeps them" in compared.note

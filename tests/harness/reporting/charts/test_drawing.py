@@ -13,7 +13,16 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.reporting.charts import SINGLE, charts_for, drawing
-from harness.reporting.charts.drawing import FOLDER, WEIGHTS, fitted_svg, pdf, png, svg, width_of, with_font
+from harness.reporting.charts.drawing import (
+    FOLDER,
+    WEIGHTS,
+    fitted_svg,
+    pdf,
+    png,
+    svg,
+    width_of,
+    with_font,
+)
 
 pytest.importorskip("vl_convert")
 
@@ -31,7 +40,9 @@ def test_figures_are_no_wider_than_their_column(drawn):
 
 def test_a_figure_is_drawn_again_while_it_becomes_narrower(captions_run, monkeypatch):
     widths = iter([300, 280, 290, 200])
-    monkeypatch.setattr(drawing, "svg", lambda *_: f'<svg width="{next(widths)}" height="10">')
+    monkeypatch.setattr(
+        drawing, "svg", lambda *_: f'<svg width="{next(widths)}" height="10">'
+    )
     assert width_of(fitted_svg(charts_for([captions_run])[0], SINGLE)) == 280
     assert next(widths) == 200
 
@@ -44,7 +55,9 @@ def test_figures_have_their_texts_as_text(drawn):
 
 def test_the_same_chart_is_the_same_text(captions_run):
     chart = charts_for([captions_run])[1]
-    assert svg(chart.build(SINGLE), "paper", SINGLE) == svg(chart.build(SINGLE), "paper", SINGLE)
+    assert svg(chart.build(SINGLE), "paper", SINGLE) == svg(
+        chart.build(SINGLE), "paper", SINGLE
+    )
 
 
 def test_a_pdf_has_the_size_of_the_figure_and_its_fonts(drawn):
@@ -69,7 +82,10 @@ def test_a_png_is_an_image(drawn):
     assert png(drawn["plane-1"]).startswith(b"\x89PNG")
 
 
-TEXT = '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><text font-weight="bold">a</text></svg>'
+TEXT = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><text '
+    'font-weight="bold">a</text></svg>'
+)
 
 
 def test_the_weights_in_use_are_embedded():
@@ -83,11 +99,19 @@ def test_the_weights_in_use_are_embedded():
 def test_the_files_are_those_that_the_readme_names():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in WEIGHTS.values():
-        assert f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}" in readme
+        assert (
+            f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}"
+            in readme
+        )
     assert "SIL OPEN FONT LICENSE" in (FOLDER / "OFL.txt").read_text(encoding="utf-8")
 
 
 def test_a_limit_of_addresses_is_one_line(monkeypatch):
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10 << 30, resource.RLIM_INFINITY))
-    with pytest.raises(HarnessError, match="reserves 72 GiB of addresses .not memory., and ulimit -v permits 10 GiB"):
+    monkeypatch.setattr(
+        resource, "getrlimit", lambda kind: (10 << 30, resource.RLIM_INFINITY)
+    )
+    with pytest.raises(
+        HarnessError,
+        match="reserves 72 GiB of addresses .not memory., and ulimit -v permits 10 GiB",
+    ):
         drawing.converter()

@@ -29,7 +29,13 @@ SPEC: dict[str, Any] = {
     "significance": "exact",
     "views": [
         {"plot": "bar", "x": "model", "y": "length"},
-        {"plot": "table", "x": "metric", "y": "*", "by": "model", "reference": {"length": 4.25}},
+        {
+            "plot": "table",
+            "x": "metric",
+            "y": "*",
+            "by": "model",
+            "reference": {"length": 4.25},
+        },
         {"plot": "texts", "y": "length", "examples": 2},
     ],
 }
@@ -37,13 +43,17 @@ SPEC: dict[str, Any] = {
 
 @pytest.fixture
 def spec() -> dict[str, Any]:
-    """Four models of six examples: markup in a label, a failure, the ends of the scale."""
+    """Four models of six examples: markup in a label, a failure,
+    the ends of the scale.
+    """
     return {**SPEC}
 
 
 @pytest.fixture
 def finished(project: Path) -> Callable[..., str]:
-    """``finished(name, **changes)``: the path of a finished run of the spec with changes."""
+    """``finished(name, **changes)``: the path of a finished run of the spec with
+    changes.
+    """
 
     def run(name: str = "r", **changes: object) -> str:
         harness.evaluate({**SPEC, **changes}, output=name)

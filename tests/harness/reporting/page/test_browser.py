@@ -1,4 +1,6 @@
-"""The page in Chromium: no request, no console error, axe clean; sorting, search and keys; light, dark, phone, print, no script."""
+"""The page in Chromium: no request, no console error, axe clean; sorting, search and
+keys; light, dark, phone, print, no script.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,27 @@ def open_tab(view, tab: str) -> None:
     if tab == "overview":
         view.wait_for_selector("[data-pair].started")
     if tab == "plots":
-        view.wait_for_selector(".chart-group:last-of-type figure.chart:last-child[data-look] .plot svg")
+        view.wait_for_selector(
+            ".chart-group:last-of-type figure.chart:last-child[data-look] .plot svg"
+        )
     if tab == "examples":
-        view.wait_for_selector("[data-browser][data-ready] .detail .system", state="attached")
+        view.wait_for_selector(
+            "[data-browser][data-ready] .detail .system", state="attached"
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "options"), [("light", {**DESK, "color_scheme": "light"}), ("dark", {**DESK, "color_scheme": "dark"}), ("phone", PHONE)]
+    ("name", "options"),
+    [
+        ("light", {**DESK, "color_scheme": "light"}),
+        ("dark", {**DESK, "color_scheme": "dark"}),
+        ("phone", PHONE),
+    ],
 )
-def test_every_part_is_accessible_and_fits(report, browse, violations, artefacts, name, options):
+def test_every_part_is_accessible_and_fits(
+    report, browse, violations, artefacts, name, options
+):
     with browse(report, **options) as view:
         for tab in TABS:
             open_tab(view, tab)
@@ -37,7 +50,9 @@ def test_every_part_is_accessible_and_fits(report, browse, violations, artefacts
                 assert violations(view) == [], "example"
                 view.click(".close")
             assert violations(view) == [], tab
-            assert view.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+            assert view.evaluate(
+                "document.documentElement.scrollWidth <= innerWidth"
+            ), tab
 
 
 @pytest.mark.slow
@@ -45,7 +60,12 @@ def test_print_has_matrix_plots_and_provenance(report, browse, artefacts):
     with browse(report, **DESK) as view:
         open_tab(view, "plots")
         view.emulate_media(media="print")
-        assert [view.locator(f"#{tab}").is_visible() for tab in TABS] == [True, True, False, True]
+        assert [view.locator(f"#{tab}").is_visible() for tab in TABS] == [
+            True,
+            True,
+            False,
+            True,
+        ]
         assert not view.locator(".tabs").is_visible()
         view.pdf(path=artefacts / "print.pdf", prefer_css_page_size=True)
         view.screenshot(path=artefacts / "print.png", full_page=True)
@@ -57,9 +77,14 @@ def test_print_before_the_charts_are_drawn_has_no_empty_headings(report, browse)
         drawn = view.locator("figure.chart[data-look]").count()
         headings = view.locator("#plots .chart-group h3")
         assert headings.count() > 0 and drawn == 0, "charts wait 1.5 seconds"
-        assert [heading.is_visible() for heading in headings.all()] == [False] * headings.count()
+        assert [heading.is_visible() for heading in headings.all()] == [
+            False
+        ] * headings.count()
         assert not view.locator("#plots-title").is_visible()
-        assert view.locator("table.matrix").is_visible() and view.locator("#provenance table.listing").first.is_visible()
+        assert (
+            view.locator("table.matrix").is_visible()
+            and view.locator("#provenance table.listing").first.is_visible()
+        )
         view.emulate_media(media="screen")
         open_tab(view, "plots")
         view.emulate_media(media="print")
@@ -85,7 +110,11 @@ def test_the_matrix_sorts_hides_pins_and_filters(report, browse):
         order = rows(view)
         view.click('th[data-column="m0"] button')
         assert view.get_attribute('th[data-column="m0"]', "aria-sort") == "descending"
-        values = [float(cell.get_attribute("data-value")) for cell in view.locator("td.number").all() if cell.get_attribute("data-value")]
+        values = [
+            float(cell.get_attribute("data-value"))
+            for cell in view.locator("td.number").all()
+            if cell.get_attribute("data-value")
+        ]
         assert values[:4] == sorted(values[:4], reverse=True)
         view.locator("tr[data-row]", has_text="others").locator(".pin").click()
         assert rows(view)[0] == "others"
@@ -128,14 +157,30 @@ def test_examples_are_searched_sorted_and_browsed_by_keys(report, browse):
 
 
 @pytest.mark.slow
-def test_captions_with_markup_scripts_and_other_scripts_are_texts(project, finished, browse, violations):
+def test_captions_with_markup_scripts_and_other_scripts_are_texts(
+    project, finished, browse, violations
+):
     code = (project / "mine_parts.py").read_text()
-    texts = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "שלום עולם", "👩‍👩‍👧 dog", "word " * 2000, "", "<!--"]
-    (project / "mine_parts.py").write_text(code.replace("yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple("))
+    texts = [
+        "<img src=x onerror=alert(1)>",
+        "</script><script>alert(2)</script>",
+        "שלום עולם",
+        "👩‍👩‍👧 dog",
+        "word " * 2000,
+        "",
+        "<!--",
+    ]
+    (project / "mine_parts.py").write_text(
+        code.replace(
+            "yield Generation(tuple(", f"yield Generation(tuple({texts!r}) or tuple("
+        )
+    )
     file = page.write([finished("hostile")])
     dialogs: list[str] = []
     with browse(file, **DESK) as view:
-        view.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        view.on(
+            "dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss())
+        )
         open_tab(view, "examples")
         shown = view.inner_text(".detail")
         assert "<img src=x" in shown and "שלום" in shown and "(empty)" in shown

@@ -1,4 +1,6 @@
-"""The page as a file: what it holds, what it escapes, that it stands alone, and how it reads bad runs."""
+"""The page as a file: what it holds, what it escapes, that it stands alone,
+and how it reads bad runs.
+"""
 
 from __future__ import annotations
 
@@ -27,32 +29,61 @@ from harness.reporting.table import interval_text, number, shown_name
 from harness.run.finished import Run
 
 
-@pytest.mark.parametrize(("total", "text"), [(2, "2 examples failed: a 2 (all)."), (3, "2 examples failed: a 2.")])
+@pytest.mark.parametrize(
+    ("total", "text"),
+    [(2, "2 examples failed: a 2 (all)."), (3, "2 examples failed: a 2.")],
+)
 def test_a_model_that_fails_on_all_examples_is_named(total, text):
     provenance = SimpleNamespace(data={"examples": total}, models=[])
-    assert document._failure_notice(SimpleNamespace(failed={"a/1": "x", "a/2": "x"}, provenance=provenance)).text == text
+    assert (
+        document._failure_notice(
+            SimpleNamespace(failed={"a/1": "x", "a/2": "x"}, provenance=provenance)
+        ).text
+        == text
+    )
 
 
 def test_charts_have_a_layout_for_each_width(finished):
     (chart, *_) = charts_for([finished()])
     layouts = document._charts([chart])["layouts"]
-    assert {name: list(charts) for name, charts in layouts.items()} == {name: [chart.id] for name in document.OTHER_LAYOUTS}
+    assert {name: list(charts) for name, charts in layouts.items()} == {
+        name: [chart.id] for name in document.OTHER_LAYOUTS
+    }
     for name, layout in document.OTHER_LAYOUTS.items():
-        assert "datasets" not in layouts[name][chart.id], "the rows are those of the first layout"
-        assert {**layouts[name][chart.id], "datasets": chart.spec["datasets"]} == chart.build(layout)
+        assert "datasets" not in layouts[name][chart.id], (
+            "the rows are those of the first layout"
+        )
+        assert {
+            **layouts[name][chart.id],
+            "datasets": chart.spec["datasets"],
+        } == chart.build(layout)
 
 
 def test_rows_that_differ_between_the_widths_belong_to_each_layout(finished):
     (chart, *_) = charts_for([finished()])
     wide = document.OTHER_LAYOUTS["wide"]
-    changed = replace(chart, build=lambda layout: {**chart.build(layout), **({"datasets": {"rows": []}} if layout == wide else {})})
+    changed = replace(
+        chart,
+        build=lambda layout: {
+            **chart.build(layout),
+            **({"datasets": {"rows": []}} if layout == wide else {}),
+        },
+    )
     layouts = document._charts([changed])["layouts"]
-    assert layouts["wide"][chart.id]["datasets"] == {"rows": []} and "datasets" not in layouts["phone"][chart.id]
+    assert (
+        layouts["wide"][chart.id]["datasets"] == {"rows": []}
+        and "datasets" not in layouts["phone"][chart.id]
+    )
 
 
 def test_a_run_of_an_unknown_number_of_examples_has_no_model_that_fails_on_all():
     provenance = SimpleNamespace(data={}, models=[])
-    assert document._failure_notice(SimpleNamespace(failed={"a/1": "x"}, provenance=provenance)).text == "1 example failed: a 1."
+    assert (
+        document._failure_notice(
+            SimpleNamespace(failed={"a/1": "x"}, provenance=provenance)
+        ).text
+        == "1 example failed: a 1."
+    )
 
 
 def visible(text: str) -> str:
@@ -67,7 +98,16 @@ def test_texts_of_runs_are_escaped_and_every_part_is_there(report, blocks):
     assert "words &amp; &lt;b&gt;more" in shown
     assert "published" in shown and "4.25" in shown and "a dog number 0" in shown
     data = blocks(text)
-    assert {"g0-index", "g0-refs-0", "g0-caps-0-0", "g0-score-0", "g0-csv", "charts", "charts-library", "licences"} <= set(data)
+    assert {
+        "g0-index",
+        "g0-refs-0",
+        "g0-caps-0-0",
+        "g0-score-0",
+        "g0-csv",
+        "charts",
+        "charts-library",
+        "licences",
+    } <= set(data)
     assert json.loads(data["charts"])["specs"]
     assert data["g0-csv"].decode().splitlines()[0].startswith("run,task,model")
 
@@ -75,7 +115,9 @@ def test_texts_of_runs_are_escaped_and_every_part_is_there(report, blocks):
 def test_the_page_loads_nothing_and_runs_its_own_scripts_alone(report):
     text = report.read_text()
     content = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
-    assert content and content[1].startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert content and content[1].startswith(
+        "default-src &#39;none&#39;; script-src &#39;sha256-"
+    )
     assert not re.search(r'(src|href)="(?!#|data:)', visible(text))
     inline = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
     assert len(inline) == 2
@@ -85,41 +127,68 @@ def test_the_page_loads_nothing_and_runs_its_own_scripts_alone(report):
 
 
 def test_rows_of_the_matrix_have_no_empty_lines(report):
-    table = re.search(r'<tr class="heads".*?</table>', report.read_text(), flags=re.DOTALL)
+    table = re.search(
+        r'<tr class="heads".*?</table>', report.read_text(), flags=re.DOTALL
+    )
     assert table and table[0].count("\n") > 10 and "\n\n" not in table[0]
 
 
 def test_table_views_alone_are_tables_of_the_overview(report):
-    titles = re.findall(r'<figure class="view"><figcaption><strong dir="auto">([^<]*)', report.read_text())
-    assert len(titles) == 2 and titles[1].startswith("length: the 2 of 6 examples"), "the bars are a chart"
+    titles = re.findall(
+        r'<figure class="view"><figcaption><strong dir="auto">([^<]*)',
+        report.read_text(),
+    )
+    assert len(titles) == 2 and titles[1].startswith("length: the 2 of 6 examples"), (
+        "the bars are a chart"
+    )
 
 
 @pytest.fixture
 def spread(finished, project):
     """A run of one model whose captions have one to six words."""
-    rows = [{"id": f"e{k}", "candidates": [" ".join(["word"] * (k + 1))]} for k in range(6)]
+    rows = [
+        {"id": f"e{k}", "candidates": [" ".join(["word"] * (k + 1))]} for k in range(6)
+    ]
     (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return finished(models=[{"predictions": {"label": "two", "path": "two.jsonl"}}], views=[])
+    return finished(
+        models=[{"predictions": {"label": "two", "path": "two.jsonl"}}], views=[]
+    )
 
 
 def test_numbers_of_models_have_the_digits_of_the_tables(spread):
     text = visible(page.build([spread]))
     (record,) = Run.open(spread).records
     assert record.value == 3.5 and record.ci95 is not None
-    assert f'<span class="interval">{interval_text(record.ci95)}</span>' in text and '<span class="value">3.5000</span>' in text
-    assert "<title>words &amp; &lt;b&gt;more&lt;/b&gt;</title>" in text, "the title is the task"
+    assert (
+        f'<span class="interval">{interval_text(record.ci95)}</span>' in text
+        and '<span class="value">3.5000</span>' in text
+    )
+    assert "<title>words &amp; &lt;b&gt;more&lt;/b&gt;</title>" in text, (
+        "the title is the task"
+    )
 
 
 def test_a_page_without_captions_has_no_tests_of_pairs(finished, project, blocks):
     run = project / finished(views=[])
     results = json.loads((run / "results.json").read_text())
-    (run / "results.json").write_text(json.dumps({**results, "samples_sha256": None, "checksum": None}))
+    (run / "results.json").write_text(
+        json.dumps({**results, "samples_sha256": None, "checksum": None})
+    )
     (run / "samples.parquet").unlink()
-    assert set(blocks(page.build([run]))) == {"g0-csv", "charts", "charts-library", "licences"}
+    assert set(blocks(page.build([run]))) == {
+        "g0-csv",
+        "charts",
+        "charts-library",
+        "licences",
+    }
 
 
-def test_an_editable_page_has_the_metrics_and_may_compile_them(spread, blocks, monkeypatch):
-    monkeypatch.setattr("harness.reporting.page.assets.scoring", lambda: ("let scores;", b"\0asm"))
+def test_an_editable_page_has_the_metrics_and_may_compile_them(
+    spread, blocks, monkeypatch
+):
+    monkeypatch.setattr(
+        "harness.reporting.page.assets.scoring", lambda: ("let scores;", b"\0asm")
+    )
     for editable in (True, False):
         text = page.build([spread], PageOptions(editable=editable))
         data = blocks(text)
@@ -128,11 +197,17 @@ def test_an_editable_page_has_the_metrics_and_may_compile_them(spread, blocks, m
         )
         content = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
         assert content and ("wasm-unsafe-eval" in content[1]) is editable
-        assert (policy(["let scores;"]).split("'")[3].replace("+", "&#43;") in content[1].replace("+", "&#43;")) is editable
+        assert (
+            policy(["let scores;"]).split("'")[3].replace("+", "&#43;")
+            in content[1].replace("+", "&#43;")
+        ) is editable
 
 
 def test_the_page_lies_in_the_first_run(finished):
-    names = [finished("a", views=[]), finished("b", models=[{"echo": {"label": "third"}}], views=[])]
+    names = [
+        finished("a", views=[]),
+        finished("b", models=[{"echo": {"label": "third"}}], views=[]),
+    ]
     assert page.write(names) == Path("a", "report.html")
     assert not Path("b", "report.html").exists()
 
@@ -145,7 +220,10 @@ def test_the_same_run_gives_the_same_page(report):
 
 @pytest.mark.slow
 def test_runs_of_the_same_data_share_a_matrix_and_others_have_their_own(finished):
-    names = [finished("a"), finished("b", models=[{"echo": {"label": "third"}}], seed=1)]
+    names = [
+        finished("a"),
+        finished("b", models=[{"echo": {"label": "third"}}], seed=1),
+    ]
     other = finished("c", dataset={"reader": "words", "count": 4})
     text = visible(page.build([*names, other, "a"]))
     assert text.count('<table class="matrix') == 2
@@ -158,7 +236,9 @@ def test_examples_and_title_are_options(finished, blocks, monkeypatch):
     assert "<title>Mine</title>" in text
     index = json.loads(blocks(text)["g0-index"])
     assert (len(index["ids"]), index["total"]) == (2, 6)
-    assert "6 tests take too long for a page" in text, "comparisons beyond the budget are computed on request alone"
+    assert "6 tests take too long for a page" in text, (
+        "comparisons beyond the budget are computed on request alone"
+    )
 
 
 def test_sections_of_plugins_are_shown(finished, monkeypatch):
@@ -181,7 +261,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(finished, monkeypatch, caps
     run = finished()
     monkeypatch.setattr("harness.reporting.page.document.write_output", refuse)
     assert main(["report", run]) == 2
-    assert capsys.readouterr().err.strip().endswith("cannot be written (Permission denied); give another file with -o FILE")
+    assert (
+        capsys.readouterr()
+        .err.strip()
+        .endswith(
+            "cannot be written (Permission denied); give another file with -o FILE"
+        )
+    )
 
 
 def test_a_read_only_run_is_reported_elsewhere(finished, project):
@@ -215,19 +301,40 @@ def test_counts_out_of_range_are_one_line(finished, capsys):
 def test_a_run_without_results_says_so(finished, project):
     run = project / finished(views=[])
     results = json.loads((run / "results.json").read_text())
-    (run / "results.json").write_text(json.dumps({**results, "results": [], "checksum": None}))
+    (run / "results.json").write_text(
+        json.dumps({**results, "results": [], "checksum": None})
+    )
     text = visible(page.build([run]))
     assert "The run has no results." in text and "nothing to plot" in text
 
 
 def test_set_sizes_divide_the_matrix(project, spec):
     code = (project / "mine_parts.py").read_text()
-    (project / "mine_parts.py").write_text(code.replace("level=level, higher_is_better=True)", "level='set', higher_is_better=None)"))
+    (project / "mine_parts.py").write_text(
+        code.replace(
+            "level=level, higher_is_better=True)", "level='set', higher_is_better=None)"
+        )
+    )
     registry = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(registry.replace("level: item, higher_is_better: true", "level: set"))
-    harness.evaluate({**spec, "models": [{"echo": {}}], "decoding": {"candidates": [1, 2, 3]}, "views": []}, output="r")
+    (project / "registry.yaml").write_text(
+        registry.replace("level: item, higher_is_better: true", "level: set")
+    )
+    harness.evaluate(
+        {
+            **spec,
+            "models": [{"echo": {}}],
+            "decoding": {"candidates": [1, 2, 3]},
+            "views": [],
+        },
+        output="r",
+    )
     text = visible(page.build(["r"]))
-    assert [f"sets of {n} + 2" in text for n in (1, 2, 3, 4)] == [True, True, True, False]
+    assert [f"sets of {n} + 2" in text for n in (1, 2, 3, 4)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert "no p-value: the metric has no direction" in text
     assert SIZE_NOTE in text
 
@@ -241,30 +348,52 @@ def test_a_damaged_file_of_captions_is_one_line(finished, project):
 
 @pytest.fixture
 def text(judged_runs, tmp_path):
-    return page.build([tmp_path / "out/one", tmp_path / "out/two"], PageOptions(title="Mine", absent=("judgments/x",)))
+    return page.build(
+        [tmp_path / "out/one", tmp_path / "out/two"],
+        PageOptions(title="Mine", absent=("judgments/x",)),
+    )
 
 
 def table_rows(text, start):
     """Texts of the cells of the first table behind a text, row by row."""
     table = text[text.index(start) :].partition("</table>")[0]
     return [
-        [re.sub(r"<[^>]+>", " ", cell).split() for cell in re.findall(r"<t[dh]\b.*?</t[dh]>", row, re.DOTALL)]
+        [
+            re.sub(r"<[^>]+>", " ", cell).split()
+            for cell in re.findall(r"<t[dh]\b.*?</t[dh]>", row, re.DOTALL)
+        ]
         for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
     ]
 
 
 def test_the_page_is_that_of_all_runs(text, blocks):
-    for part in ('<h1 dir="auto">Mine</h1>', "Content-Security-Policy", 'class="theme', 'id="provenance"', "League table",
-                 "What to use when", "spice (published only)", "PERM-INPUT", "judgments/two", "cannot be read: judgments/x."):  # fmt: skip
+    for part in (
+        '<h1 dir="auto">Mine</h1>',
+        "Content-Security-Policy",
+        'class="theme',
+        'id="provenance"',
+        "League table",
+        "What to use when",
+        "spice (published only)",
+        "PERM-INPUT",
+        "judgments/two",
+        "cannot be read: judgments/x.",
+    ):
         assert part in text
-    assert 'id="examples"' not in text and "#examples" not in text.partition("<script>")[0]
+    assert (
+        'id="examples"' not in text and "#examples" not in text.partition("<script>")[0]
+    )
     assert "published, Agreement" not in text and 'data-chart="agreement"' in text
 
 
 def test_the_matrix_has_a_row_per_metric_and_a_column_per_statistic(text):
     head, *rows = table_rows(text, '<table class="matrix')
     assert [cell[0] for cell in head] == ["metric", "kendall_c", "pearson", "accuracy"]
-    assert [row[0] for row in rows] == [["BLEU-1"], ["ROUGE-L", "(COCO)"], ["Self-BLEU-2"]]
+    assert [row[0] for row in rows] == [
+        ["BLEU-1"],
+        ["ROUGE-L", "(COCO)"],
+        ["Self-BLEU-2"],
+    ]
     assert [cell[0] for cell in rows[0][1:]] == ["0.9", "4.1", "50.0"]
     assert rows[0][1][1] == "1", "the cluster"
     assert rows[2][1] == ["–"]
@@ -272,44 +401,74 @@ def test_the_matrix_has_a_row_per_metric_and_a_column_per_statistic(text):
 
 def test_all_numbers_are_downloaded_in_full(text, blocks):
     lines = blocks(text)["g1-csv"].decode().splitlines()
-    assert len(lines) == 10 and lines[0].startswith("set,statistic,metric,value") and lines[0].endswith("reference")
-    assert lines[1].startswith("two,kendall_c,bleu1,0.00907029") and lines[1].endswith("12.5,A paper")
+    assert (
+        len(lines) == 10
+        and lines[0].startswith("set,statistic,metric,value")
+        and lines[0].endswith("reference")
+    )
+    assert lines[1].startswith("two,kendall_c,bleu1,0.00907029") and lines[1].endswith(
+        "12.5,A paper"
+    )
 
 
-def test_intervals_of_judgments_are_times_100_and_several_sets_have_a_title(judged_runs, tmp_path):
+def test_intervals_of_judgments_are_times_100_and_several_sets_have_a_title(
+    judged_runs, tmp_path
+):
     text = page.build([tmp_path / "out/one", tmp_path / "out/two"])
     assert "<title>Metrics judged by people</title>" in text
     # So few items carry no interval; where there is one, it is times 100.
     for record in Run.open(tmp_path / "out/one").records:
         if record.ci95:
-            assert f'<span class="interval">{percent_interval(record.ci95)}</span>' in text
+            assert (
+                f'<span class="interval">{percent_interval(record.ci95)}</span>' in text
+            )
 
 
 def test_one_run_has_no_league_table(judged_runs, tmp_path):
     assert main(["report", "out/one"]) == 0
     single = (tmp_path / "out/one/report.html").read_text()
-    assert '<h1 dir="auto">judgments/one</h1>' in single and "<h3>League table" not in single
+    assert (
+        '<h1 dir="auto">judgments/one</h1>' in single
+        and "<h3>League table" not in single
+    )
 
 
 def test_runs_of_both_kinds_are_one_line(judged_runs, tmp_path, project, capsys):
     assert main(["run", "spec.yaml", "--output", "models"]) == 0
     capsys.readouterr()
     for paths in (["out/one", "models"], ["models", "out/one"]):
-        assert main(["report", *(str(tmp_path / path) if "out" in path else path for path in paths)]) == 2
+        assert (
+            main(
+                [
+                    "report",
+                    *(
+                        str(tmp_path / path) if "out" in path else path
+                        for path in paths
+                    ),
+                ]
+            )
+            == 2
+        )
         error = capsys.readouterr().err
         assert error.count("\n") == 1 and "is a run of models" in error
 
 
-def test_provenance_has_the_command_and_the_time_of_each_metric_once(judged_runs, tmp_path):
+def test_provenance_has_the_command_and_the_time_of_each_metric_once(
+    judged_runs, tmp_path
+):
     run = Run.open(tmp_path / "out/one")
     (times,) = (table for table in listings(run) if table.title == "Time per stage")
     seconds = {shown_name(record): record.seconds for record in run.records}
-    assert [tuple(row) for row in times.rows][:3] == [(f"scores of {name}", number(value)) for name, value in seconds.items()]
+    assert [tuple(row) for row in times.rows][:3] == [
+        (f"scores of {name}", number(value)) for name, value in seconds.items()
+    ]
     spec = command(run).partition("\n")[2].rpartition("\nSPEC\n")[0]
     (tmp_path / "again.yaml").write_text(spec)
     assert main(["run", "again.yaml", "--output", "again"]) == 0
     again = Run.open(tmp_path / "again")
-    assert [str(record.value) for record in again.records] == [str(record.value) for record in run.records]
+    assert [str(record.value) for record in again.records] == [
+        str(record.value) for record in run.records
+    ]
 
 
 def notices(run: Run, clusters: Clusters | None = None) -> list:
@@ -319,7 +478,11 @@ def notices(run: Run, clusters: Clusters | None = None) -> list:
 def test_failures_come_first_and_are_counted_by_model(finished):
     run = Run.open(finished(notice="Toy numbers."))
     first, second = notices(replace(run, notes=()))[:2]
-    assert first.severe and first.text == "1 example failed: two 1." and first.details == [("two/e1", "could not read it")]
+    assert (
+        first.severe
+        and first.text == "1 example failed: two 1."
+        and first.details == [("two/e1", "could not read it")]
+    )
     assert not second.severe and second.text == "Toy numbers."
 
 
@@ -328,36 +491,70 @@ def test_long_lists_are_cut_and_labels_may_hold_slashes(finished):
     failed = {f"a/b/e{k}": "no" for k in range(30)}
     (notice,) = notices(replace(run, failed=failed))
     assert notice.text == "30 examples failed: a/b 30."
-    assert len(notice.details) == MAX_LISTED + 1 and notice.details[-1] == ("…", "10 more")
+    assert len(notice.details) == MAX_LISTED + 1 and notice.details[-1] == (
+        "…",
+        "10 more",
+    )
     (notice,) = notices(replace(run, failed={"gone/e1": "no"}))
     assert notice.text == "1 example failed: gone 1."
 
 
 def test_twenty_failures_are_listed_in_full(finished):
     run = Run.open(finished(models=[{"echo": {"label": "a"}}], views=[]))
-    (notice,) = notices(replace(run, failed={f"a/e{k}": "no" for k in range(MAX_LISTED)}))
+    (notice,) = notices(
+        replace(run, failed={f"a/e{k}": "no" for k in range(MAX_LISTED)})
+    )
     assert notice.details == [(f"a/e{k}", "no") for k in range(20)]
 
 
-@pytest.mark.parametrize(("counts", "share"), [([(1, 3), (3, 1)], 75), ([(1, 0), (0, 0)], 100)])
-def test_the_largest_share_of_examples_without_a_score_is_named(finished, counts, share):
+@pytest.mark.parametrize(
+    ("counts", "share"), [([(1, 3), (3, 1)], 75), ([(1, 0), (0, 0)], 100)]
+)
+def test_the_largest_share_of_examples_without_a_score_is_named(
+    finished, counts, share
+):
     run = Run.open(finished(models=[{"echo": {}}], views=[]))
-    records = tuple(replace(run.records[0], model=f"m{skipped}", skipped=skipped, n=n) for skipped, n in counts)
+    records = tuple(
+        replace(run.records[0], model=f"m{skipped}", skipped=skipped, n=n)
+        for skipped, n in counts
+    )
     (notice,) = notices(replace(run, records=records, notes=()))
-    assert notice.text == f"Some examples have no score and are left out (up to {share} % of a model): length."
+    assert (
+        notice.text
+        == f"Some examples have no score and are left out (up to {share} % of a "
+        "model): length."
+    )
 
 
 def test_warnings_of_several_runs_have_the_names_of_the_runs(finished):
-    runs = [("a", replace(Run.open(finished("a", models=[{"echo": {}}], views=[])), notes=("One.",)))]
+    runs = [
+        (
+            "a",
+            replace(
+                Run.open(finished("a", models=[{"echo": {}}], views=[])),
+                notes=("One.",),
+            ),
+        )
+    ]
     runs.append(("b", replace(runs[0][1], notes=("Two.",), failed={"echo/e1": "no"})))
     (group,) = groups_of(runs)
-    assert [notice.text for notice in notices_of(group, Clusters())] == ["b: 1 example failed: echo 1.", "a: One.", "b: Two."]
+    assert [notice.text for notice in notices_of(group, Clusters())] == [
+        "b: 1 example failed: echo 1.",
+        "a: One.",
+        "b: Two.",
+    ]
 
 
 def test_undefined_values_missing_scores_notes_and_missing_tests(finished):
     run = Run.open(finished(models=[{"echo": {}}], views=[]))
     records = (replace(run.records[0], value=float("nan"), skipped=2, n=4),)
-    texts = [notice.text for notice in notices(replace(run, records=records, notes=("A remark.",)), Clusters(warning="No tests."))]
+    texts = [
+        notice.text
+        for notice in notices(
+            replace(run, records=records, notes=("A remark.",)),
+            Clusters(warning="No tests."),
+        )
+    ]
     assert texts == [
         "Undefined for some model: length.",
         "Some examples have no score and are left out (up to 33 % of a model): length.",

@@ -1,4 +1,6 @@
-"""Views of the page in Chromium: the pair of systems, filters, the state in the address, keys, phone, print, images, charts on request."""
+"""Views of the page in Chromium: the pair of systems, filters, the state in the
+address, keys, phone, print, images, charts on request.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,25 @@ from harness.reporting import page
 
 DESK = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
-MODELS = [{"echo": {"label": "one"}}, {"predictions": {"label": "two", "path": "two.jsonl"}}]
+MODELS = [
+    {"echo": {"label": "one"}},
+    {"predictions": {"label": "two", "path": "two.jsonl"}},
+]
 
 
 @pytest.fixture
 def pair(project, finished):
-    """The page of two systems of six examples: ``two`` says other words, and never more than ``one``."""
-    texts = ["a dog", "a dog number 1", "a red dog number 2 sits", "a dog", "a cat", "a dog number 5"]
+    """The page of two systems of six examples: ``two`` says other words,
+    and never more than ``one``.
+    """
+    texts = [
+        "a dog",
+        "a dog number 1",
+        "a red dog number 2 sits",
+        "a dog",
+        "a cat",
+        "a dog number 5",
+    ]
     rows = [{"id": f"e{k}", "candidates": [text]} for k, text in enumerate(texts)]
     (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return page.write([finished(models=MODELS, views=[])])
@@ -35,9 +49,15 @@ def examples(pair, browse):
 def test_the_overview_counts_wins_and_opens_the_most_telling_examples(pair, browse):
     with browse(pair, **DESK) as view:
         view.wait_for_selector("[data-pair].started")
-        assert view.locator(".pair-controls option:checked").all_inner_texts() == ["one", "two"], "the best two, best first"
+        assert view.locator(".pair-controls option:checked").all_inner_texts() == [
+            "one",
+            "two",
+        ], "the best two, best first"
         wins, losses = view.locator(".wins-bar .tally").all_inner_texts()
-        assert int(wins) + int(losses) + int((view.inner_text(".ties") or "0").split()[0]) == 6
+        assert (
+            int(wins) + int(losses) + int((view.inner_text(".ties") or "0").split()[0])
+            == 6
+        )
         assert view.inner_text(".telling section.a h5") == "A one is better"
         assert view.locator(".telling .card").count() == int(wins) + int(losses)
         first = view.inner_text(".telling section.a .example-link >> nth=0")
@@ -49,7 +69,14 @@ def test_the_overview_counts_wins_and_opens_the_most_telling_examples(pair, brow
 
 @pytest.mark.slow
 def test_the_examples_open_where_the_systems_differ_most(project, finished, browse):
-    texts = ["a dog", "a dog number 1", "a red dog number 2 sits", "a dog", "a", "a dog number 5"]
+    texts = [
+        "a dog",
+        "a dog number 1",
+        "a red dog number 2 sits",
+        "a dog",
+        "a",
+        "a dog number 5",
+    ]
     rows = [{"id": f"e{k}", "candidates": [text]} for k, text in enumerate(texts)]
     (project / "two.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     written = page.write([finished(models=MODELS, views=[])])
@@ -66,7 +93,9 @@ def test_words_of_one_system_alone_and_of_the_references_are_marked(examples):
     assert examples.locator(".side-by-side .system").count() == 2
     alone = examples.locator(".side-by-side .system.b mark.only-b").all_inner_texts()
     assert {"red", "sits"} <= set(alone) and "dog" not in alone
-    assert "2" in " ".join(examples.locator(".side-by-side .system.b mark.match").all_inner_texts())
+    assert "2" in " ".join(
+        examples.locator(".side-by-side .system.b mark.match").all_inner_texts()
+    )
     examples.uncheck("text=Mark words of A or B alone")
     examples.wait_for_selector(".detail mark.only-b", state="detached")
     assert examples.locator(".detail mark.match").count() > 0
@@ -98,7 +127,9 @@ BAD_FILTERS = {
 def test_filters_by_expression(examples):
     for text, count in FILTERS.items():
         examples.fill(".filter", text)
-        examples.wait_for_selector(f".count:text-is('{f'{count} of ' if count < 6 else ''}6 examples')")
+        examples.wait_for_selector(
+            f".count:text-is('{f'{count} of ' if count < 6 else ''}6 examples')"
+        )
         assert examples.inner_text(".filter-error") == "", text
 
 
@@ -109,7 +140,10 @@ def test_a_bad_filter_is_one_line_and_the_list_is_that_without_it(examples):
         examples.fill(".filter", text)
         examples.wait_for_selector(".filter[aria-invalid]")
         assert examples.inner_text(".filter-error") == message
-        assert examples.inner_text(".count") == "6 examples; the filter has a mistake and is not applied"
+        assert (
+            examples.inner_text(".count")
+            == "6 examples; the filter has a mistake and is not applied"
+        )
     examples.fill(".filter", "")
     examples.wait_for_selector(".count:text-is('6 examples')")
 
@@ -137,18 +171,30 @@ def test_the_address_has_the_whole_view(pair, browse):
         view.wait_for_selector(f".example-id:text('{chosen}')")
         view.click(".copy-link")
         view.wait_for_selector(".hint:has-text('address of this view')")
-        before, order = view.evaluate("location.hash"), view.locator(".row .id").all_inner_texts()
+        before, order = (
+            view.evaluate("location.hash"),
+            view.locator(".row .id").all_inner_texts(),
+        )
         view.reload()
-        view.wait_for_selector(f"[data-browser][data-ready] .example-id:text('{chosen}')")
+        view.wait_for_selector(
+            f"[data-browser][data-ready] .example-id:text('{chosen}')"
+        )
         assert view.evaluate("location.hash") == before
         assert view.locator(".row .id").all_inner_texts() == order
-        assert view.input_value(".filter") == "length < 99" and view.input_value(".browser input[type=search]") == "dog"
-        assert view.locator(".browser .pair-controls option:checked").all_inner_texts() == ["two", "one"]
+        assert (
+            view.input_value(".filter") == "length < 99"
+            and view.input_value(".browser input[type=search]") == "dog"
+        )
+        assert view.locator(
+            ".browser .pair-controls option:checked"
+        ).all_inner_texts() == ["two", "one"]
         assert view.evaluate("document.documentElement.dataset.theme") == "dark"
         assert not view.is_checked("text=Mark words of the references")
         view.click('.tabs a[href="#overview"]')
         assert view.get_attribute('th[data-column="m0"]', "aria-sort") == "descending"
-        assert view.locator("tr.pinned .label").all_inner_texts() == ["two"] and not view.is_checked("text=Bars")
+        assert view.locator("tr.pinned .label").all_inner_texts() == [
+            "two"
+        ] and not view.is_checked("text=Bars")
 
 
 @pytest.mark.slow
@@ -160,7 +206,9 @@ def test_escape_leaves_a_field_with_its_text(examples):
     before = examples.inner_text(".example-id")
     examples.keyboard.press("j")
     examples.wait_for_selector(f".example-id:not(:text('{before}'))")
-    assert examples.input_value(".browser input[type=search]") == "dog", "j is a key of the list again"
+    assert examples.input_value(".browser input[type=search]") == "dog", (
+        "j is a key of the list again"
+    )
 
 
 @pytest.mark.slow
@@ -184,7 +232,9 @@ def test_on_a_phone_a_tap_opens_the_example_over_the_list(pair, browse):
 def test_a_print_waits_for_the_charts_and_has_the_example_in_view(pair, browse):
     with browse(pair, **DESK) as view:
         view.evaluate(
-            "window.print = () => { window.drawn = [...document.querySelectorAll('.chart-group figure.chart')].map(f => !!f.dataset.look) }"
+            "window.print = () => { window.drawn = "
+            "[...document.querySelectorAll('.chart-group figure.chart')].map(f => "
+            "!!f.dataset.look) }"
         )
         view.click('.tabs a[href="#examples"]')
         view.click(".row >> nth=1")
@@ -195,8 +245,14 @@ def test_a_print_waits_for_the_charts_and_has_the_example_in_view(pair, browse):
         drawn = view.evaluate("window.drawn")
         assert drawn and all(drawn)
         view.emulate_media(media="print")
-        assert view.locator(".example-id").is_visible() and view.inner_text(".example-id") == "e1"
-        assert view.locator(".telling .card").count() > 0 and not view.locator(".toolbar").first.is_visible()
+        assert (
+            view.locator(".example-id").is_visible()
+            and view.inner_text(".example-id") == "e1"
+        )
+        assert (
+            view.locator(".telling .card").count() > 0
+            and not view.locator(".toolbar").first.is_visible()
+        )
 
 
 @pytest.mark.slow
