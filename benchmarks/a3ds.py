@@ -198,7 +198,8 @@ def findings(scores: dict[str, Scores]) -> None:
         name: {k: v["mean"] for k, v in speaker.summary().items()}
         for name, speaker in scores.items()
     }
-    base, tuned = mean["baseline"], [mean["rp"], mean["sp"]]
+    base = mean["baseline"]
+    tuned = [mean["rp"], mean["sp"]]
     most = [
         sorted(scene.FACTORS, key=lambda f: -row[f"redundant_{f}"])[:3] for row in tuned
     ]

@@ -57,19 +57,21 @@ from harness_models.a3ds.training import Stage, TrainingPlan, train
 from harness_models.shared.training.loop import one_thread
 from harness_tasks.a3ds import pixels, scene
 
-IMAGES, CAPTIONS, EPOCHS, SEED = 5000, 5, 5, 1
+IMAGES = 5000
+CAPTIONS = 5
+EPOCHS = 5
+SEED = 1
 """Size of every training: 1,955 updates of B, RP and SP each."""
-PAIRS, PAIR_SEED = 100, 1
+PAIRS = 100
+PAIR_SEED = 1
 """Test pairs of each set, those of the tables of the shipped agents."""
 BLURS = ((0.0, 0.0), *itertools.product((0.35, 0.45, 0.55, 0.65), (0.25, 0.35)))
 """Probabilities of a wrong orientation and a wrong scale;
 the first has no error and cannot be chosen.
 """
 STAGES: tuple[Stage, ...] = ("baseline", "rp", "sp")
-NUMBER, FALSE_FEATURES = (
-    "mentioned-features(authors-script,{})",
-    "false-features(authors-script)",
-)
+NUMBER = "mentioned-features(authors-script,{})"
+FALSE_FEATURES = "false-features(authors-script)"
 
 
 class Baseline(NamedTuple):
@@ -88,7 +90,8 @@ class Baseline(NamedTuple):
 class _NoFeatures:
     """Source without features, for games of which only the scenes are needed."""
 
-    name, width = "none", 1
+    name = "none"
+    width = 1
 
     def features(self, ids: Iterable[Any]) -> np.ndarray:
         """Return zeros, float32 ``(B, 1)``."""
@@ -129,10 +132,8 @@ def write_features(
     """Write the features of the scenes through the encoder and return the option
     ``features`` that reads them.
     """
-    table, ids = (
-        folder / f"orientation-{orientation:g}-scale-{scale:g}.npy",
-        folder / "scenes.json",
-    )
+    table = folder / f"orientation-{orientation:g}-scale-{scale:g}.npy"
+    ids = folder / "scenes.json"
     if not table.exists():
         np.save(
             table,
@@ -333,10 +334,8 @@ def measure(folder: Path) -> dict[str, Any]:
     found: list[Baseline] = []
     scores: list[dict[str, float]] = []
     for blur in BLURS:
-        features, agents = (
-            write_features(folder, scenes, *blur),
-            folder / f"{blur[0]:g}-{blur[1]:g}",
-        )
+        features = write_features(folder, scenes, *blur)
+        agents = folder / f"{blur[0]:g}-{blur[1]:g}"
         train_agent(agents, "baseline", features)
         values = {
             metric: value
@@ -356,10 +355,8 @@ def measure(folder: Path) -> dict[str, Any]:
     chosen = choose(found)
     runs: list[Run] = []
     for blur in (BLURS[0], chosen[:2]):
-        features, agents = (
-            write_features(folder, scenes, *blur),
-            folder / f"{blur[0]:g}-{blur[1]:g}",
-        )
+        features = write_features(folder, scenes, *blur)
+        agents = folder / f"{blur[0]:g}-{blur[1]:g}"
         for stage in STAGES[1:]:
             train_agent(agents, stage, features)
         runs.append(score_agents(agents, STAGES, features))

@@ -40,7 +40,8 @@ from harness_metrics.pragmatic.scores import evaluate
 from harness_tasks.a3ds import scene
 
 PREDICTIONS = "a3ds/speaker_predictions_unpaired.jsonl.gz"
-SCALE, ORIENTATION = 3, 5
+SCALE = 3
+ORIENTATION = 5
 PAIRS = 100
 PUBLISHED = {
     "binary_contrastiveness": (0.999, 0.997, 0.984),
@@ -51,13 +52,12 @@ PUBLISHED = {
 }
 """Row of Table 1 for B -> one, two and three shared features."""
 FALSE = 0.720
-ORIENTATIONS, SCALES, UNKNOWN = (
-    (0.65, 0.75, 0.85),
-    (0.25, 0.35, 0.45),
-    (0.0, 0.05, 0.10),
-)
+ORIENTATIONS = (0.65, 0.75, 0.85)
+SCALES = (0.25, 0.35, 0.45)
+UNKNOWN = (0.0, 0.05, 0.10)
 """Grid: probability of a wrong orientation, of a wrong scale, of ``unk``."""
-FEATURES_FIT, FALSE_FIT = 0.1, 0.05
+FEATURES_FIT = 0.1
+FALSE_FIT = 0.05
 """Largest distance of the mean number of features and of false features from the
 published ones of a blur that fits; a speaker without errors has 5.83 features by the
 script.

@@ -110,10 +110,8 @@ class Case:
             + 0.5 * self.effect * rng.normal(size=items)[item]
         )
         if levels is not None:
-            quality, metric = (
-                quality + np.tile(levels[0], items),
-                metric + np.tile(levels[1], items),
-            )
+            quality = quality + np.tile(levels[0], items)
+            metric = metric + np.tile(levels[1], items)
         spread = np.sqrt(1 + self.effect**2), np.sqrt(2 + 1.25 * self.effect**2)
         if self.kind == "skewed":
             return [item, np.exp(quality / spread[0]), np.exp(metric / spread[1])]
@@ -153,7 +151,8 @@ def reduce_of(
     item, human, scores = data
     if statistic in SYSTEMS:
         # [item, system]
-        of_people, of_metric = human.reshape(items, -1), scores.reshape(items, -1)
+        of_people = human.reshape(items, -1)
+        of_metric = scores.reshape(items, -1)
         if statistic == "soft_pairwise_accuracy":
             return SoftPairwiseAccuracy(
                 pairwise_differences(of_people.T), pairwise_differences(of_metric.T)
@@ -178,10 +177,8 @@ def reduce_of(
         )
     else:
         coefficients = correlate_groups(statistic, scores, human, item, items)
-        sums, counts = (
-            np.nan_to_num(coefficients),
-            (~np.isnan(coefficients)).astype(np.float64),
-        )
+        sums = np.nan_to_num(coefficients)
+        counts = (~np.isnan(coefficients)).astype(np.float64)
 
     def mean(weights: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):

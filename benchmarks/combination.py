@@ -37,8 +37,12 @@ from harness.stats.discrete_null import SumNull
 
 DESIGNS = ((1, 4), (5, 5), (10, 5), (12, 4))
 CONDITIONS = ("no ties", "ties", "mirrored")
-ALPHA, TOLERANCE, GOAL_SECONDS = 0.05, 0.007, 0.1
-POOL, NULL_DRAWS, SPARSE = 400, 20_000, 0.02
+ALPHA = 0.05
+TOLERANCE = 0.007
+GOAL_SECONDS = 0.1
+POOL = 400
+NULL_DRAWS = 20_000
+SPARSE = 0.02
 
 Test = Callable[[np.ndarray], np.ndarray]
 """Ranks k of p = k / M, shape (R, N) -> rejection at ALPHA, bool, shape (R,)."""
@@ -106,7 +110,8 @@ def combinations(
     from scipy.stats import cauchy, norm
 
     k = np.arange(1, total + 1)
-    fisher, middle = -np.log(k / total), (k - 0.5) / total
+    fisher = -np.log(k / total)
+    middle = (k - 0.5) / total
     low, high = 0.0, 1e6
     for _ in range(100):
         half = (low + high) / 2
@@ -127,7 +132,8 @@ def combinations(
 
     def exact(table: np.ndarray) -> Test:
         null = SumNull([table], [examples])
-        low, high = 0, int(null.scores[0][0]) * examples + 1
+        low = 0
+        high = int(null.scores[0][0]) * examples + 1
         while high - low > 1:
             half = (low + high) // 2
             low, high = (
@@ -162,7 +168,8 @@ def table_rows(
     for n, m in DESIGNS:
         for examples in sizes:
             rng = np.random.default_rng([seed, n, m, examples])
-            shape, design = (runs, examples), (n, m)
+            shape = (runs, examples)
+            design = (n, m)
             tests = combinations(rng, permutation.count(n, m), examples)
             weak = 2.0 / math.sqrt(examples) / math.sqrt(n * m / (n + m))
             data = {
@@ -214,7 +221,8 @@ def main() -> int:
             + "".join(f"{share:10.3f}" for share in shares.values())
         )
     rng = np.random.default_rng(args.seed)
-    p, floors = rng.integers(1, 3004, 5000) / 3003, np.full(5000, 1 / 3003)
+    p = rng.integers(1, 3004, 5000) / 3003
+    floors = np.full(5000, 1 / 3003)
     combine.log_calibrated_p(p[:10], floors[:10])
     seconds, _ = timed(lambda: combine.calibrated_p(p, floors))
     sizes = {

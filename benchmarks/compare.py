@@ -70,7 +70,9 @@ METRICS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("frechet", {"embedding": "bow"}),
     ("energy", {"embedding": "bow"}),
 )
-SIZE_GOAL, SPEED_GOAL, RATIO_GOAL = 0.007, 10.0, 50.0
+SIZE_GOAL = 0.007
+SPEED_GOAL = 10.0
+RATIO_GOAL = 50.0
 failures: list[str] = []
 
 
@@ -120,10 +122,8 @@ class Borrowed(MeanMetric):
     """A sacreBLEU metric: its statistics as addends, its formula applied to sums."""
 
     def __init__(self, *, scorer: Any) -> None:
-        self.scorer, self.spec = (
-            scorer,
-            MetricSpec(type(scorer).__name__.lower(), True, "corpus"),
-        )
+        self.scorer = scorer
+        self.spec = MetricSpec(type(scorer).__name__.lower(), True, "corpus")
 
     def summands(self, stats: np.ndarray) -> np.ndarray:
         return stats
@@ -206,7 +206,8 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         f"{'':6} {'difference':>24} {'relative error':>14} {'p random.':>18} "
         f"{'p bootstrap':>18} {'ours':>8}"
     )
-    n, seconds = len(sets[0]), 0.0
+    n = len(sets[0])
+    seconds = 0.0
     ours: Any = current().create("metrics", "bleu", {"n": 4, "tokenizer": "none"})
     tokenised = [_tokenised(own) for own in (sets[0], sets[4])]
     for name, scorer, metric in (
@@ -214,12 +215,11 @@ def agreement(sets: Sequence[Sequence[CaptionSet]], draws: int, seed: int) -> fl
         ("chrF", CHRF(), None),
     ):
         theirs, stats = sacrebleu_tests(scorer, tokenised, draws, seed)
-        ours_metric, data = (
-            Borrowed(scorer=scorer),
-            [SystemData(own, own[:, 0]) for own in stats],
-        )
+        ours_metric = Borrowed(scorer=scorer)
+        data = [SystemData(own, own[:, 0]) for own in stats]
         if metric is not None:
-            ours_metric, seconds = metric, theirs.seconds_bootstrap
+            ours_metric = metric
+            seconds = theirs.seconds_bootstrap
             features = FeatureCache([item.references for item in tokenised[0]])
             data = [statistics(metric, own, features) for own in tokenised]
         family = DrawFamily(n, draws, seed)
@@ -288,14 +288,15 @@ def size(sets: Sequence[Sequence[CaptionSet]], runs: int, seed: int) -> None:
         metric: Any = current().create("metrics", name, parameters)
         stats = [statistics(metric, own, features).stats for own in (sets[0], sets[4])]
         assert stats[0] is not None and stats[1] is not None
-        rng, rejected = np.random.default_rng(seed), np.zeros(2)
+        rng = np.random.default_rng(seed)
+        rejected = np.zeros(2)
         for run in range(runs):
-            rows, swap = (
-                rng.integers(0, len(stats[0]), 200),
-                rng.integers(0, 2, 200).astype(bool)[:, None],
-            )
-            one, other = stats[0][rows], stats[1][rows]
-            a, b = np.where(swap, one, other), np.where(swap, other, one)
+            rows = rng.integers(0, len(stats[0]), 200)
+            swap = rng.integers(0, 2, 200).astype(bool)[:, None]
+            one = stats[0][rows]
+            other = stats[1][rows]
+            a = np.where(swap, one, other)
+            b = np.where(swap, other, one)
             result: ResampledDifference = difference_of_statistics(
                 metric.reduce, a, b, DrawFamily(200, 199, seed + run)
             )

@@ -102,7 +102,8 @@ def main() -> None:
         )
         side = ComparedRun(run, name="run")
         compared = pairs([side])
-        start, cpu = time.perf_counter(), time.process_time()
+        start = time.perf_counter()
+        cpu = time.process_time()
         compare_pairs(compared, show=True)
         print(
             f"{len(compared)} pairs, {len(METRICS)} metrics, {len(rows):,} images: "

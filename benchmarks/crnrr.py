@@ -21,7 +21,9 @@ from benchmarks.timing import timed
 from harness_metrics.crnrr.ngrams import CrNrr
 from tests.support.ngram_values import corpus_bleu, cr_nrr_cnd, self_bleu
 
-COUNT, SUBSET, GOAL = 50_000, 4, 100
+COUNT = 50_000
+SUBSET = 4
+GOAL = 100
 Tokens = list[list[str]]
 
 

@@ -61,10 +61,8 @@ TEXT_MODELS = {
     "crnrr-mixture-coco": ("MLE", "SeqGAN", "LeakGAN"),
     "crnrr-mixture-emnlp": ("text GAN 2", "text GAN 3"),
 }
-BETAS, RANKS = (
-    (0.0, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 5.0),
-    (1, 2, 4, 8, 16, 32, 48, 64),
-)
+BETAS = (0.0, 0.5, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.0, 5.0)
+RANKS = (1, 2, 4, 8, 16, 32, 48, 64)
 ROUNDING = 1e-12
 """Discrepancies below it are rounding errors of 0."""
 STEPS = (25, 50, 100, 200, 400, 800, 1600, 2000)
@@ -173,7 +171,8 @@ def real_text_tables(runs: Sequence[Run]) -> dict[str, Table]:
     """Return Table 2 beside the published one,
     and the values by the number of captions.
     """
-    values, published = by_task(runs), published_rows("table2")
+    values = by_task(runs)
+    published = published_rows("table2")
     rows: list[list[str]] = []
     for task, (title, corpus) in CORPORA.items():
         rows.append([f"**{title}**", *[""] * len(MEASURES)])
@@ -253,7 +252,8 @@ def known_distribution_tables(runs: Sequence[Run]) -> dict[str, Table]:
     """Return Table 1: the range over draws of the weights beside the published
     bounds.
     """
-    values, published = by_task(runs)["crnrr-synthetic"], published_rows("table1")
+    values = by_task(runs)["crnrr-synthetic"]
+    published = published_rows("table1")
     rows: list[list[str]] = []
     metrics = [
         *(f"BS-{n}" for n in (1, 2, 3)),
@@ -273,10 +273,8 @@ def known_distribution_tables(runs: Sequence[Run]) -> dict[str, Table]:
             ranges.append(" … ".join(dict.fromkeys(map(digits, ends))))
         rows.append([f"{metric}, ours", *ranges])
         if metric.startswith("BS"):
-            name, measure = (
-                metric.removesuffix(" rate"),
-                "DRate_pct" if metric.endswith("rate") else "QDisc",
-            )
+            name = metric.removesuffix(" rate")
+            measure = "DRate_pct" if metric.endswith("rate") else "QDisc"
             columns = [f"{measure}_s{sigma}" for sigma in ("0.5", "1.0", "2.0")]
             rows.append(
                 [
@@ -333,8 +331,10 @@ def curve_tables(runs: Sequence[Run]) -> dict[str, Table]:
     """Return the gain by step of the ascent, measures along Q ~ P^beta, and
     log-probabilities by rank.
     """
-    values, published = by_task(runs), published_rows("table1")
-    oracles, powers = values["crnrr-oracles"], values["crnrr-powers"]
+    values = by_task(runs)
+    published = published_rows("table1")
+    oracles = values["crnrr-oracles"]
+    powers = values["crnrr-powers"]
     gains: list[list[str]] = []
     for sigma, n in itertools.product(("0.5", "1", "2"), (1, 2)):
         metrics = [

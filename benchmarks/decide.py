@@ -81,15 +81,18 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "bleu4": ("bleu4", {}),
     "trm": ("trm", {"distance": "rouge"}),
 }
-GRADES, THUMB = "grades", "thumb_mscoco/judgments.jsonl.gz"
+GRADES = "grades"
+THUMB = "thumb_mscoco/judgments.jsonl.gz"
 FAMILIES = ("init", "pre", "par", "merge")
 """Captioners of three seeds each, whose captions are the sets of TRM."""
 NULLS = {"swapped": 0.0, "skewed": 0.05, "rare": 0.005}
 """Null -> share of large gains; 0: captions change places."""
 SHARES = {"cider": 0.5, "meteor": 0.6}
 """Metric -> goal of the mean share of examples."""
-WRONG, OVERHEAD = 0.01, 0.05
-PRICE, EFFECTS = 1.2, (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
+WRONG = 0.01
+OVERHEAD = 0.05
+PRICE = 1.2
+EFFECTS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
 """Goal of the price of the conditions, and mean normal differences in standard
 deviations; those above 1.5 have no goal.
 """
@@ -197,14 +200,16 @@ def score_systems(metric: Any, *, sets: bool) -> list[np.ndarray]:
     """Return the addends (N, k) of every captioner; ``sets``:
     of the captioners of one family together.
     """
-    rows, texts = read_json_lines(data_folder() / CAPTIONERS), references()
+    rows = read_json_lines(data_folder() / CAPTIONERS)
+    texts = references()
     names = list(rows[0]["candidates"])
     systems = (
         [[name for name in names if name.startswith(family)] for family in FAMILIES]
         if sets
         else [[name] for name in names]
     )
-    features, found = FeatureCache(texts), list[np.ndarray]()
+    features = FeatureCache(texts)
+    found = list[np.ndarray]()
     for system in systems:
         captions = [
             CaptionSet(
@@ -248,10 +253,8 @@ def running_log_e(
         capital = np.maximum(
             *(np.logaddexp.reduce(side, axis=2) - log(len(FRACTIONS)) for side in sides)
         )
-        mean, square = (
-            np.cumsum(differences, axis=1) / counts,
-            np.cumsum(differences**2, axis=1) / counts,
-        )
+        mean = np.cumsum(differences, axis=1) / counts
+        square = np.cumsum(differences**2, axis=1) / counts
         return capital - log(2), mean / np.sqrt(
             np.maximum(square - mean**2, 1e-300) / counts
         )
@@ -377,7 +380,8 @@ def skewed_population(
         found[order[:losses]], found[gains] = (1 - gained) / losses, gained / len(gains)
         return found
 
-    few, many = 1, len(order) - len(gains)
+    few = 1
+    many = len(order) - len(gains)
     # the more of the smaller differences are losses, the larger is their mean
     while many - few > 1:
         middle = (few + many) // 2
@@ -406,11 +410,9 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
             if share
             else (first, last, None)
         )
-        alarms, naive, chunk = (
-            0,
-            0,
-            max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2))),
-        )
+        alarms = 0
+        naive = 0
+        chunk = max(1, 4_000_000 // (length * max(64, 4 * a.shape[1] ** 2)))
         for start in range(0, runs, chunk):
             rows = rng.choice(len(a), (min(chunk, runs - start), length), p=p)
             swap = (
@@ -418,7 +420,8 @@ def false_alarms(data: Addends, runs: int, length: int, seed: int) -> None:
                 if not share
                 else np.zeros((1, 1, 1), dtype=bool)
             )
-            x, y = np.where(swap, b[rows], a[rows]), np.where(swap, a[rows], b[rows])
+            x = np.where(swap, b[rows], a[rows])
+            y = np.where(swap, a[rows], b[rows])
             log_e, z = running_log_e(data, x, y)
             if not start:
                 check_evidence(data, x[0], y[0], log_e[0])
@@ -440,17 +443,16 @@ def examples_used(data: Addends, orders: int, seed: int) -> None:
     """Print the share of the examples until the sequences of significant pairs have
     decided, and the wrong directions.
     """
-    rng, n = np.random.default_rng(seed), len(data.systems[0])
+    rng = np.random.default_rng(seed)
+    n = len(data.systems[0])
     stops = [
         min(n, BATCH * batch[-1][1])
         for batch in batches([(k, k + 1) for k in range(-(-n // BATCH))])
     ]
-    shares, wrong, pairs, significant = (
-        list[float](),
-        0,
-        list(combinations(data.systems, 2)),
-        0,
-    )
+    shares = list[float]()
+    wrong = 0
+    pairs = list(combinations(data.systems, 2))
+    significant = 0
     for a, b in pairs:
         difference = data.value(a) - data.value(b)
         if abs(difference) <= 1.96 * float(np.std(data.influences_of(a, b))) / sqrt(n):
@@ -498,7 +500,8 @@ def price_of_conditions(runs: int, seed: int) -> None:
                         excludes.any(axis=1), excludes.argmax(axis=1) + 1, length
                     ).sum()
                 )
-        plain, conditional = totals[False] / runs, totals[True] / runs
+        plain = totals[False] / runs
+        conditional = totals[True] / runs
         mark = (
             check(f"price {effect}", conditional / plain, PRICE)
             if effect <= 1.5
@@ -569,7 +572,8 @@ def gate_size(data: Addends, runs: int, seed: int) -> None:
         population = gate_mean(data, sign, a[sample[:20_000]], b[sample[:20_000]])
         for n in GATED:
             rng = np.random.default_rng(derive(seed, data.name, kind, n))
-            step, counts = 2.4865 * spread / sqrt(n), np.zeros(6)
+            step = 2.4865 * spread / sqrt(n)
+            counts = np.zeros(6)
             for _ in range(runs):
                 rows = rng.choice(len(a), n, p=p)
                 x, y = a[rows], b[rows]
@@ -615,7 +619,8 @@ def overhead(limit: int, repeats: int = 3) -> None:
     """
     rows = read_json_lines(data_folder() / CAPTIONERS)[:limit]
     with tempfile.TemporaryDirectory() as folder:
-        data, models = Path(folder) / "data.jsonl", list[object]()
+        data = Path(folder) / "data.jsonl"
+        models = list[object]()
         examples = [
             {"id": str(k), "references": own}
             for k, own in enumerate(references()[:limit])
@@ -655,7 +660,8 @@ def overhead(limit: int, repeats: int = 3) -> None:
                     }
                 )
                 seconds[grows].append(time.process_time() - start)
-    plain, grown = min(seconds[False]), min(seconds[True])
+    plain = min(seconds[False])
+    grown = min(seconds[True])
     share = grown / plain - 1
     mark = check("overhead", share, OVERHEAD)
     print(

@@ -144,11 +144,9 @@ class Forced:
         """All references in one batch, one word per step, keys and values cached,
         one context per image.
         """
-        state, last, out = (
-            self.model.context(self.regions, self.geometry).take(self.owner),
-            None,
-            [],
-        )
+        state = self.model.context(self.regions, self.geometry).take(self.owner)
+        last = None
+        out = []
         step = VlpStep(self.model)
         for t in range(self.words.shape[1]):
             logits, state = step(last, state)
@@ -179,7 +177,8 @@ class Forced:
         attends to the cached hidden states of all layers and projects their keys and
         values again.
         """
-        model, words = self.model, self.words[rows]
+        model = self.model
+        words = self.words[rows]
         x = model.embed_context(
             self.regions[self.owner[rows]], self.geometry[self.owner[rows]]
         )
@@ -265,7 +264,8 @@ def vlp(args: argparse.Namespace, device: torch.device) -> None:
         owner=torch.arange(images, device=device).repeat_interleave(5),
         words=torch.randint(200, 5000, (images * 5, 12), device=device),
     )
-    words, fast = forced.words, forced.one_pass()
+    words = forced.words
+    fast = forced.one_pass()
     loops = [
         forced.cached_loop,
         forced.authors_loop,

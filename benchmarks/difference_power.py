@@ -54,8 +54,11 @@ PAIRS = (
     ("par_3", "init_2"),
     ("merge_1", "par_2"),
 )
-SIZES, PILOTS, TARGETS = (200, 400, 800, 1600), (200, 500, 1000), (0.3, 0.5, 0.7, 0.9)
-DRAWS, ASSIGNMENTS = 4000, 399
+SIZES = (200, 400, 800, 1600)
+PILOTS = (200, 500, 1000)
+TARGETS = (0.3, 0.5, 0.7, 0.9)
+DRAWS = 4000
+ASSIGNMENTS = 399
 
 
 @dataclass
@@ -152,7 +155,8 @@ def main() -> int:
     parser.add_argument("--pilots", type=int, default=8)
     parser.add_argument("--runs", type=int, default=800)
     options = parser.parse_args()
-    table, rng = cells(), np.random.default_rng(11)
+    table = cells()
+    rng = np.random.default_rng(11)
     images = len(table[0].item.a.scores)
     for size in SIZES:
         members = [cell for cell in table if cell.examples == size]
@@ -225,10 +229,8 @@ def outcomes(cell: Cell, size: int) -> np.ndarray:
         row = pilot.difference_power(cell.difference, cell.examples)
         assert row.power is not None
         power, *ends = row.power
-        low, high = (
-            power - np.hypot(power - ends[0], chance),
-            power + np.hypot(ends[1] - power, chance),
-        )
+        low = power - np.hypot(power - ends[0], chance)
+        high = power + np.hypot(ends[1] - power, chance)
         rows.append(
             (
                 abs(power - achieved),

@@ -181,7 +181,8 @@ def metrics_table(sets: list[CaptionSet], peer: PeerRows) -> None:
             ],
             3,
         )
-        cold, warm = len(sets) / cold_seconds, len(sets) / warm_seconds
+        cold = len(sets) / cold_seconds
+        warm = len(sets) / warm_seconds
         result = peer.get(name, {})
         measured = "items" in result
         base = result["items"] / result["seconds"] if measured else row.peer
@@ -268,7 +269,9 @@ def _triangles(d: np.ndarray, n: int) -> None:
         for a in group:
             for b in group:
                 for x in others if a != b else ():
-                    inner, first, second = d[a, b], d[x, a], d[x, b]
+                    inner = d[a, b]
+                    first = d[x, a]
+                    second = d[x, b]
                     counts[0] += inner <= first and inner <= second
                     counts[1] += first <= inner <= second or second <= inner <= first
                     counts[2] += first <= inner and second <= inner
@@ -287,7 +290,8 @@ def measure_videos() -> None:
     """Print time and peak memory of the exact test of TRM(ROUGE-L) for all MSR-VTT test
     videos.
     """
-    sets, features = video_sets(), FeatureCache()
+    sets = video_sets()
+    features = FeatureCache()
     distance = registry.resolve("distances", "rouge")
     matrices = [
         features.distances(distance, batch)

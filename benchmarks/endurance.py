@@ -142,11 +142,13 @@ def one_process(spec: Path, folder: Path, minutes: float) -> int:
     """Run, interrupt, resume and report in this process;
     print the usage and return the number of problems.
     """
-    generator, usages = random.Random(1), list[Usage]()
+    generator = random.Random(1)
+    usages = list[Usage]()
     harness.evaluate(spec, output=folder / "first")
     started = time.perf_counter()
     harness.evaluate(spec, output=folder / "second")  # without the loading of modules
-    duration, expected = time.perf_counter() - started, numbers(folder / "first")
+    duration = time.perf_counter() - started
+    expected = numbers(folder / "first")
     cancelled = different = rounds = 0
     until = time.perf_counter() + 60 * minutes
     while time.perf_counter() < until or rounds < 2 * WARM:
@@ -183,7 +185,8 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
     """Run, interrupt and resume in processes of their own;
     return the number of problems.
     """
-    generator, out = random.Random(2), folder / "many"
+    generator = random.Random(2)
+    out = folder / "many"
     command = [
         sys.executable,
         "-m",
@@ -193,10 +196,8 @@ def many_processes(spec: Path, folder: Path, minutes: float) -> int:
         "--output",
         str(out),
     ]
-    expected, counts = (
-        numbers(folder / "first"),
-        {"runs": 0, "interrupted": 0, "different": 0, "left": 0, "refused": 0},
-    )
+    expected = numbers(folder / "first")
+    counts = {"runs": 0, "interrupted": 0, "different": 0, "left": 0, "refused": 0}
     until = time.perf_counter() + 60 * minutes
     while time.perf_counter() < until or not counts["runs"]:
         with subprocess.Popen(

@@ -165,16 +165,15 @@ def simulate(
     """Return coverage, mean width over that of the interval of as many labels drawn at
     random, alone, and the share with intervals.
     """
-    rng, truth = (
-        np.random.default_rng([7, DESIGNS.index(design), round(100 * share)]),
-        population.human.mean(),
-    )
+    rng = np.random.default_rng([7, DESIGNS.index(design), round(100 * share)])
+    truth = population.human.mean()
     predictions = population.predictions[:, columns]
     inside = printed = 0
     widths = widths_alone = 0.0
     for _ in range(repetitions):
         sample = draw(population, predictions[:, 0], design, share, rng)
-        scores, finite = population.human[sample.rows], design == "finite"
+        scores = population.human[sample.rows]
+        finite = design == "finite"
         labels = np.where(sample.labelled, scores, np.nan)
         found = powered_mean(
             labels,
@@ -215,7 +214,9 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--metrics", nargs="+", default=["cider", "meteor", "rouge"])
     options = parser.parse_args()
-    missed, outside, rows = 0, 0, 0
+    missed = 0
+    outside = 0
+    rows = 0
     error = 2 * np.sqrt(0.95 * 0.05 / options.repetitions)
     print(
         f"{'set':34} {'by':10} {'design':9} "

@@ -95,7 +95,8 @@ def formats(attack: Call) -> dict[str, bytes]:
     import numpy as np
     import torch
 
-    archive, arrays = io.BytesIO(), io.BytesIO()
+    archive = io.BytesIO()
+    arrays = io.BytesIO()
     torch.save({"weight": torch.ones(2), "settings": attack}, archive)
     holder = np.empty(1, dtype=object)
     holder[0] = attack
@@ -218,10 +219,8 @@ def registries() -> list[tuple[str, list[str]]]:
     """Return the texts of the registries, each with the command by which its attack
     works.
     """
-    import_target, load_tag = (
-        [sys.executable, "-c", LOADER],
-        [sys.executable, "-c", YAML_LOADER],
-    )
+    import_target = [sys.executable, "-c", LOADER]
+    load_tag = [sys.executable, "-c", YAML_LOADER]
     mine = "provider: mine\n"
     texts = [
         (f'{mine}metrics: {{m: {{import: "{target}"}}}}', [*import_target, target])
@@ -404,7 +403,8 @@ def pages(folder: Path, chromium: str) -> tuple[int, int, int]:
                 continue
             working += 1
             page = write_report(folder / str(number), text)
-            view, asked = browser.new_page(), list[str]()
+            view = browser.new_page()
+            asked = list[str]()
             view.on("request", lambda request, asked=asked: asked.append(request.url))
             view.on("dialog", lambda dialog: dialog.dismiss())
             view.goto(page.as_uri())

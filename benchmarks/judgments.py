@@ -142,10 +142,8 @@ def timing(pairs: int, distinct: bool) -> list[str]:
     and return the goal when it is missed.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path, references = (
-            Path(folder) / "pairs.jsonl",
-            Path(folder) / "references.jsonl",
-        )
+        path = Path(folder) / "pairs.jsonl"
+        references = Path(folder) / "references.jsonl"
         captions = _real_captions() or _invented_captions()
         written = _write_pairs(path, references, captions, pairs, distinct)
         task = {
@@ -159,9 +157,11 @@ def timing(pairs: int, distinct: bool) -> list[str]:
             "statistics": ["accuracy"],
             "metrics": METRICS,
         }
-        started, used = time.perf_counter(), time.process_time()
+        started = time.perf_counter()
+        used = time.process_time()
         run = api.evaluate(task, output=Path(folder) / "run")
-        seconds, cpu = time.perf_counter() - started, time.process_time() - used
+        seconds = time.perf_counter() - started
+        cpu = time.process_time() - used
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     scoring = sum({record.metric: record.seconds for record in run.records}.values())
     captions_scored = (run.records[0].details or {}).get("captions")
@@ -249,7 +249,8 @@ def _write_pairs(
                 : min(per_image, count - written)
             ]:
                 if distinct:
-                    first, second = f"{first} {written}", f"{second} and {written}"
+                    first = f"{first} {written}"
+                    second = f"{second} and {written}"
                 votes = int(rng.integers(0, 2)) * 2 - 1
                 file.write(
                     json.dumps(

@@ -69,10 +69,8 @@ class TrigramModel:
         value = 1.0 / len(self.vocabulary)
         for order in range(1, 4):
             before = context[len(context) - order + 1 :] if order > 1 else ()
-            count, kinds = (
-                self._context[order - 1][before],
-                self._followers[order - 1][before],
-            )
+            count = self._context[order - 1][before]
+            kinds = self._followers[order - 1][before]
             if count:
                 value = (self._counts[order][(*before, token)] + kinds * value) / (
                     count + kinds

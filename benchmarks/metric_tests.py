@@ -97,12 +97,12 @@ def draw_systems(
     """Return the item, the grade and the scores of four metrics for each item and
     system, as :func:`draw_judgments`.
     """
-    system, item = (
-        np.tile(np.arange(SYSTEMS), items),
-        np.repeat(np.arange(items), SYSTEMS),
-    )
-    n, level = len(item), np.arange(SYSTEMS) / 3
-    worst, best = np.arange(SYSTEMS), np.arange(SYSTEMS)
+    system = np.tile(np.arange(SYSTEMS), items)
+    item = np.repeat(np.arange(items), SYSTEMS)
+    n = len(item)
+    level = np.arange(SYSTEMS) / 3
+    worst = np.arange(SYSTEMS)
+    best = np.arange(SYSTEMS)
     worst[:2], best[-2:] = worst[1::-1], best[:-3:-1]
     shared = effect * rng.normal(size=items)[item]
     quality = level[system] + shared + rng.normal(size=n)
@@ -302,7 +302,8 @@ def correlate_ranks(
 
 def leave_out_items(a: np.ndarray, human: np.ndarray, rows: int) -> np.ndarray:
     """Return tau-b of all items and without each one in turn, shape (1 + items,)."""
-    signs, of_people = compare(a, a), compare(human, human)
+    signs = compare(a, a)
+    of_people = compare(human, human)
     sums: list[np.ndarray] = []
     for pairs in (signs * of_people, signs * signs, of_people * of_people):
         block = add_units(add_units(pairs, rows).T, rows).astype(np.float64)
@@ -314,7 +315,9 @@ def difference_of_items(statistic: str, data: Columns, first: int) -> np.ndarray
     """Return the difference of two metrics on each item: of its tau-b,
     or of the credits of its pairs.
     """
-    item, human, scores = data[0], data[1], data[first : first + 2]
+    item = data[0]
+    human = data[1]
+    scores = data[first : first + 2]
     items = int(item[-1]) + 1
     if statistic == "kendall_within":
         of_a, of_b = (
@@ -409,14 +412,13 @@ def check_power(runs: int) -> int:
         scored = score_metrics(plan, sets, Execution(Provenance({})), rows.judgments)
         a, b = (metric.scores.scores[rows.rated.caption, 0] for metric in scored)
         members = [np.flatnonzero(rows.rated.item == k) for k in range(rows.items)]
-        rng, statistic = np.random.default_rng(0), plan.spec.statistics[0]
+        rng = np.random.default_rng(0)
+        statistic = plan.spec.statistics[0]
         significant = 0
         for draw in range(runs):
             drawn = [members[k] for k in rng.integers(0, rows.items, needed)]
-            rows_drawn, item = (
-                np.concatenate(drawn),
-                np.repeat(np.arange(needed), [len(part) for part in drawn]),
-            )
+            rows_drawn = np.concatenate(drawn)
+            item = np.repeat(np.arange(needed), [len(part) for part in drawn])
             human = rows.rated.human[rows_drawn]
             of_scores = (
                 KendallOfScores(human, statistic[-1])

@@ -140,7 +140,8 @@ def number(
     """Return the seconds and the processor seconds of one metric on all sets,
     and its value.
     """
-    start, processor = time.perf_counter(), time.process_time()
+    start = time.perf_counter()
+    processor = time.process_time()
     stats = scoring.score(
         metric, scoring.batches(sets, features), features, None, 0
     ).stats

@@ -104,18 +104,17 @@ def simulate(
     metric: Any, a: Statistics, b: Statistics, size: int, seconds: float
 ) -> Cell:
     """Return coverage, power and size for statistics of a population."""
-    rng, started = np.random.default_rng([2, size]), time.perf_counter()
+    rng = np.random.default_rng([2, size])
+    started = time.perf_counter()
     results: list[ResampledDifference] = []
     null: list[bool] = []
     while len(results) < FEWEST or time.perf_counter() - started < seconds:
         rows = rng.choice(len(a), size, replace=False)
         x, y = a[rows], b[rows]
         results.append(compared(metric, x, y, len(results)))
-        swap, both, first = (
-            rng.random(size) < 0.5,
-            join_statistics([x, y]),
-            np.arange(size),
-        )
+        swap = rng.random(size) < 0.5
+        both = join_statistics([x, y])
+        first = np.arange(size)
         sides = (
             both[np.where(swap, first + size, first)],
             both[np.where(swap, first, first + size)],
@@ -148,7 +147,8 @@ def main() -> int:
         help="registered names; default: all metrics of the paired jackknife",
     )
     options = parser.parse_args()
-    sides, missed = systems(), 0
+    sides = systems()
+    missed = 0
     print(
         f"{'metric':28} {'n':>5} {'coverage':>9} {'power':>7} {'size':>7} {'runs':>6}",
         flush=True,

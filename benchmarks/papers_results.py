@@ -99,7 +99,8 @@ SKIPPED = {
 """Item -> tasks of the study without a published number of the same experiment."""
 LIMITS = {"msrvtt-single": 250}
 """Task -> limit of examples below that of its study."""
-SEEDS, VIDEOS = range(3), 60
+SEEDS = range(3)
+VIDEOS = 60
 TIED = "BLEU-4, ties"
 SYMMETRIC = ("mmd", "frechet")
 """Metrics that do not tell candidates from references."""
@@ -131,12 +132,11 @@ def published_cells(run: Run, published_n: int | None) -> Iterator[dict[str, Any
             continue
         for row, record in itertools.product(view.reference.rows, run.records):
             if view.x == "metric":
-                label, column = str(lookup(record, str(view.by))), record.metric
+                label = str(lookup(record, str(view.by)))
+                column = record.metric
             else:
-                label, column = (
-                    f"{name}:{record.metric} {lookup(record, str(view.by))}",
-                    str(lookup(record, view.x)),
-                )
+                label = f"{name}:{record.metric} {lookup(record, str(view.by))}"
+                column = str(lookup(record, view.x))
             value = row.values.get(VARIANTS.get(column, column))
             if (
                 row.task == run.provenance.task
@@ -173,10 +173,8 @@ def cell_of(
     """Return a cell as stored: the aggregation of the published number, its error and
     expectation, and ours by every aggregation.
     """
-    candidates, references = (
-        record.sizes["candidates"][0],
-        record.sizes["references"][0],
-    )
+    candidates = record.sizes["candidates"][0]
+    references = record.sizes["references"][0]
     relabelings = math.comb(candidates + references, references)
     # exchanging the sets gives the same value
     if candidates == references and record.metric.startswith(SYMMETRIC):
@@ -230,11 +228,10 @@ def tied_bleu_p(sets: Sequence[CaptionSet]) -> np.ndarray:
         order = np.array(
             [[k, *(j for j in range(len(rows)) if j != k)] for k in range(len(rows))]
         )
-        texts, against = rows[order[:, :1]], rows[order[:, 1:]]
-        matches, lengths = (
-            ngram.clip_at_all(own.index, texts, against),
-            ngram.row_lengths(own.index, texts),
-        )
+        texts = rows[order[:, :1]]
+        against = rows[order[:, 1:]]
+        matches = ngram.clip_at_all(own.index, texts, against)
+        lengths = ngram.row_lengths(own.index, texts)
         closest = ngram.closest_lengths(lengths, ngram.row_lengths(own.index, against))
         score = ngram.bleu(matches, ngram.count_guesses(lengths), lengths, closest, 4)[
             :, 0

@@ -34,8 +34,10 @@ SETS = {
     "MSR-VTT": (VIDEOS, 5, 5),
 }
 """Name -> file below the data folder, number of people and number of references."""
-SEEDS, LARGE = range(5), 400
-ALPHA, GOAL = 0.05, 0.07
+SEEDS = range(5)
+LARGE = 400
+ALPHA = 0.05
+GOAL = 0.07
 
 
 def combined_p(path: Path, people: int, references: object, seed: int) -> list[float]:

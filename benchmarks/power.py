@@ -39,7 +39,8 @@ METRICS = [
     {"trm": {"distance": "rouge"}},
     {"mmd": {"embedding": "bow"}},
 ]
-EXAMPLES, TEXTS = 40, 4
+EXAMPLES = 40
+TEXTS = 4
 FRESH = {8: 1500, 12: 800, 24: 300}
 """Number of fresh examples by number of texts; more texts take longer."""
 FACTORS = (2, 5)
@@ -201,7 +202,8 @@ class Figures:
         for axis in axes:
             for factor in FACTORS:
                 size = scaled(axis, factor)
-                value, narrow = extrapolation.predict(*size), plain.predict(*size)
+                value = extrapolation.predict(*size)
+                narrow = plain.predict(*size)
                 row = self.hits[axis, factor]
                 power, share, runs = truth.expected[size]
                 row["power"].append(

@@ -39,7 +39,8 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
     """Return the seconds of the fastest of ``repeats`` calls,
     and the result of the last one.
     """
-    best, result = float("inf"), None
+    best = float("inf")
+    result = None
     for _ in range(repeats):
         start = time.perf_counter()
         result = work()
@@ -93,10 +94,8 @@ def main() -> None:
     one = TrainedCaptioner(train=train, batch_size=1)
     many = TrainedCaptioner(train=train)
     data = examples(args.images)
-    beam, greedy = (
-        Decoding("beam", beams=3, candidates=1),
-        Decoding("greedy", candidates=1),
-    )
+    beam = Decoding("beam", beams=3, candidates=1)
+    greedy = Decoding("greedy", candidates=1)
     for model in (one, many):
         captions(model, data[:8], beam)  # loads the weights and selects the kernels
 

@@ -18,10 +18,8 @@ from harness.analysis.correlate import Study, choose, study
 from harness.run.finished import Run
 
 Table = dict[str, Any]
-BEST, PERPLEXITY = (
-    "pregen(mean_max_normcount_prefix0)",
-    "pregen(geomean_join_pplx_none)",
-)
+BEST = "pregen(mean_max_normcount_prefix0)"
+PERPLEXITY = "pregen(geomean_join_pplx_none)"
 """Best function of the paper, and its baseline."""
 POSTGEN = {
     "cider": "CIDEr",

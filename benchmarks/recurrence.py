@@ -20,7 +20,10 @@ from torch.nn import functional
 from harness_models.a3ds.games import structural_loss
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 
-WORDS, LENGTH, FEATURES, WIDTH = 47, 24, 1280, 512
+WORDS = 47
+LENGTH = 24
+FEATURES = 1280
+WIDTH = 512
 
 
 def losses(batch: int) -> dict[str, tuple[torch.nn.Module, Callable[[], torch.Tensor]]]:

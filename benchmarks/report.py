@@ -78,13 +78,12 @@ SORT = """async ([selector, value]) => {
 def write_captions(folder: Path, models: int, examples: int, candidates: int) -> None:
     """Write references and the captions of all models as JSON Lines."""
     if find_data_folder() is not None:
-        texts, pool = references(), sampled_candidates()
+        texts = references()
+        pool = sampled_candidates()
     else:
         sets = shipped_sets()
-        texts, pool = (
-            [list(item.references) for item in sets],
-            [list(item.candidates) for item in sets],
-        )
+        texts = [list(item.references) for item in sets]
+        pool = [list(item.candidates) for item in sets]
     draw = random.Random(0)
     words = [
         word for captions in pool for caption in captions for word in caption.split()
@@ -246,7 +245,8 @@ def main() -> int:
             )
             (run / "comparisons.json").unlink(missing_ok=True)
         page = folder / "report.html"
-        first, again = build(run, page), build(run, page)
+        first = build(run, page)
+        again = build(run, page)
         figures = {"build, CPU s": first[1], "page, MB": page.stat().st_size / 1e6}
         print(
             f"build: first {first[0]:.1f} s ({first[1]:.1f} CPU s), "

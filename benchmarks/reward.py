@@ -38,7 +38,9 @@ from caption_kernels import Tokenizer
 from harness.contracts import CaptionSet
 from harness.spec.metric_text import parse_metric
 
-IMAGES, GROUP, STEP = 3000, 8, 48
+IMAGES = 3000
+GROUP = 8
+STEP = 48
 GOALS = {
     "CIDEr-D from ids": 200_000,
     "CIDEr-D from text": 60_000,
@@ -84,10 +86,8 @@ def scst_rate(ids: np.ndarray, words: list[str], references: list[list[str]]) ->
         scorer: Any = CiderScorer()
         for group, texts in zip(ids[images, 0], references[images]):
             scorer += (" ".join(words[token] for token in group if token), texts)
-        scorer.document_frequency, scorer.ref_len = (
-            table,
-            float(np.log(len(references))),
-        )
+        scorer.document_frequency = table
+        scorer.ref_len = float(np.log(len(references)))
         return scorer.compute_cider()
 
     return rate_of(step, 1)
@@ -288,7 +288,8 @@ def report_bias() -> bool:
     credits = term.values(batch, reward.features)
     centred = credits - credits.mean(axis=1, keepdims=True)
     scaled = centred / (credits.std(axis=1, ddof=1, keepdims=True) + 1e-4)
-    probabilities, scores = policy[chosen].prod(axis=1), np.eye(6)[chosen] - policy
+    probabilities = policy[chosen].prod(axis=1)
+    scores = np.eye(6)[chosen] - policy
     exact = probabilities @ (values[:, None] * scores.sum(axis=1))
     print(
         "Gradient of E[-MMD] of a policy over six captions, sets of 3, "

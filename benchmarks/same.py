@@ -43,7 +43,10 @@ from harness.analysis.same import Prompt, Settings, evaluate
 from harness.analysis.same_until import follow
 from harness.stats.stratified_test import strata_of
 
-PROMPTS, ANSWERS, ALPHA, DRAWS = 25, 10, 0.05, 299
+PROMPTS = 25
+ANSWERS = 10
+ALPHA = 0.05
+DRAWS = 299
 Check = Sequence[Prompt]
 Section = tuple[list[list[str]], bool]
 """Headers and rows of a table, and whether the goals are met."""
@@ -84,7 +87,8 @@ def package_values(prompts: Check, kernel: str, draws: np.ndarray) -> np.ndarray
             for text, tokens in zip(answers.texts, answers.tokens)
         ]
     )
-    sums, counts = np.zeros((3, len(draws))), np.zeros((3, len(draws)))
+    sums = np.zeros((3, len(draws)))
+    counts = np.zeros((3, len(draws)))
     for stratum in strata_of([(len(p.a), len(p.b)) for p in prompts]):
         for row in stratum.rows:
             matrix = answers.kernels([kernel], row[None])[0, 0]
@@ -93,7 +97,8 @@ def package_values(prompts: Check, kernel: str, draws: np.ndarray) -> np.ndarray
             np.fill_diagonal(matrix, 0.0)
             s = draws[:, row]
             pairs = ((s, s), (1 - s, 1 - s), (s, 1 - s))
-            n, m = s.sum(axis=1), (1 - s).sum(axis=1)
+            n = s.sum(axis=1)
+            m = (1 - s).sum(axis=1)
             sums += [np.einsum("pi,pi->p", x @ matrix, y) for x, y in pairs]
             counts += [n * (n - 1), m * (m - 1), n * m]
     return sums[0] / counts[0] + sums[1] / counts[1] - 2 * sums[2] / counts[2]
@@ -188,7 +193,8 @@ def measure_size(pools: dict[str, list[list[str]]], runs: int) -> Section:
         "unequal sizes": (pools, (0, 0)),
         "3 + 8": (pools, (3, 8)),
     }
-    fine, rows = True, [[f"{runs:,} null runs", "share of p ≤ .05"]]
+    fine = True
+    rows = [[f"{runs:,} null runs", "share of p ≤ .05"]]
     for name, (source, sizes) in cases.items():
         found = sum(
             evaluate(
@@ -260,10 +266,8 @@ def measure_until(pools: dict[str, list[list[str]]], runs: int) -> Section:
     """Print answers and power of ``--until`` beside those of the full test, and return
     the rows, and True where the goals are met.
     """
-    fine, rows = (
-        True,
-        [[f"{runs} runs", "found", "by the full test", "share of the answers"]],
-    )
+    fine = True
+    rows = [[f"{runs} runs", "found", "by the full test", "share of the answers"]]
     for name in (
         "the same model again",
         "temperature 0.8",
@@ -271,7 +275,9 @@ def measure_until(pools: dict[str, list[list[str]]], runs: int) -> Section:
         "at most 10 words",
         "10 % of words substituted",
     ):
-        full, found, used = 0, 0, []
+        full = 0
+        found = 0
+        used = []
         for run in range(runs):
             prompts = check(pools, name, np.random.default_rng([run, 3]), (20, 20))
             full += evaluate(prompts, Settings(draws=DRAWS, seed=run)).p <= ALPHA
@@ -321,7 +327,8 @@ def main() -> int:
         "--output", type=Path, default=RESULTS, help="folder of the file"
     )
     args = parser.parse_args()
-    pools, file = make_pools(), args.output / "same.json"
+    pools = make_pools()
+    file = args.output / "same.json"
     tables: dict[str, Any] = (
         json.loads(file.read_text(encoding="utf-8"))["tables"] if file.is_file() else {}
     )

@@ -20,7 +20,9 @@ from torch import nn
 
 from benchmarks.captions import GOLDEN, REFERENCES, read_json_lines
 
-END, LONGEST, WORDS = 1, 20, 1000
+END = 1
+LONGEST = 20
+WORDS = 1000
 Pools = dict[str, list[list[str]]]
 """Source -> prompt -> answers."""
 
@@ -121,7 +123,8 @@ def sample(
     """Return answers to prompts."""
     generator = torch.Generator().manual_seed(seed)
     prompt = data.prompts[torch.as_tensor(prompts)].repeat_interleave(number, dim=0)
-    words, state = torch.full((len(prompt), 1), END), None
+    words = torch.full((len(prompt), 1), END)
+    state = None
     codes = np.zeros((len(prompt), LONGEST), dtype=np.int64)
     alive = torch.ones(len(prompt), dtype=torch.bool)
     for step in range(LONGEST):
@@ -194,7 +197,8 @@ def pools(
         "4-bit weights": draw(rounded(model, 4), 11),
         "fine-tuned copy": draw(tuned, 12),
     }
-    fresh, words = draw(model, 13), data.words[2:]
+    fresh = draw(model, 13)
+    words = data.words[2:]
     out["prefix in 1 of 20"] = change(
         fresh, lambda t, r: f"Sure : {t}" if r.random() < 0.05 else t, 1
     )

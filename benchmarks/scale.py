@@ -86,9 +86,11 @@ def distinct_captions(seed: int = 0) -> Iterator[str]:
         words = ["", *text.lower().rstrip(" .").split(), ""]
         for word, successor in itertools.pairwise(words):
             successors.setdefault(word, []).append(successor)
-    draw, seen = random.Random(seed).random, set[int]()
+    draw = random.Random(seed).random
+    seen = set[int]()
     while True:
-        words, word = list[str](), ""
+        words = list[str]()
+        word = ""
         while len(words) < 30 and (
             word := successors[word][int(draw() * len(successors[word]))]
         ):
@@ -103,7 +105,8 @@ def write_distinct(folder: Path, examples: int) -> int:
     """Write 1 + 5 distinct captions of each example as JSON Lines;
     return the bytes of the captions.
     """
-    texts, size = distinct_captions(), 0
+    texts = distinct_captions()
+    size = 0
     with (
         open(folder / "references.jsonl", "w") as refs,
         open(folder / "predictions.jsonl", "w") as preds,
@@ -452,7 +455,8 @@ def kills(work: Path, examples: int, count: int = 20) -> Iterator[str]:
     process = subprocess.Popen(
         [*command, "--output", str(folder / "killed")], stdout=subprocess.DEVNULL
     )
-    killed, rng = 0, np.random.default_rng(0)
+    killed = 0
+    rng = np.random.default_rng(0)
     while process.poll() is None and killed < count:
         time.sleep(float(rng.uniform(0.2, 1.0)))
         workers = ray_tasks()

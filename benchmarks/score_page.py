@@ -82,13 +82,12 @@ def main() -> int:
         times: list[float] = []
         for repeat in range(args.repeats + 1):
             view.evaluate("document.querySelector('.progress').textContent = ''")
-            start, used = time.perf_counter(), processor_time(folder)
+            start = time.perf_counter()
+            used = processor_time(folder)
             view.click("button.score")
             view.get_by_text("done in").wait_for(timeout=300_000)
-            seconds, processor = (
-                time.perf_counter() - start,
-                processor_time(folder) - used,
-            )
+            seconds = time.perf_counter() - start
+            processor = processor_time(folder) - used
             label = "again" if repeat else "first, with the lexicon"
             print(
                 f"{label:<24} {seconds:5.1f} s, {processor:5.1f} CPU s, "

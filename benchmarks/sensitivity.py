@@ -47,7 +47,8 @@ def gain(
     p-values (n,) of the same examples.
     """
     draws = rng.integers(0, len(base), (DRAWS, len(base)))
-    first, second = log_harmonic_mean(base), log_harmonic_mean(other)
+    first = log_harmonic_mean(base)
+    second = log_harmonic_mean(other)
     values = 100 * (
         log_harmonic_mean(other[draws])
         / np.minimum(log_harmonic_mean(base[draws]), NO_EFFECT)
@@ -94,10 +95,8 @@ def sensitivity_tables(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     """
     cells: dict[tuple[str, str], dict[int, str]] = {}
     for run in runs:
-        references, count = (
-            (run.records[0].sizes or {})["references"][0],
-            max(record.n for record in run.records),
-        )
+        references = (run.records[0].sizes or {})["references"][0]
+        count = max(record.n for record in run.records)
         for model, candidates, base, (first, second, value, low, high) in run_gains(
             run
         ):

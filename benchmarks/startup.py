@@ -37,8 +37,11 @@ from pathlib import Path
 MANIFESTS = 50
 COMPONENTS = 10
 """Components of each manifest."""
-RATIO, LIST_SECONDS, INSTALL_SECONDS = 8.0, 0.5, 60.0
-FIRST_SECONDS, ALL_SECONDS = 2.0, 4.0
+RATIO = 8.0
+LIST_SECONDS = 0.5
+INSTALL_SECONDS = 60.0
+FIRST_SECONDS = 2.0
+ALL_SECONDS = 4.0
 """Goals."""
 MANIFEST = """api: 1
 provider: third-party-{k}
@@ -56,10 +59,8 @@ def third_parties(folder: Path, count: int = MANIFESTS) -> None:
     metrics each into a folder of packages.
     """
     for k in range(count):
-        package, information = (
-            folder / f"third_{k}",
-            folder / f"third_{k}-1.0.dist-info",
-        )
+        package = folder / f"third_{k}"
+        information = folder / f"third_{k}-1.0.dist-info"
         package.mkdir()
         information.mkdir()
         (package / "__init__.py").touch()
@@ -101,10 +102,8 @@ def processes(
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
     for repeat in range(repeats + 1):  # the first round fills the caches of the system
         for name, (command, environment) in commands.items():
-            before, start = (
-                resource.getrusage(resource.RUSAGE_CHILDREN),
-                time.perf_counter(),
-            )
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            start = time.perf_counter()
             subprocess.run(
                 command,
                 cwd=folder,
@@ -112,10 +111,8 @@ def processes(
                 stdout=subprocess.DEVNULL,
                 check=True,
             )
-            seconds, after = (
-                time.perf_counter() - start,
-                resource.getrusage(resource.RUSAGE_CHILDREN),
-            )
+            seconds = time.perf_counter() - start
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             if repeat:
                 times[name].append((seconds, used))
@@ -154,10 +151,8 @@ def start_up(repeats: int) -> bool:
             f"{name:<28}  {wall:6.3f}  {wall / bare[0]:12.1f}  {used:11.3f}  "
             f"{used / bare[1]:12.1f}"
         )
-    ratio, listed = (
-        times["harness --help"][0] / bare[0],
-        times[f"harness list, {MANIFESTS} manifests"][0],
-    )
+    ratio = times["harness --help"][0] / bare[0]
+    listed = times[f"harness list, {MANIFESTS} manifests"][0]
     met = ratio <= RATIO and listed < LIST_SECONDS
     print(
         f"goals: --help at most {RATIO:g} x Python: {ratio:.1f}; "
@@ -189,7 +184,9 @@ def first_score(folder: Path) -> tuple[float, float]:
         "HARNESS_CACHE": str(folder / "caches"),
         "TERM": "xterm-256color",
     }
-    first, received, before = None, b"", resource.getrusage(resource.RUSAGE_CHILDREN)
+    first = None
+    received = b""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(
         command, cwd=folder, stdin=child, stdout=child, stderr=child, env=environment
     ) as process:
@@ -218,7 +215,8 @@ def first_use() -> bool:
     """
     with tempfile.TemporaryDirectory() as name:
         first, whole = first_score(Path(name))
-    started, total = time.process_time(), 0
+    started = time.process_time()
+    total = 0
     for k in range(3_000_000):
         total += k
     loop = time.process_time() - started

@@ -65,8 +65,10 @@ GRID = {
     key: CENTRAL[key]
     for key in ("meteor", "cider", "trm(meteor)", "trm(cider)", "mmd(minilm)")
 }
-POOLS, CORRECT = (1, 3, 6, 10), tuple(range(11))
-GROUPS, SPEAKERS = ("one", "two", "three"), ("B", "RP", "SP")
+POOLS = (1, 3, 6, 10)
+CORRECT = tuple(range(11))
+GROUPS = ("one", "two", "three")
+SPEAKERS = ("B", "RP", "SP")
 SHARED = {
     "discriminativity(authors-script,{})": ("discriminativity", "Discriminativity"),
     "contrastive-efficiency(authors-script,{})": (

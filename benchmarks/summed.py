@@ -30,7 +30,8 @@ from harness.stats import combine, permutation
 from harness.stats.significance import extremeness
 from harness.stats.stratified_test import rank_shares, standardise_values
 
-ALPHA, DRAWS = 0.05, 999
+ALPHA = 0.05
+DRAWS = 999
 METRICS = {
     "trm(meteor)": {"trm": {"distance": "meteor"}},
     "mmd(bow)": {"mmd": {"embedding": "bow"}},
@@ -140,10 +141,8 @@ def simulate(
             [videos[k][j] for j in rng.choice(len(videos[k]), n + m, replace=False)]
             for k in chosen
         ]
-        own, others = (
-            [row[:n] for row in texts[:examples]],
-            [row[:n] for row in texts[examples:]],
-        )
+        own = [row[:n] for row in texts[:examples]]
+        others = [row[:n] for row in texts[examples:]]
         candidates = own if change is None else change(own, others, rng)
         sets = [
             CaptionSet(str(k), tuple(c), tuple(row[n:]))

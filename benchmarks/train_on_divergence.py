@@ -143,9 +143,11 @@ def collect(path: str) -> tuple[str, Values, dict[str, Any]]:
     examples = [example for example in plan.reader if example.id in names]
     values: Values = {}
     for model in plan.models:
-        adapter, decoding = model.adapter, plan.decodings[0]
+        adapter = model.adapter
+        decoding = plan.decodings[0]
         while hasattr(adapter, "inner_decoding"):
-            decoding, adapter = adapter.inner_decoding(decoding), adapter.model
+            decoding = adapter.inner_decoding(decoding)
+            adapter = adapter.model
         values[model.label] = exact_measures(
             caption_probabilities(adapter, decoding, examples)
         )
@@ -181,7 +183,8 @@ def best_at(points: np.ndarray, quality: float) -> float:
     ... )
     (2.0, 4.0)
     """
-    above, below = points[points[:, 0] >= quality], points[points[:, 0] < quality]
+    above = points[points[:, 0] >= quality]
+    below = points[points[:, 0] < quality]
     if not len(above):
         return float(points[points[:, 0].argmax(), 1])
     values = [float(above[:, 1].min())]

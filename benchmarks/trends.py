@@ -47,7 +47,8 @@ SIZES = (1250, 2500, 5000)
 EPOCHS = (1, 3, 6, 10, 15, 20, 30)
 """Epochs whose held-out perplexity is in the table; the last one is that of the paper.
 """
-WIDTHS, SCENES = (64, 128, 256), (150, 300, 600)
+WIDTHS = (64, 128, 256)
+SCENES = (150, 300, 600)
 TVT = {
     "cider": "CIDEr",
     "meteor": "METEOR",

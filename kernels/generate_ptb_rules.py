@@ -51,8 +51,10 @@ def generate() -> dict[str, str]:
 
 def rule_tables() -> str:
     """Return the programs, sets and first characters of all rules in C++."""
-    tables, needs = Tables(), {EVERYTHING: 0}
-    rows, firsts = [], []
+    tables = Tables()
+    needs = {EVERYTHING: 0}
+    rows = []
+    firsts = []
     for rule, emit in rules.TABLE:
         pattern = rules._pattern(rule, ())
         require_one_leading_group(pattern)
@@ -183,7 +185,9 @@ def sets_in_cpp(sets: Iterable[Ranges]) -> tuple[list[str], list[str]]:
     """Return sets, and their ranges outside ASCII:
     equal lists of ranges are stored once.
     """
-    rows, ranges, places = [], [], {}
+    rows = []
+    ranges = []
+    places = {}
     for set_ in sets:
         bits = sum(
             1 << c for first, last in set_ for c in range(first, min(last + 1, ASCII))
@@ -272,7 +276,8 @@ def quoted(text: str) -> str:
 
 def array(kind: str, name: str, items: Iterable[str]) -> str:
     """Return an array of C++ in lines of limited width."""
-    lines, line = [], " "
+    lines = []
+    line = " "
     for item in items:
         if len(line) + len(item) + 2 > WIDTH:
             lines.append(line)

@@ -18,7 +18,8 @@ from vector_raw_texts import LEXICONS
 import caption_kernels_reference as reference
 
 FOLDER = Path(__file__).resolve().parent / "vectors"
-FORMAT, VERSION = "caption-kernels-vectors", 1
+FORMAT = "caption-kernels-vectors"
+VERSION = 1
 
 
 def content(name: str, engine: Engine = reference) -> str:
@@ -45,7 +46,8 @@ def main(arguments: list[str]) -> int:
     """Write or check all files; return the exit code."""
     differing = 0
     for name in INPUTS:
-        path, text = FOLDER / f"{name}.json", content(name)
+        path = FOLDER / f"{name}.json"
+        text = content(name)
         if "--check" in arguments:
             differs = not path.is_file() or path.read_text(encoding="ascii") != text
             differing += differs

@@ -234,7 +234,8 @@ def first_characters(nodes: Nodes) -> Ranges:
     """
     if not nodes:
         return EVERYTHING
-    node, rest = nodes[0], nodes[1:]
+    node = nodes[0]
+    rest = nodes[1:]
     if isinstance(node, TokenEnd):
         return first_characters(rest)
     if isinstance(node, Characters):
@@ -311,7 +312,8 @@ def groups_of_alternatives(alternatives: Iterable[Nodes]) -> list[list[Nodes]]:
         apart = []
         for other_first, others in groups:
             if intersection(first, other_first):
-                first, members = union([first, other_first]), members + others
+                first = union([first, other_first])
+                members = members + others
             else:
                 apart.append((other_first, others))
         groups = [*apart, (first, members)]

@@ -23,8 +23,10 @@ from caption_kernels.lexicon.word_lists import read_lists
 
 Engine = Any
 ORDERS = 4
-BETA, SIGMA = 1.2, 6.0
-REPETITION, RELATIVE_LENGTH = 0.8, 0.2
+BETA = 1.2
+SIGMA = 6.0
+REPETITION = 0.8
+RELATIVE_LENGTH = 0.2
 
 
 def ptb_numbers(engine: Engine, case: Case) -> Case:
@@ -62,12 +64,11 @@ def bleu_numbers(engine: Engine, case: Case) -> Case:
     sums = [0] * 10
     examples = []
     for candidate, references in zip(*_rows_of_case(engine, index, case)):
-        hyp, ref = np.array([[candidate]]), np.array([references])
+        hyp = np.array([[candidate]])
+        ref = np.array([references])
         matches = engine.clip_all(index, hyp, ref)[0, 0].tolist()
-        length, lengths = (
-            index.lengths(hyp[0]).tolist()[0],
-            index.lengths(ref[0]).tolist(),
-        )
+        length = index.lengths(hyp[0]).tolist()[0]
+        lengths = index.lengths(ref[0]).tolist()
         guesses = [max(0, length - k) for k in range(ORDERS)]
         closest = min(lengths, key=lambda other: (abs(other - length), other))
         examples.append(
@@ -115,11 +116,10 @@ def rouge_numbers(engine: Engine, case: Case) -> Case:
     index = engine.TextIndex("none")
     examples = []
     for candidate, references in zip(*_rows_of_case(engine, index, case, grams=False)):
-        hyp, ref = np.array([[candidate]]), np.array([references])
-        length, lengths = (
-            index.lengths(hyp[0]).tolist()[0],
-            index.lengths(ref[0]).tolist(),
-        )
+        hyp = np.array([[candidate]])
+        ref = np.array([references])
+        length = index.lengths(hyp[0]).tolist()[0]
+        lengths = index.lengths(ref[0]).tolist()
         common = engine.lcs_pairs(index, hyp, ref)[0, 0].tolist()
         precision = max(value / length for value in common)
         recall = max(value / other for value, other in zip(common, lengths))
@@ -167,10 +167,8 @@ def _rows_of_case(
         if grams:
             references, candidates = by_tokens
     if grams:
-        references, candidates = (
-            index.gram_rows(references),
-            index.gram_rows(candidates),
-        )
+        references = index.gram_rows(references)
+        candidates = index.gram_rows(candidates)
     bounds = pairwise(np.cumsum([0, *counts]).tolist())
     return candidates.tolist(), [
         references[first:last].tolist() for first, last in bounds
@@ -344,7 +342,8 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
         words = engine.normalise([candidate, *references], lexicon)
         ids = texts.intern([candidate, *references])
         count = len(references)
-        scores, statistics = np.zeros(count), np.zeros((count, 23), dtype=np.int32)
+        scores = np.zeros(count)
+        statistics = np.zeros((count, 23), dtype=np.int32)
         bounds = np.array([0, count], dtype=np.int64)
         places = np.arange(1, count + 1, dtype=np.int32)
         rows = np.arange(count, dtype=np.int64)
@@ -385,7 +384,8 @@ def meteor_numbers(engine: Engine, case: Case) -> Case:
 
 @lru_cache(maxsize=8)
 def _lexicon(engine: Engine, name: str) -> Any:
-    table, lists = engine.ParaphraseReader(), LEXICONS[name]
+    table = engine.ParaphraseReader()
+    lists = LEXICONS[name]
     table.feed(
         "".join(
             f"0.5\n{phrase}\n{other}\n" for phrase, other in lists["paraphrases"]

@@ -344,10 +344,8 @@ def _token_cases(draws: Draws, count: int) -> Iterator[Case]:
             tokens = [draws.one(vocabulary) for _ in range(draws.below(12))]
             return [*tokens, *([0, *tokens[:2]] if draws.happens(0.7) else [])]
 
-        candidates, references = (
-            [draw() for _ in range(3)],
-            [[draw(), draw()] for _ in range(3)],
-        )
+        candidates = [draw() for _ in range(3)]
+        references = [[draw(), draw()] for _ in range(3)]
         keep_end = number % 2 == 1
         yield {
             "kind": "token ids",

@@ -134,7 +134,8 @@ def place(tmp_path, monkeypatch) -> Iterator[Path]:
     """A folder with the foreign directory ``found`` and what lies beside it; the
     current directory is another one.
     """
-    work, parent = tmp_path / "work", tmp_path / "parent"
+    work = tmp_path / "work"
+    parent = tmp_path / "parent"
     (parent / "found").mkdir(parents=True)
     (parent / "beside").mkdir()
     (parent / "beside" / "results.json").write_text("mine")

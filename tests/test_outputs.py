@@ -34,6 +34,39 @@ SPEC = {
     "bootstrap": {"samples": 20},
     "views": [{"plot": "bar", "x": "model", "y": "rouge", "title": "Scores"}],
 }
+GATE = "gate a::people --baseline a::other -m rouge --undecided pass --max-drop"
+CORRELATE = "correlate table.csv --y y --x"
+SAME = "same a::people a::other --draws 50 --output same.html"
+OTHERWISE = {
+    "run": "a run directory holds one run, and refuses others",
+    "score": "as run",
+    "merge": "as run",
+    "convert": "refuses files of other content (tests/adapters/shared/weights)",
+    "new-plugin": "refuses a folder that is not empty (tests/harness/testing/test_scaffold.py)",
+    "push": "refuses other folders, and an earlier push without --overwrite "
+    "(examples/hub)",
+}
+"""Verbs with outputs that are tested elsewhere."""
+READ = {
+    "references",
+    "candidates",
+    "judge",
+    "registry",
+    "labels",
+    "verify",
+    "checkpoint",
+    "join",
+}
+"""Options whose file or folder is read."""
+KILLED = """
+import os, signal, sys
+from harness.files import {module}
+def die(*arguments, **options):
+    os.kill(os.getpid(), signal.SIGKILL)
+{module}.{name} = die
+from harness.cli.main import main
+main(sys.argv[1:])
+"""
 
 
 @dataclass(frozen=True)
@@ -47,9 +80,6 @@ class Case:
     code: int = 0
 
 
-GATE = "gate a::people --baseline a::other -m rouge --undecided pass --max-drop"
-CORRELATE = "correlate table.csv --y y --x"
-SAME = "same a::people a::other --draws 50 --output same.html"
 CASES = {
     "report": Case("report a", "report a --title Other", "a/report.html"),
     "report -o": Case("report a -o page.html", "report b -o page.html", "page.html"),
@@ -108,27 +138,6 @@ CASES = {
         "d.json",
     ),
 }
-OTHERWISE = {
-    "run": "a run directory holds one run, and refuses others",
-    "score": "as run",
-    "merge": "as run",
-    "convert": "refuses files of other content (tests/adapters/shared/weights)",
-    "new-plugin": "refuses a folder that is not empty (tests/harness/testing/test_scaffold.py)",
-    "push": "refuses other folders, and an earlier push without --overwrite "
-    "(examples/hub)",
-}
-"""Verbs with outputs that are tested elsewhere."""
-READ = {
-    "references",
-    "candidates",
-    "judge",
-    "registry",
-    "labels",
-    "verify",
-    "checkpoint",
-    "join",
-}
-"""Options whose file or folder is read."""
 
 
 @pytest.fixture(scope="module")
@@ -236,17 +245,6 @@ def test_a_moved_output_is_still_known(place):
     assert main(["label-plan", "a", "--budget", "3", "-o", "out/plan.csv"]) == 0
     os.rename("out", "moved")
     assert main(["label-plan", "a", "--budget", "4", "-o", "moved/plan.csv"]) == 0
-
-
-KILLED = """
-import os, signal, sys
-from harness.files import {module}
-def die(*arguments, **options):
-    os.kill(os.getpid(), signal.SIGKILL)
-{module}.{name} = die
-from harness.cli.main import main
-main(sys.argv[1:])
-"""
 
 
 @pytest.mark.parametrize(

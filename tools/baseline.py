@@ -105,7 +105,8 @@ def run(case: Case, work: Path) -> Path:
     """Run a case below ``work`` and compare its systems;
     return the folder with its run directories.
     """
-    output, log = work / case.name, work / f"{case.name}.log"
+    output = work / case.name
+    log = work / f"{case.name}.log"
     shutil.rmtree(output, ignore_errors=True)
     environment = _environment(work, case.real_data)
     command = ["run", case.spec, "--output", str(output), "--fresh", *case.options]

@@ -54,9 +54,11 @@ ABOUT = (
     "python -m tools.calibration; coverage of the interval and size of the test by "
     "distribution: " + ", ".join(DISTRIBUTIONS)
 )
-START, END = "<!-- calibration -->", "<!-- /calibration -->"
+START = "<!-- calibration -->"
+END = "<!-- /calibration -->"
 PAGE = ROOT / "docs" / "testing.md"
-GOAL, SMOOTH = (0.93, 0.97), 20
+GOAL = (0.93, 0.97)
+SMOOTH = 20
 """Coverage that intervals of smooth metrics should have,
 and the number of examples from which on.
 """
@@ -248,10 +250,8 @@ def store(name: str, label: str, table: dict[str, Any]) -> None:
     tables[label] = {"metric": name, **fewest, "sizes": sizes}
     lines: list[str] = []
     for key in sorted(tables):
-        head, sizes = (
-            {k: v for k, v in tables[key].items() if k != "sizes"},
-            tables[key]["sizes"],
-        )
+        head = {k: v for k, v in tables[key].items() if k != "sizes"}
+        sizes = tables[key]["sizes"]
         rows = ",\n    ".join(
             f"{json.dumps(n)}: {json.dumps(cell)}" for n, cell in sizes.items()
         )

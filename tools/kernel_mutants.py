@@ -161,7 +161,8 @@ class Workshop:
         try:
             if not self.build():
                 return None
-            end, by = "unnoticed", ""
+            end = "unnoticed"
+            by = ""
             for tests in stages(mutant.path):
                 limit = 2 * sum(map(self._seconds, tests)) + 5
                 usable = [test for test in tests if self._seconds(test)]
@@ -171,7 +172,8 @@ class Workshop:
                     else (0, "")
                 )
                 if code != 0:
-                    end, by = "noticed", last or f"status {code}"
+                    end = "noticed"
+                    by = last or f"status {code}"
                     break
             return {
                 "key": mutant.key,
@@ -368,7 +370,8 @@ def run_files(number: int, quota: dict[str, int], seed: int, retry: bool) -> Non
 
 def summary(quota: dict[str, int], seed: int) -> int:
     """Print what was noticed, by file, and what was not; return the exit status."""
-    known, total = reasons(), [0, 0, 0, 0]
+    known = reasons()
+    total = [0, 0, 0, 0]
     for path, count in quota.items():
         counts = [0, 0, 0, 0]  # noticed, equivalent, open, not run yet
         for mutant, result in drawn(path, count, seed):

@@ -161,9 +161,11 @@ def differences(
         if name not in new:
             found.append((math.inf, f"{name}: missing"))
             continue
-        before, after = dict(numbers_within(row)), dict(numbers_within(new[name]))
+        before = dict(numbers_within(row))
+        after = dict(numbers_within(new[name]))
         for field in sorted({*before, *after}):
-            a, b = after.get(field), before.get(field)
+            a = after.get(field)
+            b = before.get(field)
             distance = units_between(a, b)
             if distance > ulp:
                 found.append((distance, f"{name}: {field} {b!r} -> {a!r}"))
@@ -176,7 +178,8 @@ def compare(
     """Compare two folders; return the numbers of files and rows of the old one, and the
     differences, the largest first.
     """
-    after, before = digests(new), digests(old)
+    after = digests(new)
+    before = digests(old)
     found: list[tuple[float, str]] = []
     for name, rows in before.items():
         if name in after:
@@ -209,7 +212,8 @@ def moved_fields(new: Path, old: Path) -> list[Moved]:
     """Return the kinds of numbers that moved, those that moved farthest first; numbers
     that only one folder has are not counted.
     """
-    after, kinds = digests(new), dict[str, list[tuple[float, float]]]()
+    after = digests(new)
+    kinds = dict[str, list[tuple[float, float]]]()
     for file, rows in digests(old).items():
         for name, row in rows.items():
             ours = dict(numbers_within(after.get(file, {}).get(name, {})))

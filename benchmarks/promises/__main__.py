@@ -92,7 +92,8 @@ def table(promises: dict[str, Promise], figures: dict[str, Any]) -> str:
             Cell(cell["case"], round(cell["rate"] * cell["runs"]), cell["runs"])
             for cell in stored["cells"]
         ]
-        worst, kept = promise.worst(cells), "yes" if stored["holds"] else "**no**"
+        worst = promise.worst(cells)
+        kept = "yes" if stored["holds"] else "**no**"
         measured = (
             f"{worst.rate:.3f}: {worst.case} | {worst.runs:,} | {len(cells)} | {kept}"
         )
@@ -150,10 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, future in running:
             promise, (cells, seconds) = promises[name], future.result()
             figures[name] = figures_of(promise, cells, args.full, seconds)
-            worst, broken = (
-                promise.worst(cells),
-                [cell for cell in cells if not promise.holds(cell)],
-            )
+            worst = promise.worst(cells)
+            broken = [cell for cell in cells if not promise.holds(cell)]
             missed += bool(broken)
             sign = "at least" if promise.at_least else "at most"
             print(

@@ -37,7 +37,8 @@ SELDOM = 0.05
 """Share of the repetitions with an interval below which those without count as covered.
 """
 GOAL = 0.93
-QUICK, FULL = 500, 10_000
+QUICK = 500
+FULL = 10_000
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ def decide_mean(mean: BoundedMean | SkewedMean, margin: float) -> PValues:
 # --------------------------------------------------------------------------- metrics with declared bounds
 def measure_bounded(full: bool) -> list[Cell]:
     """Measure means within bounds, also of clusters of which some break."""
-    runs, cells = RUNS if full else QUICK, list[Cell]()
+    runs = RUNS if full else QUICK
+    cells = list[Cell]()
     for number, population in enumerate((*WORSE, *MEAN_ZERO)):
         if population.bounds is None:
             continue

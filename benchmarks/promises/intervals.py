@@ -39,7 +39,8 @@ def share_coverages(n: int) -> np.ndarray:
     ends = np.array([wilson_interval(count / n, n) for count in counts])
     steps = np.log(np.arange(1, n + 1))
     log_choices = np.concatenate([[0.0], np.cumsum(steps[::-1] - steps)])
-    log_shares, log_rests = np.log(SHARES)[:, None], np.log1p(-SHARES)[:, None]
+    log_shares = np.log(SHARES)[:, None]
+    log_rests = np.log1p(-SHARES)[:, None]
     probabilities = np.exp(log_choices + counts * log_shares + (n - counts) * log_rests)
     covered = (ends[:, 0] <= SHARES[:, None]) & (SHARES[:, None] <= ends[:, 1])
     return (probabilities * covered).sum(axis=1)

@@ -37,7 +37,8 @@ DISTANCES: Sequence[str | Mapping[str, Any]] = (
     {"bert": {"embedding": "glove"}},
 )
 """Distances without corpus state."""
-QUICK, FULL = 400, 4000
+QUICK = 400
+FULL = 4000
 """Examples of a cell."""
 Draw = Callable[[np.random.Generator, int], list[CaptionSet]]
 """Generator and number of examples -> examples of one source."""

@@ -32,6 +32,7 @@ SERIES = 20
 """Number of nights of a simulated series."""
 NIGHTS = (1, 6, 7, 60)
 """Nights on which a total change is looked for."""
+PLACES = ("docs/same.md",)
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,6 @@ def measure_total_change(full: bool) -> list[Cell]:
     return cells
 
 
-PLACES = ("docs/same.md",)
 PROMISES: Sequence[Promise] = (
     Promise(
         "same-distance",

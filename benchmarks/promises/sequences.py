@@ -37,11 +37,13 @@ from harness.stats.seeds import derive
 
 PAGE = "docs/comparisons.md"
 GOAL = 0.06
-RUNS, LENGTH = 4000, 2000
+RUNS = 4000
+LENGTH = 2000
 """Runs of each case of a full measurement, and units of each run,
 with a look after every one.
 """
-QUICK_RUNS, QUICK_LENGTH = 500, 1000
+QUICK_RUNS = 500
+QUICK_LENGTH = 1000
 BATCHED = 5000
 """Examples of the runs that are looked at after the batches of ``--until``."""
 CHUNK = 250
@@ -176,10 +178,8 @@ def check_paths(
     looks = sorted({1, FIRST_LOOK, sums.shape[1] // 2, sums.shape[1]})
     units = np.ones(sums.shape[1]) if sizes is None else sizes[0]
     # The other system has the score 1 everywhere, so that its influences are 0.
-    a, b = (
-        np.column_stack([sums[0] + paired * units, units]),
-        np.column_stack([units, units]) if paired else None,
-    )
+    a = np.column_stack([sums[0] + paired * units, units])
+    b = np.column_stack([units, units]) if paired else None
     mean_sizes = np.cumsum(units) / np.arange(1, len(units) + 1)
     reaches = (
         None if reach is None else reach * np.maximum.accumulate(units) / mean_sizes
@@ -298,7 +298,8 @@ def alarms_of(item: Population, runs: int, length: int, reach: float | None) -> 
 
 def alarms_in_batches(item: Population, runs: int) -> Cell:
     """Return how often a sequence excludes the mean at a look of ``--until``."""
-    ends, hits = batch_ends(BATCHED) - 1, 0
+    ends = batch_ends(BATCHED) - 1
+    hits = 0
     for rng, count in chunks(f"{item.name} batches", runs):
         paths = find_paths(item.draw(rng, (count, BATCHED)) - item.mean)
         hits += int(paths.excludes(0.0)[:, ends].any(axis=1).sum())
@@ -440,7 +441,8 @@ def truth_at_stop(
         values = item.draw(rng, (count, length))
         paths = find_paths(values, reach=reach, paired=False)
         check_paths(paths, values, None, reach, False)
-        excludes, radius = paths.excludes(item.mean)[:, ends], paths.radius[:, ends]
+        excludes = paths.excludes(item.mean)[:, ends]
+        radius = paths.radius[:, ends]
         for share in WIDTHS:
             narrow = radius <= share * deviation
             first = narrow.argmax(axis=1)[:, None]

@@ -28,7 +28,9 @@ from typing import Any, NamedTuple
 
 from benchmarks import captions
 
-GOAL_COLD, GOAL_WARM, GOAL_SECOND = 6, 15, 30
+GOAL_COLD = 6
+GOAL_WARM = 15
+GOAL_SECOND = 30
 LABELS = {
     **{f"bleu{n}": f"Bleu_{n}" for n in (1, 2, 3, 4)},
     "meteor": "METEOR",
@@ -46,7 +48,8 @@ def score_with_toolkit(data: dict[str, Any]) -> dict[str, float]:
     from pycocoevalcap.rouge.rouge import Rouge
     from pycocoevalcap.tokenizer.ptbtokenizer import PTBTokenizer
 
-    tokenizer, scores = PTBTokenizer(), {}
+    tokenizer = PTBTokenizer()
+    scores = {}
     gts = tokenizer.tokenize(
         {
             i: [{"caption": t} for t in texts]
@@ -113,7 +116,8 @@ def measure(
     """Return scores and cost of one program in a new process; for ``second`` the cost
     of the second call in it.
     """
-    start, cpu = time.perf_counter(), _children_cpu()
+    start = time.perf_counter()
+    cpu = _children_cpu()
     process = subprocess.run(
         [
             sys.executable,

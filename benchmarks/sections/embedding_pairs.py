@@ -22,7 +22,8 @@ from harness.run.features import FeatureCache
 from harness_metrics.neural.bertscore import Tokens, precisions
 from harness_metrics.neural.wmd import WmdDistance
 
-EXAMPLES, WIDTH = 200, 1024
+EXAMPLES = 200
+WIDTH = 1024
 GOALS = {"wmd": 3, "bertscore": 3}
 
 

@@ -42,12 +42,12 @@ class Stub(ThreadingHTTPServer):
 
     def __init__(self, latency: float) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.random, self.lock, self.latency = (
-            random.Random(0),
-            threading.Lock(),
-            latency,
-        )
-        self.requests, self.failures, self.busy = 0, 0, 0.0
+        self.random = random.Random(0)
+        self.lock = threading.Lock()
+        self.latency = latency
+        self.requests = 0
+        self.failures = 0
+        self.busy = 0.0
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def next_request(self) -> tuple[float, bool]:
@@ -73,7 +73,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Wait, then fail or answer."""
-        server, start = self.server, time.perf_counter()
+        server = self.server
+        start = time.perf_counter()
         assert isinstance(server, Stub)
         self.rfile.read(int(self.headers["Content-Length"]))
         wait, fails = server.next_request()
@@ -125,11 +126,9 @@ def measure(items: int = 300, concurrency: int = 16, latency: float = 0.4) -> Ti
         start = time.perf_counter()
         stats = metric.stats(batch, features, None)
         first = time.perf_counter() - start
-        server_seconds, requests, failures = (
-            stub.busy / concurrency,
-            stub.requests,
-            stub.failures,
-        )
+        server_seconds = stub.busy / concurrency
+        requests = stub.requests
+        failures = stub.failures
         start = time.perf_counter()
         again = metric.stats(batch, features, None)
         cached = time.perf_counter() - start

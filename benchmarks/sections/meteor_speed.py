@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from caption_kernels.batches.meteor import Pair
     from harness_metrics.meteor.java import JavaMeteor
 
-GOAL, MEMORY = 100, 600
-JAR_PAIRS, ROUNDS = 40_000, 20
+GOAL = 100
+MEMORY = 600
+JAR_PAIRS = 40_000
+ROUNDS = 20
 
 
 def report(n_examples: int = 5000) -> bool:
@@ -54,13 +56,12 @@ def report(n_examples: int = 5000) -> bool:
         theirs, seconds, cpu = _race(jar, sample, examples)
     same = bool((meteor.statistics(sample) == theirs).all())
     n_pairs = 225 * len(examples)
-    rate, whole, alone = (
-        JAR_PAIRS / seconds[0],
-        n_pairs / (seconds[1] + seconds[2]),
-        n_pairs / seconds[2],
-    )
+    rate = JAR_PAIRS / seconds[0]
+    whole = n_pairs / (seconds[1] + seconds[2])
+    alone = n_pairs / seconds[2]
     print(f"  {'':<26} {'pairs/s':>10} {'ratio':>7} {'processor us/pair':>19}")
-    jar_cpu, matrix_cpu = cpu[0] / JAR_PAIRS * 1e6, cpu[2] / n_pairs * 1e6
+    jar_cpu = cpu[0] / JAR_PAIRS * 1e6
+    matrix_cpu = cpu[2] / n_pairs * 1e6
     print(f"  {'jar, pipelined':<26} {rate:>10,.0f} {1:>6.0f}x {jar_cpu:>19.1f}")
     text_cpu = matrix_cpu + cpu[1] / n_pairs * 1e6
     print(
@@ -95,8 +96,10 @@ def _race(
     """
     from harness_metrics.meteor import engine as meteor
 
-    table, theirs = meteor.new_table(), []
-    seconds, cpu = np.zeros(3), np.zeros(3)
+    table = meteor.new_table()
+    theirs = []
+    seconds = np.zeros(3)
+    cpu = np.zeros(3)
     for turn in range(ROUNDS):
         pairs = sample[
             turn * len(sample) // ROUNDS : (turn + 1) * len(sample) // ROUNDS

@@ -72,10 +72,12 @@ def golden() -> bool:
             metric, [[i["hyp_tok"]] for i in items], [i["refs_tok"] for i in items]
         )
         if name in names:
-            expected, total = [i[names[name]] for i in items], corpus[names[name]]
+            expected = [i[names[name]] for i in items]
+            total = corpus[names[name]]
         else:
             order = int(name.removeprefix("bleu")) - 1
-            expected, total = [i["Bleu"][order] for i in items], corpus["Bleu"][order]
+            expected = [i["Bleu"][order] for i in items]
+            total = corpus["Bleu"][order]
         good &= line(
             f"golden {name}, items and corpus",
             len(items),

@@ -27,7 +27,8 @@ from harness.run.features import FeatureCache
 from harness.stats import permutation
 from harness_metrics.ngram import bleu, cider, rouge
 
-GOAL_TOOLKIT, GOAL_BOUND = 50, 5
+GOAL_TOOLKIT = 50
+GOAL_BOUND = 5
 
 
 def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
@@ -37,7 +38,9 @@ def sparse_rows(scores: cider.CiderScores, rows: np.ndarray) -> sp.csr_matrix:
     index = scores.texts.index
     idf = np.full(index.n_grams, scores.unseen)
     idf[: len(scores.idf)] = scores.idf
-    owners, grams, weights = [], [], []
+    owners = []
+    grams = []
+    weights = []
     for text, row in enumerate(rows.ravel().tolist()):
         for ids, counts in index.entries(row):
             weight = counts * idf[ids]

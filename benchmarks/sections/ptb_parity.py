@@ -41,7 +41,8 @@ def report() -> bool:
 def _line(
     name: str, texts: list[str], raw: list[list[str]], tokenized: list[str]
 ) -> bool:
-    ours_raw, ours = ptb.tokens_raw(texts), ptb.tokenize(texts)
+    ours_raw = ptb.tokens_raw(texts)
+    ours = ptb.tokenize(texts)
     different_raw = [i for i in range(len(texts)) if ours_raw[i] != raw[i]]
     different = [i for i in range(len(texts)) if ours[i] != tokenized[i]]
     print(

@@ -24,7 +24,9 @@ from benchmarks import captions
 from caption_kernels import TextIndex, Tokenizer
 from caption_kernels.scorers import CiderD
 
-STEP, ROUNDS, SECONDS = 384, 5, 0.4
+STEP = 384
+ROUNDS = 5
+SECONDS = 0.4
 GOALS = {"tokeniser": 500_000, "text": 60_000, "token ids": 200_000}
 
 
@@ -34,7 +36,8 @@ def best_rate(work: Callable[[], object], captions_per_call: int) -> float:
     """
     rates = []
     for _ in range(ROUNDS):
-        calls, start = 0, time.process_time()
+        calls = 0
+        start = time.process_time()
         while (spent := time.process_time() - start) < SECONDS:
             work()
             calls += 1
@@ -58,26 +61,24 @@ def toolkit_rate(candidates: list[str], references: list[list[str]]) -> float:
     """Return captions per second of pycocoevalcap's CIDEr on tokenised texts."""
     from pycocoevalcap.cider.cider import Cider
 
-    ours, theirs = (
-        {i: [text] for i, text in enumerate(candidates)},
-        dict(enumerate(references)),
-    )
+    ours = {i: [text] for i, text in enumerate(candidates)}
+    theirs = dict(enumerate(references))
     return best_rate(lambda: Cider().compute_score(theirs, ours), len(candidates))
 
 
 def report() -> bool:
     """Print the table; return True when the goals are met."""
-    references, candidates = captions.references(), captions.one_candidate()
+    references = captions.references()
+    candidates = captions.one_candidate()
     tokenizer = Tokenizer()
     tokenised = [tokenizer.tokenize(texts) for texts in references]
-    step, step_references = tokenizer.tokenize(candidates[:STEP]), tokenised[:STEP]
+    step = tokenizer.tokenize(candidates[:STEP])
+    step_references = tokenised[:STEP]
     distinct = list(dict.fromkeys(text for texts in references for text in texts))
     numbers: dict[str, int] = {}
     all_ids = [list(token_rows(texts, numbers)) for texts in tokenised]
-    by_text, by_ids = (
-        CiderD(references=references),
-        CiderD(references=all_ids, token_ids=True, end=0),
-    )
+    by_text = CiderD(references=references)
+    by_ids = CiderD(references=all_ids, token_ids=True, end=0)
     prepared = by_ids.index_references(all_ids[:STEP])
     ids = token_rows(step, numbers)
     same = np.array_equal(

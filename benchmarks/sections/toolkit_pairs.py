@@ -34,7 +34,8 @@ class ToolkitCider:
         """
         if len(hyp) != self.size:
             raise ValueError(f"found {len(hyp)} pairs; expected {self.size}")
-        self.scorer.crefs, self.scorer.ctest = [], []
+        self.scorer.crefs = []
+        self.scorer.ctest = []
         for one, other in zip(hyp, ref):
             self.scorer.cook_append(one, [other])
         return np.asarray(self.scorer.compute_cider())

@@ -92,7 +92,8 @@ class Mauve:
         import mauve
 
         for key, texts in candidates.items():
-            p, q = self.model.encode(texts), self.model.encode(references[key])
+            p = self.model.encode(texts)
+            q = self.model.encode(references[key])
             mauve.compute_mauve(p_features=p, q_features=q, verbose=False)
 
 
@@ -101,7 +102,8 @@ def measure(scorer: Any, items: list[Any], seconds: float) -> tuple[int, float]:
     item (which loads models) is not counted.
     """
     scorer({"0": items[0][0]}, {"0": items[0][1]})
-    start, count = time.perf_counter(), 0
+    start = time.perf_counter()
+    count = 0
     for candidates, references in items[1:]:
         scorer({"0": candidates}, {"0": references})
         count += 1
@@ -121,7 +123,8 @@ def main() -> None:
             if null == -1:
                 start = time.perf_counter()
                 make()({"0": request["items"][1][0]}, {"0": request["items"][1][1]})
-                count, elapsed = 1, time.perf_counter() - start
+                count = 1
+                elapsed = time.perf_counter() - start
             else:
                 count, elapsed = measure(make(), request["items"], request["seconds"])
             out = {"row": name, "items": count, "seconds": elapsed}

@@ -33,8 +33,12 @@ import harness
 import harness_tasks
 from caption_kernels import Tokenizer as PtbTokenizer
 
-STEPS, GROUP, PROMPTS, LENGTH = 60, 8, 4, 16
-PRETRAINING, RATE = 400, 5e-4
+STEPS = 60
+GROUP = 8
+PROMPTS = 4
+LENGTH = 16
+PRETRAINING = 400
+RATE = 5e-4
 
 
 class CreditTrainer(GRPOTrainer):

@@ -79,7 +79,9 @@ def _two_sample(kernel: torch.Tensor, n: int, estimator: str) -> torch.Tensor:
     the n candidates first.
     """
     m = kernel.shape[-1] - n
-    c, r, across = kernel[..., :n, :n], kernel[..., n:, n:], kernel[..., :n, n:]
+    c = kernel[..., :n, :n]
+    r = kernel[..., n:, n:]
+    across = kernel[..., :n, n:]
     if estimator == "biased":
         return (
             c.mean(dim=(-2, -1))
@@ -112,7 +114,8 @@ def frechet(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """
     n, m = x.shape[-2], y.shape[-2]
     value = (x.mean(dim=-2) - y.mean(dim=-2)).square().sum(dim=-1)
-    a, b = _contrasts(x), _contrasts(y)
+    a = _contrasts(x)
+    b = _contrasts(y)
     if n > 1:
         value = value + a.square().sum(dim=(-2, -1)) / (n - 1)
     if m > 1:

@@ -92,10 +92,8 @@ class Answers:
         """Return the named kernels of the texts of prompts, rows (b, N), shape (b, K,
         N, N).
         """
-        words, characters = (
-            _pad_codes(self._words, rows),
-            _pad_codes(self._characters, rows),
-        )
+        words = _pad_codes(self._words, rows)
+        characters = _pad_codes(self._characters, rows)
         functions = {
             "characters": lambda: _hamming(characters),
             "tokens": lambda: _hamming(words),
@@ -175,11 +173,9 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
     batch, size, length = words.shape
     text = np.indices(words.shape, sparse=False)
     text = text[0] * size + text[1]
-    hashes, keys, owners = (
-        np.zeros(words.shape, dtype=np.uint64),
-        [np.zeros(0, dtype=np.uint64)],
-        [np.zeros(0, dtype=np.int64)],
-    )
+    hashes = np.zeros(words.shape, dtype=np.uint64)
+    keys = [np.zeros(0, dtype=np.uint64)]
+    owners = [np.zeros(0, dtype=np.int64)]
     for n in range(1, min(order, length) + 1):
         width = length - n + 1
         hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15) + words[
@@ -196,10 +192,8 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
                 )[present]
             )
             owners.append(text[:, :, :width][present])
-    columns, owner = (
-        np.unique(np.concatenate(keys), return_inverse=True)[1],
-        np.concatenate(owners),
-    )
+    columns = np.unique(np.concatenate(keys), return_inverse=True)[1]
+    owner = np.concatenate(owners)
     vectors: Any = coo_array(
         (np.ones(len(owner)), (owner, columns)),
         shape=(batch * size, int(columns.max(initial=0)) + 1),

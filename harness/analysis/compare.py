@@ -200,7 +200,8 @@ def compare_pairs(
             )
         )
         raise HarnessError(f"{names} share no example")
-    frame, jobs = Frame(), list[tuple[Pair, str]]()
+    frame = Frame()
+    jobs = list[tuple[Pair, str]]()
     for pair in compared:
         frame.add(pair)
         jobs += [(pair, name) for name in select_metrics(pair, metrics)]
@@ -454,7 +455,8 @@ class Frame:
             if isinstance(instance, StoredMetric):
                 self._data[key] = SystemData(scores[:, None], scores)
                 return self._data[key]
-            record, stats = side.record(system, metric), None
+            record = side.record(system, metric)
+            stats = None
             values = side.run.statistics(record) if record is not None else None
             # Runs of an earlier version have rows of numbers for a corpus metric, which
             # it cannot read.
@@ -507,7 +509,8 @@ def _untested(pair: Pair, metric: str, note: str) -> Comparison:
     """Return the comparison of two numbers that are not tested: the numbers,
     and why.
     """
-    a, b = pair.one.record(pair.a, metric), pair.other.record(pair.b, metric)
+    a = pair.one.record(pair.a, metric)
+    b = pair.other.record(pair.b, metric)
     common = sum(name in pair.b.row_of for name in pair.a.examples)
     row = comparison_row(pair, metric, PairedTests(None, note, None, common, 0, 0, 0))
     return replace(row, a=a and finite(a.value), b=b and finite(b.value))
@@ -515,11 +518,9 @@ def _untested(pair: Pair, metric: str, note: str) -> Comparison:
 
 def comparison_row(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
     """Return the comparison of a pair by a metric from its tests."""
-    record, reported, signs = (
-        pair.one.record(pair.a, metric),
-        outcome.reported,
-        outcome.signs,
-    )
+    record = pair.one.record(pair.a, metric)
+    reported = outcome.reported
+    signs = outcome.signs
     row = Comparison(
         metric=metric,
         system_a=pair.labels[0],
@@ -665,7 +666,8 @@ def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
         if halves
         else 0.0
     )
-    nan, untested = float("nan"), len(halves) < len(reported)
+    nan = float("nan")
+    untested = len(halves) < len(reported)
     if untested or not error:
         pooled = ResampledDifference(
             a,
@@ -679,10 +681,8 @@ def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
             nan if untested or difference else 1.0,
         )
     else:
-        ends, p_value = (
-            (difference - 1.96 * error, difference + 1.96 * error),
-            erfc(abs(difference) / error / sqrt(2)),
-        )
+        ends = (difference - 1.96 * error, difference + 1.96 * error)
+        p_value = erfc(abs(difference) / error / sqrt(2))
         pooled = ResampledDifference(
             a, b, difference, ends, nan, nan, reported[0].draws, False, p_value
         )

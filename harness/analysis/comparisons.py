@@ -35,6 +35,15 @@ LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
 SIZES_DIFFER = "sizes differ"
 NOT_TESTED = "not tested"
+SCHEMA = 6
+"""Schema version of comparisons.json."""
+SECONDS = 20.0
+"""Time between two writes of the file."""
+BOLD_NOTE = (
+    "bold: the best value of a metric and those that do not differ significantly "
+    f"from it (p Holm > {LEVEL:g}), where they compare"
+)
+"""The rule of :attr:`RankedSystem.leads`, for the note below a table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,12 +283,6 @@ def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
     )
 
 
-SCHEMA = 6
-"""Schema version of comparisons.json."""
-SECONDS = 20.0
-"""Time between two writes of the file."""
-
-
 @dataclass(eq=False)
 class StoredComparisons:
     """Rows of comparisons by name, valid for the statistics,
@@ -362,13 +365,6 @@ class RankedSystem:
     """True for the best system and for all that are not significantly worse:
     the values in bold.
     """
-
-
-BOLD_NOTE = (
-    "bold: the best value of a metric and those that do not differ significantly "
-    f"from it (p Holm > {LEVEL:g}), where they compare"
-)
-"""The rule of :attr:`RankedSystem.leads`, for the note below a table."""
 
 
 def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
@@ -467,7 +463,8 @@ def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
         for row in apart
         if row.better in ("A", "B")
     ]
-    wins, losses = [winner for winner, _ in decided], [loser for _, loser in decided]
+    wins = [winner for winner, _ in decided]
+    losses = [loser for _, loser in decided]
     return [
         RankedSystem(
             name,
@@ -509,7 +506,8 @@ def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample
     # a log of scores has no captions
     if not largest or not any(pair.a.table.lists("candidates")):
         return []
-    sets_a, sets_b = pair.a.caption_sets(), pair.b.caption_sets()
+    sets_a = pair.a.caption_sets()
+    sets_b = pair.b.caption_sets()
     return [
         DifferingExample(
             shared[k],

@@ -79,7 +79,8 @@ class Study:
         """Return all coefficients of one pair of columns in one group;
         None where undefined.
         """
-        table, at = self.tables[group], (self.x.index(x), self.y.index(y))
+        table = self.tables[group]
+        at = (self.x.index(x), self.y.index(y))
         values = {
             "r": table.r,
             "r2": table.r2,
@@ -99,7 +100,8 @@ class Study:
 
         Coefficients are ordered by their size, the largest first.
         """
-        table, at = self.tables[group], self.y.index(y)
+        table = self.tables[group]
+        at = self.y.index(y)
         key = table.r2 if self.sort == "name" else getattr(table, self.sort)
         size = np.abs(key[:, at])
         order = np.argsort(np.where(np.isnan(size), np.inf, -size), kind="stable")
@@ -309,7 +311,8 @@ def study(
                 f"{table.source} has no rows with {by} "
                 f"'{name}'{did_you_mean(name, sorted(set(labels)))}"
             )
-    a, b = table.matrix(x), table.matrix(y)
+    a = table.matrix(x)
+    b = table.matrix(y)
     usable = ~(np.isnan(a).any(axis=1) | np.isnan(b).any(axis=1)) & np.isin(
         labels, names
     )
@@ -531,5 +534,6 @@ def strata(per_image_scores: Sequence[float] | np.ndarray, k: int) -> list[list[
             "a score is NaN; strata need a number for every item",
             f"item {int(np.argmax(np.isnan(scores)))}",
         )
-    order, size = np.argsort(scores, kind="stable"), len(scores) // int(k)
+    order = np.argsort(scores, kind="stable")
+    size = len(scores) // int(k)
     return [order[size * s : size * (s + 1)].tolist() for s in range(int(k))]

@@ -48,10 +48,8 @@ def describe_captions(references: Mapping[str, Sequence[str]]) -> dict[str, floa
         for texts in references.values()
     ]
     everything = [text for texts in captions for text in texts]
-    lengths, sizes = (
-        np.array([len(text.split()) for text in everything]),
-        np.array([len(texts) for texts in captions]),
-    )
+    lengths = np.array([len(text.split()) for text in everything])
+    sizes = np.array([len(texts) for texts in captions])
     words = Counter(word for text in everything for word in text.split())
     examples_with = Counter(text for texts in captions for text in set(texts))
     low, median, high = np.quantile(lengths, (0.05, 0.5, 0.95)).tolist()

@@ -79,10 +79,8 @@ class Pilot:
         """
         from scipy.special import ndtr, ndtri  # pyright: ignore[reportMissingTypeStubs]
 
-        critical, goal = (
-            float(ndtri(1 - level / 2)),
-            float(ndtri(1 - level / 2) + ndtri(power)),
-        )
+        critical = float(ndtri(1 - level / 2))
+        goal = float(ndtri(1 - level / 2) + ndtri(power))
         scale = (
             self.standard_error
             * math.sqrt(self.examples / examples)

@@ -121,7 +121,8 @@ def estimate(
             "then the largest score of the scale"
         )
     side = ComparedRun.open(run)
-    metrics, human = _predictors(side, by), _read_labels(labels, side, bounds)
+    metrics = _predictors(side, by)
+    human = _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
     names = [
         name
@@ -218,7 +219,8 @@ def _score(
         ],
         axis=1,
     )
-    title, present = " - ".join(names), labels[~np.isnan(labels)]
+    title = " - ".join(names)
+    present = labels[~np.isnan(labels)]
     if len(present) < FEWEST_LABELS:
         raise InputError(
             f"{title}: {counted(len(present), 'label')} of the same examples; "
@@ -314,7 +316,8 @@ def label_plan(
     """
     side = ComparedRun.open(run)
     means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
-    examples, values = list(means), np.array(list(means.values()))
+    examples = list(means)
+    values = np.array(list(means.values()))
     bounds = np.unique(
         np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="higher")
     )
@@ -454,7 +457,8 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
             for role, column in columns.items()
             if column
         }
-        name, example = str(cells.get("system", next(iter(systems)))), str(cells["id"])
+        name = str(cells.get("system", next(iter(systems))))
+        example = str(cells["id"])
         if cells["score"] in (None, ""):
             continue
         if name not in systems:

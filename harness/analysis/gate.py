@@ -132,10 +132,8 @@ class GateResult:
     def headline(self) -> str:
         """The verdict in a short sentence, without numbers."""
         rows = [row for row in self.rows if row.verdict == self.verdict]
-        name, count = (
-            _place(rows[0]),
-            f"{len(rows)} of {counted(len(self.rows), 'row')}",
-        )
+        name = _place(rows[0])
+        count = f"{len(rows)} of {counted(len(self.rows), 'row')}"
         if self.verdict == "passed":
             subject = (
                 f"{name} is not"

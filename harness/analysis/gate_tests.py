@@ -352,8 +352,10 @@ def _test_bounded(
     number of tests that share the level.
     """
     new, old = _fill_worst(item, scores, examples)
-    sign, baseline = sign_of(item), float(old.mean())
-    lowest, highest = float(min(new.min(), old.min())), float(max(new.max(), old.max()))
+    sign = sign_of(item)
+    baseline = float(old.mean())
+    lowest = float(min(new.min(), old.min()))
+    highest = float(max(new.max(), old.max()))
     slack = 1e-9 * (bounds[1] - bounds[0])
     if lowest < bounds[0] - slack or highest > bounds[1] + slack:
         outlier = lowest if lowest < bounds[0] - slack else highest
@@ -406,7 +408,8 @@ def _test_sums(
     """Return the test of a number that is a function of sums over examples, without
     known bounds of what an example contributes.
     """
-    sign, of_sums = sign_of(item), cast(MeanMetric, item.metric).of_sums
+    sign = sign_of(item)
+    of_sums = cast(MeanMetric, item.metric).of_sums
     defined = examples.sum_units(addends[2][:, None].astype(np.float64))[:, 0]
     columns = [examples.sum_units(side)[defined > 0] for side in addends[:2]]
     new, old = (float(of_sums(side.sum(axis=0, keepdims=True))[0]) for side in columns)

@@ -94,7 +94,8 @@ def judgment_table(
         references=sets.corpora[0].references,
     )
     scored = {plan.label: result for plan, result in zip(plans, results)}
-    set_of, systems = sets.index[:, 0, 0], _systems(judgments)
+    set_of = sets.index[:, 0, 0]
+    systems = _systems(judgments)
     human = [_human(caption) for caption in judgments.captions]
     ids = frozenset({"item", "system", *(name for scores in human for name in scores)})
     if rows == "example":

@@ -53,7 +53,8 @@ class MetricKernels:
     """
 
     def __init__(self, names: Sequence[str], prompts: Sequence[Sequence[str]]) -> None:
-        self._prompts, self._features = prompts, FeatureCache(prompts)
+        self._prompts = prompts
+        self._features = FeatureCache(prompts)
         self._metrics = [
             (metric, fit_once(metric, self._features))
             for metric in (metric_kernel(name) for name in names)

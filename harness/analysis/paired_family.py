@@ -65,6 +65,11 @@ MAX_PRODUCT = 1 << 25
 """Maximum number of sums that are held together, 256 MB."""
 P_VALUES = ("p_bootstrap", "p_randomisation", "p_jackknife")
 """P-values of a difference."""
+NOT_RESAMPLED = (
+    "the number of this metric cannot be resampled: "
+    "it depends on more than the statistics of the chosen examples"
+)
+"""Note of a metric whose reduction is not determined by weighted rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +199,9 @@ def paired_tests(
     seen = _Seen()
     start = 0
     while start < len(items):
-        columns, plans, stop = (
-            _Columns(clusters=clusters),
-            list[tuple[_Plan | None, _Plan | None]](),
-            start,
-        )
+        columns = _Columns(clusters=clusters)
+        plans = list[tuple[_Plan | None, _Plan | None]]()
+        stop = start
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
@@ -360,13 +363,12 @@ def _tests_of(
             [item for item, (reported, _) in zip(items, plans) if reported is None],
         )
         for item, (reported, signs) in zip(items, plans):
-            note, sign_test = "", None
+            note = ""
+            sign_test = None
             if reported is not None:
                 bootstrap = _count_units(_defined(item), columns.clusters) > 1
-                one, other = (
-                    sums(reported.a, bootstrap=bootstrap),
-                    sums(reported.b, bootstrap=bootstrap),
-                )
+                one = sums(reported.a, bootstrap=bootstrap)
+                other = sums(reported.b, bootstrap=bootstrap)
                 outcome = difference_of_sums(
                     reported.of_sums, one, other, exact=family.exact
                 )
@@ -375,10 +377,8 @@ def _tests_of(
             if outcome is not None:
                 outcome = _settle_difference(outcome, item)
             if signs is not None:
-                one, other = (
-                    sums(signs.a, bootstrap=False),
-                    sums(signs.b, bootstrap=False),
-                )
+                one = sums(signs.a, bootstrap=False)
+                other = sums(signs.b, bootstrap=False)
                 sign_test = _settle_difference(
                     difference_of_sums(signs.of_sums, one, other, exact=family.exact),
                     item,
@@ -401,10 +401,8 @@ def _general(
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
-    own_interval, count = (
-        isinstance(item.metric, OwnInterval),
-        _count_units(defined, clusters),
-    )
+    own_interval = isinstance(item.metric, OwnInterval)
+    count = _count_units(defined, clusters)
     if hasattr(item.metric, "left_out") or (own_interval and count >= JACKKNIFED):
         return _jackknifed(item, defined, family.seed, seen, clusters)
     x, y = item.a.stats[defined], item.b.stats[defined]
@@ -507,13 +505,6 @@ def _is_separable(metric: Metric, x: Statistics, y: Statistics) -> bool:
     except HarnessError:  # not fitted: the reduction reads the texts
         return False
     return separable(metric.reduce, x, y, values)
-
-
-NOT_RESAMPLED = (
-    "the number of this metric cannot be resampled: "
-    "it depends on more than the statistics of the chosen examples"
-)
-"""Note of a metric whose reduction is not determined by weighted rows."""
 
 
 def _counts(item: PairedMetric) -> tuple[int, int, int, int]:

@@ -166,7 +166,8 @@ class Pair:
     @property
     def labels(self) -> tuple[str, str]:
         """Labels of both systems, with the names of their runs where they are equal."""
-        a, b = self.one.label(self.a), self.other.label(self.b)
+        a = self.one.label(self.a)
+        b = self.other.label(self.b)
         if a == b and self.one.name != self.other.name:
             return f"{self.one.name}::{a}", f"{self.other.name}::{b}"
         return a, b
@@ -195,7 +196,8 @@ class Pair:
         """True where the sets of every common example have the same sizes, whatever
         those of other examples are.
         """
-        sets_a, sets_b = self.a.caption_sets(), self.b.caption_sets()
+        sets_a = self.a.caption_sets()
+        sets_b = self.b.caption_sets()
         common = [
             (sets_a[k], sets_b[self.b.row_of[name]])
             for name, k in self.a.row_of.items()

@@ -318,7 +318,8 @@ def _first(values: Sequence[int], margins: np.ndarray) -> float:
     index = int(reached[0])
     if index == 0:
         return float(values[0])
-    below, above = margins[index - 1], margins[index]
+    below = margins[index - 1]
+    above = margins[index]
     share = -below / (above - below)
     return float(
         np.ceil(values[index - 1] + share * (values[index] - values[index - 1]) - 1e-9)
@@ -333,7 +334,9 @@ def _floor_notes(trials: PilotTrials, target: PowerTarget) -> list[str]:
     """Return the reason for which the number of texts forbids the target for a single
     example.
     """
-    n, m, alpha = trials.n, trials.m, trials.options.alpha
+    n = trials.n
+    m = trials.m
+    alpha = trials.options.alpha
     floor = smallest_p(n, m)
     if target.share is None or floor <= alpha:
         return []

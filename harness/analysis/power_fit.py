@@ -181,7 +181,8 @@ class SizeFit:
         return {axis: self._held_out(position) for position, axis in enumerate(AXES)}
 
     def _held_out(self, position: int) -> FormError | None:
-        keys, means = list(self.sizes), self._moments[..., 0]
+        keys = list(self.sizes)
+        means = self._moments[..., 0]
         half = self.base[position] / 2
         inner = [
             i
@@ -228,7 +229,8 @@ class SizeFit:
         np.add.at(counts, (np.arange(len(self._rows))[:, None], self._rows), 1.0)
         out: list[np.ndarray] = []
         for size in self.sizes.values():
-            defined, z = ~np.isnan(size.z), np.nan_to_num(size.z)
+            defined = ~np.isnan(size.z)
+            z = np.nan_to_num(size.z)
             total, first, second = (counts @ v.sum(axis=0) for v in (defined, z, z**2))
             with np.errstate(invalid="ignore", divide="ignore"):
                 out.append(
@@ -314,7 +316,8 @@ def _ridge(
     normal prior.
     """
     valid = ~np.isnan(values)
-    x, w = design[valid], weights[valid]
+    x = design[valid]
+    w = weights[valid]
     return np.linalg.solve(
         (x.T * w) @ x + noise * np.eye(x.shape[1]), (x.T * w) @ values[valid]
     )

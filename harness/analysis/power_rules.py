@@ -186,9 +186,11 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
     above = distance(high)
     if above < 0:
         return math.inf
-    low, below = int(mean), distance(int(mean))
+    low = int(mean)
+    below = distance(int(mean))
     if below >= 0:
-        low, below = -1, -goal
+        low = -1
+        below = -goal
     side = 0
     while high - low > 1:
         total = (
@@ -199,13 +201,15 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
         total = min(max(total, low + 1), high - 1)
         value = distance(total)
         if value >= 0:
-            high, above = total, value
+            high = total
+            above = value
             if value < 5e-4 / max(goal, 1e-3):
                 break
             below = below / 2 if side > 0 else below
             side = 1
         else:
-            low, below = total, value
+            low = total
+            below = value
             above = above / 2 if side < 0 else above
             side = -1
     return (high - mean) * null.step

@@ -113,7 +113,8 @@ def model_studies(
             "or judgments with a column of systems",
             str(path),
         )
-    models, plans = pilot(run), plans_with_p_values(run, metrics)
+    models = pilot(run)
+    plans = plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []
     for model, sets in models.items():
         trials = PilotTrials(model, sets[:limit] if limit else sets, options)
@@ -227,7 +228,8 @@ def measured_size(
     share by resampling its examples.
     """
     n, m, examples = size
-    options, trial = trials.options, trials.trials(plan.label)[n, m]
+    options = trials.options
+    trial = trials.trials(plan.label)[n, m]
     combined: list[float] = []
     for repeat, row in enumerate(trial.p):
         rows = np.flatnonzero(~np.isnan(row))

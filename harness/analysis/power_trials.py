@@ -220,7 +220,8 @@ class PilotTrials:
         """Return the extrapolation of a metric from the measured sizes; None without
         p-values at the size of the pilot.
         """
-        trials, base = self.trials(label), (self.n, self.m)
+        trials = self.trials(label)
+        base = (self.n, self.m)
         if base not in trials or np.isnan(trials[base].p).any(axis=0).all():
             return None
         options = self.options

@@ -58,7 +58,9 @@ MOST_SAMPLES = 500
 """Number of answers of a source and prompt that are compared; random ones of more,
 so that memory is bounded.
 """
-POWER_RUNS, POWER_PROMPTS, POWER_DRAWS = 100, 100, 199
+POWER_RUNS = 100
+POWER_PROMPTS = 100
+POWER_DRAWS = 199
 ALIKE = 0.995
 """Smallest p-value of all kernels from which the sources are taken as dependent."""
 
@@ -326,7 +328,8 @@ def compare_sources(
     """
     prompts, notes = common_prompts(a, b, settings.seed)
     outcome = evaluate(prompts, settings)
-    sums, relabelings = outcome.sums, outcome.relabelings
+    sums = outcome.sums
+    relabelings = outcome.relabelings
     columns = resolve(prompts, outcome, settings)
     p = adaptive_p(columns)
     floor = smallest_p(outcome.strata)
@@ -352,10 +355,8 @@ def compare_sources(
             else f"{reason}: a copy, one seed or one cache for both makes the test "
             "invalid"
         )
-        effect, accuracy = (
-            effect.without_interval(reason),
-            accuracy.without_interval(reason),
-        )
+        effect = effect.without_interval(reason)
+        accuracy = accuracy.without_interval(reason)
 
     simulated = settings.power and valid and p > settings.alpha
     power = (

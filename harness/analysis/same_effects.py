@@ -84,10 +84,12 @@ def effect_over_prompts(
         :func:`degrees_of_freedom` of each prompt; infinite for a metric.
     """
     defined = ~np.isnan(values)
-    values, freedom = values[defined], freedom[defined]
+    values = values[defined]
+    freedom = freedom[defined]
     if not len(values):
         return Effect(None, reason="it needs two answers of each source to a prompt")
-    value, prompts = float(values.mean()), len(values)
+    value = float(values.mean())
+    prompts = len(values)
     if prompts < 2:
         return Effect(value, reason="it needs two prompts")
     error = float(values.std(ddof=1)) / math.sqrt(prompts)

@@ -88,13 +88,13 @@ class NightSeries:
             return
         # Levels fall as the number grows, so that the largest one that is served
         # follows from the smallest level.
-        option, number, largest = (
-            "--night",
-            self.night,
-            math.sqrt(alpha * 6 / smallest) / math.pi,
-        )
+        option = "--night"
+        number = self.night
+        largest = math.sqrt(alpha * 6 / smallest) / math.pi
         if self.nights:
-            option, number, largest = "--nights", self.nights, alpha / smallest
+            option = "--nights"
+            number = self.nights
+            largest = alpha / smallest
         served = _largest_where(
             lambda k: self._with(k).level(alpha) >= smallest, round(largest)
         )

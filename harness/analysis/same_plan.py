@@ -188,7 +188,8 @@ def tempered_weights(
     for (word, _), count in pairs.items():
         firsts[word] += count
         kinds[word] += 1
-    size, power = len(firsts), 1 / temperature
+    size = len(firsts)
+    power = 1 / temperature
     total = {
         word: (size - kinds[word]) * (0.5 / (firsts[word] + 0.5 * size)) ** power
         for word in firsts

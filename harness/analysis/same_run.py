@@ -48,7 +48,8 @@ def check_run(run: Run) -> list[SourceComparison]:
     names = cast("list[str]", run.provenance.spec.get("same") or [])
     if not names or not run.samples.systems:
         return []
-    side, settings = ComparedRun(run, name=run.name), settings_of_run(run)
+    side = ComparedRun(run, name=run.name)
+    settings = settings_of_run(run)
     sources = [source for source in sources_of_run(side) if source.label in names]
     answers = [[source.label, plain(source.answers)] for source in sources]
     key = content_digest([__version__, SCHEMA, asdict(settings), answers])

@@ -19,7 +19,8 @@ from harness.analysis.answer_kernels import Answers
 from harness.analysis.same import Prompt, Settings
 from harness.stats.stratified_test import Relabelings, relabel_sums, strata_of
 
-SMALLEST_STAKE, LARGEST_STAKE = 0.6, 4.0
+SMALLEST_STAKE = 0.6
+LARGEST_STAKE = 4.0
 FIRST_STAKE = 0.5
 NOISE = 0.7
 """Sums of earlier statistics, in standard deviations, that are taken as noise."""
@@ -41,7 +42,8 @@ def follow(
     """Yield the evidence after each batch of ``size`` answers of each source and
     prompt, up to the batch that exceeds 1 / alpha.
     """
-    wealth, used = 1.0, 0
+    wealth = 1.0
+    used = 0
     evidence: list[np.ndarray] = []
     gains: list[float] = []
     for start in range(0, max(min(len(p.a), len(p.b)) for p in prompts), size):
@@ -102,7 +104,8 @@ def _columns(
     """
     texts = [text for _, a, b in batch for text in (*a, *b)]
     earlier = [text for prompt, _, _ in batch for text in (*prompt.a, *prompt.b)]
-    answers, kernels = Answers([*texts, *earlier]), settings.kernels
+    answers = Answers([*texts, *earlier])
+    kernels = settings.kernels
     strata = strata_of([(len(a), len(b)) for _, a, b in batch])
     features = np.zeros((len(texts), 2 * len(kernels) + 1))
     if start:
@@ -142,13 +145,12 @@ def _direction(
     earlier batches, shape (new,).
     """
     values = answers.features()[1]
-    shift, variance, start = (
-        np.zeros(values.shape[1]),
-        np.full(values.shape[1], 1e-12),
-        new,
-    )
+    shift = np.zeros(values.shape[1])
+    variance = np.full(values.shape[1], 1e-12)
+    start = new
     for prompt, _, _ in batch:
-        n, m = len(prompt.a), len(prompt.b)
+        n = len(prompt.a)
+        m = len(prompt.b)
         block = values[start : start + n + m] - values[start : start + n + m].mean(
             axis=0
         )

@@ -351,10 +351,8 @@ def _direction(configuration: Mapping[str, Any]) -> bool | None:
     ... )
     (False, True, None)
     """
-    lower, higher = (
-        configuration.get("lower_is_better"),
-        configuration.get("higher_is_better"),
-    )
+    lower = configuration.get("lower_is_better")
+    higher = configuration.get("higher_is_better")
     return (
         not lower
         if isinstance(lower, bool)

@@ -159,11 +159,9 @@ def read_score_log(path: Path) -> ScoreLog:
     collected = _Collected(form.advice)
     for sample in form.samples:
         collected.add(sample, sample.model or path.stem)
-    columns, contents, unread = (
-        collected.table(),
-        dict[str, LoggedMetric](),
-        dict[str, str](),
-    )
+    columns = collected.table()
+    contents = dict[str, LoggedMetric]()
+    unread = dict[str, str]()
     for metric in sorted(collected.values):
         remarks = {
             model: text
@@ -214,7 +212,8 @@ def read_score_log(path: Path) -> ScoreLog:
     directed = {
         metric: _directed(metric, content) for metric, content in contents.items()
     }
-    artifacts, rows = MemoryArtifacts(), list[ResultRecord]()
+    artifacts = MemoryArtifacts()
+    rows = list[ResultRecord]()
     models = np.array(columns["model"])
     for metric in contents:
         column = collected.column(metric)
@@ -224,10 +223,8 @@ def read_score_log(path: Path) -> ScoreLog:
             n = int(np.sum(~np.isnan(of_model)))
             if not n:
                 continue
-            key, value = (
-                ArtifactKey.of(f"{model} {metric}", model, metric),
-                float(np.nanmean(of_model)),
-            )
+            key = ArtifactKey.of(f"{model} {metric}", model, metric)
+            value = float(np.nanmean(of_model))
             artifacts.write_arrays(
                 key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays()
             )

@@ -133,7 +133,9 @@ def run(args: argparse.Namespace) -> int:
     form = "json" if args.json else args.format
     paths = [args.run_a, *([args.run_b] if args.run_b else [])]
     if args.by:
-        pair, rows, clusters = None, _compare_within_slices(args, form == "table"), {}
+        pair = None
+        rows = _compare_within_slices(args, form == "table")
+        clusters = {}
     else:
         pair = _only_pair(paths, args)
         rows = harness.compare(

@@ -78,11 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if not captions:
         raise InputError("no example has a reference", str(args.files[0]))
     numbers = describe_captions(captions)
-    rng, candidates, others = (
-        np.random.default_rng(args.seed),
-        dict[str, str](),
-        dict[str, list[str]](),
-    )
+    rng = np.random.default_rng(args.seed)
+    candidates = dict[str, str]()
+    others = dict[str, list[str]]()
     for key, references in captions.items():
         texts = [text for text in references if text.strip()]
         if len(texts) > 1:

@@ -103,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
     from harness.reporting.formats import print_as
     from harness.reporting.gate_files import gate_markdown, gate_page, gate_table, junit
 
-    names, texts = args.metric or [], args.max_drop
+    names = args.metric or []
+    texts = args.max_drop
     if not names or len(texts) not in (1, len(names)):
         raise HarnessError(
             f"{counted(len(names), 'metric')} and {counted(len(texts), 'margin')}: "

@@ -288,7 +288,8 @@ def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print_folded(_help(verbs))
         return 0
-    verb, options = arguments[0], arguments[1:]
+    verb = arguments[0]
+    options = arguments[1:]
     if verb not in verbs and verb not in EXAMPLES["commands"]:
         added = _from_hooks(verb, options)
         if added is not None:

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 _json_stream: TextIO | None = None
 """Stdout of the process within :func:`json_alone`."""
+_COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
+"""Text before a column of a line: its indentation, or at least two spaces."""
+_CHOICE = re.compile(
+    r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from "
+    r"(?P<choices>.*)\)",
+    re.DOTALL,
+)
+_NUMBER = re.compile(r"-\.?\d.*")
+"""A value that begins as a negative number does, such as ``-1,1``; no option does."""
 
 
 def entry_module(kind: str, name: str) -> ModuleType:
@@ -313,10 +322,6 @@ def print_json(value: object) -> None:
     )
 
 
-_COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
-"""Text before a column of a line: its indentation, or at least two spaces."""
-
-
 def terminal_width(stream: TextIO | None = None) -> int | None:
     """Return the characters of a line of the terminal;
     None where a stream (default: stdout) is none.
@@ -363,15 +368,6 @@ def _fold_line(line: str, width: int) -> str:
         if rest
         else line.rstrip()
     )
-
-
-_CHOICE = re.compile(
-    r"argument (?P<name>.+?): invalid choice: '(?P<value>.*)' \(choose from "
-    r"(?P<choices>.*)\)",
-    re.DOTALL,
-)
-_NUMBER = re.compile(r"-\.?\d.*")
-"""A value that begins as a negative number does, such as ``-1,1``; no option does."""
 
 
 class Parser(argparse.ArgumentParser):

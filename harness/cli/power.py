@@ -159,7 +159,8 @@ def _print_differences(args: argparse.Namespace) -> int:
     from harness.reporting.table import Table, interval_text, number
 
     pilots_of_pair, difference, notes = pilots(args.run, args.compare, args.metric)
-    difference, power = args.difference or difference, args.power or 0.8
+    difference = args.difference or difference
+    power = args.power or 0.8
     if difference and len(pilots_of_pair) > 1:
         raise HarnessError("--difference is of one metric, which --metric names")
     sizes = _geometric(_numbers("examples", args.examples)) or []
@@ -241,7 +242,8 @@ def _geometric(values: list[int] | None) -> list[int] | None:
     """
     if values is None or len(values) <= MAX_STEPS:
         return values
-    low, high = min(values), max(values)
+    low = min(values)
+    high = max(values)
     ratio = high / max(low, 1)
     picked = {
         round(max(low, 1) * ratio ** (step / (MAX_STEPS - 1)))

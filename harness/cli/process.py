@@ -108,7 +108,8 @@ def first_use_lines() -> Generator[None]:
     """Context in which work that is done once (:mod:`harness.files.announcements`) is
     announced on stderr.
     """
-    log, handler = logging.getLogger("harness.first_use"), _Lines(logging.INFO)
+    log = logging.getLogger("harness.first_use")
+    handler = _Lines(logging.INFO)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)

@@ -37,7 +37,8 @@ from harness.files.outputs import check_output
 if TYPE_CHECKING:
     from harness.analysis.same import Settings, Source, SourceComparison
 
-UNDECIDED, ENOUGH = 4, 0.8
+UNDECIDED = 4
+ENOUGH = 0.8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -49,19 +49,19 @@ def dispatch(arguments: list[str]) -> int | None:
     """
     if not arguments or arguments[0].startswith("-"):
         return None
-    module, name = entry_module("trainers", arguments[0]), arguments[0]
-    description, by_reward = module.__doc__, getattr(module, "by_reward", None)
+    module = entry_module("trainers", arguments[0])
+    name = arguments[0]
+    description = module.__doc__
+    by_reward = getattr(module, "by_reward", None)
     if any(word.split("=")[0] == "--reward" for word in arguments):
         if by_reward is None:
             raise HarnessError(
                 f"'{name}' is not trained by rewards; 'harness train {name} --help' "
                 "lists its options"
             )
-        module, description, by_reward = (
-            by_reward,
-            f"Train {name} further by a reward, from a checkpoint.",
-            None,
-        )
+        module = by_reward
+        description = f"Train {name} further by a reward, from a checkpoint."
+        by_reward = None
     further = (
         by_reward
         and f"'harness train {name} --reward METRIC --help' lists the options of a "

@@ -91,10 +91,12 @@ def _estimate(plan: TaskPlan) -> Values:
     try:
         if isinstance(plan, Plan):
             examples = read_examples(plan)
-            count, check = len(examples), partial(check_plan, plan, examples)
+            count = len(examples)
+            check = partial(check_plan, plan, examples)
         else:
             sets = plan.prepare()[1].sets
-            count, check = len(sets), partial(check_sets, plan.metrics, sets)
+            count = len(sets)
+            check = partial(check_sets, plan.metrics, sets)
     except HarnessError as error:
         if isinstance(plan, Plan) and _is_mistake(plan, error):
             raise

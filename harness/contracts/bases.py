@@ -170,7 +170,8 @@ class _NamedBySpec(Parameterised):
         Vectors have the length of the attribute ``dimensions`` of the metric's
         embedding, else that of small networks.
         """
-        texts, has_vectors = n + m, "embeddings" in self.spec.needs
+        texts = n + m
+        has_vectors = "embeddings" in self.spec.needs
         width = (
             getattr(getattr(self, "embedding", None), "dimensions", _NETWORK_WIDTH)
             if has_vectors
@@ -264,7 +265,8 @@ class MeanMetric(_NamedBySpec):
         distinct, column_of = np.unique(
             np.asarray(labels, dtype=bool), axis=0, return_inverse=True
         )
-        texts, scores = batch.texts, np.full((len(batch), len(distinct)), np.nan)
+        texts = batch.texts
+        scores = np.full((len(batch), len(distinct)), np.nan)
         for column, row in enumerate(distinct):
             scores[:, column] = example_scores(
                 self,
@@ -408,10 +410,8 @@ def relabeled_batch(
     """Return the examples with the texts (B lists of N) labelled True as candidates and
     the others as references.
     """
-    candidates, references = (
-        np.flatnonzero(labels).tolist(),
-        np.flatnonzero(~labels).tolist(),
-    )
+    candidates = np.flatnonzero(labels).tolist()
+    references = np.flatnonzero(~labels).tolist()
     return features.batch(
         [
             CaptionSet(

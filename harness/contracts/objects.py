@@ -14,11 +14,13 @@ import numpy as np
 
 from harness.errors import HarnessError
 
-ARRAY, JSON = "", "{}"
+ARRAY = ""
+JSON = "{}"
 """Names of the column of objects that are one array each,
 and of objects that are stored as JSON.
 """
-_COLUMN, _COUNT = "objects.", "counts."
+_COLUMN = "objects."
+_COUNT = "counts."
 """Prefixes of the names under which columns and counts are stored."""
 
 
@@ -202,7 +204,8 @@ def _json_bytes(item: Any, metric: str) -> np.ndarray:
         # JSON turns tuples into lists, and keys that are numbers into texts
         is_unchanged = json.loads(text) == item
     except (TypeError, ValueError):
-        is_unchanged, text = False, ""
+        is_unchanged = False
+        text = ""
     if not is_unchanged:
         raise HarnessError(
             f"metric '{metric}' collects {item!r:.60}; "
@@ -242,7 +245,8 @@ def example_scores(metric: Any, stats: Statistics) -> np.ndarray:
     """Return the score of each example by a metric, shape (B,),
     NaN where it is undefined.
     """
-    scores, defined = np.full(len(stats), np.nan), is_defined(stats)
+    scores = np.full(len(stats), np.nan)
+    defined = is_defined(stats)
     if defined.any():
         scores[defined] = metric.per_example(stats[defined])
     return scores

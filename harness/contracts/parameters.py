@@ -30,6 +30,29 @@ Parameters = Mapping[str, Any]
 """Named values of any type: constructor parameters, decoding options, metadata."""
 Values = dict[str, Any]
 """Named values of any type, to be filled or changed."""
+PLAIN_TYPES: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+}
+"""Plain types and their descriptions in messages."""
+_EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
+_PLURALS: dict[type, str] = {
+    bool: "true or false",
+    int: "whole numbers",
+    float: "numbers",
+    str: "texts",
+}
+_LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool]]] = {
+    Ge: ("of at least", operator.ge),
+    Gt: ("above", operator.gt),
+    Le: ("at most", operator.le),
+    Lt: ("below", operator.lt),
+}
+"""Mark of a bound -> its words in messages, and the comparison that a value within it
+fulfils.
+"""
 
 
 class PathMark:
@@ -86,32 +109,6 @@ Share = Annotated[float, Ge(0), Le(1)]
 """A number from 0 to 1."""
 ProperShare = Annotated[float, Ge(0), Lt(1)]
 """A number of at least 0 and below 1."""
-
-PLAIN_TYPES: dict[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-}
-"""Plain types and their descriptions in messages."""
-_EXPONENT = re.compile(r"[+-]?\d+[eE][+-]?\d+")
-_PLURALS: dict[type, str] = {
-    bool: "true or false",
-    int: "whole numbers",
-    float: "numbers",
-    str: "texts",
-}
-
-
-_LIMITS: dict[type, tuple[str, Callable[[Any, Any], bool]]] = {
-    Ge: ("of at least", operator.ge),
-    Gt: ("above", operator.gt),
-    Le: ("at most", operator.le),
-    Lt: ("below", operator.lt),
-}
-"""Mark of a bound -> its words in messages, and the comparison that a value within it
-fulfils.
-"""
 
 
 def _limit(bound: Ge | Gt | Le | Lt) -> Any:
@@ -234,7 +231,8 @@ def list_parameters(factory: Callable[..., object]) -> set[str]:
 
 
 def _accepts_lists_alone(hint: object) -> bool:
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    origin = typing.get_origin(hint)
+    arguments = typing.get_args(hint)
     if origin is Annotated:
         return _accepts_lists_alone(arguments[0])
     if origin in (Union, UnionType):
@@ -371,7 +369,8 @@ def check_arguments(function: Checked) -> Checked:
 
     @functools.wraps(function)
     def call_checked(*args: Any, **kwargs: Any) -> Any:
-        hints, values = type_hints(function), signature.bind(*args, **kwargs).arguments
+        hints = type_hints(function)
+        values = signature.bind(*args, **kwargs).arguments
         owner = type(values["self"]).__name__ if "self" in values else function.__name__
         for name, value in values.items():
             if name in hints and signature.parameters[name].kind not in (

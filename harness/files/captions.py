@@ -302,12 +302,11 @@ def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]
     ... )
     {'val2014/COCO_val2014_000000391895.jpg': '391895', '60623.jpg': '60623'}
     """
-    left, right = list(ids), list(names)
+    left = list(ids)
+    right = list(names)
     for reduced in (_stem, _number):
-        keys, targets = (
-            {reduced(item): item for item in left},
-            {reduced(item): item for item in right},
-        )
+        keys = {reduced(item): item for item in left}
+        targets = {reduced(item): item for item in right}
         common = keys.keys() & targets.keys()
         if (
             len(keys) == len(left)
@@ -326,7 +325,8 @@ def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
     >>> count_alike(["1.jpg", "2.jpg", "x.jpg"], ["1", "2", "3"])
     2
     """
-    left, right = list(ids), list(names)
+    left = list(ids)
+    right = list(names)
     return max(
         len({reduced(item) for item in left} & {reduced(item) for item in right})
         for reduced in (_stem, _number)

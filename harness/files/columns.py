@@ -581,7 +581,8 @@ def find_columns(
                 f"columns: {{references: ...}})"
             )
             raise InputError(message, location, parameter="columns")
-        names, others = list(found.names), found.others
+        names = list(found.names)
+        others = found.others
     else:
         names = [
             match

@@ -183,7 +183,8 @@ class DatasetSource:
 
     def _parts(self, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (name, text) of each part of a split such as ``train[:10]+test``."""
-        names, slices = list(names), list[tuple[str, str]]()
+        names = list(names)
+        slices = list[tuple[str, str]]()
         for text in (self.split or "").split("+"):
             match = _PART.fullmatch(text)
             if match is None:

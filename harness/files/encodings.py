@@ -59,7 +59,8 @@ def guess_encoding(data: bytes) -> str:
             and len(wide) > 0.05 * len(text)
         ):
             return name
-    windows, mac = _decoded(data, "cp1252"), _decoded(data, "mac_roman")
+    windows = _decoded(data, "cp1252")
+    mac = _decoded(data, "mac_roman")
     if mac is not None and _usual_letters(mac) > _usual_letters(
         windows or data.decode("latin-1")
     ):

@@ -115,7 +115,8 @@ def _span_of_object(item: Parameters) -> tuple[YamlValue, YamlValue] | None:
     name = find_name(TIME_COLUMNS, item)
     if name is not None:
         return _span(item[name]) if not isinstance(item[name], Mapping) else None
-    start, end = find_name(_STARTS, item), find_name(_ENDS, item)
+    start = find_name(_STARTS, item)
+    end = find_name(_ENDS, item)
     return (item[start], item[end]) if start is not None and end is not None else None
 
 

@@ -137,7 +137,8 @@ class RowReader:
         """Return the references of a row, whether it holds one caption of an example
         that may have more, and whether any is kept.
         """
-        first, others = self.columns.captions[0], self.columns.captions[1:]
+        first = self.columns.captions[0]
+        others = self.columns.captions[1:]
         value = get_field(row.fields, first)
         single = not others and not isinstance(value, (list, tuple))
         if value is None and not others:
@@ -211,7 +212,8 @@ class RowReader:
     def _group(
         self, row: Record, references: list[str], single: bool, kept: bool
     ) -> _Group:
-        columns, fields = self.columns, row.fields
+        columns = self.columns
+        fields = row.fields
         media = fields.get(columns.media) if columns.media else None
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue

@@ -284,7 +284,8 @@ def _joined(folder: Path, media: str) -> Path:
     path = folder / media
     if path.exists() or os.path.isabs(media):
         return path
-    own, parts = folder.parts, Path(media).parts
+    own = folder.parts
+    parts = Path(media).parts
     for count in range(min(len(own), len(parts) - 1), 0, -1):
         if (
             own[-count:] == parts[:count]

@@ -191,10 +191,8 @@ def _refuse_constant(name: str) -> YamlValue:
     raise _Constant(name)
 
 
-_DECODER, _LENIENT = (
-    json.JSONDecoder(parse_constant=_refuse_constant),
-    json.JSONDecoder(),
-)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+_LENIENT = json.JSONDecoder()
 """Made once: a decoder for each line of a file takes as long as reading the line."""
 
 
@@ -229,7 +227,8 @@ def decode_json(
         For bytes that are not UTF-8, text that is not JSON, and NaN or Infinity.
     """
     if data.startswith(b"\xef\xbb\xbf"):
-        data, offset = data[3:], offset + 3
+        data = data[3:]
+        offset = offset + 3
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

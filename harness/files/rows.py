@@ -140,7 +140,8 @@ def match_rows(
 
     Raises :class:`InputError` for two columns that pair the rows differently.
     """
-    columns, others = _ids_by_column(candidates), _ids_by_column(references)
+    columns = _ids_by_column(candidates)
+    others = _ids_by_column(references)
     if columns and others:
         name = choose_example_column(others, [columns]) or next(iter(others))
         examples = list(dict.fromkeys(others[name]))

@@ -149,7 +149,8 @@ def _base64_parts(value: str) -> Iterator[str]:
     data = value.encode()
     for offset in range(3):
         coded = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
-        first, last = -(-8 * offset // 6), 8 * (offset + len(data)) // 6
+        first = -(-8 * offset // 6)
+        last = 8 * (offset + len(data)) // 6
         yield coded[first:last]
 
 

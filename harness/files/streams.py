@@ -30,6 +30,26 @@ UNCHECKED_ARRAY_BYTES = 512 << 20
 """The same for arrays, which may be constant."""
 MAX_LINE = 256 << 20
 """Maximum number of bytes, or characters, of a line."""
+DAMAGED = (
+    OSError,
+    EOFError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    SystemError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    pickle.UnpicklingError,
+    tokenize.TokenError,
+)
+"""Errors that libraries raise for a truncated file, another kind of file, or a header
+that does not fit the content.
+"""
 
 
 class BoundedGzip(gzip.GzipFile):
@@ -105,7 +125,8 @@ def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
     numbers = count(1)
 
     def read_line() -> AnyStr:
-        number, line = next(numbers), file.readline(MAX_LINE + 1)
+        number = next(numbers)
+        line = file.readline(MAX_LINE + 1)
         if len(line) > MAX_LINE:
             raise InputError(
                 f"the line is longer than {MAX_LINE >> 20} MiB; "
@@ -155,7 +176,8 @@ class PartPath(type(Path())):
     def of(cls, whole: Path, part: str) -> PartPath:
         """Return the path of a part of a file."""
         path = cls(f"{whole}#{part}")
-        path.whole, path.part = whole, part
+        path.whole = whole
+        path.part = part
         return path
 
     def __fspath__(self) -> str:
@@ -172,7 +194,8 @@ def spool_pipe(pipe: Path) -> Path:
     """Return a path that opens a copy of the content of a pipe, which is read to its
     end; raise :class:`InputError` where that fails.
     """
-    path, status = SpooledPath(pipe), pipe.stat()
+    path = SpooledPath(pipe)
+    status = pipe.stat()
     key = status.st_dev, status.st_ino
     path.content = _spooled.get(key)
     if path.content is None:
@@ -189,28 +212,6 @@ def spool_pipe(pipe: Path) -> Path:
         if not os.path.exists(os.path.realpath(pipe)):
             _spooled[key] = path.content
     return path
-
-
-DAMAGED = (
-    OSError,
-    EOFError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    ArithmeticError,
-    AssertionError,
-    RuntimeError,
-    SystemError,
-    struct.error,
-    zlib.error,
-    zipfile.BadZipFile,
-    pickle.UnpicklingError,
-    tokenize.TokenError,
-)
-"""Errors that libraries raise for a truncated file, another kind of file, or a header
-that does not fit the content.
-"""
 
 
 @contextlib.contextmanager

@@ -70,7 +70,8 @@ def order_of_labels(candidates: object, references: object) -> list[int] | None:
     InputError
         Both sides have labels, and these differ, or repeat in another order.
     """
-    labels, others = row_labels(candidates), row_labels(references)
+    labels = row_labels(candidates)
+    others = row_labels(references)
     if labels is None or others is None or labels == others:
         return None
     if (

@@ -98,7 +98,8 @@ def name_file(path: Path) -> Generator[None]:
         yield
     except OSError as error:
         if error.errno is not None:
-            error.filename, error.filename2 = str(path), None
+            error.filename = str(path)
+            error.filename2 = None
         raise
 
 

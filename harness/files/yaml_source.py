@@ -237,7 +237,8 @@ def _depth(node: yaml.Node) -> int:
     """Return the number of levels below a node,
     at most one more than :data:`MAX_DEPTH`.
     """
-    level, depth = [node], 0
+    level = [node]
+    depth = 0
     while level and depth <= MAX_DEPTH:
         depth += 1
         below = {id(child): child for item in level for child in _children(item)}

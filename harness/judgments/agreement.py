@@ -123,7 +123,8 @@ class PairCredit:
     @classmethod
     def of(cls, rows: JudgmentRows, metric: MetricScores) -> PairCredit:
         """Return the credit of a metric under the task's tie policy."""
-        pairs, ties = rows.pairs, rows.spec.ties
+        pairs = rows.pairs
+        ties = rows.spec.ties
         difference = metric.compare_pairs(pairs.first, pairs.second)
         unequal = metric.sizes_differ(pairs.first, pairs.second)
         details: Values = {}
@@ -220,7 +221,8 @@ def _one_draw(
     """Return the agreement of the scores (u,) of the rows that ``usable`` selects of
     all (n,).
     """
-    human, item = rows.rated.human[usable], rows.rated.item[usable]
+    human = rows.rated.human[usable]
+    item = rows.rated.item[usable]
     grouping = rows.spec.grouping_of(statistic)
     if grouping == "item":
         return _within(
@@ -337,7 +339,8 @@ def _within_systems(
 
 def _within(coefficients: np.ndarray, n: int) -> Agreement:
     defined = ~np.isnan(coefficients)
-    sums, counts = np.where(defined, coefficients, 0.0), defined.astype(np.float64)
+    sums = np.where(defined, coefficients, 0.0)
+    counts = defined.astype(np.float64)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -402,10 +405,13 @@ def calibrated_epsilon(difference: np.ndarray, preference: np.ndarray) -> float:
         As for :func:`correctness`, shape (P,); pairs with NaN are left out.
     """
     usable = ~np.isnan(difference)
-    size, human = np.abs(difference[usable]), preference[usable]
+    size = np.abs(difference[usable])
+    human = preference[usable]
     agree = difference[usable] * human > 0
     order = np.argsort(size, kind="stable")
-    size, tie, agree = size[order], (human == 0)[order], agree[order]
+    size = size[order]
+    tie = (human == 0)[order]
+    agree = agree[order]
     if len(size) == 0:
         return 0.0
     # Correct pairs when the first k + 1 differences are ties: human ties among them,

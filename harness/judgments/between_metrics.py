@@ -111,7 +111,8 @@ def compare_metrics(
     )
     compare = _comparison(rows, metrics)
     p = [compare(i, j, draws) if draws else float("nan") for i, j in pairs]
-    raw, corrected = np.full((k, k), np.nan), np.full((k, k), np.nan)
+    raw = np.full((k, k), np.nan)
+    corrected = np.full((k, k), np.nan)
     for (i, j), value, adjusted in zip(pairs, p, holm(p).tolist()):
         raw[i, j] = raw[j, i] = value
         corrected[i, j] = corrected[j, i] = adjusted
@@ -148,7 +149,8 @@ def _without_items(
     """Return the correlation of scores (n,) with people on the rows of a mask (n,),
     under each of the weights of the jackknife.
     """
-    rated, values = rows.rated, list[np.ndarray]()
+    rated = rows.rated
+    values = list[np.ndarray]()
     items, position = np.unique(
         rows.item_ranks[rated.item[usable]], return_inverse=True
     )
@@ -179,7 +181,8 @@ def _comparison(
     with a number of draws.
     """
     statistic, group = rows.spec.headline
-    seed, unit = rows.spec.seed, rows.spec.tests.unit
+    seed = rows.spec.seed
+    unit = rows.spec.tests.unit
     if statistic in PAIR_STATISTICS or not rows.has_ratings:
         if unit == "system":
             raise InputError(
@@ -255,10 +258,8 @@ def _comparison_of_strengths(
     """Return the test of two metrics on the strengths of systems: points of pairs with
     the units (P,) are exchanged.
     """
-    games, points = (
-        SystemPairs.of(rows),
-        [points_of_metric(rows, metric) for metric in metrics],
-    )
+    games = SystemPairs.of(rows)
+    points = [points_of_metric(rows, metric) for metric in metrics]
     human = (1 + np.sign(rows.pairs.human)) / 2
     kind = rows.spec.statistics[0]
     kind = (
@@ -301,7 +302,8 @@ def _weighted_credit(
     accuracy.
     """
     credit = PairCredit.of(rows, metric)
-    out, names = np.full(len(credit.credit), np.nan), _groups_of(rows, group)
+    out = np.full(len(credit.credit), np.nan)
+    names = _groups_of(rows, group)
     for name in names:
         mask = credit.mask(name) & ~np.isnan(credit.credit)
         out[mask] = credit.credit[mask] / mask.sum() / len(names)

@@ -42,6 +42,10 @@ ITEM_COLUMNS = (
 REFERENCE_COLUMNS = ("references", "reference", "refs", "ground_truth", "captions")
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "image_path", "video_path")
 MATCH = "match"
+SIMILAR = 0.9
+"""Smallest similarity of a caption to the reference that it is, when case,
+spaces and punctuation are removed.
+"""
 
 
 @dataclass
@@ -301,12 +305,6 @@ class Collection:
     ) -> None:
         """Add two captions and the votes between them."""
         self.pairs.append(JudgedPair(self.add(first), self.add(second), votes, meta))
-
-
-SIMILAR = 0.9
-"""Smallest similarity of a caption to the reference that it is, when case,
-spaces and punctuation are removed.
-"""
 
 
 def plain(text: str) -> str:

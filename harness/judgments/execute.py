@@ -307,7 +307,8 @@ def _as_person(rows: JudgmentRows, metric: ScoredMetric) -> Values:
     """Return the result of the alternative annotator test of a metric,
     where the task has it.
     """
-    spec, scores = metric.plan.metric.spec, metric.scores.scores.mean(axis=1)
+    spec = metric.plan.metric.spec
+    scores = metric.scores.scores.mean(axis=1)
     if spec.higher_is_better is False:
         return judge_as_person(
             rows, -scores, spec.bounds and (spec.bounds[1], spec.bounds[0])
@@ -346,7 +347,8 @@ def _records_of_people(rows: JudgmentRows) -> Iterator[ResultRecord]:
 
 
 def _records(spec: JudgmentSpec, item: _Judged, tests: Values) -> list[ResultRecord]:
-    metric, seconds = item.metric.plan, item.metric.scored.seconds
+    metric = item.metric.plan
+    seconds = item.metric.scored.seconds
     records: list[ResultRecord] = []
     for (statistic, group), value in item.values.items():
         details: Values = dict(value.agreement.details)
@@ -578,7 +580,8 @@ def _spread_points(
     captions = np.array(
         [(pair.first, pair.second) for pair in judgments.pairs]
     ).T.ravel()
-    both, single = np.concatenate([points, 1 - points]), np.zeros_like(captions)
+    both = np.concatenate([points, 1 - points])
+    single = np.zeros_like(captions)
     of_caption = average_cells(both, captions, single, len(judgments.captions), 1)
     (per_set,) = average_cells(
         both, sets.index[captions, 0, 0], single, len(sets.sets), 1
@@ -647,10 +650,8 @@ def _scored_metric(
     """Return the scores of a metric from its statistics of each corpus and their
     names.
     """
-    scored, names = (
-        Scored.join([scored for scored, _ in statistics]),
-        [name for _, name in statistics],
-    )
+    scored = Scored.join([scored for scored, _ in statistics])
+    names = [name for _, name in statistics]
     name = names[0]
     if len(names) > 1:
         name = ArtifactKey.of(metric.label, names).stem

@@ -17,6 +17,8 @@ from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 
+_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+
 
 def rows(
     paths: Sequence[str | Path], hf: HuggingFaceSource | None = None
@@ -100,9 +102,6 @@ def column(
             first.where,
         )
     return name
-
-
-_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
 def number(value: YamlValue) -> float | None:
@@ -198,7 +197,8 @@ def same(value: YamlValue, expected: YamlValue) -> bool:
     """
     if value == expected or str(value) == str(expected):
         return True
-    a, b = number(value), number(expected)
+    a = number(value)
+    b = number(expected)
     return a is not None and a == b
 
 

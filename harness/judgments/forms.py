@@ -179,7 +179,8 @@ def read_pairs(collection: Collection) -> None:
     """Collect pairs of captions with votes, or correct captions beside their foils,
     one pair per record.
     """
-    columns, foils = collection.source.columns, collection.source.form == "foil"
+    columns = collection.source.columns
+    foils = collection.source.form == "foil"
     preferences = Preferences(collection.source.preference)
     for number_of, record in enumerate(collection.records()):
         names = [
@@ -488,7 +489,8 @@ def read_mqm(collection: Collection) -> None:
             str(lookup(record.fields, name) or "")
             for name in (*names, "category", "rater")
         )
-        level, kind_of = severity.lower(), category.lower()
+        level = severity.lower()
+        kind_of = category.lower()
         if level not in _WEIGHTS:
             raise InputError(
                 f"'{names[2]}' is '{severity}'; expected one of {', '.join(_WEIGHTS)}",

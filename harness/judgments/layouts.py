@@ -71,7 +71,8 @@ def list_text_files(path: str) -> dict[str, Path]:
     ``documents``, ``reference NAME`` and ``system NAME`` -> file.
     """
     scores = user_path(path)
-    pair, folder = scores.name.split(".")[0], scores.parent.parent
+    pair = scores.name.split(".")[0]
+    folder = scores.parent.parent
     files = {
         "source": folder / "sources" / f"{pair}.txt",
         "documents": folder / "documents" / f"{pair}.docs",
@@ -91,14 +92,12 @@ def read_segments(path: str) -> Iterator[Record]:
     such as ``refA``.
     """
     texts = {name: _read_lines(file) for name, file in list_text_files(path).items()}
-    sources, references = (
-        texts["source"],
-        {
-            name.split()[1]: lines
-            for name, lines in texts.items()
-            if name.startswith("reference ")
-        },
-    )
+    sources = texts["source"]
+    references = {
+        name.split()[1]: lines
+        for name, lines in texts.items()
+        if name.startswith("reference ")
+    }
     documents = [line.split() for line in texts["documents"]]
     uneven = next(
         (name for name, lines in texts.items() if len(lines) != len(sources)), None
@@ -112,7 +111,8 @@ def read_segments(path: str) -> Iterator[Record]:
     if any(len(words) < 2 for words in documents):
         raise InputError("a line of documents is not DOMAIN DOCUMENT", path)
     for record in read_records(path, "file of human scores"):
-        system, number = str(record.fields["system"]), int(str(record.fields["id"])) - 1
+        system = str(record.fields["system"])
+        number = int(str(record.fields["id"])) - 1
         outputs = texts.get(f"system {system}")
         if outputs is None or number >= len(outputs):
             what = "no outputs" if outputs is None else f"{len(outputs)} outputs"

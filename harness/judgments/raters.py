@@ -139,7 +139,8 @@ def judge_as_person(
         Worst and best score. Scores within finite bounds are mapped to the scale of the
         ratings, others are taken as they are.
     """
-    test, table = rows.spec.tests.alternative, ratings_of_people(rows)
+    test = rows.spec.tests.alternative
+    table = ratings_of_people(rows)
     if test is None or table is None:
         return {}
     levels = np.unique(table[~np.isnan(table)])

@@ -54,7 +54,8 @@ def rival_sets(judgments: Judgments) -> ScoringSets:
     """Return a set for each pair, with the second caption in place of the references;
     the index has shape (P, 1, 1).
     """
-    captions, items = judgments.captions, judgments.items
+    captions = judgments.captions
+    items = judgments.items
     texts = [
         (
             captions[pair.first].item,
@@ -162,7 +163,8 @@ def scoring_sets(
         np.array([corpus for corpus, *_ in positions], dtype=np.int64), kind="stable"
     )
     rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
-    sets, array = [sets[int(k)] for k in order], rank[array]
+    sets = [sets[int(k)] for k in order]
+    array = rank[array]
     return ScoringSets(
         tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of)
     )

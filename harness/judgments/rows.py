@@ -21,7 +21,8 @@ from harness.spec.judgment_models import (
 from harness.stats.name_order import ranks_of_names
 from harness.stats.weighted_correlation import pairs_within
 
-ALL, MEAN = "all", "mean"
+ALL = "all"
+MEAN = "mean"
 
 
 @dataclass(frozen=True)

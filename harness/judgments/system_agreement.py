@@ -187,28 +187,23 @@ def _agreement_of_pairs(
     """Return the agreement of the strengths of systems by people and by a metric, on
     the pairs that the metric answered.
     """
-    games, pairs, points = (
-        SystemPairs.of(rows),
-        rows.pairs,
-        points_of_metric(rows, metric),
-    )
+    games = SystemPairs.of(rows)
+    pairs = rows.pairs
+    points = points_of_metric(rows, metric)
     used = ~np.isnan(points)
     human = (1 + np.sign(pairs.human)) / 2
     counts = rows.counts(np.concatenate([pairs.first[used], pairs.second[used]]))
     counts |= count_unequal(metric.sizes_differ(pairs.first, pairs.second))
-    item, games = (
-        pairs.item[used],
-        replace(games, first=games.first[used], second=games.second[used]),
-    )
+    item = pairs.item[used]
+    games = replace(games, first=games.first[used], second=games.second[used])
     size = len(games.names)
     if statistic == "soft_pairwise_accuracy":
-        low, high = (
-            np.minimum(games.first, games.second),
-            np.maximum(games.first, games.second),
-        )
+        low = np.minimum(games.first, games.second)
+        high = np.maximum(games.first, games.second)
         row = np.ravel_multi_index((low, high), (size, size))
         between = np.unique(row)
-        cell, sign = np.searchsorted(between, row), np.where(games.first == low, 2, -2)
+        cell = np.searchsorted(between, row)
+        sign = np.where(games.first == low, 2, -2)
         cells = [
             average_cells(
                 (values[used] - 0.5) * sign, item, cell, rows.items, len(between)
@@ -241,7 +236,8 @@ def notes_of_strengths(rows: JudgmentRows) -> list[str]:
     """Return a line per system that people always or never prefer."""
     if rows.has_ratings:
         return []
-    games, points = SystemPairs.of(rows), (1 + np.sign(rows.pairs.human)) / 2
+    games = SystemPairs.of(rows)
+    points = (1 + np.sign(rows.pairs.human)) / 2
     wins = count_wins(
         games.first,
         games.second,

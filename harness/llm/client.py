@@ -56,6 +56,8 @@ _HOPELESS = 3
 """Number of first requests without answer after which no further one is sent; later,
 that number times ``concurrency``.
 """
+MOST_TOKENS = 10**9
+"""Tokens of one reply; a server that says more does not count."""
 
 
 class RequestFailed(Exception):
@@ -73,8 +75,6 @@ class Unanswered(RequestFailed):
     """A request without a valid reply after all repetitions."""
 
 
-MOST_TOKENS = 10**9
-"""Tokens of one reply; a server that says more does not count."""
 Prices = Mapping[Literal["input", "output", "cached"], NonNegative]
 """Price of a million tokens, in any currency: ``input``, ``output``, and ``cached``
 input (default: as ``input``).
@@ -316,7 +316,9 @@ class Session:
     """Requests of one event loop over one pool of connections."""
 
     def __init__(self, client: ChatClient, httpx: ModuleType, http: Any) -> None:
-        self.client, self._httpx, self._http = client, httpx, http
+        self.client = client
+        self._httpx = httpx
+        self._http = http
         self._slots = asyncio.Semaphore(client.concurrency)
         self.window = asyncio.Semaphore(_WINDOW * client.concurrency)
         """Bound of the examples in work, those included that wait for a repetition."""
@@ -382,7 +384,8 @@ class Session:
 
     async def _post(self, path: str, body: Parameters, accept: Callable[[Any], T]) -> T:
         """Repeat a request until it has a valid reply."""
-        attempts, problem = self.client.retries + 1, ""
+        attempts = self.client.retries + 1
+        problem = ""
         for attempt in range(attempts):
             wait = min(
                 LONGEST_WAIT, self.client.first_wait * 2**attempt
@@ -394,10 +397,8 @@ class Session:
                 try:
                     return accept(await self._once(path, body))
                 except _Repeat as repeat:
-                    problem, wait = (
-                        repeat.reason,
-                        repeat.wait if repeat.wait is not None else wait,
-                    )
+                    problem = repeat.reason
+                    wait = repeat.wait if repeat.wait is not None else wait
                 except ValueError as error:
                     problem = f"invalid reply ({error})"
             if attempt + 1 < attempts:
@@ -501,7 +502,8 @@ class _Repeat(Exception):
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.wait = reason, wait
+        self.reason = reason
+        self.wait = wait
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -74,7 +74,8 @@ class ReplyStore:
         *,
         required: bool = False,
     ) -> None:
-        self.kind, self.required = kind, required
+        self.kind = kind
+        self.required = required
         self.path = (folder or cache_folder(kind)) / digest[:2] / f"{digest}.sqlite"
         self._connection: sqlite3.Connection | None = None
         self._usable = True

@@ -162,7 +162,8 @@ class Registry:
         ``rouge-l``), :class:`MissingExtra` for a component of a package of
         ``examples/`` that is not installed.
         """
-        entries, matches = self.entries(kind), self.match_entries(kind, name)
+        entries = self.entries(kind)
+        matches = self.match_entries(kind, name)
         built_in = [entry for entry in matches if entry.provider == BUILT_IN]
         if built_in and len(built_in) < len(matches):
             _note_shadowed_plugins(

@@ -178,7 +178,8 @@ def _plugin_of(error: BaseException, caller: pluggy.HookCaller) -> str:
         getattr(i.function, "__code__", None): i.plugin_name
         for i in caller.get_hookimpls()
     }
-    traceback, name = error.__traceback__, ""
+    traceback = error.__traceback__
+    name = ""
     while traceback is not None:
         name = by_code.get(traceback.tb_frame.f_code, name)
         traceback = traceback.tb_next

@@ -35,7 +35,8 @@ def module_file(folder: Path, module: str) -> Path | None:
 
     A link that leads out of the folder does not count.
     """
-    search_path, spec = str(folder), None
+    search_path = str(folder)
+    spec = None
     for name in module.split("."):
         if not name.isidentifier():
             return None

@@ -26,6 +26,35 @@ _OPERATORS = {
     ">": operator.gt,
     "<": operator.lt,
 }
+API = 1
+"""Version of the manifest schema."""
+ALL_KINDS = (*KINDS, *HIDDEN)
+ENTRY_KEYS = {
+    "name",
+    "import",
+    "target",
+    "path",
+    "summary",
+    "question",
+    "extra",
+    "extras",
+    "level",
+    "needs",
+    "higher_is_better",
+    "aliases",
+    "version",
+    "role",
+    "captions_of",
+    "display",
+    "percent",
+}
+TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
+FORMER_PACKAGES = {
+    "harness.plugins": "harness_metrics",
+    "harness.adapters": "harness_models",
+    "harness.tasks": "harness_tasks",
+}
+"""Packages of version 0.1.0 -> their names today."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -51,37 +80,6 @@ def satisfies(version: str, specifier: str) -> bool:
             return False
     return True
 
-
-API = 1
-"""Version of the manifest schema."""
-ALL_KINDS = (*KINDS, *HIDDEN)
-ENTRY_KEYS = {
-    "name",
-    "import",
-    "target",
-    "path",
-    "summary",
-    "question",
-    "extra",
-    "extras",
-    "level",
-    "needs",
-    "higher_is_better",
-    "aliases",
-    "version",
-    "role",
-    "captions_of",
-    "display",
-    "percent",
-}
-TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
-
-FORMER_PACKAGES = {
-    "harness.plugins": "harness_metrics",
-    "harness.adapters": "harness_models",
-    "harness.tasks": "harness_tasks",
-}
-"""Packages of version 0.1.0 -> their names today."""
 
 Section = Parameters
 """A mapping of YAML as loaded."""

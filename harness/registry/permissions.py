@@ -173,7 +173,8 @@ def _forbidden(
     """
     if not isinstance(value, Mapping):
         return
-    values, marks = cast("Values", value), marked or {}
+    values = cast("Values", value)
+    marks = marked or {}
     for parameter in dict.fromkeys(
         (*KEY_PARAMETERS, *(name for name, mark in marks.items() if mark == "key"))
     ):

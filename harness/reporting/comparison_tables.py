@@ -79,10 +79,8 @@ def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]
     if len(grouped) == 1 and not full:  # of one pair there is nothing to adjust for
         headers = tuple("p" if header == "p Holm" else header for header in headers)
     if any(row.anytime for row in rows):
-        headers, alignment = (
-            (*headers[:-1], *ANYTIME, headers[-1]),
-            f"{alignment[:-1]}rrr{alignment[-1]}",
-        )
+        headers = (*headers[:-1], *ANYTIME, headers[-1])
+        alignment = f"{alignment[:-1]}rrr{alignment[-1]}"
     tables = [
         Table(
             headers,

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from harness.reporting.main_table import RunClusters
     from harness.run.finished import Run
 
-MOST_RESULTS, SHORT_ROWS = 40, 20
+MOST_RESULTS = 40
+SHORT_ROWS = 20
 """Number of results beyond which a run is printed as this many rows of its main table,
 unless all is asked for.
 """

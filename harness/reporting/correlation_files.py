@@ -154,7 +154,8 @@ def _points(
     selected = (
         np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
     )
-    across, up = values["x"][selected], values["y"][selected]
+    across = values["x"][selected]
+    up = values["y"][selected]
     slope, offset = np.polyfit(across, up, 1)
     r2 = study.record(x, y)["r2"]
     return {

@@ -43,7 +43,8 @@ def evaluation(
     time : int
         Seconds since 1970 at which the file is written.
     """
-    task, developer = run.provenance.task, system.model.rpartition("/")[0] or "unknown"
+    task = run.provenance.task
+    developer = system.model.rpartition("/")[0] or "unknown"
     shared = {
         "evaluation_name": task,
         "generation_config": {

@@ -29,6 +29,12 @@ from harness.reporting.views import number_table, shown_view, view_table
 from harness.run.finished import Run
 from harness.spec.models import ViewSpec
 
+METHOD_NOTE = (
+    "difference of the numbers of the table; approximate randomisation, "
+    f"{DRAWS:,} draws, p adjusted by Holm over the rows of a metric, "
+    f"level {LEVEL}"
+)
+
 
 def write_tables(
     paths: Sequence[str | Path],
@@ -105,13 +111,6 @@ def table_of_view(view: ViewSpec, run: Run) -> Table:
 
 def _slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "view"
-
-
-METHOD_NOTE = (
-    "difference of the numbers of the table; approximate randomisation, "
-    f"{DRAWS:,} draws, p adjusted by Holm over the rows of a metric, "
-    f"level {LEVEL}"
-)
 
 
 def verdict_table(view: ViewSpec, run: Run) -> Table:

@@ -94,9 +94,11 @@ def _folders(systems: Sequence[System]) -> dict[str, System]:
     """
     names: dict[str, System] = {}
     for system in systems:
-        name, number = _slug(system.label), 2
+        name = _slug(system.label)
+        number = 2
         while name in names:
-            name, number = f"{_slug(system.label)}_{number}", number + 1
+            name = f"{_slug(system.label)}_{number}"
+            number = number + 1
         names[name] = system
     return names
 
@@ -233,7 +235,8 @@ def lm_eval_samples(
     names = [record.metric for record in records if record.metric in system.table.names]
     scores = {name: system.scores(name) for name in names}
     for number, item in enumerate(system.caption_sets()):
-        references, candidates = list(item.references), list(item.candidates)
+        references = list(item.references)
+        candidates = list(item.candidates)
         document = {"id": item.id, "references": references}
         target = references[0] if len(references) == 1 else str(references)
         texts = {"doc": json.dumps(document), "prompt": item.id, "target": target}

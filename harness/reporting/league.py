@@ -29,6 +29,44 @@ QUESTIONS = {
     "systems": "the better system",
 }
 """Kind of a judgment set -> question that it answers."""
+SKIPPED_NOTE = (
+    "* on the rows for which the metric has a score; "
+    "without a score for more than 5 % it has no cluster and stands last"
+)
+"""Remark on values of rows that not all metrics have answered."""
+ALIGNMENT = {
+    "statistic": "l",
+    "metric": "l",
+    "value x 100": "r",
+    "95 % interval": "r",
+    "cluster": "r",
+    "published": "r",
+    "items": "r",
+    "captions": "r",
+    "n": "r",
+    "ties": "r",
+    "skipped": "r",
+    "as a person": "r",
+}
+"""Columns of the table of a set and their alignment."""
+DATA = (
+    "set",
+    "statistic",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "cluster",
+    "items",
+    "captions",
+    "ratings",
+    "n",
+    "ties",
+    "skipped",
+    "published x 100",
+    "reference",
+)
+"""Columns of the CSV, a row per record."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +215,8 @@ class League:
         )
 
     def _order(self, metric: str) -> tuple[float, float]:
-        rank, values = (
-            self.mean_rank(metric),
-            [r.value for r in self.headlines_of(metric) if not math.isnan(r.value)],
-        )
+        rank = self.mean_rank(metric)
+        values = [r.value for r in self.headlines_of(metric) if not math.isnan(r.value)]
         return math.inf if math.isnan(rank) else rank, -fmean(
             values
         ) if values else math.inf
@@ -239,46 +275,6 @@ def percent_interval(interval: Sequence[float] | None) -> str:
     )
 
 
-SKIPPED_NOTE = (
-    "* on the rows for which the metric has a score; "
-    "without a score for more than 5 % it has no cluster and stands last"
-)
-"""Remark on values of rows that not all metrics have answered."""
-ALIGNMENT = {
-    "statistic": "l",
-    "metric": "l",
-    "value x 100": "r",
-    "95 % interval": "r",
-    "cluster": "r",
-    "published": "r",
-    "items": "r",
-    "captions": "r",
-    "n": "r",
-    "ties": "r",
-    "skipped": "r",
-    "as a person": "r",
-}
-"""Columns of the table of a set and their alignment."""
-DATA = (
-    "set",
-    "statistic",
-    "metric",
-    "value",
-    "low",
-    "high",
-    "cluster",
-    "items",
-    "captions",
-    "ratings",
-    "n",
-    "ties",
-    "skipped",
-    "published x 100",
-    "reference",
-)
-"""Columns of the CSV, a row per record."""
-
-
 def set_table(judged: LeagueSet) -> Table:
     """Return the records of a judgment set by statistic and group, best metric first;
     metrics of the first cluster are bold.
@@ -302,11 +298,10 @@ def set_table(judged: LeagueSet) -> Table:
     for group in judged.groups:
         scale = interval_scale(group)
         for record in group:
-            details, headline = (
-                record.details or {},
-                judged.headlines.get(record.model) is record,
-            )
-            rank, column = cluster(record), list(columns).index("95 % interval")
+            details = record.details or {}
+            headline = judged.headlines.get(record.model) is record
+            rank = cluster(record)
+            column = list(columns).index("95 % interval")
             if record.ci95 is not None and not math.isnan(record.value):
                 bars[len(rows), column] = Bar(*map(scale, (*record.ci95, record.value)))
             cells = {
@@ -379,7 +374,8 @@ def interval_scale(records: Sequence[ResultRecord]) -> Callable[[float], float]:
         for end in (*(record.ci95 or ()), record.value)
         if not math.isnan(end)
     ]
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    low = min(ends, default=0.0)
+    high = max(ends, default=1.0)
     return lambda end: (end - low) / ((high - low) or 1.0)
 
 
@@ -562,10 +558,8 @@ def pairwise_table(judged: LeagueSet) -> Table:
     for a, b in itertools.combinations(judged.headlines.values(), 2):
         tests = ((a.details or {}).get("against") or {}).get(b.model)
         if tests:
-            exchange, of_pearson = (
-                exchange_test(tests),
-                "williams" if "williams" in tests else "jackknife",
-            )
+            exchange = exchange_test(tests)
+            of_pearson = "williams" if "williams" in tests else "jackknife"
             p_values = (
                 tests.get(name)
                 for name in (f"{exchange}_holm", exchange, f"{of_pearson}_holm")

@@ -17,6 +17,9 @@ from harness.run.finished import Run
 from harness.rundir.format import run_folders
 from harness.rundir.unfinished import complete_unfinished
 
+WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
+"""Name of a width, as in the names of the files, and its layout."""
+
 
 def report(
     *runs: str | Path,
@@ -124,10 +127,6 @@ def report(
         *files,
         *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else []),
     ]
-
-
-WIDTHS: dict[str, Layout] = {"single": SINGLE, "double": DOUBLE}
-"""Name of a width, as in the names of the files, and its layout."""
 
 
 def write_figures(

@@ -201,10 +201,8 @@ def decoding_labels(records: Iterable[ResultRecord]) -> dict[str, str]:
     ['T=0.5', 'T=1']
     """
     items = list(records)
-    swept, varying = (
-        swept_fields(items),
-        varying_fields(record.decoding for record in items),
-    )
+    swept = swept_fields(items)
+    varying = varying_fields(record.decoding for record in items)
     labels: dict[str, str] = {}
     for record in items:
         names = [name for name in varying if name in swept or name in record.decoding]

@@ -137,7 +137,8 @@ def facts_table(result: SourceComparison, settings: Settings) -> Table:
     method = (
         f"{_method(result)} within prompts; smallest possible p {p_text(result.floor)}"
     )
-    effect, accuracy = result.effect, result.accuracy
+    effect = result.effect
+    accuracy = result.accuracy
     no_accuracy = accuracy.reason or "0.5: the sources are not told apart"
     rows = [
         ["p", p_text(result.p), "", method],

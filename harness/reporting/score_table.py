@@ -100,7 +100,8 @@ class Result:
     @property
     def sizes_differ(self) -> bool:
         """True for a metric of sets whose sizes are not those of the baseline."""
-        row, baseline_record = self.row, self.baseline
+        row = self.row
+        baseline_record = self.baseline
         if row is not None:
             return row.better == "sizes differ"
         return (
@@ -289,7 +290,8 @@ def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str
     """Return the cells of a result by column;
     ``note`` has the numbers of its remarks.
     """
-    record, row = result.record, result.row
+    record = result.record
+    row = result.row
     cells = {
         "metric": record_heading(record),
         "slice": (record.slice or ALL) if sliced else "",
@@ -324,7 +326,9 @@ def _remarks(result: Result) -> list[str]:
     """Return the remarks on a row: reasons for missing tests, examples left out,
     sizes that differ.
     """
-    record, row, baseline_record = result.record, result.row, result.baseline
+    record = result.record
+    row = result.row
+    baseline_record = result.baseline
     remarks: list[str] = []
     if baseline_record is not None:
         if result.sizes_differ:

@@ -15,6 +15,13 @@ from harness.rundir.records import ResultRecord
 
 ARROWS = {True: "↑", False: "↓", None: " "}
 """Direction of a metric: higher is better, lower is better, no direction."""
+_NUMBER = re.compile(
+    r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)"
+)
+MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")
+"""A hyphen that is the sign of a number: no letter, digit, point or other minus
+precedes it, so gpt-2 and 1e-05 keep theirs.
+"""
 
 
 def heading(metric: str, higher_is_better: bool | None, signature: str = "") -> str:
@@ -193,13 +200,6 @@ class Table:
         )
 
 
-_NUMBER = re.compile(
-    r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)"
-)
-MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")
-"""A hyphen that is the sign of a number: no letter, digit, point or other minus
-precedes it, so gpt-2 and 1e-05 keep theirs.
-"""
 Numbers = Sequence[re.Match[str] | None]
 """A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and
 ``star``; None for a cell that is no number.

@@ -17,22 +17,6 @@ from harness.rundir.records import ResultRecord, lookup, number
 from harness.spec.models import ViewSpec
 from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
-
-@dataclass(frozen=True)
-class Series:
-    """One line, group of bars or set of points;
-    ``low`` and ``high`` are interval ends where known.
-    """
-
-    label: str
-    x: tuple[object, ...]
-    y: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-    name: str = ""
-    """The label with the names of metrics in place of their code labels."""
-
-
 COMBINED = {
     "harmonic p": "harmonic_mean",
     "log harmonic p": "log_harmonic_mean",
@@ -48,6 +32,25 @@ logarithm, the Landau-corrected test, Fisher's test for continuous p-values, the
 of examples that are significant at the false discovery rate, the mean of p, its
 logarithm, and the mean of log p.
 """
+NOT_PUBLISHED = "not published"
+"""Cell without a published value."""
+OTHER_DATA = "other data only"
+"""Cell of a run whose data are not those of any published row."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, group of bars or set of points;
+    ``low`` and ``high`` are interval ends where known.
+    """
+
+    label: str
+    x: tuple[object, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    name: str = ""
+    """The label with the names of metrics in place of their code labels."""
 
 
 def quantity(
@@ -109,7 +112,8 @@ def series(
     )
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
     groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
-    names, titles = shown_names(records), dict[str, str]()
+    names = shown_names(records)
+    titles = dict[str, str]()
     for item in quantities:
         name, metric = split_quantity(item)
         _check_metric(metric, metrics)
@@ -123,10 +127,8 @@ def series(
                 # two metrics against each other: a point without a group is a model
                 label = title = record.model
             elif x != "metric" and (len(quantities) > 1 or group is None):
-                label, title = (
-                    f"{item} {label}".strip(),
-                    f"{shown_quantity(item, names)} {title}".strip(),
-                )
+                label = f"{item} {label}".strip()
+                title = f"{shown_quantity(item, names)} {title}".strip()
             titles[label] = title
             position = (
                 lookup(record, x)
@@ -242,10 +244,8 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
         )
         table = number_table(view, view.x, heads, [*rows, *published])
     # Published values are found by code labels, which the data keep; people read names.
-    display, names = (
-        shown_view(view, records),
-        shown_names(records) if view.x == "metric" else {},
-    )
+    display = shown_view(view, records)
+    names = shown_names(records) if view.x == "metric" else {}
     titles = {
         group.label or str(view.y): group.name or str(display.y) for group in groups
     }
@@ -280,10 +280,6 @@ def number_table(
     )
 
 
-NOT_PUBLISHED = "not published"
-"""Cell without a published value."""
-OTHER_DATA = "other data only"
-"""Cell of a run whose data are not those of any published row."""
 Row = tuple[str, tuple[object, ...]]
 
 

@@ -21,6 +21,8 @@ MIN_EXAMPLES = 10
 """Number of examples below which there is no interval."""
 MAX_METRICS = 3
 """Number of metrics in a text."""
+LATEST = 12
+"""Number of captions that are kept."""
 
 
 @dataclass
@@ -162,10 +164,6 @@ class Estimates:
         return f"{self.labels[latest]}: {', '.join(texts)} so far"
 
 
-LATEST = 12
-"""Number of captions that are kept."""
-
-
 @dataclass
 class Watch:
     """View of the runs of one command; another thread may read it."""
@@ -183,5 +181,7 @@ class Watch:
 
     def begin(self, task: str, examples: int) -> None:
         """Forget the run before."""
-        self.task, self.examples, self.estimates = task, examples, None
+        self.task = task
+        self.examples = examples
+        self.estimates = None
         self.latest.clear()

@@ -97,10 +97,8 @@ class ExampleStore(Sequence[Example]):
             self.longest = max(
                 self.longest, count_words(max(references, key=len, default=""))
             )
-            n_words, n_references = (
-                n_words + sum(map(count_words, references)),
-                n_references + len(references),
-            )
+            n_words = n_words + sum(map(count_words, references))
+            n_references = n_references + len(references)
             self.has_meta = self.has_meta or any(example.meta for example in block)
             self._add(block)
             advance(len(block))

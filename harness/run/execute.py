@@ -159,7 +159,8 @@ def execute(
                 return Run.of(rundir)
             if rundir and prepare_directory:
                 prepare_directory(rundir)
-            provenance, stage = Provenance(manifest), Stages(_stages(plan))
+            provenance = Provenance(manifest)
+            stage = Stages(_stages(plan))
             run = ModelExecution(
                 provenance,
                 rundir,
@@ -315,7 +316,9 @@ class ModelExecution(Execution):
         """Return the scoring pass over all examples,
         or over those that the conditions of the spec need.
         """
-        plan, spec, examples = self.plan, self.plan.spec, self.examples
+        plan = self.plan
+        spec = self.plan.spec
+        examples = self.examples
         scoring = ScoringPass(
             self,
             plan.caption_metrics,
@@ -342,7 +345,9 @@ class ModelExecution(Execution):
         """Take examples in batches until the conditions are decided;
         what follows is about these examples.
         """
-        show, all_shards, stop = self.show, self.shards, 0
+        show = self.show
+        all_shards = self.shards
+        stop = 0
         with bar("examples until decided", len(self.examples), show=show) as advance:
             self.show = scoring.show = False
             for batch in batches(all_shards):
@@ -354,10 +359,8 @@ class ModelExecution(Execution):
                 if stopping.decided():
                     break
         self.show = scoring.show = show
-        self.shards, self.span = (
-            [shard for shard in all_shards if shard[1] <= stop],
-            (0, stop),
-        )
+        self.shards = [shard for shard in all_shards if shard[1] <= stop]
+        self.span = (0, stop)
         summary = stopping.summary()
         self.note(stopping.note(summary))
         self.provenance = Provenance(
@@ -432,7 +435,8 @@ class ModelExecution(Execution):
         """Return the captions of a model under a decoding;
         raise :class:`HarnessError` when there are none.
         """
-        started, spec = time.perf_counter(), self.plan.spec
+        started = time.perf_counter()
+        spec = self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
         # The same random numbers for both sources of a test would make their captions

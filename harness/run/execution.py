@@ -105,7 +105,8 @@ class Execution:
         A resumed run has the shards that it was begun with, unless the user gives
         another size.
         """
-        size, options = self.options.shard_size, self.options
+        size = self.options.shard_size
+        options = self.options
         if size is None and self.rundir is not None:
             size = self.rundir.shard_size(examples)
         part_count = options.part.count if options.part else 1

@@ -127,7 +127,8 @@ class ProcessExecutor:
         # 50 ms: most runs have one process
         from concurrent.futures.process import BrokenProcessPool
 
-        source, losses = iter(jobs), 0
+        source = iter(jobs)
+        losses = 0
         waiting: list[Job] = []
         pending: dict[Future[ShardScores], Job] = {}
         while True:

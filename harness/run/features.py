@@ -77,7 +77,8 @@ class FeatureCache:
     # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
         """Ids (T,) of the texts, new ones added."""
-        ids, table = self._ids, self.texts
+        ids = self._ids
+        table = self.texts
         out: list[int] = []
         for text in texts:
             key = ids.get(text)
@@ -91,7 +92,8 @@ class FeatureCache:
         """Caption sets of one (n, m) shape as a :class:`Batch`;
         raises ValueError when shapes differ.
         """
-        n, m = len(sets[0].candidates), len(sets[0].references)
+        n = len(sets[0].candidates)
+        m = len(sets[0].references)
         if any((len(item.candidates), len(item.references)) != (n, m) for item in sets):
             raise ValueError("a batch holds caption sets of one (n, m) shape")
         ids = self.intern(
@@ -224,7 +226,8 @@ class FeatureCache:
         description : str
             The value, for the end of a message.
         """
-        outside, self.corpus_read = self.corpus_read, ""
+        outside = self.corpus_read
+        self.corpus_read = ""
         try:
             yield
         finally:
@@ -356,7 +359,8 @@ class FeatureCache:
         marked by :meth:`keep` or have a method ``forget_texts``
         (:class:`~harness.contracts.ForgetsTexts`), which is called.
         """
-        self.texts, self._ids = [], {}
+        self.texts = []
+        self._ids = {}
         for cache in (self._per_text, self._vectors, self._per_batch):
             cache.clear()
         self._memo = self.corpus_state()
@@ -391,11 +395,9 @@ class FeatureCache:
 
     def __setstate__(self, state: Values) -> None:
         self.__init__(NoReferences(state["examples"]))
-        self._memo, self._kept, self._embeddings = (
-            state["memo"],
-            state["kept"],
-            state["embeddings"],
-        )
+        self._memo = state["memo"]
+        self._kept = state["kept"]
+        self._embeddings = state["embeddings"]
         self._from_corpus = state["from_corpus"]
 
     def forget(self, batch: Batch) -> None:
@@ -434,7 +436,8 @@ class TaskReferences(Sequence[Sequence[str]]):
     def __init__(
         self, references: Sequence[Sequence[str]], features: FeatureCache
     ) -> None:
-        self._references, self._features = references, features
+        self._references = references
+        self._features = features
 
     def _read(self) -> Sequence[Sequence[str]]:
         self._features.corpus_read = self._features.corpus_read or REFERENCES

@@ -35,6 +35,51 @@ from harness.run.output_notes import log_notes, record_remarks
 from harness.run.readings import collect_readings, note_readings
 from harness.spec.metric_text import parse_metric, split_metrics
 
+SUFFIXES = {
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".parquet",
+    ".gz",
+    ".zst",
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".eval",
+    ".xlsx",
+    ".ods",
+    ".srt",
+    ".vtt",
+}
+"""Endings that a label leaves out."""
+_ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
+_EVENTS = r"\bevents: (paragraph|separate)"
+_SPLIT = r"\bsplit: ([^\s)]+)"
+_SPELLINGS = (
+    (
+        r"\bcolumns: \{references: \.\.\.\}",
+        "--reference-column NAME",
+        "reference_column=...",
+    ),
+    (
+        _ID_NAME,
+        "--reference-id NAME; --id null matches records by position",
+        "reference_id=...; id=None matches records by position",
+    ),
+    (_EVENTS, r"--events \1", r"events='\1'"),
+    (_SPLIT, r"--split \1", r"split='\1'"),
+    (r"\bid: null\b", "--id null", "id=None"),
+    (r"\bid: \.\.\.", "--id NAME", "id=..."),
+    (r": id: ([^\s)]+)", r": --id \1", r": id='\1'"),
+    (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
+    (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
+    (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
+    (r"^slices: ", "--by: ", "slices: "),
+)
+"""Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword
+of :func:`harness.score`.
+"""
+
 
 @dataclass(frozen=True)
 class FileOptions:
@@ -445,25 +490,6 @@ def _distinct(texts: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
-SUFFIXES = {
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".parquet",
-    ".gz",
-    ".zst",
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".eval",
-    ".xlsx",
-    ".ods",
-    ".srt",
-    ".vtt",
-}
-"""Endings that a label leaves out."""
-
-
 def file_labels(files: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     """Return one label per file: ``labels``, or the file names without ending.
 
@@ -560,33 +586,6 @@ def _name(path: Path, folders: int) -> str:
     return "/".join([*path.parts[max(1, len(path.parts) - 1 - folders) : -1], name])
 
 
-_ID_NAME = r"\bcolumns: \{id: \.\.\.\}, or \{id: null\} numbers the rows"
-_EVENTS = r"\bevents: (paragraph|separate)"
-_SPLIT = r"\bsplit: ([^\s)]+)"
-_SPELLINGS = (
-    (
-        r"\bcolumns: \{references: \.\.\.\}",
-        "--reference-column NAME",
-        "reference_column=...",
-    ),
-    (
-        _ID_NAME,
-        "--reference-id NAME; --id null matches records by position",
-        "reference_id=...; id=None matches records by position",
-    ),
-    (_EVENTS, r"--events \1", r"events='\1'"),
-    (_SPLIT, r"--split \1", r"split='\1'"),
-    (r"\bid: null\b", "--id null", "id=None"),
-    (r"\bid: \.\.\.", "--id NAME", "id=..."),
-    (r": id: ([^\s)]+)", r": --id \1", r": id='\1'"),
-    (r"\bcandidates: \.\.\.", "--column NAME", "column=..."),
-    (r"\bsystem: (NAME|\.\.\.)", "--system NAME", "system=..."),
-    (r"\ballow_(missing|unknown|empty): true", r"--allow-\1", r"allow_\1=True"),
-    (r"^slices: ", "--by: ", "slices: "),
-)
-"""Advice in the spelling of a spec, as an option of ``harness score``, and as a keyword
-of :func:`harness.score`.
-"""
 OPTION_SPELLING = {pattern: option for pattern, option, _ in _SPELLINGS}
 KEYWORD_SPELLING = {pattern: keyword for pattern, _, keyword in _SPELLINGS}
 

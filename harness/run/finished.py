@@ -48,7 +48,8 @@ class Run:
     @classmethod
     def of(cls, rundir: RunDir) -> Run:
         """Return the run of a finished directory."""
-        content, records = rundir.results, rundir.records
+        content = rundir.results
+        records = rundir.records
         return cls(
             rundir.provenance,
             records,
@@ -139,7 +140,8 @@ class Run:
         p-values ``p:METRIC``.
         """
         module = require("datasets", extra="datasets", needed_by="Run.to_dataset")
-        text, number = module.Value("string"), module.Value("float64")
+        text = module.Value("string")
+        number = module.Value("float64")
         types = {
             **dict.fromkeys(("model", "decoding", "example", "meta"), text),
             "candidates": [text],

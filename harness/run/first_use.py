@@ -72,7 +72,8 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     significance = SignificanceSpec.model_validate({"method": "exact"})
     # what is built in the background comes last
     for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):
-        started, reason = time.perf_counter(), ""
+        started = time.perf_counter()
+        reason = ""
         try:
             scored = scoring.score(plan.metric, batches, features, significance, 0)
             scored.per_example(plan.metric)

@@ -167,13 +167,14 @@ class _Work:
         advance: Callable[[int], None],
         latest: deque[tuple[str, Example, Row]] | None,
     ) -> None:
-        self.model, self.decoding, self.store, self.seed = model, decoding, store, seed
-        self.artifacts, self.ask, self.advance, self.latest = (
-            artifacts,
-            ask,
-            advance,
-            latest,
-        )
+        self.model = model
+        self.decoding = decoding
+        self.store = store
+        self.seed = seed
+        self.artifacts = artifacts
+        self.ask = ask
+        self.advance = advance
+        self.latest = latest
         self.identity, self._earlier = (
             ArtifactKey.of(model.label, *parts)
             for parts in caption_identities(model, decoding, store, seed)
@@ -225,7 +226,8 @@ class _Work:
                                 : self.decoding.candidates or None
                             ],
                         )
-                    key, shared = self.store.key(index), self._shared_keys.get(index)
+                    key = self.store.key(index)
+                    shared = self._shared_keys.get(index)
                     row = rows[key] = _to_row(item)
                     if isinstance(item, Failure):
                         failed_rows[key] = row
@@ -536,7 +538,8 @@ def _score_references(
 
 def to_values(scores: TokenScores) -> Values:
     """Return token scores as JSON values."""
-    log_probs, ranks = np.asarray(scores.log_probs), np.asarray(scores.ranks)
+    log_probs = np.asarray(scores.log_probs)
+    ranks = np.asarray(scores.ranks)
     return {
         "log_probs": log_probs.astype(np.float64).tolist(),
         "ranks": ranks.tolist(),

@@ -55,6 +55,22 @@ NOT_FINITE = "the value is not finite"
 """Note of a number that is NaN or infinite."""
 NOT_RESAMPLED = "the metric cannot be computed from resampled examples"
 """Note of a metric that declares ``resampled=False`` and no interval of its own."""
+FILE = "calibration.json"
+"""File of measured coverages in the top folder of a package of metrics
+(:mod:`harness.testing.calibration` writes it).
+"""
+LOWEST = 0.90
+"""Coverage below which an interval is not printed."""
+NOT_MEASURED = "how often such an interval holds the true value is not measured"
+"""Note of an interval whose metric has no table."""
+COMBINED = {
+    "fisher-discrete": "calibrated",
+    "harmonic-mean": "harmonic_mean",
+    "summed": "summed",
+}
+"""Combination of p-values by the name of ``significance.aggregate`` in a spec: the key
+of a record's ``p`` that is its ``p_value``.
+"""
 
 
 def estimate(
@@ -137,7 +153,8 @@ def nominal_estimate(
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
     ends = _share_interval(metric, stats, value)
-    is_sum, precision = False, metric.spec.tolerance
+    is_sum = False
+    precision = metric.spec.tolerance
     if (
         ends is None
         and len(stats) >= bootstrap.LARGE
@@ -301,16 +318,6 @@ def token_intervals(
     }
 
 
-FILE = "calibration.json"
-"""File of measured coverages in the top folder of a package of metrics
-(:mod:`harness.testing.calibration` writes it).
-"""
-LOWEST = 0.90
-"""Coverage below which an interval is not printed."""
-NOT_MEASURED = "how often such an interval holds the true value is not measured"
-"""Note of an interval whose metric has no table."""
-
-
 def checked_interval(metric: Metric, interval: Interval, n_examples: int) -> Interval:
     """Return the interval of a number of examples,
     or none where its measured coverage is below :data:`LOWEST`.
@@ -382,16 +389,6 @@ def _coverages(package: str) -> Mapping[str, Mapping[int, float]]:
 def _lowest(cell: Mapping[str, Sequence[float | None]]) -> float:
     """Return the lowest coverage; 1 where no interval was printed in the simulation."""
     return min((share for share in cell["interval"] if share is not None), default=1.0)
-
-
-COMBINED = {
-    "fisher-discrete": "calibrated",
-    "harmonic-mean": "harmonic_mean",
-    "summed": "summed",
-}
-"""Combination of p-values by the name of ``significance.aggregate`` in a spec: the key
-of a record's ``p`` that is its ``p_value``.
-"""
 
 
 def metric_fields(plan: AnyMetricPlan, column: str = "") -> Values:

@@ -54,7 +54,8 @@ def make_plan(loaded: LoadedSpec) -> Plan:
             loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params
         ),
     )
-    models, metrics = _models(loaded), planned_metrics(loaded)
+    models = _models(loaded)
+    metrics = planned_metrics(loaded)
     plan = Plan(
         spec,
         reader,
@@ -229,7 +230,8 @@ def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
     """Raise :class:`InputError` for sources of ``same`` that are not different models
     of the run, and for single captions.
     """
-    names, labels = plan.spec.same or [], [model.label for model in plan.models]
+    names = plan.spec.same or []
+    labels = [model.label for model in plan.models]
     for index, name in enumerate(names):
         if name not in labels:
             raise InputError.of_name(
@@ -299,10 +301,8 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
     """
     if plan.token_metrics:
         return
-    labels, models = (
-        [item.label for item in plan.metrics],
-        [item.label for item in plan.models],
-    )
+    labels = [item.label for item in plan.metrics]
+    models = [item.label for item in plan.models]
     for index, view in enumerate(loaded.spec.views):
         location = loaded.where("views", index)
         for axis in (view.x, view.by):
@@ -518,10 +518,8 @@ def _cover_view(
     view: ViewSpec, plan: Plan, changed: frozenset[str]
 ) -> tuple[ViewSpec | None, str]:
     """Return what remains of a view, or None and the reason why nothing does."""
-    metrics, models = (
-        [item.label for item in plan.metrics],
-        [item.label for item in plan.models],
-    )
+    metrics = [item.label for item in plan.metrics]
+    models = [item.label for item in plan.models]
     if "metrics" in changed:
         if view.x.startswith("metric:") and not _has(view.x, metrics):
             return None, f"no {view.x.removeprefix('metric:')}"

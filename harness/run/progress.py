@@ -73,7 +73,8 @@ class Stages:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.names, self._next = list(names), 0
+        self.names = list(names)
+        self._next = 0
 
     def __call__(self, name: str) -> str:
         """Return the name with its number; a name that is not among the stages as it
@@ -105,12 +106,10 @@ class Meter:
     def __init__(
         self, description: str, total: int, unit: str, status: Callable[[], str]
     ) -> None:
-        self.description, self.total, self.unit, self.status = (
-            description,
-            total,
-            unit,
-            status,
-        )
+        self.description = description
+        self.total = total
+        self.unit = unit
+        self.status = status
         self.done = 0
         self.started = time.monotonic()
 
@@ -168,7 +167,8 @@ class Lines(Meter):
         self, description: str, total: int, unit: str, status: Callable[[], str]
     ) -> None:
         super().__init__(description, total, unit, status)
-        self._printed, self._end = False, threading.Event()
+        self._printed = False
+        self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
         require_memory()
         self._thread.start()
@@ -244,11 +244,9 @@ class TerminalBar(Meter):
         from rich.live import Live
         from rich.progress import BarColumn, Progress, TextColumn
 
-        self._results, self._starting, self._closed = (
-            current_results(),
-            threading.Lock(),
-            False,
-        )
+        self._results = current_results()
+        self._starting = threading.Lock()
+        self._closed = False
         self._timer: threading.Timer | None = None
         # without the escapes of harness.cli.process
         terminal = getattr(sys.stderr, "terminal", None)

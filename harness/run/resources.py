@@ -132,10 +132,8 @@ def _estimate(
         corpus = max(corpus, cost.corpus)
     texts = m + n * systems
     shard = BYTES_PER_TEXT * texts * min(count, grid_of(count, texts).size)
-    needed, free = (
-        _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count,
-        available_memory(),
-    )
+    needed = _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count
+    free = available_memory()
     if needed > free:
         subject = (
             f"{count:,} examples of {n} + {m} captions need about "

@@ -29,6 +29,10 @@ MAX_LOGGED_IDS = 100
 """Maximum number of skipped-example ids written to the log;
 samples.parquet has all of them as null scores.
 """
+SUMMED = "is tested over all examples together (aggregate: summed)"
+"""Note of a result of a slice whose run sums statistics under joint relabelings of all
+examples.
+"""
 
 
 def collect_results(
@@ -37,7 +41,8 @@ def collect_results(
     """Add a record of every system and metric to the execution, and write the samples;
     those of a run in memory are returned.
     """
-    examples, significance = scoring.fit.features.examples, plan.spec.significance
+    examples = scoring.fit.features.examples
+    significance = plan.spec.significance
     tested = [
         p.label
         for p in scoring.metrics
@@ -174,7 +179,9 @@ def caption_record(
     corpus are over the slice.
     """
     n, m = system.sizes()
-    order, absent, significance = system.order, len(system) - len(n), spec.significance
+    order = system.order
+    absent = len(system) - len(n)
+    significance = spec.significance
     fields = _system_fields(spec, model, system.describe())
     if part is not None:
         inside = part.mask[system.start : system.start + len(system)]
@@ -191,12 +198,6 @@ def caption_record(
     numbers["skipped"] += absent
     sizes = {"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()}
     return ResultRecord(**fields, **numbers, sizes=sizes)
-
-
-SUMMED = "is tested over all examples together (aggregate: summed)"
-"""Note of a result of a slice whose run sums statistics under joint relabelings of all
-examples.
-"""
 
 
 def restrict_scored(scored: Scored, rows: np.ndarray) -> Scored:

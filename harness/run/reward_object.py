@@ -73,7 +73,8 @@ class Term:
         Raises :class:`InputError` for sets, or sets without one of their captions, that
         are too small for the metric.
         """
-        smallest, spec = batch.n - self.is_of_sets, self.metric.spec
+        smallest = batch.n - self.is_of_sets
+        spec = self.metric.spec
         if smallest < 1 or not scorable(
             self.metric, np.asarray(smallest), np.asarray(batch.m)
         ):
@@ -147,7 +148,8 @@ class Reward:
         eos: bool,
         baseline: Baseline,
     ) -> None:
-        self.terms, self.baseline = tuple(terms), baseline
+        self.terms = tuple(terms)
+        self.baseline = baseline
         self._options: dict[str, Any] = {
             "decode": decode,
             "end": end,
@@ -158,7 +160,8 @@ class Reward:
         self._words: Mapping[int, str] = (
             cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
         )
-        self._end, self._end_word = end, ""
+        self._end = end
+        self._end_word = ""
         self._given = [
             replace(
                 item,
@@ -324,10 +327,8 @@ class Reward:
         of_sets: bool,
     ) -> np.ndarray:
         k = len(groups[0]) if groups else 1
-        values, terms = (
-            np.zeros((len(examples), k)),
-            [term for term in self.terms if term.is_of_sets == of_sets],
-        )
+        values = np.zeros((len(examples), k))
+        terms = [term for term in self.terms if term.is_of_sets == of_sets]
         if not terms or not k:
             return values
         n = k if all(term.reads_groups for term in terms) else 1

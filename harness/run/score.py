@@ -364,7 +364,8 @@ def score(
     """
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
-    documents, features.corpus_read = features.examples, ""
+    documents = features.examples
+    features.corpus_read = ""
     state = fit_once(metric, features)
     blocks: list[tuple[np.ndarray, Statistics]] = []
     if examples is None:
@@ -406,7 +407,8 @@ def score(
                     )
             _ensure_declared(metric, features)
         advance(len(batch))
-    method, seconds = " + ".join(sorted(methods)), time.perf_counter() - started
+    method = " + ".join(sorted(methods))
+    seconds = time.perf_counter() - started
     return Scored(
         place_statistics(blocks, total),
         p_values,

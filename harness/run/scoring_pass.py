@@ -64,11 +64,9 @@ class ScoringPass:
     """More shards follow (:meth:`select`), so that the corpus state is kept."""
 
     def __post_init__(self) -> None:
-        self.artifacts, self.options, self.show = (
-            self.execution.artifacts,
-            self.execution.options,
-            self.execution.show,
-        )
+        self.artifacts = self.execution.artifacts
+        self.options = self.execution.options
+        self.show = self.execution.show
         self.keys = StatisticsKeys(self.significance, self.seed, self.corpus_key)
 
     @property
@@ -91,7 +89,9 @@ class ScoringPass:
         growing: bool,
     ) -> None:
         """Go on with other shards under the same corpus state."""
-        self.systems, self.shards, self.growing = systems, shards, growing
+        self.systems = systems
+        self.shards = shards
+        self.growing = growing
         self.__dict__.pop("_examples", None)
 
     def batch_statistics(self, system: int, metric: int) -> Statistics | None:
@@ -126,7 +126,8 @@ class ScoringPass:
                 {k for job in jobs.values() for ks in job.values() for k in ks}
             )
         )
-        estimates, watch = Estimates(self.metrics, self._labels), self.options.watch
+        estimates = Estimates(self.metrics, self._labels)
+        watch = self.options.watch
         estimated = self.show or watch is not None
         if watch is not None:
             watch.estimates = estimates
@@ -298,7 +299,8 @@ class ScoringPass:
         """Return the statistics of a metric that is not scored shard by shard: read, or
         computed on all examples.
         """
-        plan, item = self.metrics[metric], self.systems[system]
+        plan = self.metrics[metric]
+        item = self.systems[system]
         key = self._key(system, metric, self.whole)
         stored = self.artifacts.read_arrays(key.stem)
         if stored is not None:

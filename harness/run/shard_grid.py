@@ -26,6 +26,10 @@ MAX_MEMORY = 1 << 30
 SHARE_OF_MEMORY = 1 / 8
 """Share of the available memory that a shard may take."""
 SHARDS_PER_WORKER = 4
+MAX_SECONDS = 30.0
+"""Maximum time of one example under one metric, unless the environment variable
+``HARNESS_EXAMPLE_SECONDS`` gives another.
+"""
 
 
 @dataclass(frozen=True)
@@ -165,12 +169,6 @@ def available_memory() -> int:
     )
 
 
-MAX_SECONDS = 30.0
-"""Maximum time of one example under one metric, unless the environment variable
-``HARNESS_EXAMPLE_SECONDS`` gives another.
-"""
-
-
 def check_example(
     label: str, metric: Metric, n: int, m: int, tokens: int, *, tested: bool
 ) -> None:
@@ -188,7 +186,8 @@ def check_example(
         True with p-values.
     """
     cost = cost_of(metric, n, m, tokens, tested=tested)
-    limit, memory = _max_seconds(), available_memory()
+    limit = _max_seconds()
+    memory = available_memory()
     subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
     if (needed := cost.bytes + cost.fixed) > memory:
         excess = (

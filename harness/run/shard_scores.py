@@ -128,7 +128,8 @@ class ShardScorer:
         examples: int,
         advance: Callable[[int], None],
     ) -> scoring.Scored:
-        plan, label = self.metrics[metric], self.labels[request.system]
+        plan = self.metrics[metric]
+        label = self.labels[request.system]
         model = f" on model '{label}'" if label else ""
         observe = (
             partial(self.observe, request.system, metric)

@@ -87,7 +87,8 @@ class Condition:
                 "ours > theirs'"
             )
         names = [plan.label for plan in metrics]
-        found, name = labels_by_spelling(names), match["metric"].strip()
+        found = labels_by_spelling(names)
+        name = match["metric"].strip()
         label = found.get(name, found.get(spelling(name)))
         if label is None:
             raise HarnessError.of_name(
@@ -96,7 +97,8 @@ class Condition:
                 [*names, *map(display_name, names)],
                 "the run has",
             )
-        position, groups = names.index(label), match.groupdict()
+        position = names.index(label)
+        groups = match.groupdict()
         if "width" in groups:
             return cls(text, position, width=float(groups["width"]))
         for name in (groups["a"], groups["b"]):

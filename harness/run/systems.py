@@ -202,10 +202,8 @@ class PlannedSystem:
         sets: list[CaptionSet] = []
         for example, row in zip(self.store.slice(first, last), self.rows(first, last)):
             if candidates := cast("Sequence[str] | None", row.get("candidates")):
-                own, held_out = (
-                    cast("Sequence[str] | None", row.get("references")),
-                    cast("Sequence[int] | None", row.get("held_out")),
-                )
+                own = cast("Sequence[str] | None", row.get("references"))
+                held_out = cast("Sequence[int] | None", row.get("held_out"))
                 references = subset.arrange(example, own, held_out)[:m]
                 sets.append(
                     CaptionSet(
@@ -245,11 +243,9 @@ class StatisticsKeys:
     def __init__(
         self, significance: SignificanceSpec, seed: int, corpus_key: str
     ) -> None:
-        self._significance, self._seed, self._corpus_key = (
-            significance,
-            seed,
-            corpus_key,
-        )
+        self._significance = significance
+        self._seed = seed
+        self._corpus_key = corpus_key
         self._of_metric: dict[str, tuple[Values, dict[str, str], str]] = {}
 
     def of(

@@ -72,7 +72,8 @@ class BoundMetric:
     """A metric with its parameters, callable on lists of texts."""
 
     def __init__(self, plan: MetricPlan, significance: SignificanceSpec | None) -> None:
-        self.plan, self.significance = plan, significance
+        self.plan = plan
+        self.significance = significance
 
     def __repr__(self) -> str:
         return f"<metric {self.plan.metric.signature()}>"
@@ -190,10 +191,8 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     if order is not None:
         listed = list(cast("Sequence[object]", references))
         references = [listed[place] for place in order]
-    hyps, refs = (
-        texts_per_example(candidates, "candidates"),
-        texts_per_example(references, "references"),
-    )
+    hyps = texts_per_example(candidates, "candidates")
+    refs = texts_per_example(references, "references")
     if len(hyps) != len(refs):
         streams = all(len(texts) == len(hyps) for texts in refs)
         hint = (

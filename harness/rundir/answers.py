@@ -53,7 +53,8 @@ class AnswerFile:
     """
 
     def __init__(self, folder: RunFolder, name: str) -> None:
-        self.folder, self.name = folder, name
+        self.folder = folder
+        self.name = name
         self.path = folder.path / name
         self._file: FileIO | None = None
         self._is_new = False

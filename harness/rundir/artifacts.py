@@ -138,7 +138,9 @@ class ArtifactStore:
     """
 
     def __init__(self, folder: Path, inside: str = "") -> None:
-        self.folder, self._files, self._inside = folder, RunFolder(folder), inside
+        self.folder = folder
+        self._files = RunFolder(folder)
+        self._inside = inside
 
     # ------------------------------------------------------------------ captions
     def answers(self, key: ArtifactKey) -> Answers:

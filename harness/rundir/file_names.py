@@ -2,14 +2,13 @@
 
 from harness.files.outputs import OUTPUTS
 
-MANIFEST, RESULTS, SAMPLES, LOG, LOCK = (
-    "manifest.json",
-    "results.json",
-    "samples.parquet",
-    "log.jsonl",
-    ".lock",
-)
-COMPARISONS, SAME = "comparisons.json", "same.json"
+MANIFEST = "manifest.json"
+RESULTS = "results.json"
+SAMPLES = "samples.parquet"
+LOG = "log.jsonl"
+LOCK = ".lock"
+COMPARISONS = "comparisons.json"
+SAME = "same.json"
 SHARDS = "shards.json"
 ARTIFACT_FOLDERS = ("candidates", "scores")
 REPORT = "report.html"

@@ -29,6 +29,10 @@ MANIFEST_SCHEMA = 1
 CHECKSUM = "checksum"
 """Key of results.json and shards.json: SHA-256 of the other values."""
 JsonObject = dict[str, object]
+SUITE = "suite.json"
+"""File of a suite's folder: the run folders in their order,
+and the sets that are not there.
+"""
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -115,12 +119,6 @@ def read_json_object(path: Path) -> JsonObject:
             f"expected a JSON object; found {type(value).__name__}", str(path)
         )
     return cast(JsonObject, value)
-
-
-SUITE = "suite.json"
-"""File of a suite's folder: the run folders in their order,
-and the sets that are not there.
-"""
 
 
 def write_suite(folder: Path, runs: Sequence[str], absent: Mapping[str, str]) -> None:

@@ -21,7 +21,9 @@ from harness.rundir.format import open_run_file
 Arrow = Any
 """A module or an object of pyarrow, which has no types."""
 
-TEXTS, LISTS, NUMBERS = "texts", "lists of texts", "numbers"
+TEXTS = "texts"
+LISTS = "lists of texts"
+NUMBERS = "numbers"
 """Kinds of columns."""
 
 
@@ -31,10 +33,8 @@ def column_kinds(path: Path) -> dict[str, str]:
 
     Raises :class:`InputError` for a damaged file.
     """
-    parquet, arrow = (
-        importlib.import_module("pyarrow.parquet"),
-        importlib.import_module("pyarrow"),
-    )
+    parquet = importlib.import_module("pyarrow.parquet")
+    arrow = importlib.import_module("pyarrow")
     types: Arrow = cast(Arrow, arrow).types
     try:
         with open_run_file(path) as file:
@@ -92,10 +92,8 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
     """Return one number column, float64, shape (rows,), NaN for null; raise
     :class:`InputError` for a damaged file.
     """
-    parquet, arrow = (
-        importlib.import_module("pyarrow.parquet"),
-        importlib.import_module("pyarrow"),
-    )
+    parquet = importlib.import_module("pyarrow.parquet")
+    arrow = importlib.import_module("pyarrow")
     try:
         with open_run_file(path) as file:
             column: Arrow = (

@@ -465,7 +465,8 @@ def _parse_commit(content: object) -> Commit:
     does not write.
     """
     fields = cast("dict[str, object]", content)
-    moved, removed = cast("dict[str, object]", fields["moved"]), fields["removed"]
+    moved = cast("dict[str, object]", fields["moved"])
+    removed = fields["removed"]
     names: list[object] = (
         [*moved, *cast("list[object]", removed)] if isinstance(removed, list) else [""]
     )

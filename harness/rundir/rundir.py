@@ -242,7 +242,8 @@ class RunDir:
             self.folder.remove(PENDING)
         elif fresh:
             _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
-        self._replaces, self._inside = True, f"{PENDING}/" if fresh else ""
+        self._replaces = True
+        self._inside = f"{PENDING}/" if fresh else ""
         self.artifacts = ArtifactStore(self.path, self._inside)
         if fresh:
             self.folder.append(self._inside + LOG).close()
@@ -581,7 +582,8 @@ class RunDir:
         self.folder.commit(
             (*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed, stamps
         )
-        self._replaces, self._inside = False, ""
+        self._replaces = False
+        self._inside = ""
         self.artifacts = ArtifactStore(self.path)
         self.__dict__.pop("provenance", None)
 

@@ -109,11 +109,9 @@ class SampleWriter:
         has_meta: bool,
     ) -> None:
         self._file = file
-        self._metrics, self._tested, self._has_meta = (
-            list(metrics),
-            list(tested),
-            has_meta,
-        )
+        self._metrics = list(metrics)
+        self._tested = list(tested)
+        self._has_meta = has_meta
         self._columns = SampleColumns(metrics)
         self._writer: Arrow = None
 

@@ -132,10 +132,8 @@ class System:
 
     def caption_sets(self) -> list[CaptionSet]:
         """Return the captions of the system as caption sets, length B."""
-        candidates, references = (
-            self.table.lists("candidates"),
-            self.table.lists("references"),
-        )
+        candidates = self.table.lists("candidates")
+        references = self.table.lists("references")
         rows = [int(row) for row in self.rows]
         return [
             CaptionSet(name, candidates[row], references[row])
@@ -152,7 +150,8 @@ class SampleTable:
         path: Path | None = None,
         checksum: str | None = None,
     ) -> None:
-        self._unread, self._checksum = path, checksum
+        self._unread = path
+        self._checksum = checksum
         self._columns: dict[str, Column] = dict(columns or {})
         self._numbers: dict[str, np.ndarray] = {}
 

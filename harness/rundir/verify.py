@@ -38,7 +38,8 @@ def stored_numbers(path: Path) -> dict[str, object]:
 
 def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
     """Return the numbers of records by row and field; rows of one name are numbered."""
-    numbers, rows = dict[str, object](), Counter[str]()
+    numbers = dict[str, object]()
+    rows = Counter[str]()
     for record in records:
         decoding = record.decoding_key if record.decoding else None
         names = (
@@ -84,7 +85,8 @@ def describe_differences(
     that only one has; ``sides`` names them.
     """
     for name in {**stored, **found}:
-        before, now = stored.get(name, "missing"), found.get(name, "missing")
+        before = stored.get(name, "missing")
+        now = found.get(name, "missing")
         if before != now:
             distance = (
                 f" (differs by {abs(now - before):.2g})"

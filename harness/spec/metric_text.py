@@ -74,7 +74,8 @@ def split_outside_brackets(text: str) -> list[str]:
     >>> split_outside_brackets("a=[1,2],b(c, d)")
     ['a=[1,2]', 'b(c, d)']
     """
-    segments, depth = [""], 0
+    segments = [""]
+    depth = 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
         if character == "," and depth == 0:

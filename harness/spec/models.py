@@ -35,6 +35,8 @@ MAX_RANGE = 10_000
 MAX_COUNT = 1_000_000
 """Maximum of sizes, numbers of draws and numbers of resamples."""
 _RANGE = re.compile(r"\s*(-?\d{1,18})\s*\.\.\s*(-?\d{1,18})\s*")
+_NAMES = {"anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}]}
+"""JSON Schema of a name or a list of names."""
 
 
 def expand_ranges(value: YamlValue) -> YamlValue:
@@ -90,10 +92,6 @@ TaskName = Annotated[
 ]
 """Name of a task, below which its run is written: it does not leave the folder of runs.
 """
-
-
-_NAMES = {"anyOf": [{"type": "string"}, {"items": {"type": "string"}, "type": "array"}]}
-"""JSON Schema of a name or a list of names."""
 
 
 def _finite(value: YamlValue) -> YamlValue:

@@ -63,7 +63,8 @@ def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
             else None
         )
         if isinstance(name, str):
-            reader, below = name, key[depth:]
+            reader = name
+            below = key[depth:]
         here = cast("Any", here)[step]
     return reader, below
 

@@ -104,7 +104,9 @@ class _Resolver:
     def __init__(
         self, tree: Located, key: Key, reference: Values, folder: Path
     ) -> None:
-        self.tree, self.key, self.reference = tree, key, reference
+        self.tree = tree
+        self.key = key
+        self.reference = reference
         unknown = sorted(set(reference) - {ITEM, "columns", "rows", "source"})
         if unknown:
             options = [ITEM, "columns", "rows", "source"]

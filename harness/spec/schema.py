@@ -37,6 +37,15 @@ _RANGE: Values = {
 _TEXTS: Values = {
     "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 }
+AXES = ("metrics",)
+"""Kinds whose parameters may be lists of values, axes of a grid."""
+_SECTION = re.compile(
+    r"^Parameters\n-{3,}\n(.*?)(?=\n\n\w[^\n]*\n-{3,}\n|\Z)", re.MULTILINE | re.DOTALL
+)
+_ITEM = re.compile(
+    r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)*)", re.MULTILINE
+)
+_ROLE = re.compile(r":[a-z]+(?::[a-z]+)*:`~?(?:[\w.]*\.)?([^`.]+)`|``([^`]*)``")
 
 
 def json_schema() -> Values:
@@ -199,17 +208,6 @@ def _component(kind: str) -> Values:
     }
 
 
-AXES = ("metrics",)
-"""Kinds whose parameters may be lists of values, axes of a grid."""
-_SECTION = re.compile(
-    r"^Parameters\n-{3,}\n(.*?)(?=\n\n\w[^\n]*\n-{3,}\n|\Z)", re.MULTILINE | re.DOTALL
-)
-_ITEM = re.compile(
-    r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)*)", re.MULTILINE
-)
-_ROLE = re.compile(r":[a-z]+(?::[a-z]+)*:`~?(?:[\w.]*\.)?([^`.]+)`|``([^`]*)``")
-
-
 def parameters_schema(entry: Entry) -> Values:
     """Return the schema of the parameters of a component: an object, or null for none.
 
@@ -225,7 +223,8 @@ def parameters_schema(entry: Entry) -> Values:
             text, names = describe(entry.folder, entry.target)
         else:
             factory = current().load(entry.kind, entry.full_name)
-            text, names = _docstring(factory), {}
+            text = _docstring(factory)
+            names = {}
             properties, required, closed = _of_signature(factory)
     except MissingExtra:
         text, names = _of_source(entry.target)

@@ -127,7 +127,8 @@ def betting_looks(
         """Return the factors (stop, 8) of the capital that is bet on differences larger
         (sign 1) or smaller (-1) than a mean.
         """
-        values, null = sign * sums[:stop], np.full(stop, sign * mean)
+        values = sign * sums[:stop]
+        null = np.full(stop, sign * mean)
         if remaining is not None and population is not None:
             # Of a finite population the mean of the examples that are left follows from
             # those that are drawn.
@@ -161,7 +162,8 @@ def betting_looks(
                 outside = middle
         return outside
 
-    total, count = np.cumsum(sums), np.cumsum(sizes)
+    total = np.cumsum(sums)
+    count = np.cumsum(sizes)
     left = (
         np.full(len(sums), inf) if population is None else (population - count) * bound
     )
@@ -171,21 +173,20 @@ def betting_looks(
             np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))
         )
     )
-    path, low, high = list[Look](), -bound, bound
+    path = list[Look]()
+    low = -bound
+    high = bound
     for stop in looks:
-        mean, reach = float(total[stop - 1] / count[stop - 1]), float(left[stop - 1])
+        mean = float(total[stop - 1] / count[stop - 1])
+        reach = float(left[stop - 1])
         if ends:
             # the sequence never widens, so that the search goes on from its last ends
             with np.errstate(over="ignore"):
-                low, high = (
-                    end(1, stop, low, max(mean, low)),
-                    end(-1, stop, high, min(mean, high)),
-                )
+                low = end(1, stop, low, max(mean, low))
+                high = end(-1, stop, high, min(mean, high))
         if population is not None:
-            low, high = (
-                max(low, (total[stop - 1] - reach) / population),
-                min(high, (total[stop - 1] + reach) / population),
-            )
+            low = max(low, (total[stop - 1] - reach) / population)
+            high = min(high, (total[stop - 1] + reach) / population)
         path.append(
             Look(stop, mean, float(low), float(high), float(p_values[stop - 1]))
         )

@@ -46,6 +46,10 @@ CACHED_ROWS = 64
 """Rows of draws that fit into the processor's cache."""
 NO_SPREAD = "every resample of the examples gives the same number"
 """Note of a number whose bootstrap samples do not differ."""
+LEFT_OUT_GROUPS = 20
+"""Maximum number of groups of clusters that are left out of a metric that is computed
+anew for each of them.
+"""
 
 
 def weights(
@@ -131,10 +135,8 @@ def _counts_of(draws: np.ndarray) -> np.ndarray:
     """
     counts = np.zeros(draws.shape, dtype=np.uint8)
     for start in range(0, len(draws), CACHED_ROWS):
-        rows, part = (
-            draws[start : start + CACHED_ROWS],
-            counts[start : start + CACHED_ROWS],
-        )
+        rows = draws[start : start + CACHED_ROWS]
+        part = counts[start : start + CACHED_ROWS]
         for first in _first_draws():
             part += (rows >= first).view(np.uint8)
     return counts
@@ -427,12 +429,6 @@ def _adjusted_tail(z: float, shift: float, acceleration: float) -> float:
     if scale <= 0:  # beyond the pole of the transformation
         return 1.0 if shift + z > 0 else 0.0
     return quantiles.normal_cdf(float(shift + (shift + z) / scale))
-
-
-LEFT_OUT_GROUPS = 20
-"""Maximum number of groups of clusters that are left out of a metric that is computed
-anew for each of them.
-"""
 
 
 def number_clusters(labels: np.ndarray) -> np.ndarray:

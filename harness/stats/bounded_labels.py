@@ -67,10 +67,12 @@ def bounded_labels_interval(
         if clusters is None
         else np.unique(clusters[rows], return_inverse=True)[1]
     )
-    sums, sizes = np.bincount(unit, scores), np.bincount(unit).astype(np.float64)
+    sums = np.bincount(unit, scores)
+    sizes = np.bincount(unit).astype(np.float64)
     if not finite:
         return betting_interval(sums, low, high, sizes=sizes), ""
-    middle, bound = (low + high) / 2, (high - low) / 2
+    middle = (low + high) / 2
+    bound = (high - low) / 2
     # the order of a file may follow the scores
     order = np.random.default_rng(0).permutation(len(sums))
     look = betting_looks(

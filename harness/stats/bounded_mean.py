@@ -205,11 +205,14 @@ class _Bets:
         level: float,
         orders: np.ndarray,
     ) -> None:
-        self.sums, self.sizes = sums, sizes
-        self.low, self.high = low, high
+        self.sums = sums
+        self.sizes = sizes
+        self.low = low
+        self.high = high
         self.level = level
         self.largest = float(sizes.max(initial=1.0))
-        self.ordered_sums, self.ordered_sizes = sums[orders], sizes[orders]
+        self.ordered_sums = sums[orders]
+        self.ordered_sizes = sizes[orders]
         self.wanted = np.sqrt(2 * log(1 / level) / (len(sums) * self._variances()))
         """Bet on each unit in each order, shape (J, U),
         before it is cut to the largest one.
@@ -228,7 +231,8 @@ class _Bets:
         def sum_before(values: np.ndarray) -> np.ndarray:
             return np.cumsum(values, axis=1) - values
 
-        sums, sizes = self.ordered_sums, self.ordered_sizes
+        sums = self.ordered_sums
+        sizes = self.ordered_sizes
         total = sum_before(sums)
         count = sum_before(sizes)
         mean = total / np.maximum(count, 1.0)
@@ -262,7 +266,8 @@ class _Bets:
 
     def bound(self) -> float:
         """Return the smallest limit below which the mean is told to lie."""
-        inside, outside = self.low, self.high
+        inside = self.low
+        outside = self.high
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             if self.log_capital(middle) < log(1 / self.level):

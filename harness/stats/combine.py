@@ -155,7 +155,8 @@ def fisher(p: ArrayLike) -> float:
     0.017479
     """
     values = _check_p_values(p)
-    count, mean = len(values), float(-log(values).sum())
+    count = len(values)
+    mean = float(-log(values).sum())
     # For 2L degrees of freedom it is the probability of fewer than L events of a
     # Poisson law: terms relative to the most probable number.
     mode = int(mean)
@@ -208,7 +209,8 @@ def calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     >>> calibrated_p([0.2], 0.2), round(calibrated_p([0.2, 0.2], 0.2), 12)
     (0.2, 0.04)
     """
-    logarithm, values = log_calibrated_p(p, floors), _check_p_values(p)
+    logarithm = log_calibrated_p(p, floors)
+    values = _check_p_values(p)
     return float(values[0]) if len(values) == 1 else max(exp(logarithm), SMALLEST)
 
 
@@ -216,7 +218,8 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
     """Return the natural logarithm of :func:`calibrated_p` of p-values (L,) and floors
     (L,), also far below the smallest float.
     """
-    raw, floor = np.asarray(p, dtype=np.float64), np.asarray(floors, dtype=np.float64)
+    raw = np.asarray(p, dtype=np.float64)
+    floor = np.asarray(floors, dtype=np.float64)
     if floor.shape not in ((), raw.shape):
         raise ValueError(
             f"floors of shape {floor.shape} for p-values of shape {raw.shape}"

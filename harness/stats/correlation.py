@@ -17,6 +17,11 @@ import numpy as np
 from harness.errors import InputError
 from harness.stats.weighted_correlation import Kendall
 
+SIGN_PATTERNS = 100_000
+"""Number of sign patterns of a printed value;
+its standard deviation over seeds is about .0003.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class CorrelationTable:
@@ -43,7 +48,8 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
     Raises :class:`InputError` for NaN (with row and column), fewer than two rows, or
     tables with different numbers of rows.
     """
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    x = np.asarray(x, dtype=np.float64)
+    y = np.asarray(y, dtype=np.float64)
     if x.ndim != 2 or y.ndim != 2 or len(x) != len(y):
         raise InputError(
             f"tables of shape {x.shape} and {y.shape} cannot be correlated"
@@ -55,7 +61,8 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
             row, column = (int(k) for k in np.argwhere(np.isnan(table))[0])
             raise InputError(f"{name} holds NaN in row {row} of column {column}")
     r = _products(_standardise(x), _standardise(y))
-    ranks_x, ranks_y = average_ranks(x), average_ranks(y)
+    ranks_x = average_ranks(x)
+    ranks_y = average_ranks(y)
     spearman = _products(_standardise(ranks_x), _standardise(ranks_y))
     return CorrelationTable(
         len(x), r, pearson_p(r, len(x)), spearman, _kendall(ranks_x, ranks_y)
@@ -162,7 +169,8 @@ def across_systems(
         ties.
     """
     if statistic == "spearman":
-        human, metric = _ranks(human, 0.0), _ranks(metric, tolerance)
+        human = _ranks(human, 0.0)
+        metric = _ranks(metric, tolerance)
     if statistic in ("pearson", "spearman"):
         a, b = (
             values - values.mean(axis=1, keepdims=True) for values in (human, metric)
@@ -175,10 +183,8 @@ def across_systems(
             )
         return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan)
     i, j = np.triu_indices(human.shape[1], 1)
-    sign_h, sign_m = (
-        np.sign(human[:, i] - human[:, j]),
-        _signs(metric[:, i], metric[:, j], tolerance),
-    )
+    sign_h = np.sign(human[:, i] - human[:, j])
+    sign_m = _signs(metric[:, i], metric[:, j], tolerance)
     defined = ~np.isnan(metric).any(axis=1) & ~np.isnan(human).any(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         if statistic == "kendall":
@@ -217,12 +223,6 @@ def _ranks(values: np.ndarray, tolerance: float) -> np.ndarray:
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, ranks)
 
 
-SIGN_PATTERNS = 100_000
-"""Number of sign patterns of a printed value;
-its standard deviation over seeds is about .0003.
-"""
-
-
 class SoftPairwiseAccuracy:
     """Soft pairwise accuracy: one minus the mean difference of the one-sided p-values
     of people and of the metric.
@@ -257,7 +257,8 @@ class SoftPairwiseAccuracy:
         self._both = [
             np.where(usable, values, 0.0)[defined] for values in (human, metric)
         ]
-        self._draws, self._seed = draws, seed
+        self._draws = draws
+        self._seed = seed
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
         """Return the accuracy for item weights (W, I), shape (W,), in [0, 1]; NaN when

@@ -58,7 +58,8 @@ class SumNull:
     """
 
     def __init__(self, tables: Sequence[np.ndarray], counts: Sequence[int]) -> None:
-        self.tables, self.counts = tuple(tables), tuple(counts)
+        self.tables = tuple(tables)
+        self.counts = tuple(counts)
         ranges = np.array([float(table[0] - table[-1]) for table in tables])
         number = np.array(self.counts)
         whole = float((number * ranges).sum())
@@ -109,7 +110,8 @@ class SumNull:
             > -_SMALLEST_LOG
         ):
             return None
-        sums, masses = np.zeros(1), np.ones(1)
+        sums = np.zeros(1)
+        masses = np.ones(1)
         for table in (
             table
             for table, count in zip(self.tables, self.counts)

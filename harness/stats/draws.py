@@ -33,7 +33,9 @@ class DrawFamily:
     """
 
     def __init__(self, n_examples: int, count: int, seed: int) -> None:
-        self.n_examples, self.count, self.seed = n_examples, count, seed
+        self.n_examples = n_examples
+        self.count = count
+        self.seed = seed
 
     @property
     def exact(self) -> bool:
@@ -67,10 +69,8 @@ class DrawFamily:
         value has probability one half; with :attr:`exact` each of the 2^B patterns
         occurs once.
         """
-        n, total = (
-            self.n_examples,
-            self.n_assignments if count is None else min(count, self.n_assignments),
-        )
+        n = self.n_examples
+        total = self.n_assignments if count is None else min(count, self.n_assignments)
         if self.exact:
             for start in range(0, total, BLOCK):
                 patterns = np.arange(start, min(start + BLOCK, total))

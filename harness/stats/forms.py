@@ -130,14 +130,13 @@ def sweep(
     until the next one is requested.
     """
     forms = np.asarray(forms, dtype=np.float64)
-    f, size = len(forms), forms.shape[-1]
+    f = len(forms)
+    size = forms.shape[-1]
     half = size // 2
     top, bottom = forms[:, :half, :half], forms[:, half:, half:]
     across = forms[:, :half, half:] + forms[:, half:, :half].transpose(0, 2, 1)
-    top_out, bottom_out = (
-        forms[:, :half, half:].sum(axis=2),
-        forms[:, half:, :half].sum(axis=2),
-    )
+    top_out = forms[:, :half, half:].sum(axis=2)
+    bottom_out = forms[:, half:, :half].sum(axis=2)
     for block in blocks(n, size - n, mirrored):
         rows, columns = block.rows, block.columns
         ends = _within(bottom, columns) + bottom_out @ columns.T  # (F, c)

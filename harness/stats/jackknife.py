@@ -162,7 +162,8 @@ def t_test(values: np.ndarray) -> tuple[float, float]:
     >>> round(t, 3), round(p, 4)  # the t test of 1, 2, 3
     (3.464, 0.0742)
     """
-    value, parts = float(values[0]), len(values) - 1
+    value = float(values[0])
+    parts = len(values) - 1
     left_out = LeftOut(values[1:], parts and 1 / parts, parts - 1)
     error = _error_of_parts(left_out)
     return (

@@ -52,7 +52,9 @@ class LinearEstimate:
         the degrees of freedom; Imbens & Kolesár (2016), *Robust standard errors in
         small samples*, Review of Economics and Statistics 98(4).
         """
-        c, left, right = self.weights, self.left, self.right
+        c = self.weights
+        left = self.left
+        right = self.right
         squares = c**2
         gram = right.T @ right
         kept = (

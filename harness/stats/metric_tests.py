@@ -139,7 +139,8 @@ def permute_scores(
     Monte Carlo p-values" (Biometrika 1991).
     """
     if not standardised:
-        a, b = _standardise(a), _standardise(b)
+        a = _standardise(a)
+        b = _standardise(b)
     values = statistic(np.stack([a, b]))
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):
@@ -238,7 +239,8 @@ def clusters(
     rank = 1
     for k in order:
         if any(p_values[k, other] <= level for other in members):
-            rank, members = rank + 1, []
+            rank = rank + 1
+            members = []
         members.append(k)
         ranks[k] = rank
     return ranks
@@ -265,7 +267,9 @@ class KendallOfScores:
         levels, rank, counts = np.unique(
             judgments, return_inverse=True, return_counts=True
         )
-        self._variant, self._levels, self._n = variant, len(levels), len(judgments)
+        self._variant = variant
+        self._levels = len(levels)
+        self._n = len(judgments)
         self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
         rows = np.arange(len(judgments)) if unit is None else unit
         self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[

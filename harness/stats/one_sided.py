@@ -45,7 +45,8 @@ HIDDEN_SKEWNESS = 0.25
 """Skewness that a sample does not show, in standard errors of the skewness of normal
 values.
 """
-UNSEEN, UNSEEN_UNITS = 0.5, 100
+UNSEEN = 0.5
+UNSEEN_UNITS = 100
 """Number of unseen units, as far from the mean as the farthest one that was seen, that
 are added to n units or to this many.
 """
@@ -251,7 +252,8 @@ def _count_needed(scaled: np.ndarray, differ: np.ndarray) -> tuple[float, str]:
     ``scaled`` has their influences with mean 0 and variance 1, shape (U,), ``differ``
     is the mask of those that differ.
     """
-    n, count = len(scaled), int(differ.sum())
+    n = len(scaled)
+    count = int(differ.sum())
     takes_few_values = len(np.unique(scaled[differ].round(9))) < count / 2
     wanted = FEWEST_REPEATED if takes_few_values else FEWEST
     needed = n * wanted / count if count else inf

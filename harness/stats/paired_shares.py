@@ -239,11 +239,15 @@ class _Tail:
             ) - normal_quantile(level)
 
         precision = PRECISION * self.error
-        inside, outside = self.value, min(1.0, self.value + FARTHEST * self.error)
-        above, below = excess(inside), excess(outside)
+        inside = self.value
+        outside = min(1.0, self.value + FARTHEST * self.error)
+        above = excess(inside)
+        below = excess(outside)
         if below > 0:
-            inside, above = outside, below
-            outside, below = 1.0, excess(1.0)
+            inside = outside
+            above = below
+            outside = 1.0
+            below = excess(1.0)
         side = 1
         while outside - inside > precision:
             crossing = inside + (outside - inside) * above / (above - below)
@@ -256,8 +260,12 @@ class _Tail:
             found = excess(guess)
             if found > 0:
                 below = below / 2 if side > 0 else below
-                inside, above, side = guess, found, 1
+                inside = guess
+                above = found
+                side = 1
             else:
                 above = above / 2 if side < 0 else above
-                outside, below, side = guess, found, -1
+                outside = guess
+                below = found
+                side = -1
         return outside

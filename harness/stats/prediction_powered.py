@@ -129,10 +129,12 @@ def powered_mean(
     >>> round(found.value, 4), found.ci95, found.reason
     (3.3333, None, '3 labels; an interval needs 20')
     """
-    size, labelled = len(labels), ~np.isnan(labels)
+    size = len(labels)
+    labelled = ~np.isnan(labels)
     strata = np.zeros(size, dtype=np.int64) if strata is None else strata
     clusters = np.arange(size) if clusters is None else clusters
-    totals, fitted = np.bincount(strata), predictions.shape[1] if tuning is None else 0
+    totals = np.bincount(strata)
+    fitted = predictions.shape[1] if tuning is None else 0
     # clusters with labels
     counts = np.bincount(
         np.unique(np.stack([strata, clusters])[:, labelled], axis=1)[0],
@@ -161,14 +163,17 @@ def powered_mean(
         [column - stratum_means(column) for column in predictions.T], axis=1
     )
     rows = np.flatnonzero(labelled)
-    weight, stratum, columns = weights[rows], strata[rows], centered[rows]
+    weight = weights[rows]
+    stratum = strata[rows]
+    columns = centered[rows]
     in_stratum = np.eye(len(totals))[stratum]
     share = weight / totals[stratum]  # of a label in the mean of its stratum
 
     # Each label's weight in the estimate, and what the fit takes away from its
     # residual: the mean of the stratum, and the prediction.
     label_weights = weight / size
-    left, right = [in_stratum], [share[:, None] * in_stratum]
+    left = [in_stratum]
+    right = [share[:, None] * in_stratum]
     if tuning is None:
         # The variance over samples of labels is a sum over labelled examples of weight
         # (weight - 1) residual².

@@ -203,7 +203,8 @@ def normal_quantile(p: float) -> float:
             + centred * (square * _polynomial(square, _P0) / _polynomial(square, _Q0))
         ) * _ROOT_2PI
     root = math.sqrt(-2.0 * log(share))
-    first, inverse = root - log(root) / root, 1.0 / root
+    first = root - log(root) / root
+    inverse = 1.0 / root
     above, under = (_P1, _Q1) if root < 8.0 else (_P2, _Q2)
     size = first - inverse * _polynomial(inverse, above) / _polynomial(inverse, under)
     return -size if low else size
@@ -221,7 +222,9 @@ def student_tail(freedom: float, t: float) -> float:
         return math.nan if math.isnan(t) else float(t < 0)
     # Both tails are I_x(a, 1/2), the middle is I_y(1/2, a); of the two, the smaller one
     # is computed.
-    a, x, y = freedom / 2, 1.0 / (1.0 + square), square / (1.0 + square)
+    a = freedom / 2
+    x = 1.0 / (1.0 + square)
+    y = square / (1.0 + square)
     half = 0.5 * math.sqrt(square) * _student_factor(a, square, a + 0.5)
     tail = (
         half * _beta_fraction(a, 0.5, x, y)
@@ -265,7 +268,8 @@ def _student_factor(a: float, square: float, power: float) -> float:
     # Γ(a + 1/2) / Γ(a) by its expansion for large a, reached by the recurrence of Γ.
     ratio = 1.0
     while a < _LARGE:
-        ratio, a = ratio * (a / (a + 0.5)), a + 1.0
+        ratio = ratio * (a / (a + 0.5))
+        a = a + 1.0
     inverse = 1.0 / a
     ratio *= math.sqrt(a) * _polynomial(inverse, _GAMMA_RATIO) / _ROOT_PI
     # log(1 + square) without the rounding error of the sum.
@@ -286,14 +290,18 @@ def _beta_fraction(a: float, b: float, x: float, y: float) -> float:
     """
     above = 1.0 + (a * y - b * x)
     value = c = above * (a / (a + 1.0))
-    d, n = 0.0, 0
+    d = 0.0
+    n = 0
     while True:
         n += 1
-        end, term = a + 2 * n - 1.0, n * (b - n) * x
+        end = a + 2 * n - 1.0
+        term = n * (b - n) * x
         numerator = (a + n - 1.0) / end * ((a + b + n - 1.0) / end) * term * x
         denominator = n + term / end + (a + n) / (end + 2.0) * (above + n * (1.0 + y))
-        c, d = denominator + numerator / c, 1.0 / (denominator + numerator * d)
-        before, value = value, value * (c * d)
+        c = denominator + numerator / c
+        d = 1.0 / (denominator + numerator * d)
+        before = value
+        value = value * (c * d)
         if abs(value - before) <= 2.0**-53 * value or n == _MOST_TERMS:
             return 1.0 / value
 

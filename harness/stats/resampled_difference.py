@@ -175,7 +175,8 @@ def difference_of_statistics(
     if clusters is not None:
         reduce = _reduce_by_clusters(reduce, clusters)
     both = join_statistics([a, b])
-    ones, zeros = np.ones((1, n)), np.zeros((1, n))
+    ones = np.ones((1, n))
+    zeros = np.zeros((1, n))
     values = reduce(
         both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])])
     )
@@ -234,7 +235,8 @@ def difference_of_parts(a: float, b: float, left_out: LeftOut) -> ResampledDiffe
     >>> result.difference, round(result.p_jackknife, 4)
     (2.0, 0.0742)
     """
-    nan, observed = float("nan"), a - b
+    nan = float("nan")
+    observed = a - b
     if np.isnan(observed):
         return ResampledDifference(a, b, observed, None, nan, nan, 0, False)
     if abs(observed) <= ties.tolerance(max(abs(a), abs(b))):
@@ -262,7 +264,8 @@ def separable(
     It does not for a statistic that looks at all rows whatever their weight, such as
     one that clusters them first.
     """
-    n, both = len(a), join_statistics([a, b])
+    n = len(a)
+    both = join_statistics([a, b])
     weights = np.zeros((2, 2 * n))
     weights[0, :n] = weights[1, n:] = 1
     return bool(
@@ -325,8 +328,10 @@ def _summary(
     """Return interval and p-values; ``one`` and ``other`` are the values of both
     systems under each assignment.
     """
-    value_a, value_b = float(values[0]), float(values[1])
-    observed, nan = value_a - value_b, float("nan")
+    value_a = float(values[0])
+    value_b = float(values[1])
+    observed = value_a - value_b
+    nan = float("nan")
     if np.isnan(observed):
         return ResampledDifference(
             value_a, value_b, observed, None, nan, nan, len(one), exact
@@ -334,7 +339,8 @@ def _summary(
     scale = max(abs(value_a), abs(value_b))
     if abs(observed) <= ties.tolerance(scale):
         observed = 0.0  # equal up to the order of summation
-    p_bootstrap, draws = nan, resampled.draws[~np.isnan(resampled.draws)]
+    p_bootstrap = nan
+    draws = resampled.draws[~np.isnan(resampled.draws)]
     if len(draws) > 1:
         shifted = np.abs(draws - draws.mean())
         p_bootstrap = float(

@@ -103,7 +103,8 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
         Permutation standard deviation of the unbiased MMD^2 of each kernel.
     """
     size = kernels.shape[-1]
-    m, diagonal = size - n, range(size)
+    m = size - n
+    diagonal = range(size)
     forms = np.array(kernels, dtype=np.float64)
     forms[..., diagonal, diagonal] = 0.0
     scale = ties.magnitude(forms.reshape(*forms.shape[:-2], size * size))
@@ -191,7 +192,8 @@ class Relabelings:
     def __init__(
         self, strata: Sequence[Stratum], draws: int, seed: int, budget: int = BUDGET
     ) -> None:
-        self.strata, self.seed = strata, seed
+        self.strata = strata
+        self.seed = seed
         orbit = count_relabelings(strata)
         self.exact = orbit <= budget
         self.number = orbit if self.exact else draws + 1
@@ -304,10 +306,8 @@ def relabel_sums(
         ]
         if scores is not None:
             scored, spread = standardise_values(scores(block, labels))
-            columns, deviations = (
-                [*columns, scored],
-                np.concatenate([deviations, spread], axis=1),
-            )
+            columns = [*columns, scored]
+            deviations = np.concatenate([deviations, spread], axis=1)
         values = np.concatenate(columns, axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)

@@ -112,7 +112,8 @@ def settle(values: np.ndarray, tolerance: float) -> np.ndarray:
         return values
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)
-    below, above = ordered[:-1], ordered[1:]
+    below = ordered[:-1]
+    above = ordered[1:]
     with np.errstate(invalid="ignore"):  # infinities have no difference
         is_close = above - below <= tolerance * np.maximum(np.abs(above), np.abs(below))
     is_tie = (above == below) | (is_close & np.isfinite(above) & np.isfinite(below))

@@ -74,7 +74,8 @@ class Kendall:
 
     def __init__(self, x: np.ndarray, y: np.ndarray, variant: str = "b") -> None:
         self.variant = variant
-        self._x, self._y = _Ties(x), _Ties(y)
+        self._x = _Ties(x)
+        self._y = _Ties(y)
         pairs = self._x.group * (int(self._y.group.max(initial=0)) + 1) + self._y.group
         self._both = _Ties(pairs)
         # by x, then y: pairs that are tied in x hold no inversion
@@ -109,7 +110,8 @@ class Kendall:
             if self.variant == "b":
                 tau = 2 * difference / np.sqrt(untied_x) / np.sqrt(untied_y)
             else:
-                groups_x, groups_y = self._x.weights(weights), self._y.weights(weights)
+                groups_x = self._x.weights(weights)
+                groups_y = self._y.weights(weights)
                 total = weights.sum(axis=1) ** 2
                 classes = np.minimum(
                     (groups_x > 0).sum(axis=1), (groups_y > 0).sum(axis=1)
@@ -181,7 +183,8 @@ def _r(
     NaN where a column is constant, or no row has a weight.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        var_x, var_y = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2
+        var_x = xx / n - (x / n) ** 2
+        var_y = yy / n - (y / n) ** 2
         r = (xy / n - x * y / n**2) / np.sqrt(var_x) / np.sqrt(var_y)
         constant = ~((var_x > 1e-14 * xx / n) & (var_y > 1e-14 * yy / n))
     return np.where(constant | ~np.isfinite(r), np.nan, np.clip(r, -1.0, 1.0))
@@ -235,7 +238,8 @@ def within_groups(
     """
     first, second = pairs_within(group)
     of = group[first]
-    sign_x, sign_y = np.sign(x[first] - x[second]), np.sign(y[first] - y[second])
+    sign_x = np.sign(x[first] - x[second])
+    sign_y = np.sign(y[first] - y[second])
     sums = [
         np.bincount(of, part, minlength=groups)
         for part in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))
@@ -264,7 +268,8 @@ def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         second.append(order[same + shift])
     if not first:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    a, b = np.concatenate(first), np.concatenate(second)
+    a = np.concatenate(first)
+    b = np.concatenate(second)
     by = np.lexsort((a, b))
     return a[by], b[by]
 
@@ -304,8 +309,10 @@ class Detection:
         ordered = weights[:, self._order]
         positive = np.add.reduceat(ordered * self._positive, self._starts, axis=1)
         every = np.add.reduceat(ordered, self._starts, axis=1)
-        hits, seen = np.cumsum(positive, axis=1), np.cumsum(every, axis=1)
-        positives, negatives = hits[:, -1], seen[:, -1] - hits[:, -1]
+        hits = np.cumsum(positive, axis=1)
+        seen = np.cumsum(every, axis=1)
+        positives = hits[:, -1]
+        negatives = seen[:, -1] - hits[:, -1]
         with np.errstate(invalid="ignore", divide="ignore"):
             if self._measure == "average_precision":
                 precision = np.where(seen > 0, hits / seen, 0.0)

@@ -38,7 +38,9 @@ class AdapterSubject(BaseSubject[Results]):
     examples of the kit, greedy).
     """
 
-    noun, base_check, identity_method = "captions", "generates", "fingerprint"
+    noun = "captions"
+    base_check = "generates"
+    identity_method = "fingerprint"
 
     examples: Sequence[Example] = field(
         default_factory=sample_captions.examples, kw_only=True
@@ -128,7 +130,8 @@ def generates(subject: AdapterSubject) -> None:
     """There is one result per example, and at least one has captions;
     the other checks depend on this one.
     """
-    results, count = subject.ensure_runs(), len(subject.examples)
+    results = subject.ensure_runs()
+    count = len(subject.examples)
     ensure(
         len(results) == count, f"returned {len(results)} results for {count} examples"
     )
@@ -217,7 +220,8 @@ def same_seeds_same_captions(subject: AdapterSubject) -> None:
 @ADAPTER_CHECKS.add
 def batch_split(subject: AdapterSubject) -> None:
     """The captions of an example do not depend on the size of the batch."""
-    base, examples = subject.base, subject.examples
+    base = subject.base
+    examples = subject.examples
     for size in (1, 4):
         generated: Results = []
         for start in range(0, len(examples), size):
@@ -228,10 +232,8 @@ def batch_split(subject: AdapterSubject) -> None:
 @ADAPTER_CHECKS.add
 def example_order(subject: AdapterSubject) -> None:
     """Results are in the order of the examples, and the order changes no caption."""
-    base, order = (
-        subject.base,
-        np.random.default_rng(0).permutation(len(subject.examples)).tolist(),
-    )
+    base = subject.base
+    order = np.random.default_rng(0).permutation(len(subject.examples)).tolist()
     permuted = [subject.examples[k] for k in order]
     _ensure_same(
         permuted,
@@ -246,7 +248,8 @@ def failures_yielded(subject: AdapterSubject) -> None:
     """An example with unreadable media is a Failure or is captioned without it; the
     other examples do not change.
     """
-    base, examples = subject.base, list(subject.examples)
+    base = subject.base
+    examples = list(subject.examples)
     broken = replace(examples[1], media="no-such-folder/no-such-file.png")
     task = [examples[0], broken, *examples[2:]]
     try:
@@ -260,7 +263,8 @@ def failures_yielded(subject: AdapterSubject) -> None:
         f"returned {len(generated)} results for {len(task)} examples",
     )
     others = [k for k in range(len(task)) if k != 1]
-    expected, actual = [base[k] for k in others], [generated[k] for k in others]
+    expected = [base[k] for k in others]
+    actual = [generated[k] for k in others]
     _ensure_same(
         [task[k] for k in others],
         expected,

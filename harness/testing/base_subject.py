@@ -24,6 +24,8 @@ from harness.contracts import Parameters
 from harness.testing.results import Instance, NotApplicable, Violation
 
 T = TypeVar("T")
+_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+_CACHE_FOLDERS = {"__pycache__", ".cache"}
 
 
 @dataclass(eq=False)
@@ -151,10 +153,6 @@ AnySubject = BaseSubject[Any]
 """The subject of a component of any kind."""
 
 
-_WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT
-_CACHE_FOLDERS = {"__pycache__", ".cache"}
-
-
 @dataclass
 class SideEffects:
     """Side effects recorded by :func:`record_side_effects`."""
@@ -218,7 +216,8 @@ def ensure_same_random_state(work: Callable[[], Any]) -> None:
     """Raise :class:`Violation` when ``work`` changes the global random state of Python
     or numpy.
     """
-    before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
+    before = random.getstate()
+    numpy_before = np.random.get_state(legacy=True)
     work()
     if random.getstate() != before:
         raise Violation(
@@ -237,7 +236,8 @@ def global_seed(seed: int) -> Iterator[None]:
     """Seed the global random states of Python and numpy,
     and restore them afterwards.
     """
-    before, numpy_before = random.getstate(), np.random.get_state(legacy=True)
+    before = random.getstate()
+    numpy_before = np.random.get_state(legacy=True)
     random.seed(seed)
     np.random.seed(seed)
     try:

@@ -161,7 +161,8 @@ def calibrate(
     )
     of_objects = isinstance(first[0], Objects)
     repetitions = repetitions or (CORPUS_REPETITIONS if of_objects else REPETITIONS)
-    tests, half = repetitions // (4 if of_objects else 2), 1 if of_objects else 2
+    tests = repetitions // (4 if of_objects else 2)
+    half = 1 if of_objects else 2
     count = EXAMPLES * (5 if of_objects else 1)
     if populations is None:
         populations = [
@@ -170,11 +171,13 @@ def calibrate(
         ]
     scored = [metric_statistics(metric, population) for population in populations]
     cells: dict[int, CalibrationCell] = {}
-    spent, expected = 0.0, 0.0
+    spent = 0.0
+    expected = 0.0
     for index, n in enumerate(sizes):
         if spent + expected > seconds:
             break
-        started, part = time.process_time(), half if n >= MANY else 1
+        started = time.process_time()
+        part = half if n >= MANY else 1
         cells[n] = CalibrationCell()
         for kind, systems in enumerate(scored):
             rng = np.random.default_rng([seed, kind, n])
@@ -329,7 +332,8 @@ def _size(
     """Return the share of the paired tests of n examples that reject; the systems of
     each drawn example are in random order.
     """
-    both, count = join_statistics(list(systems)), len(systems[0])
+    both = join_statistics(list(systems))
+    count = len(systems[0])
     assignments, together = (
         (SAMPLES // 10, 10) if isinstance(both, Objects) else (SAMPLES, PER_SEED)
     )
@@ -337,7 +341,8 @@ def _size(
     for block in range(-(-repetitions // together)):
         items: list[PairedMetric] = []
         for _ in range(min(together, repetitions - block * together)):
-            rows, exchanged = _draw(both, count, n, rng), rng.integers(2, size=n)
+            rows = _draw(both, count, n, rng)
+            exchanged = rng.integers(2, size=n)
             a, b = (
                 _system_data(metric, both[rows + count * side])
                 for side in (exchanged, 1 - exchanged)

@@ -40,7 +40,8 @@ class DistanceSubject(ArraySubject):
     kit).
     """
 
-    noun, base_check = "distances", "matrices"
+    noun = "distances"
+    base_check = "matrices"
 
     sets: Sequence[CaptionSet] = field(default_factory=caption_sets, kw_only=True)
 
@@ -83,10 +84,8 @@ def matrices(subject: DistanceSubject) -> None:
     """``matrices`` returns float64 of shape (B, N, N);
     the other checks depend on this one.
     """
-    values, size = (
-        subject.ensure_runs(),
-        len(subject.sets[0].candidates) + len(subject.sets[0].references),
-    )
+    values = subject.ensure_runs()
+    size = len(subject.sets[0].candidates) + len(subject.sets[0].references)
     ensure(
         isinstance(values, np.ndarray) and values.dtype == np.float64,
         "does not return a float64 array",
@@ -143,7 +142,8 @@ def batch_split(subject: DistanceSubject) -> None:
 @DISTANCE_CHECKS.add
 def text_order(subject: DistanceSubject) -> None:
     """The distance of two texts does not depend on their positions in the example."""
-    base, n = subject.base, len(subject.sets[0].candidates)
+    base = subject.base
+    n = len(subject.sets[0].candidates)
     order = np.random.default_rng(0).permutation(base.shape[1])
     permuted_sets = []
     for item in subject.sets:
@@ -180,7 +180,8 @@ def odd_texts(subject: DistanceSubject) -> None:
 @DISTANCE_CHECKS.add
 def inputs_unchanged(subject: DistanceSubject) -> None:
     """Texts and ids are not modified."""
-    _, before = subject.base, copy_of_sets(subject.sets)
+    _ = subject.base
+    before = copy_of_sets(subject.sets)
     features = FeatureCache([item.references for item in subject.sets])
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
@@ -196,7 +197,8 @@ def corpus_state(subject: DistanceSubject) -> None:
     """The references of other examples change no distance,
     unless ``held_fixed`` says what is fitted on them.
     """
-    base, distance = subject.base, subject.component
+    base = subject.base
+    distance = subject.component
     if getattr(distance, "held_fixed", ""):
         raise NotApplicable(f"declares it: {distance.held_fixed}")
     other = shared_checks.second_instance(

@@ -31,7 +31,8 @@ FLOAT32_TOLERANCE = 1e-5
 class EmbeddingSubject(ArraySubject):
     """An embedding, checked on :data:`TEXTS`."""
 
-    noun, base_check = "vectors", "vectors"
+    noun = "vectors"
+    base_check = "vectors"
 
     def compute(self, component: Instance = None) -> np.ndarray:
         """Fit on :data:`REFERENCES` and return the vectors (T, d) of :data:`TEXTS`."""
@@ -70,7 +71,8 @@ def batch_split(subject: EmbeddingSubject) -> None:
     """A text's vector is the same alone, in another order and in a batch,
     within float32.
     """
-    base, embedding = subject.base, subject.component
+    base = subject.base
+    embedding = subject.component
     reordered = np.asarray(embedding.encode(list(TEXTS[::-1])))[::-1]
     alone = np.concatenate([np.asarray(embedding.encode([text])) for text in TEXTS[:4]])
     scale = max(1.0, float(np.abs(base).max()))
@@ -103,7 +105,8 @@ def corpus_state(subject: EmbeddingSubject) -> None:
     """The references that ``fit`` gets change no vector,
     unless ``held_fixed`` says what is fitted on them.
     """
-    base, embedding = subject.base, subject.component
+    base = subject.base
+    embedding = subject.component
     if getattr(embedding, "held_fixed", ""):
         raise NotApplicable(f"declares it: {embedding.held_fixed}")
     other = shared_checks.second_instance(

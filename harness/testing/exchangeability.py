@@ -281,7 +281,8 @@ class _Discrepancy(MeanMetric):
             kernels = np.where(
                 distances == 0, 1.0, np.exp(-0.5 * (distances / width) ** 2)
             )
-        n, m = labels.sum(axis=1, keepdims=True), (~labels).sum(axis=1, keepdims=True)
+        n = labels.sum(axis=1, keepdims=True)
+        m = (~labels).sum(axis=1, keepdims=True)
         signed = labels / n - ~labels / m
         # mean k(c, c') + mean k(r, r') - 2 mean k(c, r) is the quadratic form of the
         # signed weights 1/n and -1/m.

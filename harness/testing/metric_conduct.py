@@ -33,24 +33,24 @@ COST_SLACK = 4e6
 """Bytes by which the memory may differ from three times the declared one,
 and the reverse.
 """
+TOKEN_SCORE_CHECKS = Checks("metrics")
 
 
 @CONDUCT_CHECKS.of(MetricSubject)
 def inputs_unchanged(subject: MetricSubject) -> None:
     """Texts, ids, statistics and weights are not modified."""
     _ = subject.base
-    metric, features, before = (
-        subject.component,
-        subject.fit_features(),
-        copy_of_sets(subject.sets),
-    )
+    metric = subject.component
+    features = subject.fit_features()
+    before = copy_of_sets(subject.sets)
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
     stats = metric.stats(batch, features, subject.state(features))
     ensure(np.array_equal(ids, batch.text_ids), "modifies the batch's text_ids")
     ensure(copy_of_sets(subject.sets) == before, "modifies the caption sets")
     stats = stats[is_defined(stats)]
-    stats_before, weights = copy.deepcopy(stats), np.ones((2, len(stats)))
+    stats_before = copy.deepcopy(stats)
+    weights = np.ones((2, len(stats)))
     _ = metric.per_example(stats), metric.reduce(stats), metric.reduce(stats, weights)
     ensure(
         same_rows(stats_before, stats), "per_example or reduce modifies the statistics"
@@ -92,7 +92,8 @@ def left_out(subject: MetricSubject) -> None:
         raise NotApplicable("leaves out no parts")
     numbers = subject.compute()
     stats = numbers.stats[numbers.is_defined]
-    first, again = metric.left_out(stats, 3), metric.left_out(stats, 3)
+    first = metric.left_out(stats, 3)
+    again = metric.left_out(stats, 3)
     ensure(
         np.array_equal(first.values, again.values, equal_nan=True),
         "left_out differs when it is called again",
@@ -119,7 +120,8 @@ def declared_cost(subject: MetricSubject) -> None:
     """
     # raises when the recorded run failed; models and dictionaries are loaded
     subject.base  # noqa: B018
-    metric, features = subject.component, subject.fit_features()
+    metric = subject.component
+    features = subject.fit_features()
     if not hasattr(metric, "cost") or not subject.accepts(*LARGE_SHAPE):
         raise NotApplicable("declares no cost, or does not score 100 + 5 texts")
     example = subject.reshape_sets(*LARGE_SHAPE)[0]
@@ -127,10 +129,8 @@ def declared_cost(subject: MetricSubject) -> None:
     distinct = tuple(
         f"{text} {number}" for number, text in enumerate(example.candidates)
     )
-    state, batch = (
-        subject.state(features),
-        features.batch([replace(example, candidates=distinct)]),
-    )
+    state = subject.state(features)
+    batch = features.batch([replace(example, candidates=distinct)])
     declared = metric.cost(
         *LARGE_SHAPE, max(count_words(text) for text in batch.texts[0])
     )
@@ -179,15 +179,14 @@ def _is_plain(value: object) -> bool:
 
 CONDUCT_CHECKS.extend(shared_checks.CONDUCT)
 
-TOKEN_SCORE_CHECKS = Checks("metrics")
-
 
 @TOKEN_SCORE_CHECKS.of(TokenScoreSubject)
 def columns(subject: TokenScoreSubject) -> None:
     """``evaluate_scores`` returns named numbers,
     ``per_example`` arrays of one score per example, (B,).
     """
-    values, scores = subject.ensure_runs(), token_scores()
+    values = subject.ensure_runs()
+    scores = token_scores()
     ensure(values, "evaluate_scores returns no column")
     wrong = [
         name

@@ -48,7 +48,8 @@ def example_order(subject: MetricSubject) -> None:
     """The order of the examples changes no row, to the digit; rows of embeddings by at
     most 1e-5 of the largest number.
     """
-    base, sets = subject.base, subject.sets
+    base = subject.base
+    sets = subject.sets
     order = np.random.default_rng(0).permutation(len(sets))
     permuted = subject.numbers([sets[k] for k in order])
     back = np.argsort(order)
@@ -87,7 +88,8 @@ def shards(subject: MetricSubject) -> None:
     """Rows of shards, of one or two examples each, are the rows of the whole, to the
     digit; of embeddings within 1e-5.
     """
-    base, sets = subject.base, subject.sets
+    base = subject.base
+    sets = subject.sets
     for size in (1, 2):
         shards = []
         # each shard is scored with the corpus state of the whole task
@@ -113,7 +115,9 @@ def merge(subject: MetricSubject) -> None:
     """Corpus states of two shards, merged, give the rows of the state of all
     references, to the digit; of embeddings within 1e-5.
     """
-    base, metric, sets = subject.base, subject.component, subject.sets
+    base = subject.base
+    metric = subject.component
+    sets = subject.sets
     if subject.state(subject.fit_features()) is None:
         raise NotApplicable("has no corpus state")
     if not hasattr(metric, "merge"):
@@ -121,7 +125,8 @@ def merge(subject: MetricSubject) -> None:
             "has corpus state and no merge(first, second): "
             "a run of several shards holds all texts in one process"
         )
-    features, middle = subject.fit_features(), len(sets) // 2
+    features = subject.fit_features()
+    middle = len(sets) // 2
     states = [
         metric.fit([item.references for item in shard], features)
         for shard in (sets[:middle], sets[middle:])
@@ -141,7 +146,8 @@ def corpus_state(subject: MetricSubject) -> None:
     """The references of other examples change no row of a metric that declares no
     corpus state.
     """
-    base, metric = subject.base, subject.component
+    base = subject.base
+    metric = subject.component
     if has_corpus_state(metric):
         raise NotApplicable("declares corpus state")
     # a new instance keeps nothing that the first one has read
@@ -164,7 +170,8 @@ def weights(subject: MetricSubject) -> None:
     """Weights of 1 change nothing, weight 2 counts an example twice,
     weight 0 leaves it out.
     """
-    metric, stats = subject.component, subject.base.stats[subject.base.is_defined]
+    metric = subject.component
+    stats = subject.base.stats[subject.base.is_defined]
     count = len(stats)
     if not count:
         raise NotApplicable("is undefined for all plain examples")
@@ -196,7 +203,8 @@ def weights(subject: MetricSubject) -> None:
 def _ensure_same_scores(
     subject: MetricSubject, sets: Sequence[CaptionSet], texts: str
 ) -> None:
-    base, numbers = subject.base, subject.numbers(sets)
+    base = subject.base
+    numbers = subject.numbers(sets)
     difference = largest_difference(base.per_example, numbers.per_example, sets)
     same = nearly_equal(numbers.per_example, base.per_example, subject.tolerance)
     ensure(same, f"scores change with the order of the {texts}: {difference}")
@@ -248,7 +256,8 @@ def odd_texts(subject: MetricSubject) -> None:
     """Empty, blank, one-word, unicode and long candidates are scored or undefined, and
     change no other example's row (embeddings: 1e-5).
     """
-    base, sets = subject.base, subject.sets
+    base = subject.base
+    sets = subject.sets
     for kind, texts in UNUSUAL_TEXTS.items():
         changed = [with_candidates(sets[0], texts), *sets[1:]]
         with violation_on_error(f"candidates ({kind})"):
@@ -263,7 +272,8 @@ def odd_texts(subject: MetricSubject) -> None:
 @INVARIANCE_CHECKS.of(MetricSubject)
 def odd_references(subject: MetricSubject) -> None:
     """Empty, blank, one-word, unicode and long references are scored or undefined."""
-    _, sets = subject.base, subject.sets
+    _ = subject.base
+    sets = subject.sets
     for kind, texts in UNUSUAL_TEXTS.items():
         references = repeat_to(texts, len(sets[0].references))
         changed = [replace(sets[0], references=references), *sets[1:]]
@@ -313,7 +323,8 @@ def _expected_numbers(
     same expectation on both. The number of a corpus metric stands for the scores. None
     where the metric needs the whole set.
     """
-    sets, features = subject.sets, subject.fit_features()
+    sets = subject.sets
+    features = subject.fit_features()
     count = min(len(getattr(item, side)) for item in sets)
     sizes = {
         name: min(len(getattr(item, name)) for item in sets) for name in SET_SIZES

@@ -85,7 +85,9 @@ class MetricSubject(BaseSubject[Numbers]):
         Catalogue entry of the metric, when it is checked by name.
     """
 
-    noun, base_check, scope = "scores", "scores", "scores captions, not token scores"
+    noun = "scores"
+    base_check = "scores"
+    scope = "scores captions, not token scores"
 
     captions: Sequence[CaptionSet] | None = field(default=None, kw_only=True)
     entry: Entry | None = field(default=None, kw_only=True)
@@ -203,7 +205,8 @@ class MetricSubject(BaseSubject[Numbers]):
         candidates or references.
         """
         spec = self.component.spec
-        n, m = max(2, spec.min_candidates), max(3, spec.min_references)
+        n = max(2, spec.min_candidates)
+        m = max(3, spec.min_references)
         if n > limit or m > limit:
             raise NotApplicable(
                 f"{n} + {m} texts have too many relabelings to enumerate"
@@ -226,11 +229,9 @@ class TokenScoreSubject(BaseSubject[dict[str, float]]):
         Catalogue entry of the metric, when it is checked by name.
     """
 
-    noun, base_check, scope = (
-        "columns",
-        "columns",
-        "scores token probabilities, not captions",
-    )
+    noun = "columns"
+    base_check = "columns"
+    scope = "scores token probabilities, not captions"
 
     entry: Entry | None = field(default=None, kw_only=True)
 
@@ -295,7 +296,8 @@ def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bo
     if len(left) != len(right):
         return False
     if isinstance(left, Objects) and isinstance(right, Objects):
-        arrays, others = left.to_arrays(), right.to_arrays()
+        arrays = left.to_arrays()
+        others = right.to_arrays()
         return set(arrays) == set(others) and all(
             _same(arrays[name], others[name], tolerance) for name in arrays
         )
@@ -319,10 +321,8 @@ def nearly_equal(left: Instance, right: Instance, tolerance: float = 0.0) -> boo
 
     With a ``tolerance`` they may differ by this share of the largest number.
     """
-    share, largest = (
-        max(tolerance, RELATIVE_TOLERANCE),
-        np.nanmax(np.abs(right), initial=0.0) if tolerance else 0.0,
-    )
+    share = max(tolerance, RELATIVE_TOLERANCE)
+    largest = np.nanmax(np.abs(right), initial=0.0) if tolerance else 0.0
     return np.allclose(
         left,
         right,
@@ -338,7 +338,8 @@ def largest_difference(
     """Return ``scene-2: 0.5 and 0.25``: the example on which two arrays of scores (B,)
     differ most.
     """
-    left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    left = np.asarray(left, dtype=float)
+    right = np.asarray(right, dtype=float)
     # infinite scores are reported by the check 'finite'
     with np.errstate(invalid="ignore"):
         gap = np.where(

@@ -81,7 +81,8 @@ def spec(subject: MetricSubject | TokenScoreSubject) -> None:
 @SCORE_CHECKS.add
 def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
     """Level, direction and needs in the catalogue are those of ``spec``."""
-    entry, fields = subject.entry, subject.component.spec
+    entry = subject.entry
+    fields = subject.component.spec
     if entry is None:
         raise NotApplicable("is not checked by its name in the catalogue")
     ensure(
@@ -121,7 +122,8 @@ def shapes(subject: MetricSubject) -> None:
     weights (W, B) an array (W,).
     """
     _ = subject.base
-    metric, features = subject.component, subject.fit_features()
+    metric = subject.component
+    features = subject.fit_features()
     batch = features.batch(subject.sets)
     stats = metric.stats(batch, features, subject.state(features))
     if isinstance(stats, Objects):
@@ -168,7 +170,8 @@ def bounds(subject: MetricSubject) -> None:
     """Per-example scores lie within ``spec.bounds``,
     those of embeddings within 1e-5.
     """
-    base, limits = subject.base, subject.component.spec.bounds
+    base = subject.base
+    limits = subject.component.spec.bounds
     if limits is None:
         raise NotApplicable("declares no bounds")
     slack = max(subject.tolerance, 1e-9) * max(
@@ -189,10 +192,8 @@ def direction(subject: MetricSubject) -> None:
     share no word with them.
     """
     _ = subject.base
-    better, needed = (
-        subject.component.spec.higher_is_better,
-        subject.component.spec.needs,
-    )
+    better = subject.component.spec.higher_is_better
+    needed = subject.component.spec.needs
     if better is None or "references" not in needed:
         raise NotApplicable(
             "has no direction" if better is None else "does not read references"
@@ -201,7 +202,8 @@ def direction(subject: MetricSubject) -> None:
     comparable = ~np.isnan(identical) & ~np.isnan(disjoint)
     if not comparable.any():
         raise NotApplicable("undefined for identical or for disjoint candidates")
-    good, bad = float(identical[comparable].mean()), float(disjoint[comparable].mean())
+    good = float(identical[comparable].mean())
+    bad = float(disjoint[comparable].mean())
     ensure(
         good >= bad if better else good <= bad,
         f"identical candidates score {good:.6g}, disjoint ones {bad:.6g}, "
@@ -212,7 +214,9 @@ def direction(subject: MetricSubject) -> None:
 @SCORE_CHECKS.of(MetricSubject)
 def needs(subject: MetricSubject) -> None:
     """The metric reads every input that ``spec.needs`` declares, and no other."""
-    base, declared, sets = subject.base, subject.component.spec.needs, subject.sets
+    base = subject.base
+    declared = subject.component.spec.needs
+    sets = subject.sets
     reads = not all(
         nearly_equal(_values(subject.numbers(changed_sets)), _values(base))
         for changed_sets in _other_references(sets)
@@ -287,7 +291,8 @@ def ensure_finite(
     An example of a corpus metric may be defined without a score of its own (it has no
     n-gram, for example).
     """
-    defined, per_example = numbers.is_defined, numbers.per_example
+    defined = numbers.is_defined
+    per_example = numbers.per_example
     corpus = subject.component.spec.level == "corpus"
     wrong = np.isinf(per_example) | (defined & np.isnan(per_example) & (not corpus))
     if wrong.any():

@@ -46,7 +46,8 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
             f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
             f"digits and hyphens: my-{kind}"
         )
-    package, root = name.replace("-", "_"), Path(folder or name)
+    package = name.replace("-", "_")
+    root = Path(folder or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise HarnessError(
             f"new-plugin: {root} exists and is not empty; "

@@ -29,6 +29,7 @@ from harness.testing.results import Instance, NotApplicable, Violation, ensure
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]+|<[\w.]+ object")
 SEEDS = (1, 2)
 """Seeds of the global random states under which results are computed again."""
+PLAIN_TYPES = (bool, int, float, str, type(None))
 
 
 def name(subject: AnySubject) -> None:
@@ -64,11 +65,9 @@ def fingerprint(subject: AnySubject) -> None:
 
 
 def _ensure_stable_identity(subject: AnySubject) -> None:
-    component, call, text = (
-        subject.component,
-        f"{subject.identity_method}()",
-        subject.identity(),
-    )
+    component = subject.component
+    call = f"{subject.identity_method}()"
+    text = subject.identity()
     ensure(
         isinstance(text, str) and text.strip(),
         f"{call} returns {text!r}; expected a text",
@@ -115,7 +114,8 @@ def pickles(subject: AnySubject) -> None:
     """A pickled copy, as a worker process gets it,
     has the same signature and returns the same results.
     """
-    base, copy = subject.base, pickled_copy(subject.component)
+    base = subject.base
+    copy = pickled_copy(subject.component)
     ensure(
         subject.identity(copy) == subject.identity(),
         f"has another {subject.identity_method} after pickling",
@@ -128,7 +128,9 @@ def parameters(subject: AnySubject) -> None:
     """A parameter that changes the results changes the signature or fingerprint,
     by which caches are keyed.
     """
-    base, identity, count = subject.base, subject.identity(), 0
+    base = subject.base
+    identity = subject.identity()
+    count = 0
     if not constructor_parameters(type(subject.component)):
         raise NotApplicable("has no parameters")
     for change, variant in variants(subject.component, subject.parameters):
@@ -193,9 +195,6 @@ for one identity.
 LOCAL_CONDUCT = (prints_nothing, writes_nothing)
 """Side effects of every kind; adapters and readers may open connections to a server."""
 CONDUCT = (*LOCAL_CONDUCT, no_network)
-
-
-PLAIN_TYPES = (bool, int, float, str, type(None))
 
 
 def constructor_values(

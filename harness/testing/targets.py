@@ -101,7 +101,8 @@ def subject_of(
     if isinstance(component, (str, Mapping)):
         entry = current().get(kind, split_spec(component, SINGULAR[kind])[0])
     created = create_component(kind, component)
-    instance, parameters = created.instance, created.parameters or None
+    instance = created.instance
+    parameters = created.parameters or None
     check_instance(kind, f"{SINGULAR[kind]} '{_name(component, instance)}'", instance)
     if kind == "metrics":
         if instance.spec.level == "model":
@@ -148,9 +149,12 @@ def create_component(
     if isinstance(component, (str, Mapping)):
         name, values = split_spec(component, SINGULAR[kind])
         values = {**values, **(params or {})}
-        label, factory = f"{SINGULAR[kind]} '{name}'", current().load(kind, name)
+        label = f"{SINGULAR[kind]} '{name}'"
+        factory = current().load(kind, name)
     elif inspect.isclass(component) or inspect.isfunction(component):
-        label, factory, values = component.__name__, component, dict(params or {})
+        label = component.__name__
+        factory = component
+        values = dict(params or {})
     else:
         return Component(component)
     try:
@@ -249,7 +253,8 @@ def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Targ
     """Return the components that a Python file defines."""
     if not path.is_file():
         raise HarnessError(f"{path}: no such file")
-    folder, name = path.resolve().parent, path.stem
+    folder = path.resolve().parent
+    name = path.stem
     # a module of a package is imported as one
     while (folder / "__init__.py").is_file():
         folder, name = folder.parent, f"{folder.name}.{name}"
@@ -365,7 +370,8 @@ def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[T
     registry = current()
     prefix, _, bare_name = text.partition("/")
     if kind is None and prefix in KINDS and bare_name:
-        kind, text = prefix, bare_name
+        kind = prefix
+        text = bare_name
     kinds = [kind] if kind else list(KINDS)
     entries = [
         entry

@@ -30,7 +30,9 @@ RUN_EXAMPLES = 12
 class ReaderSubject(BaseSubject[list[Any]]):
     """A reader, checked on its first examples."""
 
-    noun, base_check, identity_method = "examples", "examples", "fingerprint"
+    noun = "examples"
+    base_check = "examples"
+    identity_method = "fingerprint"
 
     def compute(self, component: Instance = None) -> list[Any]:
         """Return the first examples of the reader, at most :data:`MAX_EXAMPLES`."""

@@ -18,7 +18,20 @@ from harness_models.vlp import authors as vlp_authors
 from harness_models.vlp.bert import BertSizes
 from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
 
-COUNT, LIMIT, STOP = 64, 14, 3
+COUNT = 64
+LIMIT = 14
+STOP = 3
+SEARCHES = [
+    Decoding("greedy"),
+    Decoding("sample", candidates=4),
+    Decoding("nucleus", temperature=1.3, top_k=20, top_p=0.9, candidates=4),
+    Decoding("beam", beams=4, candidates=3, length_penalty=0.7, max_length=10),
+    Decoding(
+        "diverse-beam", beams=4, candidates=4, options={"groups": 2}, max_length=10
+    ),
+    Decoding("authors-beam", beams=4, candidates=2, max_length=10),
+    Decoding("authors-greedy", max_length=10),
+]
 
 
 class ClipCapCase:
@@ -96,19 +109,6 @@ def captions(case, decoding, index):
 
 def ids(decoded):
     return [[h.tokens.tolist() for h in hypotheses] for hypotheses in decoded]
-
-
-SEARCHES = [
-    Decoding("greedy"),
-    Decoding("sample", candidates=4),
-    Decoding("nucleus", temperature=1.3, top_k=20, top_p=0.9, candidates=4),
-    Decoding("beam", beams=4, candidates=3, length_penalty=0.7, max_length=10),
-    Decoding(
-        "diverse-beam", beams=4, candidates=4, options={"groups": 2}, max_length=10
-    ),
-    Decoding("authors-beam", beams=4, candidates=2, max_length=10),
-    Decoding("authors-greedy", max_length=10),
-]
 
 
 @pytest.mark.first_case_fast

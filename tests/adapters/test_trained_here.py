@@ -51,7 +51,8 @@ def beats_shuffled(adapter, examples: list[Example]) -> dict[str, tuple[float, f
         for g in adapter.generate(examples, Decoding("sample", candidates=10), seeds)
     ]
     references = [list(example.references) for example in examples]
-    cider, trm = harness.metric("cider"), harness.metric("trm", distance="cider")
+    cider = harness.metric("cider")
+    trm = harness.metric("trm", distance="cider")
     scores = {
         "cider": (
             cider(best, references).value,

@@ -33,7 +33,8 @@ def test_the_view_of_a_scene_does_not_depend_on_the_others():
 
 def test_the_blur_nearest_to_the_published_baseline_is_chosen():
     unblurred = Baseline(0.0, 0.0, 5.876, 0.720)
-    near, far = Baseline(0.75, 0.25, 5.90, 0.70), Baseline(0.85, 0.45, 5.88, 0.90)
+    near = Baseline(0.75, 0.25, 5.90, 0.70)
+    far = Baseline(0.85, 0.45, 5.88, 0.90)
     assert choose([unblurred, far, near]) == near
 
 

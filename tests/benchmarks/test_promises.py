@@ -79,7 +79,8 @@ def test_clusters_have_numbered_examples(clusters):
 
 
 def test_the_page_shows_the_figures_that_are_kept():
-    promises, figures = find_promises(), json.loads((ROOT / FIGURES).read_text())
+    promises = find_promises()
+    figures = json.loads((ROOT / FIGURES).read_text())
     assert set(figures) <= set(promises)
     page = (ROOT / PAGE).read_text()
     assert page.partition(MARKS[0])[2].partition(MARKS[1])[0].strip() == table(

@@ -166,10 +166,8 @@ def test_the_largest_difference_of_a_run(papers, tmp_path, monkeypatch):
 
 
 def test_the_largest_difference_is_of_one_task(papers):
-    rows, task = (
-        [("A", (1.5, 0.2)), ("B", (3.0, math.nan))],
-        [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}],
-    )
+    rows = [("A", (1.5, 0.2)), ("B", (3.0, math.nan))]
+    task = [{"label": "A", "task": "t", "values": {"x": 1.0, "y": "< 0.5"}}]
     table = papers.PublishedTable.model_validate(
         {
             "source": "a paper",

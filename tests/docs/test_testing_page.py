@@ -14,7 +14,8 @@ def test_every_finding_has_tests(root):
     )[2:]
     assert len(rows) == 13
     for row in rows:
-        path, names = "", re.findall(r"`([\w/.]*)::(\w+)`", row)
+        path = ""
+        names = re.findall(r"`([\w/.]*)::(\w+)`", row)
         assert names, row
         for folder, name in names:
             path = folder or path

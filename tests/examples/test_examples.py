@@ -37,7 +37,8 @@ def installed(root, tmp_path_factory):
     """A function that runs a module of Python where both packages are installed,
     in a folder of its own.
     """
-    site, folder = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
+    site = tmp_path_factory.mktemp("site")
+    folder = tmp_path_factory.mktemp("work")
 
     def call(*arguments, **environment):
         return subprocess.run(

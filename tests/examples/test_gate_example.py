@@ -22,7 +22,8 @@ METRICS = "cider,rouge"
 @pytest.fixture(scope="module")
 def runs(root, tmp_path_factory):
     """Folder with the runs of the page, scored by its commands."""
-    folder, source = tmp_path_factory.mktemp("gate"), root / "examples" / "gate"
+    folder = tmp_path_factory.mktemp("gate")
+    source = root / "examples" / "gate"
     for version in ("baseline", "good", "worse", "unsure"):
         harness(
             folder,

@@ -108,10 +108,8 @@ def test_self_critical_rewards_have_the_shape_of_the_sampled_tokens() -> None:
     reward = harness.reward(
         "ciderd", REFERENCES, decode=words, end=0, baseline="greedy"
     )
-    greedy, sampled = (
-        np.array([[1, 2, 0], [1, 3, 0]]),
-        np.array([[1, 2, 4], [2, 0, 0], [1, 3, 0], [3, 0, 0]]),
-    )
+    greedy = np.array([[1, 2, 0], [1, 3, 0]])
+    sampled = np.array([[1, 2, 4], [2, 0, 0], [1, 3, 0], [3, 0, 0]])
     out = signatures.self_critical_reward(reward)(greedy, ["1", "2"], sampled)
     plain = harness.reward("ciderd", REFERENCES)
     expected = (

@@ -79,7 +79,8 @@ def test_p_values_of_shapes_that_differ(project):
 
 def test_a_budget_below_the_number_of_relabelings_gives_monte_carlo(project):
     metric = harness.metric("length", p_value="exact", budget=1, draws=50)
-    first, second = metric(*PAIR, seed=1), metric(*PAIR, seed=1)
+    first = metric(*PAIR, seed=1)
+    second = metric(*PAIR, seed=1)
     assert first.p_method == "monte-carlo, fisher-discrete"
     assert first.p_values is not None and second.p_values is not None
     assert first.p_values.tolist() == second.p_values.tolist()

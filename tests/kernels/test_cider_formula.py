@@ -43,8 +43,11 @@ def test_weights_are_counts_times_the_log_of_the_inverse_document_frequency():
 
 
 def test_a_score_is_the_mean_cosine_of_the_orders_times_the_length_penalty():
-    hyp, ref = ["a", "dog"], ["a", "dog", "sat"]
-    a, dog, sat = math.log(3 / 2), math.log(3), math.log(3)
+    hyp = ["a", "dog"]
+    ref = ["a", "dog", "sat"]
+    a = math.log(3 / 2)
+    dog = math.log(3)
+    sat = math.log(3)
     cosines = (a**2 + dog**2) / math.hypot(a, dog) / math.hypot(
         a, dog, sat
     ) + 1 / math.sqrt(2)
@@ -73,7 +76,8 @@ def test_with_one_document_every_score_is_zero():
 
 
 def test_the_score_of_several_references_is_their_mean():
-    hyp, refs = ["the", "dog"], [["the", "dog"], ["a", "dog"]]
+    hyp = ["the", "dog"]
+    refs = [["the", "dog"], ["a", "dog"]]
     assert (
         score(hyp, refs, DF, 3)
         == (pair_score(hyp, refs[0], DF, 3) + pair_score(hyp, refs[1], DF, 3)) / 2

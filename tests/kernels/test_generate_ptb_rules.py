@@ -45,7 +45,8 @@ def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] 
     """
     sets = list(tables.sets)
     retries: list[tuple[int, int, int]] = []
-    at, token_end = start, -1
+    at = start
+    token_end = -1
 
     def fits(number: int, place: int) -> bool:
         return place < len(text) and any(
@@ -63,16 +64,22 @@ def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] 
                 return at, token_end
             succeeds = False
         elif name == "CHARACTER":
-            succeeds, at, address = text[at : at + 1] == chr(a), at + 1, address + 2
+            succeeds = text[at : at + 1] == chr(a)
+            at = at + 1
+            address = address + 2
         elif name == "SET":
-            succeeds, at, address = fits(a, at), at + 1, address + 2
+            succeeds = fits(a, at)
+            at = at + 1
+            address = address + 2
         elif name == "LOOK":
-            succeeds, address = fits(a, at), address + 2
+            succeeds = fits(a, at)
+            address = address + 2
         elif name in ("RUN", "WHOLE_RUN"):
             end = at
             while end - at < (len(text) if c == NO_LIMIT else c) and fits(a, end):
                 end += 1
-            succeeds, address = end >= at + b, address + 4
+            succeeds = end >= at + b
+            address = address + 4
             if name == "RUN":
                 retries += [(address, place, 0) for place in range(at + b, end)]
             at = end
@@ -88,7 +95,8 @@ def run(tables: Tables, address: int, text: str, start: int) -> tuple[int, int] 
         elif name == "JUMP":
             address = a
         else:
-            token_end, address = at, address + 1
+            token_end = at
+            address = address + 1
         if not succeeds:
             if not retries:
                 return None
@@ -146,7 +154,8 @@ def test_programs_match_as_python_does(token, context, texts):
 @settings(deadline=None, max_examples=200)
 def test_first_and_needed_characters_are_in_every_match(pattern, texts):
     nodes = parse(pattern)
-    first, need = first_characters(nodes), needed(nodes)
+    first = first_characters(nodes)
+    need = needed(nodes)
     for text in texts:
         if re.match(pattern, text):
             following = [*map(ord, text[:1])]

@@ -244,11 +244,9 @@ def test_score_with_a_damaged_lexicon_is_right_and_has_one_note(
 
 
 def test_file_is_written_in_the_background(sources, root, monkeypatch):
-    begin, store, threads = (
-        threading.Event(),
-        files._store_file,
-        set(threading.enumerate()),
-    )
+    begin = threading.Event()
+    store = files._store_file
+    threads = set(threading.enumerate())
     monkeypatch.setattr(
         files, "_store_file", lambda data, path: begin.wait() and store(data, path)
     )
@@ -423,7 +421,9 @@ def test_hash_of_each_file_is_recorded_once(sources, root, monkeypatch):
 
 def test_other_content_of_equal_size_and_modification_time_is_detected(sources):
     path = sources.paraphrases
-    before, status, data = files.content_key(sources), path.stat(), path.read_bytes()
+    before = files.content_key(sources)
+    status = path.stat()
+    data = path.read_bytes()
     path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert (path.stat().st_size, path.stat().st_mtime_ns) == (

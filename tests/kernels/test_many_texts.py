@@ -137,7 +137,8 @@ def ngram_numbers(engine, texts, n, order, clip, sigma):
     rows = index.add(texts)
     grams = index.gram_rows(rows).reshape(-1, GROUP)
     words = rows.reshape(-1, GROUP)
-    hyp, ref = np.ascontiguousarray(grams[:, :n]), np.ascontiguousarray(grams[:, n:])
+    hyp = np.ascontiguousarray(grams[:, :n])
+    ref = np.ascontiguousarray(grams[:, n:])
     starts = np.arange(len(ref) + 1) * ref.shape[1]
     idf = engine.cider_idf(
         index.document_frequencies(ref.ravel(), starts), float(len(ref))
@@ -176,10 +177,8 @@ def rouge_numbers(engine, index, words, labels):
     """
     sizes = index.lengths(words.ravel()).reshape(words.shape)
     if sizes.max() > LONG:
-        first, others = (
-            np.ascontiguousarray(words[:, :1]),
-            np.ascontiguousarray(words[:, 1:]),
-        )
+        first = np.ascontiguousarray(words[:, :1])
+        others = np.ascontiguousarray(words[:, 1:])
         return [
             engine.lcs_pairs(index, first, others),
             engine.lcs_pairs(index, others, first),
@@ -226,10 +225,8 @@ def meteor_numbers(engine, new_meteor_texts, texts):
     hyps = np.tile(np.array([0] * (GROUP - 1) + [1], dtype=np.int32), groups)
     refs = np.tile(np.array([*range(1, GROUP), 0], dtype=np.int32), groups)
     rows = np.arange(len(hyps), dtype=np.int64)
-    scores, statistics = (
-        np.full(len(hyps), -1.0),
-        np.full((len(hyps), 23), -1, dtype=np.int32),
-    )
+    scores = np.full(len(hyps), -1.0)
+    statistics = np.full((len(hyps), 23), -1, dtype=np.int32)
     bounds = np.arange(groups + 1, dtype=np.int64) * GROUP
     found = table.align(
         bounds, ids, bounds, hyps, refs, rows, 0, groups, scores, statistics

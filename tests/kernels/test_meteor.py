@@ -138,10 +138,8 @@ def test_first_best_is_the_first_maximum_of_each_run(runs):
 
 
 def test_chunk_of_a_complete_match_is_not_summed():
-    complete, partial = (
-        [3, 3, 0, 0, *[3, 3, 0, 0], *[0] * 12, 1, 3, 3],
-        [3, 4, 0, 0, *[3, 3, 0, 0], *[0] * 12, 1, 3, 3],
-    )
+    complete = [3, 3, 0, 0, *[3, 3, 0, 0], *[0] * 12, 1, 3, 3]
+    partial = [3, 4, 0, 0, *[3, 3, 0, 0], *[0] * 12, 1, 3, 3]
     rows = np.array([complete, partial])
     sums = meteor.summable(rows[None])
     assert sums.shape == (1, 2, meteor.N_STATISTICS)

@@ -85,10 +85,8 @@ def all_pairs(table, texts, rows=None):
     n = len(texts)
     hyps, refs = (places.ravel().astype(np.int32) for places in np.indices((n, n)))
     rows = np.arange(n * n, dtype=np.int64) if rows is None else rows
-    scores, statistics = (
-        np.full(n * n, -1.0),
-        np.full((int(rows.max(initial=-1)) + 1, 23), -1, dtype=np.int32),
-    )
+    scores = np.full(n * n, -1.0)
+    statistics = np.full((int(rows.max(initial=-1)) + 1, 23), -1, dtype=np.int32)
     bounds = np.array([0, n]), np.array([0, n * n])
     excess = table.align(
         bounds[0],
@@ -188,9 +186,11 @@ def test_groups_from_start_to_stop_are_aligned(new_meteor_texts, engine):
     table = new_meteor_texts(engine)
     ids = table.intern(["a dog", "the dog", "dogs", "a hound", "a dog"])
     # the second group is empty
-    starts, pairs = np.array([0, 2, 2, 5]), np.array([0, 1, 1, 3])
+    starts = np.array([0, 2, 2, 5])
+    pairs = np.array([0, 1, 1, 3])
     places = np.array([0, 0, 1], dtype=np.int32), np.array([1, 1, 2], dtype=np.int32)
-    scores, statistics = np.full(3, -1.0), np.zeros((0, 23), dtype=np.int32)
+    scores = np.full(3, -1.0)
+    statistics = np.zeros((0, 23), dtype=np.int32)
     none = np.full(3, -1)
     assert (
         table.align(starts, ids, pairs, *places, none, 1, 3, scores, statistics) == -1

@@ -35,10 +35,8 @@ def row(lengths, functions=(0, 0), modules=((0, 0, 0, 0),), chunks=1):
 @st.composite
 def statistics_rows(draw):
     """Return statistics of a possible alignment."""
-    content, function = (
-        draw(st.lists(st.integers(0, 5), min_size=4, max_size=4)),
-        draw(st.lists(st.integers(0, 5), min_size=4, max_size=4)),
-    )
+    content = draw(st.lists(st.integers(0, 5), min_size=4, max_size=4))
+    function = draw(st.lists(st.integers(0, 5), min_size=4, max_size=4))
     rest = draw(st.lists(st.integers(0, 5), min_size=4, max_size=4))
     modules = [(c, c, f, f) for c, f in zip(content, function)]
     matched = sum(content) + sum(function)
@@ -82,7 +80,8 @@ def test_no_match_scores_zero(stats):
 
 
 def test_formula_of_a_partial_match():
-    precision, recall = 2 / 3, 2 / 4
+    precision = 2 / 3
+    recall = 2 / 4
     f_mean = 1 / (0.15 / precision + 0.85 / recall)
     expected = f_mean * (1 - 0.6 * (2 / 2) ** 0.2)
     assert segment_score(

@@ -119,7 +119,8 @@ def test_search_prefers_more_words_then_fewer_chunks_then_the_earlier_path():
         Match(1, 1, 2, 1, EXACT),
     ]
     assert search(contiguous, 2) == [contiguous[0], contiguous[2]]
-    phrase, word = Match(0, 2, 0, 2, PARAPHRASE), Match(1, 1, 0, 1, EXACT)
+    phrase = Match(0, 2, 0, 2, PARAPHRASE)
+    word = Match(1, 1, 0, 1, EXACT)
     assert search([word, phrase], 2) == [phrase]  # both count two words in one chunk
 
 

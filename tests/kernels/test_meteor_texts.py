@@ -60,7 +60,8 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join), max
 @settings(deadline=None)
 @given(TEXTS)
 def test_both_engines_number_texts_alike(new_meteor_texts, texts):
-    ours, theirs = new_meteor_texts(compiled), new_meteor_texts(reference)
+    ours = new_meteor_texts(compiled)
+    theirs = new_meteor_texts(reference)
     ids = ours.intern(texts)
     assert ids.dtype == np.int64
     assert ids.tolist() == theirs.intern(texts).tolist()
@@ -74,11 +75,9 @@ def test_both_engines_number_texts_alike(new_meteor_texts, texts):
 @settings(deadline=None)
 @given(calls=st.lists(TEXTS, min_size=1, max_size=3))
 def test_rows_of_an_index_are_the_texts_of_their_words(new_meteor_texts, engine, calls):
-    table, fresh, index = (
-        new_meteor_texts(engine),
-        new_meteor_texts(engine),
-        engine.TextIndex("none"),
-    )
+    table = new_meteor_texts(engine)
+    fresh = new_meteor_texts(engine)
+    index = engine.TextIndex("none")
     for texts in calls:
         texts = [*texts, *texts[:2]]  # duplicates inside one call
         rows = index.add(texts)
@@ -129,7 +128,8 @@ def test_no_texts(new_meteor_texts, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_bad_input_is_one_line(new_meteor_texts, engine):
-    table, index = new_meteor_texts(engine), engine.TextIndex("none")
+    table = new_meteor_texts(engine)
+    index = engine.TextIndex("none")
     with pytest.raises(TypeError, match="expected a sequence of texts, found one str"):
         table.intern("a dog")
     with pytest.raises(TypeError, match="expected texts of type str, found bytes"):
@@ -147,7 +147,8 @@ def test_bad_input_is_one_line(new_meteor_texts, engine):
 
 
 def test_wrong_types_of_arrays_are_refused(new_meteor_texts):
-    table, index = new_meteor_texts(compiled), compiled.TextIndex("none")
+    table = new_meteor_texts(compiled)
+    index = compiled.TextIndex("none")
     with pytest.raises(TypeError):
         table.add_rows(index, np.array([0.0]))
     with pytest.raises(TypeError):

@@ -24,11 +24,9 @@ def examples(draw, most=3):
     """Texts of B examples with n candidates and m references,
     at most ``most`` of each, as a list of B lists.
     """
-    size, n, m = (
-        draw(st.integers(1, most)),
-        draw(st.integers(1, most)),
-        draw(st.integers(1, most)),
-    )
+    size = draw(st.integers(1, most))
+    n = draw(st.integers(1, most))
+    m = draw(st.integers(1, most))
     texts = draw(
         st.lists(
             st.lists(TEXT, min_size=n + m, max_size=n + m), min_size=size, max_size=size
@@ -95,7 +93,8 @@ def test_bleu_of_counts(rows, order):
 @given(examples(most=2), st.integers(1, 4))
 def test_bleu_under_relabelings(drawn, order):
     texts, _ = drawn
-    labels, out = labels_of(len(texts[0])), []
+    labels = labels_of(len(texts[0]))
+    out = []
     for engine in (compiled, reference):
         index, rows = rows_of(engine, texts, True)
         out.append(engine.bleu_relabel(index, rows, labels, order))
@@ -129,10 +128,8 @@ def test_common_subsequences_and_relabelings_of_rouge(drawn):
         grams=False,
     )
     index, rows = rows_of(compiled, texts, False)
-    lcs, lengths = (
-        compiled.lcs_pairs(index, rows, rows),
-        index.lengths(rows.ravel()).reshape(rows.shape),
-    )
+    lcs = compiled.lcs_pairs(index, rows, rows)
+    lengths = index.lengths(rows.ravel()).reshape(rows.shape)
     labels = labels_of(rows.shape[1])
     arguments = (lcs, lengths, labels, 1.2)
     assert np.array_equal(

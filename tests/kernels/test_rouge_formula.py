@@ -33,10 +33,8 @@ def test_scores_are_in_the_unit_interval_and_one_for_a_reference(hyp, refs):
 
 
 def test_precision_and_recall_come_from_different_references():
-    hyp, refs = (
-        ["a", "dog", "runs"],
-        [["a", "dog"], ["a", "dog", "runs", "home", "fast"]],
-    )
+    hyp = ["a", "dog", "runs"]
+    refs = [["a", "dog"], ["a", "dog", "runs", "home", "fast"]]
     # precision 2/3 and recall 1, precision 1 and recall 3/5
     singles = [score(hyp, [ref]) for ref in refs]
     assert max(singles) < 0.9

@@ -32,7 +32,8 @@ def convolve_laws(laws: np.ndarray, counts: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("size", [2, 4, 8, 64, 256])
 def test_the_law_of_a_sum_is_the_convolution(size):
     rng = np.random.default_rng(size)
-    laws, counts = random_laws(rng, 3, size), np.array([0, 1, 7])
+    laws = random_laws(rng, 3, size)
+    counts = np.array([0, 1, 7])
     found = compiled.sum_law(laws, counts)
     assert found == pytest.approx(convolve_laws(laws, counts), abs=1e-14)
     assert np.array_equal(found, readable.sum_law(laws, counts))

@@ -59,8 +59,10 @@ def test_equal_texts_share_a_row_and_empty_texts_are_one_empty_word(engine):
 
 @given(TEXTS)
 def test_both_engines_have_the_same_rows_and_ngrams(texts):
-    ours, theirs = compiled.TextIndex("none"), reference.TextIndex("none")
-    rows, expected = ours.add(texts), theirs.add(texts)
+    ours = compiled.TextIndex("none")
+    theirs = reference.TextIndex("none")
+    rows = ours.add(texts)
+    expected = theirs.add(texts)
     assert state_of(ours, rows) == state_of(theirs, expected)
     grams = ours.gram_rows(rows)
     assert grams.tolist() == theirs.gram_rows(expected).tolist()
@@ -75,7 +77,8 @@ def test_both_engines_have_the_same_rows_and_ngrams(texts):
 
 @given(TEXTS, TEXTS, st.booleans())
 def test_a_rollback_forgets_what_came_after_the_mark(first, second, keep_grams):
-    index, fresh = compiled.TextIndex("none"), compiled.TextIndex("none")
+    index = compiled.TextIndex("none")
+    fresh = compiled.TextIndex("none")
     rows = index.add(first)
     index.gram_rows(rows[::2].copy())
     fresh.gram_rows(fresh.add(first)[::2].copy())

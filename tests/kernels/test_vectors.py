@@ -109,11 +109,9 @@ def test_decimal_and_hexadecimal_numbers_agree():
 def test_a_case_has_numbers_of_every_step():
     case = next(case for case in vectors("cider")["cases"] if case["kind"] == "plain")
     candidate = case["texts"][case["examples"][0]["candidate"]]
-    gram, count, weight = (
-        candidate["grams"][0][0],
-        candidate["counts"][0][0],
-        candidate["weights"][0][0],
-    )
+    gram = candidate["grams"][0][0]
+    count = candidate["counts"][0][0]
+    weight = candidate["weights"][0][0]
     name, frequency, idf = case["grams"][gram]
     assert case["candidates"][0].startswith(name)
     assert frequency <= case["documents"]

@@ -124,7 +124,8 @@ def test_weighted_sums_of_draws_have_the_bits_of_the_harness(node, n):
     columns = np.column_stack(
         [rng.random(n), rng.integers(0, 9, n), rng.random(n) * 1e-3 - 5e-4]
     )
-    family, draws = DrawFamily(n, 300, 5), 300
+    family = DrawFamily(n, 300, 5)
+    draws = 300
     kind = "patterns" if family.exact else "assignments"
     expected = {
         "resamples": family.resamples(),
@@ -190,11 +191,9 @@ def test_statistics_under_relabelings_have_the_bits_of_the_python_package(node):
     index = TextIndex("none")
     rows = index.add(texts)[None]
     labels = permutation.relabelings(2, 3)
-    common, lengths, bits = (
-        ngram.common_lengths(index, rows, rows),
-        ngram.row_lengths(index, rows),
-        labels.astype(int).ravel().tolist(),
-    )
+    common = ngram.common_lengths(index, rows, rows)
+    lengths = ngram.row_lengths(index, rows)
+    bits = labels.astype(int).ravel().tolist()
     pairs = np.random.default_rng(0).random((1, 5, 5))
     rouge, best = node(
         "run_calls.mjs",

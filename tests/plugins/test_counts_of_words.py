@@ -124,7 +124,8 @@ OF_CORPORA: list[tuple[str, dict[str, Any]]] = [
 def test_numbers_have_their_pinned_bits():
     sets = some_sets(9, 3, 4)
     features = FeatureCache([item.references for item in sets])
-    batch, out = features.batch(sets), dict[str, Any]()
+    batch = features.batch(sets)
+    out = dict[str, Any]()
     for name, parameters in FORMS:
         metric = registry.resolve("metrics", {name: parameters})
         state = metric.fit(features.references, features)

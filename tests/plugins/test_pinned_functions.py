@@ -58,6 +58,43 @@ from tests.support import metric_reports as reports
 from tests.support.metric_forms import judging
 from tests.support.pinned import as_text, assert_pinned
 
+ANSWERS = (
+    '{"score": 70}',
+    'Sure:\n```json\n{"score": "85/100", "reason": "both {a} dog"}\n```',
+    '{"Score ": 12.5} then {"score": 3}',
+    '{"punkte": 55}',
+    '{"a": 1, "b": 2}',
+    '{"score": true}',
+    '{"score": 101}',
+    '{"score": -0.5}',
+    '{"score": "85 %"}',
+    '{"score": "1,5"}',
+    '{"score": "a"}',
+    '{"score": 1e999}',
+    '{"score": 0}',
+    '{"score": 100}',
+    "I'm sorry, I can't",
+    "",
+    "  ",
+    "no object",
+    '{"sco',
+    "{" * 60 + '{"score": 5}',
+    '{"better": "a"}',
+    '{"better": "TIE"}',
+    '{"choice": "B"}',
+    '{"better": "C"}',
+    '{"x": "A", "y": "B"}',
+    '{"correctness": 3, "FLUENCY": "4/5"}',
+    '{"correctness": 3}',
+    "x" * 301 + " I am sorry",
+    "Es tut mir leid",
+    '{"score": {"score": 4}}',
+    '{"score": "+7"}',
+    "{" * 49 + '{"score": 6}',
+    "{" * 50 + '{"score": 7}',
+    "{" * 48 + '{"score": 8}',
+)
+
 
 def test_tokenisers_and_word_lists() -> None:
     out: dict[str, Any] = {
@@ -172,44 +209,6 @@ def test_facts_and_objects(tmp_path: Path) -> None:
     assert_pinned("metrics/functions/facts.txt", as_text(reports.as_json(out)))
 
 
-ANSWERS = (
-    '{"score": 70}',
-    'Sure:\n```json\n{"score": "85/100", "reason": "both {a} dog"}\n```',
-    '{"Score ": 12.5} then {"score": 3}',
-    '{"punkte": 55}',
-    '{"a": 1, "b": 2}',
-    '{"score": true}',
-    '{"score": 101}',
-    '{"score": -0.5}',
-    '{"score": "85 %"}',
-    '{"score": "1,5"}',
-    '{"score": "a"}',
-    '{"score": 1e999}',
-    '{"score": 0}',
-    '{"score": 100}',
-    "I'm sorry, I can't",
-    "",
-    "  ",
-    "no object",
-    '{"sco',
-    "{" * 60 + '{"score": 5}',
-    '{"better": "a"}',
-    '{"better": "TIE"}',
-    '{"choice": "B"}',
-    '{"better": "C"}',
-    '{"x": "A", "y": "B"}',
-    '{"correctness": 3, "FLUENCY": "4/5"}',
-    '{"correctness": 3}',
-    "x" * 301 + " I am sorry",
-    "Es tut mir leid",
-    '{"score": {"score": 4}}',
-    '{"score": "+7"}',
-    "{" * 49 + '{"score": 6}',
-    "{" * 50 + '{"score": 7}',
-    "{" * 48 + '{"score": 8}',
-)
-
-
 def test_answers_of_judges() -> None:
     readers: dict[str, Any] = {
         "number": answers.read_number("score", 0, 100),
@@ -246,11 +245,9 @@ def test_tournaments() -> None:
         "long": [f"a brown dog number {'x' * k} runs" for k in range(9)],
         "middle": [f"dog {'y' * (k % 4)}" for k in range(9)],
     }
-    references, sources, media = (
-        [[f"dog {k}", "a dog"] for k in range(9)],
-        [f"source {k}" for k in range(9)],
-        [None] * 9,
-    )
+    references = [[f"dog {k}", "a dog"] for k in range(9)]
+    sources = [f"source {k}" for k in range(9)]
+    media = [None] * 9
     two = {name: systems[name][:3] for name in ("short", "long")}
     out = {
         "plain": reports.attempt(arena, judging(), systems, samples=60, seed=2),
@@ -288,14 +285,12 @@ def whole_numbers(*shape: int, seed: int = 0, width: int = 9) -> np.ndarray:
 
 
 def test_vectors() -> None:
-    vectors, labels = (
-        whole_numbers(3, 7, 4),
-        np.array(
-            [
-                [k in chosen for k in range(7)]
-                for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
-            ]
-        ),
+    vectors = whole_numbers(3, 7, 4)
+    labels = np.array(
+        [
+            [k in chosen for k in range(7)]
+            for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
+        ]
     )
     inner = geometry.gram(vectors)
     out: dict[str, Any] = {
@@ -422,7 +417,8 @@ def test_neighbours() -> None:
         ]
     )
     kinds: tuple[Any, ...] = ("precision", "recall", "density", "coverage")
-    first, second = whole_numbers(30, 3, seed=8), whole_numbers(26, 3, seed=9)
+    first = whole_numbers(30, 3, seed=8)
+    second = whole_numbers(26, 3, seed=9)
     first_sample, second_sample = (
         neighbour_groups.Sample(side, np.arange(len(side)) % 5)
         for side in (first, second)
@@ -456,7 +452,8 @@ def test_neighbours() -> None:
 
 
 def test_curves_of_quality_and_diversity() -> None:
-    quality, diversity = (1.0, 0.7, 0.45, 0.2), (-0.5, -0.3, -0.2, -0.1)
+    quality = (1.0, 0.7, 0.45, 0.2)
+    diversity = (-0.5, -0.3, -0.2, -0.1)
     points = (
         (0.6, -0.3),
         (0.9, -0.25),
@@ -466,10 +463,8 @@ def test_curves_of_quality_and_diversity() -> None:
         (0.5, 0.0),
     )
     rng = np.random.default_rng(4)
-    vocabulary, sentences = (
-        Vocabulary(),
-        [text.split() for text in inputs.SENTENCES[:12]],
-    )
+    vocabulary = Vocabulary()
+    sentences = [text.split() for text in inputs.SENTENCES[:12]]
     lengths: tuple[Any, ...] = (3, "same")
     out = {
         "discrepancies": [
@@ -569,7 +564,8 @@ def forgotten() -> Any:
     and after another process has read the state.
     """
     features = FeatureCache([item.references for item in inputs.EVEN])
-    batch, metric = features.batch(inputs.EVEN), reports.create("ciderd", {})
+    batch = features.batch(inputs.EVEN)
+    metric = reports.create("ciderd", {})
     state = metric.fit(features.references, features)
     before = metric.candidate_scores(batch, features, state)
     copy = pickle.loads(pickle.dumps(state))

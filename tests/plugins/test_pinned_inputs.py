@@ -33,19 +33,32 @@ from tests.support import metric_reports as reports
 from tests.support.metric_forms import judging, name_of
 from tests.support.pinned import as_text, assert_pinned
 
+TARGETS = (0, 17, 4711, 123_456, 479_999, 250_000, 88_888, 31_415)
+DISTRACTORS = (1, 479_999, 4712, 123_457, 0, 8, 88_903, 400_000)
+PRAGMATIC = (
+    "discriminativity",
+    "contrastive-efficiency",
+    "relevance",
+    "optimal-discriminativity",
+    "mentioned-features",
+    "false-features",
+    "redundant-mention",
+    "listener-accuracy",
+    "adjective-order",
+)
+
 
 @pytest.mark.parametrize("name", ["choice", "poll", "perplexity", "pregen"])
 def test_metric_of_token_scores(name: str) -> None:
-    twelve, kinds = (
-        inputs.likelihoods(),
-        [{"kind": "abca"[k % 4], "part": k // 4} for k in range(12)],
-    )
+    twelve = inputs.likelihoods()
+    kinds = [{"kind": "abca"[k % 4], "part": k // 4} for k in range(12)]
     single = [[option] for row in inputs.likelihoods(2, 12) for option in row]
     blind = [row for pair in zip(twelve, inputs.likelihoods(3, 15)[3:]) for row in pair]
     pairs = [
         row for pair in zip(inputs.groups(2), inputs.groups(2, 5)[2:]) for row in pair
     ]
-    poll, unread = inputs.polls(), inputs.polls(unread=True)
+    poll = inputs.polls()
+    unread = inputs.polls(unread=True)
     tiers = {
         "captions": ["geomean", "join", "median"],
         "score": "*",
@@ -274,7 +287,8 @@ def illustrated(sets: Sequence[CaptionSet], folder: Path) -> list[CaptionSet]:
     ],
 )
 def test_metric_of_files(name: str, tmp_path: Path) -> None:
-    path, images = str(tmp_path), name not in ("scores", "novelty", "wmd")
+    path = str(tmp_path)
+    images = name not in ("scores", "novelty", "wmd")
     mixed: list[CaptionSet] = (
         illustrated(inputs.MIXED, tmp_path) if images else list(inputs.MIXED)
     )
@@ -354,10 +368,6 @@ class Listening:
         )
 
 
-TARGETS = (0, 17, 4711, 123_456, 479_999, 250_000, 88_888, 31_415)
-DISTRACTORS = (1, 479_999, 4712, 123_457, 0, 8, 88_903, 400_000)
-
-
 def described_scene(values: Sequence[int]) -> str:
     """Return a caption that says all six features of a scene."""
     floor, wall, hue, scale, shape, place = (
@@ -402,19 +412,6 @@ def games(several: bool = False) -> list[CaptionSet]:
     return out
 
 
-PRAGMATIC = (
-    "discriminativity",
-    "contrastive-efficiency",
-    "relevance",
-    "optimal-discriminativity",
-    "mentioned-features",
-    "false-features",
-    "redundant-mention",
-    "listener-accuracy",
-    "adjective-order",
-)
-
-
 @pytest.mark.parametrize("name", PRAGMATIC)
 def test_metric_of_reference_games(name: str) -> None:
     cases: dict[str, list[dict[str, Any]]] = {
@@ -451,7 +448,9 @@ def test_metric_of_reference_games(name: str) -> None:
 class TokenVectors:
     """An encoder of words by their letters, in place of a language model."""
 
-    fingerprint, layer, path = "letters", 2, Path("letters")
+    fingerprint = "letters"
+    layer = 2
+    path = Path("letters")
 
     def encode(self, texts: Sequence[str]) -> list[bertscore.Tokens]:
         """Return unit vectors along the axes or halves, exact on every processor."""
@@ -487,7 +486,8 @@ def test_bertscore(tmp_path: Path) -> None:
         {"idf": True, "baseline": str(tmp_path / "baseline.tsv")},
     ):
         metric = bertscore.BertScore(path=str(tmp_path), **cast("dict[str, Any]", form))
-        metric.encoder, metric.model = cast("Any", TokenVectors()), "letters"
+        metric.encoder = cast("Any", TokenVectors())
+        metric.model = "letters"
         shown = {key: Path(str(value)).name for key, value in form.items()}
         out[str(len(out))] = {
             "form": name_of(shown),

@@ -33,6 +33,16 @@ CANNOT_RUN = {
 }
 """Metrics that need what no package contains."""
 SLOW = {"bertscore", "wmd", "object-match", "mauve"}
+OF_GAMES = {
+    "discriminativity",
+    "contrastive-efficiency",
+    "relevance",
+    "optimal-discriminativity",
+    "mentioned-features",
+    "false-features",
+    "redundant-mention",
+}
+"""Metrics that read the scenes of reference games in the metadata."""
 
 
 class Backend:
@@ -66,16 +76,6 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "fleur": {"judge": judge.Judge(Backend(), cache=False, image=True)},
     "win-rate": JUDGE,
 }
-OF_GAMES = {
-    "discriminativity",
-    "contrastive-efficiency",
-    "relevance",
-    "optimal-discriminativity",
-    "mentioned-features",
-    "false-features",
-    "redundant-mention",
-}
-"""Metrics that read the scenes of reference games in the metadata."""
 
 
 def names() -> list[str]:

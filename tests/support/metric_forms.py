@@ -8,12 +8,24 @@ from harness.registry import current, parameters
 from harness_metrics.judges import judge
 from tests.support import metric_inputs as inputs
 
-BOW, LETTERS = {"embedding": "bow"}, {"embedding": inputs.Letters()}
+BOW = {"embedding": "bow"}
+LETTERS = {"embedding": inputs.Letters()}
 DISTANCE = {"distance": "rouge"}
 OTHERS: tuple[dict[str, Any], ...] = (
     {"distance": "bleu"},
     {"distance": {"bert": {"embedding": "bow"}}},
 )
+SAME = {
+    "chair-s": "chair-i",
+    "object-recall": "chair-i",
+    "fact-precision": "fact-f1",
+    "fact-recall": "fact-f1",
+    "spider-max": "spider",
+    "rouge2": "rouge1",
+    "rougeL": "rouge1",
+    "rougeLsum": "rouge1",
+}
+"""Metrics with the parameters of another one."""
 
 
 def judging(**settings: Any) -> Any:
@@ -230,17 +242,6 @@ FORMS: dict[str, Any] = {
         {**DISTANCE, "triangles": "sampled", "drawn": 40, "pooling": "per-direction"},
     ],
 }
-SAME = {
-    "chair-s": "chair-i",
-    "object-recall": "chair-i",
-    "fact-precision": "fact-f1",
-    "fact-recall": "fact-f1",
-    "spider-max": "spider",
-    "rouge2": "rouge1",
-    "rougeL": "rouge1",
-    "rougeLsum": "rouge1",
-}
-"""Metrics with the parameters of another one."""
 
 
 def forms(name: str) -> list[dict[str, Any]]:

@@ -24,7 +24,8 @@ from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.text_scores import score_captions
 from harness.spec.models import SignificanceSpec
 
-SAMPLES, SEED = 40, 3
+SAMPLES = 40
+SEED = 3
 """Bootstrap samples of the intervals, and their seed."""
 EXACT = SignificanceSpec(method="exact")
 DRAWN = SignificanceSpec(

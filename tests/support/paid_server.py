@@ -29,12 +29,11 @@ class Meter:
         answer: Callable[[dict[str, Any]], dict[str, Any]],
         slow: str,
     ) -> None:
-        self.answered, self.released, self._lock = (
-            0,
-            threading.Event(),
-            threading.Lock(),
-        )
-        self._answer, self._slow = answer, slow
+        self.answered = 0
+        self.released = threading.Event()
+        self._lock = threading.Lock()
+        self._answer = answer
+        self._slow = slow
         server.answer = self.answer
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:

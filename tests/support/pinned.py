@@ -18,7 +18,8 @@ from typing import Any
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "pinned"
 _NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e[-+]?\d+)?|(?<![\w.])-?\d+e[-+]?\d+")
-DOUBLE_PRECISION, _ABSOLUTE = 1e-8, 1e-11
+DOUBLE_PRECISION = 1e-8
+_ABSOLUTE = 1e-11
 """Tolerance of numbers, for processors with other orders of sums."""
 SINGLE_PRECISION = 1e-5
 """Relative tolerance of numbers that a model computes in single precision."""
@@ -66,7 +67,8 @@ def assert_pinned(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         return
-    expected, found = path.read_text(encoding="utf-8").split("\n"), text.split("\n")
+    expected = path.read_text(encoding="utf-8").split("\n")
+    found = text.split("\n")
     for number, (old, new) in enumerate(zip(expected, found), 1):
         assert _same(old, new, relative, absolute), (
             f"{path.name}, line {number}\npinned {old}\nfound  {new}"

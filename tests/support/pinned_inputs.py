@@ -20,6 +20,117 @@ SUBJECTS = (
 VERBS = ("runs along", "sits near", "can't see", "looks at", "stands in front of")
 PLACES = ("the beach", "a wooden table", "Istanbul's street", "the I-95 .", "a field")
 EXAMPLES = 14
+SPECS = {
+    "run": """
+task: pinned
+dataset: {reader: jsonl, path: refs.jsonl}
+models:
+  - human: {label: people, held_out: 1}
+  - predictions: {label: good, path: good.jsonl}
+  - predictions: {label: near, path: near.jsonl}
+  - predictions: {label: far, path: far.jsonl}
+references: 3
+metrics:
+  - rouge
+  - bleu: {tokenizer: none}
+  - cider: {tokenizer: none}
+  - trm: {distance: {rouge: {}}}
+  - mmd: {embedding: bow}
+  - distinct: {n: 2}
+  - best: {metric: {rouge: {}}}
+  - self-bleu: {n: 2, tokenizer: none}
+cluster: film
+significance: exact
+bootstrap: {samples: 60}
+views:
+  - {plot: scatter, title: A plane, x: "metric:cider", y: "trm(rouge)", by: model}
+  - {plot: bar, title: Bars, x: metric, by: model, y: ["log p:rouge", "log p:trm(rouge)", "log p:cider"]}
+  - {plot: bar, title: By model, x: model, y: cider}
+  - plot: table
+    title: Beside published values
+    x: metric
+    by: model
+    y: [cider, "trm(rouge)", bleu4]
+    reference: {source: A paper, rows: [{label: good, title: theirs, values: {cider: 2.5, bleu4: 0.5}}]}
+  - {plot: texts, title: Captions, y: "trm(rouge)", examples: 3}
+""",
+    "second": """
+task: pinned
+dataset: {reader: jsonl, path: refs.jsonl}
+models:
+  - predictions: {label: few, path: few.jsonl}
+  - predictions: {label: good, path: near.jsonl}
+references: 3
+metrics: [rouge, {cider: {tokenizer: none}}, {trm: {distance: {rouge: {}}}}]
+significance: exact
+bootstrap: {samples: 60}
+""",
+    "pilot": """
+task: pilot
+dataset: {reader: jsonl, path: many.jsonl}
+models:
+  - predictions: {label: good, path: many-good.jsonl}
+  - predictions: {label: far, path: many-far.jsonl}
+references: 2
+metrics: [{bleu: {n: 2, tokenizer: none}}, rouge]
+bootstrap: {samples: 0}
+cluster: film
+""",
+    "sweep": """
+task: swept
+dataset: {reader: jsonl, path: refs.jsonl}
+models:
+  - mixture: {label: one correct, unique: 2, correct: 1, n: 2, held_out: 2, skip_small: true}
+  - mixture: {label: both correct, unique: 2, correct: 2, n: 2, held_out: 2, skip_small: true}
+  - shuffled: {label: other, n: 2}
+  - central: {label: central, distance: rouge, n: 2}
+references: 2
+metrics: [rouge, {trm: {distance: rouge}}, {cider: {tokenizer: none}}]
+significance: monte-carlo
+bootstrap: {samples: 0}
+views:
+  - {plot: line, title: Plane, x: "metric:cider", y: "trm(rouge)", by: model_params.unique}
+  - {plot: heatmap, title: Grid, x: model, by: model_params.unique, y: cider}
+""",
+    "decoded": """
+task: decoded
+dataset: {reader: jsonl, path: refs.jsonl}
+models:
+  - shuffled: {label: shuffled}
+  - central: {label: central, distance: rouge}
+decoding: {temperature: [0.5, 1.0], candidates: [1, 2]}
+references: 2
+metrics: [rouge, {cider: {tokenizer: none}}, caption-length]
+bootstrap: {samples: 40}
+views:
+  - {plot: scatter, title: Points, x: decoding.temperature, y: rouge, by: model}
+""",
+    "graded": """
+task: judged
+judgments:
+  form: captions
+  path: graded.jsonl
+  columns: {item: id, references: references, caption: caption, score: ratings, system: system}
+groups: {by: category}
+statistics: [kendall_c, kendall_b, pearson, spearman, kendall_within, accuracy, kendall_system, soft_pairwise_accuracy]
+metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: none}}]
+published: {reference: A paper, values: {rouge: 32.5, spice: 40}}
+bootstrap: {samples: 60}
+""",
+    "pairs": """
+task: preferred
+judgments:
+  form: pairs
+  path: pairs.jsonl
+  columns: {item: id, references: references, first: first, second: second, preference: votes}
+groups: {by: kind, headline: mean}
+statistics: [accuracy]
+ties: half
+metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}}]
+bootstrap: {samples: 60}
+""",
+}
+"""Specs of the runs, by name."""
 
 
 def caption(generator: random.Random, parts: Sequence[str], noise: float) -> str:
@@ -172,119 +283,6 @@ def write_judgments(
         )
     write_lines("graded.jsonl", graded)
     write_lines("pairs.jsonl", pairs)
-
-
-SPECS = {
-    "run": """
-task: pinned
-dataset: {reader: jsonl, path: refs.jsonl}
-models:
-  - human: {label: people, held_out: 1}
-  - predictions: {label: good, path: good.jsonl}
-  - predictions: {label: near, path: near.jsonl}
-  - predictions: {label: far, path: far.jsonl}
-references: 3
-metrics:
-  - rouge
-  - bleu: {tokenizer: none}
-  - cider: {tokenizer: none}
-  - trm: {distance: {rouge: {}}}
-  - mmd: {embedding: bow}
-  - distinct: {n: 2}
-  - best: {metric: {rouge: {}}}
-  - self-bleu: {n: 2, tokenizer: none}
-cluster: film
-significance: exact
-bootstrap: {samples: 60}
-views:
-  - {plot: scatter, title: A plane, x: "metric:cider", y: "trm(rouge)", by: model}
-  - {plot: bar, title: Bars, x: metric, by: model, y: ["log p:rouge", "log p:trm(rouge)", "log p:cider"]}
-  - {plot: bar, title: By model, x: model, y: cider}
-  - plot: table
-    title: Beside published values
-    x: metric
-    by: model
-    y: [cider, "trm(rouge)", bleu4]
-    reference: {source: A paper, rows: [{label: good, title: theirs, values: {cider: 2.5, bleu4: 0.5}}]}
-  - {plot: texts, title: Captions, y: "trm(rouge)", examples: 3}
-""",
-    "second": """
-task: pinned
-dataset: {reader: jsonl, path: refs.jsonl}
-models:
-  - predictions: {label: few, path: few.jsonl}
-  - predictions: {label: good, path: near.jsonl}
-references: 3
-metrics: [rouge, {cider: {tokenizer: none}}, {trm: {distance: {rouge: {}}}}]
-significance: exact
-bootstrap: {samples: 60}
-""",
-    "pilot": """
-task: pilot
-dataset: {reader: jsonl, path: many.jsonl}
-models:
-  - predictions: {label: good, path: many-good.jsonl}
-  - predictions: {label: far, path: many-far.jsonl}
-references: 2
-metrics: [{bleu: {n: 2, tokenizer: none}}, rouge]
-bootstrap: {samples: 0}
-cluster: film
-""",
-    "sweep": """
-task: swept
-dataset: {reader: jsonl, path: refs.jsonl}
-models:
-  - mixture: {label: one correct, unique: 2, correct: 1, n: 2, held_out: 2, skip_small: true}
-  - mixture: {label: both correct, unique: 2, correct: 2, n: 2, held_out: 2, skip_small: true}
-  - shuffled: {label: other, n: 2}
-  - central: {label: central, distance: rouge, n: 2}
-references: 2
-metrics: [rouge, {trm: {distance: rouge}}, {cider: {tokenizer: none}}]
-significance: monte-carlo
-bootstrap: {samples: 0}
-views:
-  - {plot: line, title: Plane, x: "metric:cider", y: "trm(rouge)", by: model_params.unique}
-  - {plot: heatmap, title: Grid, x: model, by: model_params.unique, y: cider}
-""",
-    "decoded": """
-task: decoded
-dataset: {reader: jsonl, path: refs.jsonl}
-models:
-  - shuffled: {label: shuffled}
-  - central: {label: central, distance: rouge}
-decoding: {temperature: [0.5, 1.0], candidates: [1, 2]}
-references: 2
-metrics: [rouge, {cider: {tokenizer: none}}, caption-length]
-bootstrap: {samples: 40}
-views:
-  - {plot: scatter, title: Points, x: decoding.temperature, y: rouge, by: model}
-""",
-    "graded": """
-task: judged
-judgments:
-  form: captions
-  path: graded.jsonl
-  columns: {item: id, references: references, caption: caption, score: ratings, system: system}
-groups: {by: category}
-statistics: [kendall_c, kendall_b, pearson, spearman, kendall_within, accuracy, kendall_system, soft_pairwise_accuracy]
-metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}}, {self-bleu: {n: 2, tokenizer: none}}]
-published: {reference: A paper, values: {rouge: 32.5, spice: 40}}
-bootstrap: {samples: 60}
-""",
-    "pairs": """
-task: preferred
-judgments:
-  form: pairs
-  path: pairs.jsonl
-  columns: {item: id, references: references, first: first, second: second, preference: votes}
-groups: {by: kind, headline: mean}
-statistics: [accuracy]
-ties: half
-metrics: [rouge, {bleu1: {tokenizer: none}}, {cider: {tokenizer: none}}]
-bootstrap: {samples: 60}
-""",
-}
-"""Specs of the runs, by name."""
 
 
 def write_specs() -> None:

@@ -36,7 +36,8 @@ class RawServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            number, self.connections = self.connections, self.connections + 1
+            number = self.connections
+            self.connections = self.connections + 1
             threading.Thread(
                 target=self._serve, args=(connection, number), daemon=True
             ).start()

@@ -103,7 +103,9 @@ def ved_video(folder):
     both: Any = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(
         encoder, decoder
     )
-    both.decoder_start_token_id, both.pad_token_id, both.eos_token_id = 1, 0, 2
+    both.decoder_start_token_id = 1
+    both.pad_token_id = 0
+    both.eos_token_id = 2
     images = transformers.VideoMAEImageProcessor(
         size={"shortest_edge": 16}, crop_size={"height": 16, "width": 16}
     )

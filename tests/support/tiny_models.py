@@ -140,7 +140,9 @@ def ved(folder):
     both: Any = transformers.VisionEncoderDecoderConfig.from_encoder_decoder_configs(
         vit, decoder
     )
-    both.decoder_start_token_id, both.pad_token_id, both.eos_token_id = 1, 0, 2
+    both.decoder_start_token_id = 1
+    both.pad_token_id = 0
+    both.eos_token_id = 2
     images = transformers.ViTImageProcessor(size={"height": 16, "width": 16})
     _save(
         folder,

@@ -48,7 +48,8 @@ class Recurrent(nn.Module):
         """Return the teacher-forced log-probabilities (L,) of ``tokens`` for one
         example with the hidden vector ``state`` (H,).
         """
-        values, state = [], state[None]
+        values = []
+        state = state[None]
         for last, token in zip([start, *tokens], tokens):
             logits, state = self(torch.tensor([last]), state)
             values.append(logits.log_softmax(-1)[0, token])

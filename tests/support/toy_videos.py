@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.contracts import Example
 
-COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
+COLOURS = ("red", "green", "blue", "pink")
+SHAPES = ("ball", "block", "pill")
 SMALL = {"width": 32, "heads": 4, "inner": 64, "dropout": 0.1}
 
 
@@ -20,9 +21,13 @@ def toy_videos(folder: Path) -> list[Example]:
     whose ids start with v.
     """
     random = np.random.default_rng(0)
-    motion, image, captions = {}, {}, {}
+    motion = {}
+    image = {}
+    captions = {}
     for i in range(60):
-        c, s, frames = i % 4, (i // 4) % 3, 2 + i % 3
+        c = i % 4
+        s = (i // 4) % 3
+        frames = 2 + i % 3
         motion[f"v{i}"] = (
             5 + np.eye(6)[c] + 0.1 * random.normal(size=(frames, 6))
         ).astype(np.float32)

@@ -61,10 +61,8 @@ def test_the_shipped_examples_run(name, monkeypatch, tmp_path):
 def test_parts_have_their_own_sizes_and_no_shard_changes_them(monkeypatch, tmp_path):
     monkeypatch.setenv("HARNESS_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    spec, options = (
-        TASKS / "sugarcrepe.yaml",
-        [Options(shard_size=5, part=Part(k, 2)) for k in (1, 2)],
-    )
+    spec = TASKS / "sugarcrepe.yaml"
+    options = [Options(shard_size=5, part=Part(k, 2)) for k in (1, 2)]
     whole = harness.evaluate(spec, output="whole")
     sizes = {record["metric"]: record["n"] for record in whole.results}
     assert sizes["choice(accuracy)"] == 12

@@ -96,7 +96,8 @@ def test_metrics_outside_the_goal_are_listed():
     assert section.strip() == calibration.goal_section(TABLES)
     outside = calibration.outside_goal(TABLES)
     of_few = {"2": {"interval": [0.5]}, "20": {"interval": [0.94, None]}}
-    wide, narrow = {"20": {"interval": [0.99]}}, {"300": {"interval": [0.95, 0.8]}}
+    wide = {"20": {"interval": [0.99]}}
+    narrow = {"300": {"interval": [0.95, 0.8]}}
     tables = {
         name: {"repetitions": 10_000, "sizes": sizes}
         for name, sizes in (("few", of_few), ("wide", wide), ("narrow", narrow))

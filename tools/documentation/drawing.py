@@ -52,10 +52,8 @@ def triangles() -> Figure:
     for axes, shift, title in zip(
         figure.subplots(1, 2), (0.0, 4.0), ("one distribution", "two distributions")
     ):
-        first, second = (
-            rng.uniform(-1, 1, size=(6, 2)),
-            rng.uniform(-1, 1, size=(6, 2)) + np.array([shift, 0]),
-        )
+        first = rng.uniform(-1, 1, size=(6, 2))
+        second = rng.uniform(-1, 1, size=(6, 2)) + np.array([shift, 0])
         corners = np.array(
             [
                 first[first[:, 1].argmin()],

@@ -15,7 +15,8 @@ from harness.files.forms import FORM_TABLE, FormExample, FormKind
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "data-formats.md"
 BEGIN = "<!-- forms: made by python -m tools.documentation.forms -->"
 END = "<!-- end of forms -->"
-LINE_END, TAB = " ⏎ ", "→"
+LINE_END = " ⏎ "
+TAB = "→"
 """Signs for the end of a line and a tab in an example."""
 
 

@@ -113,7 +113,8 @@ def cells(name: str) -> list[str]:
     except HarnessError:
         needs = metric_cases.CANNOT_RUN[name]
         is_mean = issubclass(current().load("metrics", name), MeanMetric)
-        interval, paired = "bootstrap", RESAMPLED if is_mean else "randomisation"
+        interval = "bootstrap"
+        paired = RESAMPLED if is_mean else "randomisation"
         level = next(
             entry.level for entry in current().entries("metrics") if entry.name == name
         )

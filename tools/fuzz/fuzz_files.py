@@ -456,7 +456,8 @@ def _weights() -> list[bytes]:
     from safetensors.numpy import save
 
     arrays = {"w": np.ones((2, 3), np.float32), "b": np.zeros(3, np.float32)}
-    archive, file = io.BytesIO(), io.BytesIO()
+    archive = io.BytesIO()
+    file = io.BytesIO()
     np.savez(archive, **arrays)
     torch.save({name: torch.from_numpy(value) for name, value in arrays.items()}, file)
     data = [

@@ -122,7 +122,8 @@ class Session:
     """Objects of the kernels that the calls of an input share."""
 
     def __init__(self, rng: random.Random, longest: int = LONGEST) -> None:
-        self.rng, self.longest = rng, longest
+        self.rng = rng
+        self.longest = longest
         self.tokenizer = kernels.Tokenizer()
         self.index = kernels.TextIndex(rng.choice(["ptb", "none"]))
         self.marks = [self.index.mark()]
@@ -267,7 +268,8 @@ def call_bleu_relabel(session: Session) -> tuple[Any, list[Any]]:
 
 
 def call_rouge_relabel(session: Session) -> tuple[Any, list[Any]]:
-    examples, texts = session.size(), session.size()
+    examples = session.size()
+    texts = session.size()
     arrays = [
         session.integers(0, 5, examples, texts, texts),
         session.integers(0, 9, examples, texts),

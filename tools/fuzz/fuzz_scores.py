@@ -169,7 +169,8 @@ def metrics(data: bytes, folder: Path) -> None:
     with and without p-values.
     """
     name, tested, sets = json.loads(data)
-    candidates, references = [item[0] for item in sets], [item[1] for item in sets]
+    candidates = [item[0] for item in sets]
+    references = [item[1] for item in sets]
     results = api.score(
         candidates,
         references,

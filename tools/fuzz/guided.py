@@ -65,7 +65,8 @@ def guide(
     for name in names:
         while len(running) >= workers:
             running.pop(0).wait()
-        counts, log = scratch / f"guided-{name}", scratch / f"guided-{name}.log"
+        counts = scratch / f"guided-{name}"
+        log = scratch / f"guided-{name}.log"
         command = [
             sys.executable,
             "-m",

@@ -50,10 +50,8 @@ def fuzz(
     slots: list[dict[str, Any]] = []
 
     def start(k: int, generation: int) -> dict[str, Any]:
-        current, counts = (
-            scratch / f"input{k}.{generation}",
-            scratch / f"counts{k}.{generation}",
-        )
+        current = scratch / f"input{k}.{generation}"
+        counts = scratch / f"counts{k}.{generation}"
         number = args.seed + k * 1_000_003 + generation * 7_000_003
         process = context.Process(
             target=work, args=(args.targets, number, until, current, counts, lock, out)
@@ -128,7 +126,8 @@ def main() -> int:
         help="share of the time for atheris",
     )
     args = parser.parse_args()
-    out, began = OUT.resolve(), time.time()
+    out = OUT.resolve()
+    began = time.time()
     total: collections.Counter[str] = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         names = [name for name in args.targets if name in GUIDED]

@@ -161,7 +161,10 @@ class Worker:
         current: Current,
         lock: Lock | contextlib.AbstractContextManager,
     ) -> None:
-        self.folder, self.out, self.current, self.lock = folder, out, current, lock
+        self.folder = folder
+        self.out = out
+        self.current = current
+        self.lock = lock
         self.seen: collections.Counter[str] = collections.Counter()
         self.warmed: set[str] = set()
         self.pools: dict[str, collections.deque[bytes]] = {}
@@ -268,7 +271,8 @@ def work(
         with contextlib.redirect_stderr(open(os.devnull, "w")):
             while time.time() < until:
                 name = min(names, key=lambda n: used[n] / SHARES.get(n, 1.0))
-                began, cold = time.process_time(), name not in worker.warmed
+                began = time.process_time()
+                cold = name not in worker.warmed
                 worker.turn(name, number, until)
                 used[name] += (time.process_time() - began) if not cold else 1e-6
                 if cold and len(worker.warmed) == len(names):

@@ -20,7 +20,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / ".mutants"
-DATA, SECONDS = "lines.sqlite", "seconds.json"
+DATA = "lines.sqlite"
+SECONDS = "seconds.json"
 
 
 class Recorder:

@@ -38,6 +38,13 @@ OTHERS = (
     "ReplaceUnaryOperator_Delete_USub",
     "ZeroIterationForLoop",
 )
+BOUNDS = re.compile(
+    r"size: int = 1 "
+    r"<<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
+)
+"""Lines that bound memory or choose the size of blocks: they decide how much is
+computed at once, not what.
+"""
 
 
 def operator_names() -> list[str]:
@@ -96,15 +103,6 @@ class CaughtException(ExceptionReplacer):
         ]
 
 
-BOUNDS = re.compile(
-    r"size: int = 1 "
-    r"<<|\b(memory_bytes|batch_size|_?(MEMORY|CHUNK|BLOCK|CACHE)(_BYTES)?|_PAIRS|MAX_PRODUCT|MAX_LEVELS|_REQUEST)\b"
-)
-"""Lines that bound memory or choose the size of blocks: they decide how much is
-computed at once, not what.
-"""
-
-
 @dataclass(frozen=True)
 class Mutant:
     """One change of one file."""
@@ -125,7 +123,8 @@ class Mutant:
 
     def change(self, source: str) -> tuple[str, str]:
         """Return the first changed line, before and after."""
-        before, after = source.splitlines(), self.code(source).splitlines()
+        before = source.splitlines()
+        after = self.code(source).splitlines()
         at = next(
             (i for i, pair in enumerate(zip(before, after)) if pair[0] != pair[1]),
             len(before) - 1,

@@ -228,14 +228,16 @@ def _describe(area: Area, number: int, path: str, source: str, code: str) -> Fau
     """Return the change of a source as a fault: whole lines,
     as many as the place needs to be told from others.
     """
-    before, after = source.splitlines(keepends=True), code.splitlines(keepends=True)
+    before = source.splitlines(keepends=True)
+    after = code.splitlines(keepends=True)
     first = next(k for k, pair in enumerate(zip(before, after)) if pair[0] != pair[1])
     same_end = next(
         k
         for k, pair in enumerate(zip(reversed(before), reversed(after)))
         if pair[0] != pair[1]
     )
-    last, last_after = len(before) - same_end, len(after) - same_end
+    last = len(before) - same_end
+    last_after = len(after) - same_end
     while source.count("".join(before[first:last])) > 1:
         first -= 1
     return Fault(

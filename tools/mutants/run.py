@@ -47,10 +47,8 @@ def attempt(
 
     A test that fails without the change too, when it runs by itself, does not count.
     """
-    tests, code = (
-        executed.find_tests(mutant.path, mutant.line, SECONDS),
-        mutant.code(source),
-    )
+    tests = executed.find_tests(mutant.path, mutant.line, SECONDS)
+    code = mutant.code(source)
     while tests:
         end = run_tests(
             tests,

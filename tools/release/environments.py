@@ -116,7 +116,8 @@ def installed(
     """
     interpreter = create(python, folder)
     before = size(folder)
-    start, used = time.perf_counter(), _processor_time()
+    start = time.perf_counter()
+    used = _processor_time()
     install = [
         str(interpreter),
         "-m",

@@ -31,6 +31,10 @@ TIMES = ("seconds", "per_second", "checksum", "costs")
 """Keys of results that no two runs have in common."""
 SECONDS = 60.0
 """Time after which a command counts as hanging; it takes tenths of a second."""
+LIMITS = ("few descriptors", "little memory", "small files", "jumping clock")
+"""Faults of a whole process: a number of open files, further memory in units of 64 KiB,
+the size of a file in bytes; a clock that jumps by up to ten years, back and forth.
+"""
 
 
 @dataclass(frozen=True)
@@ -220,12 +224,6 @@ def _end_threads() -> None:
         os.write(2, f"harness: {type(error).__name__} while threads end".encode())
 
 
-LIMITS = ("few descriptors", "little memory", "small files", "jumping clock")
-"""Faults of a whole process: a number of open files, further memory in units of 64 KiB,
-the size of a file in bytes; a clock that jumps by up to ten years, back and forth.
-"""
-
-
 def limit(fault: Fault) -> None:
     """Set the limits of a fault in this process."""
     if fault.kind == "few descriptors":
@@ -238,7 +236,8 @@ def limit(fault: Fault) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, fault.at))
     elif fault.kind == "jumping clock":
-        generator, real = random.Random(fault.at), time.time
+        generator = random.Random(fault.at)
+        real = time.time
         time.time = lambda: (
             real()
             + generator.choice(

@@ -46,7 +46,9 @@ from tools.soak.workshop import Problem, Workshop, arguments, result_of
 
 PAID = "paid"
 """Fault of this module: SIGKILL when the server has given a number of answers."""
-COMMIT, PENDING, RESULTS = "commit.json", ".next", "results.json"
+COMMIT = "commit.json"
+PENDING = ".next"
+RESULTS = "results.json"
 """File whose rename puts the files of a run in place of those of another, the folder of
 these files before, and the results.
 """
@@ -87,13 +89,15 @@ class History(RuleBasedStateMachine):
             name: Directory(self.folder / name, {EMPTY})
             for name in ("run", "part1", "part2")
         }
-        self.behaviour, self.answers = "good", "none"
+        self.behaviour = "good"
+        self.answers = "none"
         self.trace: list[str] = []
         self.last: Verb | None = None
         self.pending: list[str] = []
         """Disturbances that concern the next command."""
         self.disturbances = 0
-        self.interruptions, self.answered = 0, [0] * 32
+        self.interruptions = 0
+        self.answered = [0] * 32
         """Kills of runs that ask the server, and the answers that they had received,
         since all answers were stored.
         """
@@ -213,7 +217,9 @@ class History(RuleBasedStateMachine):
         self, verb: Verb, target: Directory, end: End, *, is_disturbed: bool
     ) -> None:
         """Update the possible states of the directory by the end of a command."""
-        before, data, parts = target.possible, self.shop.data, self._parts()
+        before = target.possible
+        data = self.shop.data
+        parts = self._parts()
         if end.code in (0, 1):
             after = {
                 state
@@ -368,7 +374,8 @@ class History(RuleBasedStateMachine):
         made = self.folder / "made"
         made.mkdir()
         occupy(verb, kind, made, self.outside / "victim.txt")
-        kept, before = self._kept(verb, made), snapshot(made)
+        kept = self._kept(verb, made)
+        before = snapshot(made)
         expected = end_when_occupied(verb, kind)
         self._note(verb, f"occupied by a {kind}")
         end = self._make(verb, made)
@@ -448,7 +455,8 @@ class History(RuleBasedStateMachine):
     # ------------------------------------------------------------------ two at once
     def overlap(self, verb: Verb, fault: Fault, second: Verb, is_killed: bool) -> None:
         """Give a second command while the first is stopped at a call."""
-        run, data = self.directories["run"], self.shop.data
+        run = self.directories["run"]
+        data = self.shop.data
         before = set(run.possible)
         self._forget_answers()
         self.shop.server.begin("good")

@@ -99,7 +99,8 @@ class Adversary(History):
     )
     def start(self, state: State, answers: str, behaviour: str) -> None:
         """Begin with a copy of an undisturbed directory."""
-        self.answers, self.behaviour = answers, behaviour
+        self.answers = answers
+        self.behaviour = behaviour
         self.trace.append(
             f"begin with {state}, HARNESS_ANSWERS={answers}, server {behaviour}"
         )
@@ -276,7 +277,8 @@ class Adversary(History):
         links = link_files(run.path, self.outside / "linked")
         self.untouched = self._snapshot()
         self.trace.append(f"{len(links)} files are links")
-        damage, run.damage = run.damage, "vital"
+        damage = run.damage
+        run.damage = "vital"
         try:
             self.perform(verb, disturbance="links of all files")
         finally:
@@ -291,10 +293,8 @@ class Adversary(History):
         so that the run must write its results again.
         """
         run = self.directories["run"]
-        results, answers = (
-            run.path / "results.json",
-            sorted(run.path.glob("candidates/*.jsonl")),
-        )
+        results = run.path / "results.json"
+        answers = sorted(run.path.glob("candidates/*.jsonl"))
         path = answers[share % len(answers)] if is_answer and answers else results
         # a second character may be one of the name of the checksum, without which
         # results are read

@@ -127,14 +127,16 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     args = parser.parse_args()
-    names, missed = args.names or list(FAULTS), 0
+    names = args.names or list(FAULTS)
+    missed = 0
     if unknown := set(names) - set(FAULTS):
         parser.error(
             f"no fault is called {', '.join(sorted(unknown))}; "
             f"there are {', '.join(FAULTS)}"
         )
     for name in names:
-        began, used = time.monotonic(), cpu_seconds()
+        began = time.monotonic()
+        used = cpu_seconds()
         problem = find(FAULTS[name], args.minutes, args.seed, args.workers, args.aimed)
         missed += not problem
         cost = f"{time.monotonic() - began:5.0f} s  {cpu_seconds() - used:5.0f} CPU s"

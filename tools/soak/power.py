@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-FOLDER, FILE, OTHER = "d", "f", "o"
+FOLDER = "d"
+FILE = "f"
+OTHER = "o"
 Chance = Callable[[str], bool]
 """Function of ``name`` or ``content``: whether a change that was not synced has reached
 the disk.
@@ -148,7 +150,8 @@ class Disk:
             )
 
         def files(inode: int, folder: str) -> Iterator[tuple[str, bytes | None]]:
-            synced, now = self._synced.get(inode, {}), self._now.get(inode, {})
+            synced = self._synced.get(inode, {})
+            now = self._now.get(inode, {})
             for name in sorted({*synced, *now}):
                 entry = before = synced.get(name)
                 after = now.get(name)

@@ -60,7 +60,8 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
         print_blob=False,
     )
     failures: list[str] = []
-    began, number = time.monotonic(), args.seed + args.worker
+    began = time.monotonic()
+    number = args.seed + args.worker
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         shop = Workshop(Path(folder))
         try:
@@ -75,7 +76,9 @@ def work(args: argparse.Namespace) -> dict[str, Any]:
                 for name in _rules(Adversary, RULE_MARKER) if args.rules else ():
                     if name not in args.rules.split(","):
                         setattr(Histories, name, None)
-                Histories.shop, shop.failure, shop.shrinks = shop, None, args.shrink
+                Histories.shop = shop
+                shop.failure = None
+                shop.shrinks = args.shrink
                 try:
                     run_state_machine_as_test(seed(number)(Histories), settings=options)
                 except Exception:
@@ -130,7 +133,8 @@ def summary(
         ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
         or "0 lost, 0 wrong, 0 refused"
     )
-    disturbed, killed = sum(pairs.values()), tally["kills"]
+    disturbed = sum(pairs.values())
+    killed = tally["kills"]
     print(
         f"{tally['histories']:,} histories, {tally['commands']:,} commands, "
         f"{disturbed:,} disturbed, {killed:,} killed: {found}"

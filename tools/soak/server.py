@@ -30,7 +30,9 @@ SLOW_EXAMPLE = 3
 SLOW_SECONDS = 0.6
 EXAMPLES = 32
 """Largest number of examples; the last number counts the questions to a judge."""
-_BEHAVIOUR, _REQUESTS, _ANSWERS = 0, 64, 128
+_BEHAVIOUR = 0
+_REQUESTS = 64
+_ANSWERS = 128
 
 
 class StubServer:
@@ -80,7 +82,8 @@ def _serve(listener: socket.socket, memory: mmap.mmap) -> None:
     server.socket = listener
     server.daemon_threads = True
     server.handle_error = lambda request, client_address: None  # clients are killed
-    _Handler.memory, _Handler.parent = memory, os.getppid()
+    _Handler.memory = memory
+    _Handler.parent = os.getppid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     server.serve_forever()
 

@@ -62,14 +62,16 @@ class Problem(AssertionError):
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(f"{kind}: {text}")
-        self.kind, self.text = kind, text
+        self.kind = kind
+        self.text = text
 
 
 class Workshop:
     """Folder with a project, and undisturbed runs by state."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.project = folder.resolve(), folder.resolve() / "project"
+        self.folder = folder.resolve()
+        self.project = folder.resolve() / "project"
         self.server = StubServer()
         write_project(self.project, self.server.url)
         write_inputs(self.project, self.server.url)
@@ -103,7 +105,8 @@ class Workshop:
         self._load_modules(self._commands_of_runs())
 
     def _commands_of_runs(self) -> list[list[str]]:
-        run, page = str(self.warm / "run"), str(self.warm / "page.html")
+        run = str(self.warm / "run")
+        page = str(self.warm / "page.html")
         return [
             *(
                 ["run", f"{name}.yaml", "--output", run, "--fresh"]

@@ -91,11 +91,9 @@ def _settings(decoding: Decoding) -> tuple[float, Decoding]:
             raise HarnessError(
                 f"decoding rsa: unknown option '{name}'{did_you_mean(name, _OPTIONS)}"
             )
-    alpha, count, propose = (
-        options.get("alpha", 5.0),
-        options.get("proposals", 20),
-        options.get("propose", "sample"),
-    )
+    alpha = options.get("alpha", 5.0)
+    count = options.get("proposals", 20)
+    propose = options.get("propose", "sample")
     if (
         not isinstance(alpha, (int, float))
         or isinstance(alpha, bool)
@@ -218,7 +216,9 @@ class A3DS:
     likelihood = "exact"
 
     prepare_only_checks = True
-    stop, max_length, keep_stop = (END,), MAX_LENGTH - 1, False
+    stop = (END,)
+    max_length = MAX_LENGTH - 1
+    keep_stop = False
 
     def __init__(
         self,
@@ -270,7 +270,8 @@ class A3DS:
         """Return the agent; raise :class:`InputError` if it was trained on other image
         features.
         """
-        width, source = agent.sizes.features, self.images
+        width = agent.sizes.features
+        source = self.images
         trained_on = agent.meta.get("features")
         if width != source.width or trained_on not in (None, source.name):
             images = f"the image features are '{source.name}' of width {source.width}"

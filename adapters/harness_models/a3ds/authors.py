@@ -94,7 +94,8 @@ def read_state(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any
     InputError
         If the file does not exist or holds no plain state dict.
     """
-    tensors, meta = load_checkpoint(path).tensors, {}
+    tensors = load_checkpoint(path).tensors
+    meta = {}
     if Path(path).suffix == ".safetensors":
         from safetensors import safe_open
 

@@ -171,11 +171,9 @@ class _Agent(nn.Module):
         self, sizes: Any, vocabulary: Vocabulary | None, meta: Mapping[str, Any] | None
     ) -> None:
         super().__init__()
-        self.sizes, self.meta, self.vocabulary = (
-            sizes,
-            dict(meta or {}),
-            vocabulary or Vocabulary(),
-        )
+        self.sizes = sizes
+        self.meta = dict(meta or {})
+        self.vocabulary = vocabulary or Vocabulary()
         if len(self.vocabulary) != sizes.words:
             raise HarnessError(
                 f"agent of {sizes.words} words with a vocabulary of "
@@ -286,7 +284,8 @@ class Speaker(_Agent):
         the paper, equal up to rounding. The logits are float32.
         """
         if self.training:
-            weights, width = dict(self.lstm.named_parameters()), 2 * self.sizes.visual
+            weights = dict(self.lstm.named_parameters())
+            width = 2 * self.sizes.visual
             image = self.image(features) @ weights["weight_ih_l0"][:, :width].T
             words = self.embed.weight @ weights["weight_ih_l0"][:, width:].T
             gates = functional.embedding(tokens.T, words.float()) + image
@@ -320,7 +319,8 @@ class SpeakerStep:
     """
 
     def __init__(self, speaker: Speaker) -> None:
-        weights, width = dict(speaker.lstm.named_parameters()), 2 * speaker.sizes.visual
+        weights = dict(speaker.lstm.named_parameters())
+        width = 2 * speaker.sizes.visual
         with torch.no_grad():
             self._image = weights["weight_ih_l0"][:, :width].detach()
             self._words = (

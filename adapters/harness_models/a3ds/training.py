@@ -49,6 +49,16 @@ from harness_models.shared.training.loop import (
 from harness_tasks.a3ds import pixels
 
 Stage = Literal["baseline", "rp", "sp"]
+SHIPPED = Path(__file__).parent / "checkpoints"
+"""Folder of the shipped checkpoints."""
+PAPER_SIZE = {
+    "images": 30_000,
+    "captions": 5,
+    "hidden": 512,
+    "visual": 512,
+    "embed": 512,
+}
+"""Values of ``--paper-size``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +111,6 @@ class TrainingPlan:
     """Image features as :func:`harness_tasks.a3ds.pixels.features` takes them."""
     pictures: str | None = None
     """Path of 3dshapes.h5 (None: the renderer)."""
-
-
-SHIPPED = Path(__file__).parent / "checkpoints"
-"""Folder of the shipped checkpoints."""
-PAPER_SIZE = {
-    "images": 30_000,
-    "captions": 5,
-    "hidden": 512,
-    "visual": 512,
-    "embed": 512,
-}
-"""Values of ``--paper-size``."""
 
 
 def train(
@@ -170,13 +168,14 @@ class _A3dsTraining:
     def __init__(
         self, plan: TrainingPlan, games: Games, source: str, report: Report | None
     ) -> None:
-        self.plan, self.games, self.source, self.report = plan, games, source, report
+        self.plan = plan
+        self.games = games
+        self.source = source
+        self.report = report
         self.output = Path(plan.output)
         table = games.table.float()
-        self.mean, self.deviation = (
-            table.mean(0),
-            table.std(0).clamp_min(1e-2 * table.std().item()),
-        )
+        self.mean = table.mean(0)
+        self.deviation = table.std(0).clamp_min(1e-2 * table.std().item())
         torch.manual_seed(plan.seed)
         width = table.shape[1]
         self.listener = Listener(

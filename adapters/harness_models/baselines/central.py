@@ -127,7 +127,8 @@ class Central:
         """
         if self.held_out:
             refuse_small(task.examples, 2, "central", "hold one out", skip=False)
-        self._examples, self._central = task.examples, None
+        self._examples = task.examples
+        self._central = None
 
     def generate(
         self, examples: Sequence[Example], decoding: Decoding, seeds: Sequence[int]

@@ -104,12 +104,10 @@ class Mixture(MixedCaptions):
         skip_small: bool = False,
     ) -> None:
         correct = unique if correct is None else correct
-        self.unique, self.correct, self.n, self.skip_small = (
-            unique,
-            correct,
-            n,
-            skip_small,
-        )
+        self.unique = unique
+        self.correct = correct
+        self.n = n
+        self.skip_small = skip_small
         self.held_out = correct if held_out is None else held_out
         if correct > unique:
             raise InputError(
@@ -122,7 +120,8 @@ class Mixture(MixedCaptions):
             )
         if n is not None and n < unique:
             raise InputError(f"mixture: n is {n}, too few for {unique} unique captions")
-        self.drawn_correct, self.drawn_wrong = correct, unique - correct
+        self.drawn_correct = correct
+        self.drawn_wrong = unique - correct
         self._pool: list[Example] = []
 
     def fingerprint(self) -> str:
@@ -233,7 +232,8 @@ class Mixture(MixedCaptions):
         texts: dict[str, None] = {}
         if not count:
             return []
-        references, used = set(example.references), {example.id}
+        references = set(example.references)
+        used = {example.id}
         for position in self._positions(count, rng):
             neighbour = self._pool[position]
             if neighbour.id in used:
@@ -326,7 +326,9 @@ class Pools(Mixture):
             )
         super().__init__(unique=unique, held_out=held_out, skip_small=skip_small)
         # A mixture of ``unique`` correct captions, with as many wrong ones beside them.
-        self.correct, self.n, self.drawn_wrong = correct, n, unique
+        self.correct = correct
+        self.n = n
+        self.drawn_wrong = unique
 
     def check_size(self, size: int) -> None:
         """Raise :class:`InputError` for more correct candidates than candidates."""
@@ -391,7 +393,8 @@ class EpsilonMixture(MixedCaptions):
     def __init__(
         self, *, epsilon: Share, length: Count | Literal["same"] = "same"
     ) -> None:
-        self.epsilon, self.length = float(epsilon), length
+        self.epsilon = float(epsilon)
+        self.length = length
         self._sentences: list[list[str]] = []
         self._vocabulary: list[str] = []
 

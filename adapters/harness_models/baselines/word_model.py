@@ -97,7 +97,8 @@ class WordModel:
 
     def _scores(self, before: str, text: str) -> TokenScores:
         tokens = [*words_of(text), END]
-        logs, ranks = np.empty(len(tokens)), np.empty(len(tokens), dtype=np.int64)
+        logs = np.empty(len(tokens))
+        ranks = np.empty(len(tokens), dtype=np.int64)
         for k, token in enumerate(tokens):
             probabilities = self.distribution(before)
             value = probabilities[self._index.get(token, 0)]

@@ -87,11 +87,9 @@ class TrainedCaptioner(LeftToRight):
                 )
         else:
             self.folder, self.stage = _stage_of(Path(str(checkpoint)), stage)
-        self.stop, self.max_length, self.batch_size = (
-            (END,),
-            max_length,
-            check_batch_size(batch_size),
-        )
+        self.stop = (END,)
+        self.max_length = max_length
+        self.batch_size = check_batch_size(batch_size)
         self.step = self._one_step
         self._model: Captioner | None = None
         self._images: pixels.ImageFeatures | None = None

@@ -28,7 +28,8 @@ from harness_models.shared.weights.checkpoints import (
 
 Architecture = Literal["init", "pre", "par", "merge"]
 ARCHITECTURES: tuple[str, ...] = get_args(Architecture)
-END, UNKNOWN = 0, 1
+END = 0
+UNKNOWN = 1
 """Ids of the end of a caption and of unknown words."""
 FIRST_WORD = 2
 """Id of the first word of the vocabulary."""
@@ -69,11 +70,9 @@ class Captioner(nn.Module):
         self, words: Sequence[str], architecture: str, features: int, width: int = 64
     ) -> None:
         super().__init__()
-        self.words, self.architecture, self.width = (
-            tuple(words),
-            check_architecture(architecture),
-            width,
-        )
+        self.words = tuple(words)
+        self.architecture = check_architecture(architecture)
+        self.width = width
         entries = FIRST_WORD + len(self.words)
         self.start = entries
         self.feature_map = nn.Linear(features, width)
@@ -183,7 +182,8 @@ def load(path: str | Path) -> tuple[Captioner, dict[str, Any]]:
     raise :class:`InputError` for anything else.
     """
     checkpoint = load_checkpoint(path)
-    words, architecture = checkpoint.words(), checkpoint.settings.get("architecture")
+    words = checkpoint.words()
+    architecture = checkpoint.settings.get("architecture")
     if architecture not in ARCHITECTURES:
         raise InputError(
             f"the settings beside the checkpoint say architecture {architecture!r}; "

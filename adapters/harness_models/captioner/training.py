@@ -111,7 +111,10 @@ class _CaptionerTraining:
     def __init__(
         self, recipe: CaptionerRecipe, data: TrainingData, folder: Path, report: Report
     ) -> None:
-        self.recipe, self.data, self.folder, self.report = recipe, data, folder, report
+        self.recipe = recipe
+        self.data = data
+        self.folder = folder
+        self.report = report
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(recipe.seed)
             self.model = Captioner(
@@ -153,7 +156,8 @@ class _CaptionerTraining:
         the seed and the epoch only.
         """
         rng = np.random.default_rng([self.recipe.seed, 1, epoch])
-        captions, size = self.data.captions, self.recipe.batch
+        captions = self.data.captions
+        size = self.recipe.batch
         # Random fractions shuffle captions of equal length, and nothing else: batches
         # hold similar lengths, so little is padded.
         order = np.argsort(
@@ -241,7 +245,8 @@ class _CaptionerTraining:
             )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimiser"])
-        self.step, self.recent = state["step"], list(state["recent"])
+        self.step = state["step"]
+        self.recent = list(state["recent"])
         self._cut_curve()
 
     def _cut_curve(self) -> None:

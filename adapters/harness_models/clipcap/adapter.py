@@ -91,7 +91,8 @@ class ClipImages:
                 f"no weights of {model} ({str(error).splitlines()[0]})",
                 str(self.weights),
             ) from error
-        self.network, self.transform = created[0].eval(), created[2]
+        self.network = created[0].eval()
+        self.transform = created[2]
 
     def encode(self, examples: Sequence[Example]) -> list[torch.Tensor | Failure]:
         """Return a vector (d,), float32, per example, or a :class:`Failure` for an
@@ -197,7 +198,8 @@ class ClipCapAdapter(LeftToRight):
             )
         self.stop = self._stop(stop)
         self.batch_size = check_batch_size(batch_size)
-        self.device, self.dtype = torch.device(device), torch_dtype(dtype)
+        self.device = torch.device(device)
+        self.dtype = torch_dtype(dtype)
         self.model.to(self.device, self.dtype)
         self.step = ClipCapStep(self.model)
         self.max_length = min(MAX_LENGTH, self.longest_reference())

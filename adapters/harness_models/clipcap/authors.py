@@ -51,7 +51,8 @@ def tied_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
     of which some writers store only one.
     """
     result = dict(tensors)
-    words, head = "gpt.transformer.wte.weight", "gpt.lm_head.weight"
+    words = "gpt.transformer.wte.weight"
+    head = "gpt.lm_head.weight"
     for name, twin in ((words, head), (head, words)):
         if name in result:
             result.setdefault(twin, result[name])
@@ -198,7 +199,8 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
         If there are fewer beams than candidates, or more beams than vocabulary entries.
     """
     beams = _beams(decoding)
-    limit, total = decoding.max_length or batch.max_length, len(batch)
+    limit = decoding.max_length or batch.max_length
+    total = len(batch)
     if len(batch.stop) != 1:
         raise HarnessError(
             f"authors-beam requires exactly one end token; found {len(batch.stop)}"
@@ -212,7 +214,8 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     scores, first = (logits / decoding.temperature).log_softmax(-1).topk(beams, dim=-1)
     device = logits.device
     index = torch.arange(total, device=device).repeat_interleave(beams)
-    logits, state = logits[index], reorder(step, state, index)
+    logits = logits[index]
+    state = reorder(step, state, index)
     history = [TraceStep.of(scores, first, torch.zeros_like(first), logits)]
     lengths = torch.ones_like(scores)
     stopped = first == batch.stop[0]
@@ -235,11 +238,13 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
             total, -1
         )
         best, flat = means.topk(beams, dim=-1)
-        parents, tokens = flat // logits.shape[-1], flat % logits.shape[-1]
+        parents = flat // logits.shape[-1]
+        tokens = flat % logits.shape[-1]
         rows = (parents + torch.arange(total, device=device)[:, None] * beams).reshape(
             -1
         )
-        lengths, was_stopped = grown.gather(1, parents), stopped.gather(1, parents)
+        lengths = grown.gather(1, parents)
+        was_stopped = stopped.gather(1, parents)
         scores = best * lengths
         history.append(TraceStep.of(scores, tokens, parents, logits[rows]))
         stopped = was_stopped | (tokens == batch.stop[0])
@@ -270,11 +275,9 @@ def _collect(
     beams and their lengths (E, K).
     """
     order = means.argsort(dim=1, descending=True, stable=True)[:, :count].tolist()
-    last, averages, sizes = (
-        trace.tokens.shape[1] - 1,
-        means.tolist(),
-        lengths.long().tolist(),
-    )
+    last = trace.tokens.shape[1] - 1
+    averages = means.tolist()
+    sizes = lengths.long().tolist()
     # A path is cut at the end of its hypothesis: the ids 0 behind it only kept the beam
     # in the search.
     return Decoded(

@@ -170,10 +170,9 @@ class ClipCapStep:
         """
         gpt = self.model.gpt
         if tokens is None:
-            inputs, cache = (
-                state["prefix"],
-                gpt.new_cache(state["prefix"].shape[1] + _ROOM),
-            )
+            inputs = state["prefix"]
+            cache = gpt.new_cache(state["prefix"].shape[1] + _ROOM)
         else:
-            inputs, cache = gpt.transformer.wte(tokens)[:, None], state
+            inputs = gpt.transformer.wte(tokens)[:, None]
+            cache = state
         return gpt.logits(gpt(inputs, cache)[:, -1]), cache

@@ -93,7 +93,8 @@ class ClipCapTraining(CaptionTraining):
             self.folder, self.train_bpe, Gpt2Bpe
         )
         self.tokens = [self.bpe.encode(text) for _, text in self.pairs]
-        longest, positions = max(map(len, self.tokens)), self.sizes["positions"]
+        longest = max(map(len, self.tokens))
+        positions = self.sizes["positions"]
         if longest + self.recipe.prefix_length > positions:
             raise HarnessError(
                 f"clipcap: a caption of {longest} tokens does not fit {positions} "
@@ -180,7 +181,8 @@ def model_sizes(
     """Return the sizes of the model; raise :class:`HarnessError` for heads that do not
     divide the width.
     """
-    width, length = sizes["width"], recipe.prefix_length
+    width = sizes["width"]
+    length = recipe.prefix_length
     for name in (
         ("heads", "mapper_heads") if recipe.mapper == "transformer" else ("heads",)
     ):

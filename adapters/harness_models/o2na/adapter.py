@@ -74,7 +74,8 @@ class O2naAdapter(VideoAdapter):
     (:mod:`harness_models.o2na.model`).
     """
 
-    name, method = "o2na", "O2NA"
+    name = "o2na"
+    method = "O2NA"
     model: O2na
 
     def load_model(
@@ -148,7 +149,8 @@ class O2naAdapter(VideoAdapter):
         steps: ThreeSteps,
     ) -> list[Generation]:
         """Return the generations of (example, seed) pairs."""
-        examples, count = [example for example, _ in pairs], decoding.candidates or 1
+        examples = [example for example, _ in pairs]
+        count = decoding.candidates or 1
         videos = self.encode_videos(self.model, self.inputs(examples), examples)
         requests = [self._read_request(example, decoding) for example in examples]
         numbers = None
@@ -193,7 +195,8 @@ class O2naAdapter(VideoAdapter):
         have room for the requested objects.
         """
         assert videos.lengths is not None
-        scores, longest = videos.lengths, self.longest(decoding)
+        scores = videos.lengths
+        longest = self.longest(decoding)
         requesting = [row for row, item in enumerate(requests) if item]
         if requesting:
             objects = torch.zeros(

@@ -64,7 +64,8 @@ class Highway(nn.Module):
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
-        self.w1, self.w2 = nn.Linear(width, width), nn.Linear(width, width)
+        self.w1 = nn.Linear(width, width)
+        self.w2 = nn.Linear(width, width)
         self.drop = nn.Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -254,10 +255,8 @@ class Layer(nn.Module):
         """
         key, value = self.attention.keys_values(x)
         if past is not None:
-            key, value = (
-                torch.cat([past[0], key], dim=2),
-                torch.cat([past[1], value], dim=2),
-            )
+            key = torch.cat([past[0], key], dim=2)
+            value = torch.cat([past[1], value], dim=2)
         x = self.attention(x, key, value, hidden) * real
         x = self.attend_to_enc_output(x, *memory, None) * real
         x = self.output.drop(self.output(self.intermediate(x), x)) * real

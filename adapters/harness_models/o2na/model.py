@@ -71,10 +71,8 @@ class ObjectPredictor(nn.Module):
             nn.Linear(width, count),
         )
         self.objects = nn.Embedding(count, width)
-        self.slots, self.lengths = (
-            nn.Embedding(sizes.max_len, width),
-            nn.Embedding(sizes.max_len, width),
-        )
+        self.slots = nn.Embedding(sizes.max_len, width)
+        self.lengths = nn.Embedding(sizes.max_len, width)
         self.place = nn.Sequential(
             nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
         )
@@ -270,7 +268,8 @@ def read_objects(
             location,
         )
     positions = dict(value) if isinstance(value, Mapping) else dict.fromkeys(value)
-    index, objects = {name: i for i, name in enumerate(names)}, {}
+    index = {name: i for i, name in enumerate(names)}
+    objects = {}
     for word, position in positions.items():
         if word not in index:
             some = ", ".join(names[:12]) + (
@@ -395,7 +394,8 @@ def _place(
     ``selected``, ``probabilities``, ``slots`` (-1: any) and ``requested`` are (R, O).
     """
     logits = model.object_predictor.position_logits(encoded.mean, lengths, selected)
-    rows, size = torch.arange(len(lengths), device=lengths.device), logits.shape[2]
+    rows = torch.arange(len(lengths), device=lengths.device)
+    size = logits.shape[2]
     out = PlacedObjects(
         torch.full((len(rows), size), PAD, device=lengths.device),
         torch.ones(len(rows), size, device=lengths.device, dtype=probabilities.dtype),
@@ -420,7 +420,8 @@ def _place(
             )
         slot = torch.where(slots[rows, number] >= 0, slots[rows, number], slot)
         probability = probabilities[rows, number] * free.softmax(1)[rows, slot]
-        here, at = rows[active], slot[active]
+        here = rows[active]
+        at = slot[active]
         out.tokens[here, at] = model.object_predictor.words[number[active]]
         out.probabilities[here, at] = probability[active]
         out.requested[here, at] = requested[here, number[active]]

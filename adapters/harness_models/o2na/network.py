@@ -55,7 +55,8 @@ def sizes_of(
     InputError
         If a setting contradicts a shape.
     """
-    path, keys = str(checkpoint.path), checkpoint.tensors
+    path = str(checkpoint.path)
+    keys = checkpoint.tensors
     vocabulary, width = checkpoint.shape(
         f"{base}embedding.word_embeddings.weight", kind
     )

@@ -179,7 +179,10 @@ class Refiner:
         *,
         pick: Pick | None = None,
     ) -> None:
-        self.model, self.encoded, self.how, self.pick = model, encoded, how, pick
+        self.model = model
+        self.encoded = encoded
+        self.how = how
+        self.pick = pick
         self.passes = 0
 
     def probabilities(self, slots: Slots) -> torch.Tensor:

@@ -51,7 +51,8 @@ def noun_positions(words: Sequence[str]) -> list[int]:
     >>> [words[i] for i in noun_positions(words)]
     ['picture', 'block', 'wall']
     """
-    positions, start = [], None
+    positions = []
+    start = None
     for i in range(len(words) + 1):
         in_run = i < len(words) and is_visual(words[i])
         if in_run and start is None and i > 0 and words[i - 1] in DETERMINERS:
@@ -178,12 +179,15 @@ class O2naTraining(VideoTraining):
         """Return the sum of the losses of objects, positions, draft and masked words,
         and the number of masked words.
         """
-        predictor, tokens = self.model.object_predictor, batch.tokens
+        predictor = self.model.object_predictor
+        tokens = batch.tokens
         # Only the first occurrence of an object has a position; later ones are ordinary
         # words of the draft.
         at = tokens[:, None] == predictor.words[None, :, None]  # (B, O, T)
-        present, first = at.any(2), at.int().argmax(2)
-        mean, lengths = batch.encoded.mean, (tokens != PAD).sum(1)
+        present = at.any(2)
+        first = at.int().argmax(2)
+        mean = batch.encoded.mean
+        lengths = (tokens != PAD).sum(1)
         scores = predictor.object_logits(mean, lengths)
         objects = F.binary_cross_entropy_with_logits(
             scores, present.to(mean), reduction="none"
@@ -203,7 +207,8 @@ class O2naTraining(VideoTraining):
         ``at`` (B, O, T) is True where a slot holds an object, and ``first`` (B, O) is
         the first such slot.
         """
-        tokens, real = batch.tokens, batch.tokens != PAD
+        tokens = batch.tokens
+        real = batch.tokens != PAD
         slots = torch.arange(tokens.shape[1])
         anchors = (at & (slots == first[:, :, None])).any(1)
         # Some objects are hidden from the draft, since the decoding may place fewer of

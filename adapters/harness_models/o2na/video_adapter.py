@@ -265,7 +265,8 @@ class VideoAdapter(LeftToRight):
         """Return the generation of each of E pairs from rows (E x n): the best by score
         under ``refine``, else all draws in order.
         """
-        count, rows = decoding.candidates or 1, len(slots.tokens) // len(pairs)
+        count = decoding.candidates or 1
+        rows = len(slots.tokens) // len(pairs)
         order = torch.arange(count).expand(len(pairs), -1)
         if decoding.strategy == "refine":
             scores = refiner.scores(slots).reshape(len(pairs), -1)
@@ -303,7 +304,8 @@ class VideoAdapter(LeftToRight):
         return scores
 
     def _slots(self, example: Example, text: str) -> list[int]:
-        ids, longest = self.words.encode(text), self.model.sizes.max_len - 1
+        ids = self.words.encode(text)
+        longest = self.model.sizes.max_len - 1
         if not 1 <= len(ids) <= longest:
             raise InputError(
                 f"a reference of example '{example.id}' has {len(ids)} words; "

@@ -139,7 +139,8 @@ class VideoTraining(CaptionTraining):
         return widths
 
     def _sizes(self) -> VideoSizes:
-        system, sizes = self.recipe.system, {**self.recipe.sizes, **self.recipe.model}
+        system = self.recipe.system
+        sizes = {**self.recipe.sizes, **self.recipe.model}
         if sizes["max_len"] is None:
             sizes["max_len"] = min(30, max(map(len, self.texts)) + 2)
         model_sizes = self.build_sizes(
@@ -225,7 +226,8 @@ def masked_words_loss(model: VideoNetwork, batch: Batch) -> tuple[torch.Tensor, 
     In each caption a random number of words, at least one, is masked at random
     positions. Draws are from torch's global generator.
     """
-    tokens, real = batch.tokens, batch.tokens != PAD
+    tokens = batch.tokens
+    real = batch.tokens != PAD
     # The number of hidden words is uniform, as at the passes of the decoding, which
     # starts with all words hidden and ends with few.
     lengths = real.sum(1, keepdim=True)

@@ -82,7 +82,9 @@ class VideoWords(WordList):
         If the file does not exist or does not hold words, or the ids are not 0 to N - 1.
     """
 
-    unknown, ends, hidden = UNK, (PAD, EOS), (BOS, MASK, VIS)
+    unknown = UNK
+    ends = (PAD, EOS)
+    hidden = (BOS, MASK, VIS)
     split = staticmethod(split_words)
 
     def __init__(
@@ -94,7 +96,8 @@ class VideoWords(WordList):
                 raise InputError("no such word list", str(self.path))
             data = self.read()
         else:
-            self.path, data = Path(path or "."), list(source)
+            self.path = Path(path or ".")
+            data = list(source)
         try:
             table = {
                 int(i): str(word)

@@ -209,13 +209,12 @@ class OpenAI:
             frame_choice=frame_choice,
             max_side=max_side,
         )
-        self.model, self.log_probs, self.max_length, self.seed = (
-            model,
-            log_probs,
-            max_length,
-            seed,
-        )
-        self.prices, self.extra = dict(prices or {}), dict(extra or {})
+        self.model = model
+        self.log_probs = log_probs
+        self.max_length = max_length
+        self.seed = seed
+        self.prices = dict(prices or {})
+        self.extra = dict(extra or {})
 
     @property
     def media_folder(self) -> Path | None:

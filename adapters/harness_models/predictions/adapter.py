@@ -267,10 +267,8 @@ class Predictions:
             f"no predictions{detail}: {captions.quote_list(missing)}"
         )
         covered, absent = _splits(task, set(missing))
-        ids, names = (
-            [*table.captions, *table.null],
-            [example.id for example in task.examples],
-        )
+        ids = [*table.captions, *table.null]
+        names = [example.id for example in task.examples]
         alike = captions.count_alike(ids, names)
         positions = names == [str(k) for k in range(len(names))] and len(ids) == len(
             names
@@ -298,10 +296,8 @@ class Predictions:
         """Give the k-th record of a file without ids the id of the k-th example; raise
         :class:`InputError` for other numbers of them.
         """
-        number, ids = (
-            len(table.captions) + len(table.null),
-            [example.id for example in task.examples],
-        )
+        number = len(table.captions) + len(table.null)
+        ids = [example.id for example in task.examples]
         if ids == [str(k) for k in range(len(ids))]:  # the data set is numbered too
             return
         if number < len(ids) or (number > len(ids) and not task.partial):
@@ -425,20 +421,16 @@ def _check_lines(table: Table, ids: Sequence[str]) -> None:
         return
     if table.form == "list":
         starts = [item[0] for item in texts if len(item) == 2]
-        what, right = (
-            "lists are pairs of an id of the data set and a caption",
-            "an object of ids and captions",
-        )
+        what = "lists are pairs of an id of the data set and a caption"
+        right = "an object of ids and captions"
     else:
         starts = [
             words[0].rstrip(":,;|")
             for item in texts
             if item and (words := item[0].split(maxsplit=1))
         ]
-        what, right = (
-            "lines begin with the ids of the data set",
-            "captions alone, or each id, a tab and its caption",
-        )
+        what = "lines begin with the ids of the data set"
+        right = "captions alone, or each id, a tab and its caption"
     distinct = {
         start for name in starts for start in (name, captions.name_keys(name)[0])
     } & known

@@ -336,7 +336,8 @@ def _captions_of(
         raise InputError(f"the record has no '{column}'", row.where)
     single = not isinstance(value, (list, tuple))
     if choice.systems or (not isinstance(value, str) and _is_object(value)):
-        value, single = _of_systems(value, column, row.where, choice.systems), False
+        value = _of_systems(value, column, row.where, choice.systems)
+        single = False
     texts = (
         None
         if value is None

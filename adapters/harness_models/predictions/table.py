@@ -158,7 +158,8 @@ class Table:
         )
 
     def _take(self, choice: IdChoice) -> None:
-        self.id, self.other_ids = choice.column, choice.rejected
+        self.id = choice.column
+        self.other_ids = choice.rejected
         for key, record in zip(choice.ids, self._records, strict=True):
             self.add(key, record.texts, single=record.single, location=record.location)
         self._records.clear()

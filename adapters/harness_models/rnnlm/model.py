@@ -20,7 +20,8 @@ from harness_models.shared.weights.checkpoints import (
     save_checkpoint,
 )
 
-START, STOP = 0, 1
+START = 0
+STOP = 1
 """Ids of the begin and the end of a sentence."""
 FIRST_WORD = 2
 """Id of the first word of the vocabulary."""

@@ -112,10 +112,8 @@ def train(
     rng = np.random.default_rng([recipe.seed, 0])
     order = rng.permutation(len(sentences)).tolist()
     cut = min(len(order) - 1, round(recipe.held_out * len(order)))
-    held_out, training = (
-        [sentences[i] for i in order[:cut]],
-        [sentences[i] for i in order[cut:]],
-    )
+    held_out = [sentences[i] for i in order[:cut]]
+    training = [sentences[i] for i in order[cut:]]
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
         model = RnnLm(words, recipe.size)
@@ -132,7 +130,8 @@ def train(
                 5.0,
                 f"rnnlm: the loss is %s in epoch {epoch}; lower the learning rate",
             )
-            total, tokens = total + loss.item() * count, tokens + count
+            total = total + loss.item() * count
+            tokens = tokens + count
         row = {
             "epoch": epoch,
             "loss": round(total / tokens, 5),

@@ -66,10 +66,8 @@ class Standardiser:
         linear
             Key prefix of the first linear layer.
         """
-        weight, bias = (
-            tensors[f"{linear}.weight"].double() / self.deviation.double(),
-            tensors[f"{linear}.bias"],
-        )
+        weight = tensors[f"{linear}.weight"].double() / self.deviation.double()
+        bias = tensors[f"{linear}.bias"]
         shifted = bias.double() - weight @ self.mean.double()
         return {
             **tensors,

@@ -220,10 +220,12 @@ def _check_riff(source: Source) -> None:
     which FFmpeg accepts.
     """
     if isinstance(source, bytes):
-        head, size = source[:12], len(source)
+        head = source[:12]
+        size = len(source)
     else:
         with open(source, "rb") as file:
-            head, size = file.read(12), os.path.getsize(source)
+            head = file.read(12)
+            size = os.path.getsize(source)
     promised = 8 + int.from_bytes(head[4:8], "little")
     if (
         head[:4] == b"RIFF"
@@ -423,10 +425,8 @@ def _check_duration(container: Any, stream: Any, last: int, source: Source) -> N
         or container.format.name in ("gif", "image2")
     ):
         return
-    promised, start = (
-        container.duration / 1e6,
-        float((stream.start_time or 0) * stream.time_base),
-    )
+    promised = container.duration / 1e6
+    start = float((stream.start_time or 0) * stream.time_base)
     ends = float(last * stream.time_base) - min(start, 0.0)
     if ends < 0.8 * promised - 0.5:
         raise InputError(

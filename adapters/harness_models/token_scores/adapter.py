@@ -175,10 +175,8 @@ def _token_scores(record: Mapping[str, Any], location: str) -> TokenScores:
     ]
     if len(names) != 1:
         raise InputError("expected one of 'probabilities' and 'log_probs'", location)
-    values, ranks = (
-        _numbers(record, names[0], location),
-        _numbers(record, "ranks", location),
-    )
+    values = _numbers(record, names[0], location)
+    ranks = _numbers(record, "ranks", location)
     tokens = record.get("tokens")
     if tokens is not None and not isinstance(tokens, (list, np.ndarray)):
         raise InputError(

@@ -60,7 +60,8 @@ class Trained(Wrapper):
         trainer: str | None = None,
         reward: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name, self.params = model, dict(params or {})
+        self.name = model
+        self.params = dict(params or {})
         self.system = trainer or model
         self._check()
         if (recipe is None) == (reward is None or "checkpoint" not in reward):
@@ -113,7 +114,8 @@ class Trained(Wrapper):
     @property
     def folder(self) -> Path:
         """Folder of the weights; the model is trained if the folder does not exist."""
-        key, folder = "", ""
+        key = ""
+        folder = ""
         if self.recipe is not None:
             key = model_key(self.system, self._trainer, self.recipe)
             folder = str(

@@ -152,7 +152,8 @@ class Transformers(LeftToRight):
             for device_name in self.devices
         ]
         loaded = placed[0]
-        self.kind, self.max_length = loaded.kind, max_length
+        self.kind = loaded.kind
+        self.max_length = max_length
         self.prompt = (
             prompt if prompt is not None else "" if loaded.media else "{source}"
         )
@@ -190,7 +191,8 @@ class Transformers(LeftToRight):
 
     def _place(self, loaded: LoadedModel) -> None:
         """Take a loaded model."""
-        self.loaded, self.tokenizer = loaded, loaded.tokenizer
+        self.loaded = loaded
+        self.tokenizer = loaded.tokenizer
         self.blip2 = loaded.model.config.model_type == "blip-2"
         self.builder = InputBuilder(loaded, self.settings, self.source.name)
         self.step = self._step()
@@ -201,11 +203,9 @@ class Transformers(LeftToRight):
         All copies count into one throughput.
         """
         replica = copy.copy(self)
-        replica._replicas, replica._batches, replica._throughput = (
-            [],
-            None,
-            self.throughput,
-        )
+        replica._replicas = []
+        replica._batches = None
+        replica._throughput = self.throughput
         if loaded is not self.loaded:
             replica._place(loaded)
         return replica
@@ -368,7 +368,8 @@ class Transformers(LeftToRight):
 
     def prefix(self, inputs: Sequence[Any], examples: Sequence[Example]) -> Prefix:
         """Return the state of the model for inputs of equal shapes, one row each."""
-        device, dtype = self.loaded.model.device, self.loaded.model.dtype
+        device = self.loaded.model.device
+        dtype = self.loaded.model.dtype
         together = {}
         for name, value in inputs[0].items():
             if isinstance(value, torch.Tensor):
@@ -437,10 +438,8 @@ class Transformers(LeftToRight):
         if self.prompt:
             return list(self.tokenizer(self.prompt, add_special_tokens=False).input_ids)
         config = getattr(self.loaded.model, "generation_config", None)
-        language, task = (
-            getattr(config, "lang_to_id", None) or {},
-            getattr(config, "task_to_id", None) or {},
-        )
+        language = getattr(config, "lang_to_id", None) or {}
+        task = getattr(config, "task_to_id", None) or {}
         ids = [
             language.get("<|en|>"),
             task.get("transcribe"),
@@ -480,7 +479,8 @@ class Transformers(LeftToRight):
         step: Any = self.step
         first, state = step(None, prefix.state)
         owner = owner.to(first.device)
-        first, state = first[owner], reorder(step, state, owner)
+        first = first[owner]
+        state = reorder(step, state, owner)
         if tokens.shape[1] == 1:
             return first[:, None]
         logits, _ = step.advance(tokens[:, :-1].to(first.device), state)

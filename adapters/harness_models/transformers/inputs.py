@@ -70,7 +70,9 @@ class InputBuilder:
     def __init__(
         self, loaded: LoadedModel, settings: InputSettings, model_name: str
     ) -> None:
-        self.loaded, self.settings, self.where = loaded, settings, model_name
+        self.loaded = loaded
+        self.settings = settings
+        self.where = model_name
         self.media = loaded.media
         if settings.medium not in ("auto", *MEDIA):
             raise HarnessError(
@@ -313,13 +315,15 @@ class InputBuilder:
         Raises :class:`InputError` for a prompt with a key that the example does not
         have.
         """
-        settings, text = self.settings, fill_prompt(self.settings.prompt, example)
+        settings = self.settings
+        text = fill_prompt(self.settings.prompt, example)
         if not settings.chat:
             return text
         content: Any = text
         system: Any = settings.system
         if self.media:
-            content, system = [*[{"type": medium}] * count, *_part(text)], _part(system)
+            content = [*[{"type": medium}] * count, *_part(text)]
+            system = _part(system)
         messages: list[dict[str, Any]] = (
             [{"role": "system", "content": system}] if system else []
         )

@@ -166,7 +166,8 @@ def visible_devices() -> list[str]:
         kind = accelerator.current_accelerator().type
         count = accelerator.device_count()
     elif torch.cuda.is_available():
-        kind, count = "cuda", torch.cuda.device_count()
+        kind = "cuda"
+        count = torch.cuda.device_count()
     else:
         return ["cpu"]
     return [kind] if kind == "mps" else [f"{kind}:{i}" for i in range(count)]

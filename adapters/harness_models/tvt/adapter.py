@@ -69,7 +69,8 @@ class TvtAdapter(LeftToRight):
                 f"the features are {dict(self.views.widths)}",
                 str(self.path),
             )
-        self.step, self.stop = TvtStep(self.model), (EOS,)
+        self.step = TvtStep(self.model)
+        self.stop = (EOS,)
         self.max_length = self.model.sizes.max_length
         self.batch_size = check_batch_size(batch_size)
 

@@ -50,7 +50,8 @@ class TvtWords(WordList):
     ([4, 3, 6], 'a dog')
     """
 
-    unknown, hidden = UNK, (PAD, BOS, EOS)
+    unknown = UNK
+    hidden = (PAD, BOS, EOS)
 
     def __init__(self, words: Sequence[str]) -> None:
         if tuple(words[: len(SPECIAL)]) != SPECIAL:
@@ -154,11 +155,9 @@ class EncoderLayer(nn.Module):
     def __init__(self, sizes: TvtSizes) -> None:
         super().__init__()
         self.norms = nn.ModuleList(nn.LayerNorm(sizes.width) for _ in range(2))
-        self.attention, self.feed, self.drop = (
-            Attention(sizes),
-            _feed_forward(sizes),
-            nn.Dropout(sizes.dropout),
-        )
+        self.attention = Attention(sizes)
+        self.feed = _feed_forward(sizes)
+        self.drop = nn.Dropout(sizes.dropout)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return the output (B, S, width) for frames (B, S, width) and a mask (B, 1, 1,
@@ -219,8 +218,10 @@ class DecoderLayer(nn.Module):
     def __init__(self, sizes: TvtSizes) -> None:
         super().__init__()
         self.norms = nn.ModuleList(nn.LayerNorm(sizes.width) for _ in range(3))
-        self.attention, self.fusion = Attention(sizes), Fusion(sizes)
-        self.feed, self.drop = _feed_forward(sizes), nn.Dropout(sizes.dropout)
+        self.attention = Attention(sizes)
+        self.fusion = Fusion(sizes)
+        self.feed = _feed_forward(sizes)
+        self.drop = nn.Dropout(sizes.dropout)
 
     def forward(
         self,
@@ -309,10 +310,8 @@ class Tvt(nn.Module):
                 )
             }
         )
-        self.norm, self.head = (
-            nn.LayerNorm(sizes.width),
-            nn.Linear(sizes.width, sizes.vocabulary),
-        )
+        self.norm = nn.LayerNorm(sizes.width)
+        self.head = nn.Linear(sizes.width, sizes.vocabulary)
         self.drop = nn.Dropout(sizes.dropout)
 
     @classmethod
@@ -384,7 +383,8 @@ class Tvt(nn.Module):
         """Return the logits (R, T, V) after each of ``tokens`` (R, T),
         and the new state.
         """
-        before, length = state["length"], tokens.shape[1]
+        before = state["length"]
+        length = tokens.shape[1]
         positions = sinusoids(before + length, self.sizes.width, tokens.device)[before:]
         x = self.drop(self.words(tokens) * math.sqrt(self.sizes.width) + positions)
         causal = torch.ones(

@@ -26,7 +26,8 @@ from harness_models.vlp.authors import STRATEGIES
 from harness_models.vlp.model import Vlp, VlpStep
 from harness_models.vlp.regions import RegionFiles, Regions, open_regions
 
-MAX_LENGTH, REGIONS = 20, 100
+MAX_LENGTH = 20
+REGIONS = 100
 """Maximum number of pieces of a caption, and number of regions of an image,
 as published.
 """

@@ -166,7 +166,8 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     Raises :class:`HarnessError` when a search has fewer hypotheses than candidates.
     """
     trace = search(step, decoding, batch)
-    count, stop = decoding.candidates or 1, batch.stop[0]
+    count = decoding.candidates or 1
+    stop = batch.stop[0]
     examples = []
     for e in range(len(batch)):
         ranked = _finals(trace, e, stop, decoding.length_penalty)[:count]
@@ -199,11 +200,10 @@ def search(step: Step, decoding: Decoding, batch: DecodingBatch) -> Trace:
     HarnessError
         If there are fewer beams than candidates, or more beams than vocabulary entries.
     """
-    beams, limit = (
-        decoding.beams or DEFAULT_BEAMS,
-        decoding.max_length or batch.max_length,
-    )
-    total, stop = len(batch), batch.stop[0]
+    beams = decoding.beams or DEFAULT_BEAMS
+    limit = decoding.max_length or batch.max_length
+    total = len(batch)
+    stop = batch.stop[0]
     if (decoding.candidates or 1) > 1 and beams < (decoding.candidates or 1):
         raise HarnessError(
             f"decoding: {beams} beams for {decoding.candidates} candidates; raise beams"

@@ -71,23 +71,23 @@ class Context:
 
         Images without rows are dropped when they are at least a quarter of all images.
         """
-        owner, layers, images = (
-            self.owner[index.to(self.owner.device)],
-            self.layers,
-            self.images,
-        )
+        owner = self.owner[index.to(self.owner.device)]
+        layers = self.layers
+        images = self.images
         left, dense = owner.unique(return_inverse=True)
         if 4 * len(left) <= 3 * images:
             layers = tuple(
                 (key.index_select(0, left), value.index_select(0, left))
                 for key, value in layers
             )
-            owner, images = dense, len(left)
+            owner = dense
+            images = len(left)
         # Rows of one image need not be neighbours after a beam search has reordered
         # them. Each row gets a place in a table of E x width rows, ordered by image, so
         # that one batched product per image serves all its rows.
         counts = torch.bincount(owner, minlength=images)
-        width, rows = int(counts.max()), torch.arange(len(owner), device=owner.device)
+        width = int(counts.max())
+        rows = torch.arange(len(owner), device=owner.device)
         order = owner.argsort(stable=True)
         rank = torch.empty_like(rows)
         rank[order] = rows - (counts.cumsum(0) - counts)[owner[order]]
@@ -208,7 +208,8 @@ class Layer(nn.Module):
 
     def __init__(self, sizes: BertSizes) -> None:
         super().__init__()
-        self.heads, self.dropout = sizes.heads, sizes.dropout
+        self.heads = sizes.heads
+        self.dropout = sizes.dropout
         self.attention = _Attention(sizes)
         self.intermediate = _Intermediate(sizes.width, sizes.inner)
         self.output = Output(sizes.inner, sizes.width, sizes.dropout, EPS, Linear)
@@ -274,13 +275,15 @@ class Layer(nn.Module):
         other. ``index`` is the number of this layer in the context and the cache;
         ``mask`` (T, past + T) is True where a slot may attend.
         """
-        key, value = self._project("key", x), self._project("value", x)
+        key = self._project("key", x)
+        value = self._project("value", x)
         if past is not None:
             key, value = past.put(index, key, value)
         x = x[:, first:]
         mask = mask if mask is None else mask[first:]
         query = self.queries(x)
-        key, value = key.transpose(1, 2), value.transpose(1, 2)
+        key = key.transpose(1, 2)
+        value = value.transpose(1, 2)
         return self(
             x, context.attend(index, query, key, value, mask, self._dropout_rate())
         )

@@ -59,7 +59,8 @@ class Vlp(nn.Module):
         super().__init__()
         self.sizes = sizes
         width = sizes.bert.width
-        self.bert, self.cls = Bert(sizes.bert), Head(sizes.bert)
+        self.bert = Bert(sizes.bert)
+        self.cls = Head(sizes.bert)
         self.vis_embed = nn.Sequential(
             Linear(sizes.region, sizes.hidden),
             nn.ReLU(),
@@ -103,10 +104,8 @@ class Vlp(nn.Module):
         checkpoint = Checkpoint(tensors, loaded.settings, loaded.path)
         sizes = sizes_of(checkpoint, settings)
         model = cls(sizes)
-        words, head = (
-            "bert.embeddings.word_embeddings.weight",
-            "cls.predictions.decoder.weight",
-        )
+        words = "bert.embeddings.word_embeddings.weight"
+        head = "cls.predictions.decoder.weight"
         if head not in tensors:
             tensors[head] = tensors[words]
         if torch.equal(tensors[head], tensors[words]):
@@ -138,12 +137,11 @@ class Vlp(nn.Module):
             Geometry vectors (B, n, geometry), which take the place of position
             embeddings.
         """
-        table, ids = self.bert.embeddings, self.sizes.special_ids
+        table = self.bert.embeddings
+        ids = self.sizes.special_ids
         dtype = table.LayerNorm.weight.dtype
-        words, positions = (
-            table.word_embeddings.weight,
-            table.position_embeddings.weight,
-        )
+        words = table.word_embeddings.weight
+        positions = table.position_embeddings.weight
         rows, count = regions.shape[:2]
         ends = words[[ids["[CLS]"], ids["[SEP]"]]].expand(rows, 2, -1)
         end_positions = positions[[0, count + 1]].expand(rows, 2, -1)
@@ -181,7 +179,8 @@ class Vlp(nn.Module):
         # All these masks fit beside the words in one pass, since no slot but the mask
         # itself attends to it: a reference of T words costs one pass of 2 T - 1 slots
         # in place of T passes.
-        length, device = tokens.shape[1], tokens.device
+        length = tokens.shape[1]
+        device = tokens.device
         positions = torch.arange(len(context), len(context) + length, device=device)
         masks = torch.full_like(tokens, self.sizes.special_ids["[MASK]"])
         x = self.embed_text(
@@ -213,7 +212,8 @@ class Vlp(nn.Module):
         ``tokens`` (B, T) are padded at their ends, so ``is_word`` (B, T), False at
         padding, is not used.
         """
-        context, length = self.context(regions, geometry), tokens.shape[1]
+        context = self.context(regions, geometry)
+        length = tokens.shape[1]
         mask = torch.ones(length, length, dtype=torch.bool, device=tokens.device).tril()
         positions = torch.arange(
             len(context), len(context) + length, device=tokens.device
@@ -231,7 +231,8 @@ class Vlp(nn.Module):
         other; ``is_word`` (B, T) is False at padding.
         """
         context = self.embed_context(regions, geometry)
-        before, length = context.shape[1], tokens.shape[1]
+        before = context.shape[1]
+        length = tokens.shape[1]
         text = self.embed_text(
             tokens, torch.arange(before, before + length, device=tokens.device)
         )
@@ -284,7 +285,8 @@ class VlpStep:
         model = self.model
         if isinstance(state, Context):
             state = VlpState(state, KeyValues.empty(model.sizes.bert.layers, _ROOM))
-        context, text = state.context, state.text
+        context = state.context
+        text = state.text
         device = context.owner.device
         masks = torch.full(
             (len(context.owner), 1),
@@ -293,7 +295,8 @@ class VlpStep:
             device=device,
         )
         slots = masks if tokens is None else torch.cat([tokens[:, None], masks], dim=1)
-        width, before = slots.shape[1], text.length
+        width = slots.shape[1]
+        before = text.length
         mask = None
         if width > 1:
             mask = torch.ones(

@@ -97,7 +97,8 @@ class RegionFiles:
     """
 
     def __init__(self, *, path: str | Path, boxes: str | Path | None = None) -> None:
-        self.path, self.name = Path(path), str(path)
+        self.path = Path(path)
+        self.name = str(path)
         self.boxes = Path(boxes) if boxes is not None else None
         if self.path.suffix == ".npz":
             self.layout = "npz"
@@ -317,7 +318,8 @@ def hue_shares(pictures: np.ndarray) -> np.ndarray:
     [0.5, 0.5]
     """
     flat = pictures.reshape(len(pictures), -1, 3).astype(np.int64)
-    high, low = flat.max(-1), flat.min(-1)
+    high = flat.max(-1)
+    low = flat.min(-1)
     spread = np.maximum(high - low, 1)
     red, green, blue = np.moveaxis(flat, -1, 0)
     hue = np.where(

@@ -261,10 +261,8 @@ class VlpTraining(CaptionTraining):
         ]
         rows = read_regions(self.recipe, self.examples)
         first = next(iter(rows.values()))
-        self.count, self.widths = (
-            len(first.features),
-            (first.features.shape[1], first.geometry.shape[1]),
-        )
+        self.count = len(first.features)
+        self.widths = (first.features.shape[1], first.geometry.shape[1])
         longest = max(map(len, self.tokens)) + self.count + 2
         if longest > self.sizes["positions"]:
             raise HarnessError(

@@ -431,7 +431,8 @@ class Consensus:
         candidates: Annotated[int, Ge(2)] = 10,
         prompt: str | None = None,
     ) -> None:
-        self.candidates, self.summariser = candidates, Summariser(judge, prompt)
+        self.candidates = candidates
+        self.summariser = Summariser(judge, prompt)
         self.model: Any = resolve("adapters", model)
         if isinstance(self.model, GeneratesUnordered):
             self.generate_unordered = self._pass_on
@@ -477,7 +478,8 @@ class Consensus:
         """
         inner = replace(decoding, candidates=self.candidates)
         for start in range(0, len(examples), JUDGED):
-            part, arrived = slice(start, start + JUDGED), SimpleQueue[tuple[int, Any]]()
+            part = slice(start, start + JUDGED)
+            arrived = SimpleQueue[tuple[int, Any]]()
             request = (
                 examples[part],
                 inner,

@@ -66,7 +66,9 @@ class GeneratedAnswers(Wrapper):
         max_length: Count = 16,
     ) -> None:
         self.model: Any = resolve("adapters", model)
-        self.by, self.prompt, self.max_length = by, prompt or PROMPTS[by], max_length
+        self.by = by
+        self.prompt = prompt or PROMPTS[by]
+        self.max_length = max_length
 
     def fingerprint(self) -> str:
         """Return the settings and the fingerprint of the model."""
@@ -171,10 +173,8 @@ def read_answer(text: str, labels: Sequence[str], options: Sequence[str]) -> int
     ... )
     (1, None)
     """
-    plain, names = (
-        _MARKUP.sub("", text).strip(),
-        [_MARKUP.sub("", label).strip().rstrip(".") for label in labels],
-    )
+    plain = _MARKUP.sub("", text).strip()
+    names = [_MARKUP.sub("", label).strip().rstrip(".") for label in labels]
     end = r"(?!\w)" if list(labels) == list(options) else r"(?=\s*(?:[.,:;\n]|$))"
     match = re.match(
         f"{_LEAD}({'|'.join(re.escape(name) for name in sorted(names, key=len, reverse=True))}){end}",

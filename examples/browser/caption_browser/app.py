@@ -39,13 +39,17 @@ from harness.run.finished import Run
 
 NO_BREAK = "\u00a0"
 """Space at which a line does not end."""
-ID_WIDTH, MIN_WIDTH, MAX_WIDTH = 22, 12, 26
+ID_WIDTH = 22
+MIN_WIDTH = 12
+MAX_WIDTH = 26
 """Width in characters of the column of ids, and smallest and largest width of a column
 of numbers.
 """
 TERMINATED = 143
 """Exit code after SIGTERM."""
-MATCH, HEAD, DIM = "bold green", "bold", "dim"
+MATCH = "bold green"
+HEAD = "bold"
+DIM = "dim"
 HELP = "words of ids and texts, score<0.2, p<=0.05, diff>0.1"
 
 
@@ -84,7 +88,9 @@ class ScoreList(ScrollView, can_focus=True):
         """Show examples in an order, with numbers (S, E);
         the cursor goes to the first line.
         """
-        self.order, self.numbers, self.cursor = order, numbers, 0
+        self.order = order
+        self.numbers = numbers
+        self.cursor = 0
         self.virtual_size = Size(ID_WIDTH + sum(self.widths), len(order) + 1)
         self.scroll_to(0, 0, animate=False)
         self.refresh()
@@ -133,13 +139,13 @@ class ScoreList(ScrollView, can_focus=True):
         if line >= len(self.order):
             return Strip.blank(self.size.width)
         if y == 0:
-            first, texts, style = "example", list(self.examples.heads), Style(bold=True)
+            first = "example"
+            texts = list(self.examples.heads)
+            style = Style(bold=True)
         else:
             example = int(self.order[line])
-            first, texts = (
-                self.examples.ids[example],
-                [number(float(value)) for value in self.numbers[:, example]],
-            )
+            first = self.examples.ids[example]
+            texts = [number(float(value)) for value in self.numbers[:, example]]
             style = Style(reverse=True) if line == self.cursor else Style()
         cells = [
             cell(first, ID_WIDTH, right=False),

@@ -113,10 +113,8 @@ class ExampleList:
         """
         values = self.values(metric, quantity)
         defined = np.isfinite(values).sum(axis=0) > 1
-        high, low = (
-            np.where(np.isfinite(values), values, -np.inf).max(0),
-            np.where(np.isfinite(values), values, np.inf).min(0),
-        )
+        high = np.where(np.isfinite(values), values, -np.inf).max(0)
+        low = np.where(np.isfinite(values), values, np.inf).min(0)
         return (
             np.where(defined, high - low, np.nan)
             if len(values)
@@ -210,7 +208,8 @@ class ExampleList:
     def _texts(self) -> Sequence[str]:
         """Id and texts of each example in one lower-case text, for the search."""
         parts: list[list[str]] = [[name] for name in self.ids]
-        candidates, references = self.samples["candidates"], self.samples["references"]
+        candidates = self.samples["candidates"]
+        references = self.samples["references"]
         for e, column in enumerate(self.rows.T):
             rows = [int(row) for row in column if row >= 0]
             parts[e] += [

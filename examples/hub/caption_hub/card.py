@@ -174,7 +174,8 @@ def _title(runs: Mapping[str, Run], options: CardOptions) -> str:
 
 
 def _introduction(files: Mapping[str, str], options: CardOptions) -> str:
-    first, repository = next(iter(files)), options.repo or "FOLDER"
+    first = next(iter(files))
+    repository = options.repo or "FOLDER"
     return (
         "Captions, scores per example and results of an evaluation with "
         f"caption-harness {__version__}. `samples` has one row per "

@@ -153,10 +153,8 @@ def write_folder(
 
 def _write_samples(path: Path, run: Run, *, references: bool) -> int:
     """Write the samples of a run as Parquet and return the number of rows."""
-    arrow, parquet = (
-        importlib.import_module("pyarrow"),
-        importlib.import_module("pyarrow.parquet"),
-    )
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
     names = [name for name in run.samples.names if references or name != "references"]
     if run.path is None or not (run.path / SAMPLES).is_file():
         table = run.samples.to_arrow().select(names)
@@ -176,10 +174,8 @@ def _write_samples(path: Path, run: Run, *, references: bool) -> int:
 
 
 def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
-    arrow, parquet = (
-        importlib.import_module("pyarrow"),
-        importlib.import_module("pyarrow.parquet"),
-    )
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
     fields = [(name, arrow.string()) for name in _TEXTS] + [
         (name, arrow.float64()) for name in _NUMBERS
     ]

@@ -71,7 +71,8 @@ class Handler(BaseHTTPRequestHandler):
         if match is None or match[1] not in self.server.files:
             self._json({"error": "no such data set"}, 404)
             return
-        name, operation = match[1], match[2] or "revision"
+        name = match[1]
+        operation = match[2] or "revision"
         if operation == "revision":
             self._json(
                 {

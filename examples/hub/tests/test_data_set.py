@@ -20,6 +20,34 @@ from harness.rundir.provenance import Provenance
 
 datasets = pytest.importorskip("datasets")
 constants = pytest.importorskip("huggingface_hub.constants")
+STEPS = """
+import os, signal, sys
+from caption_hub import push
+import caption_hub.data_set, harness.reporting.console, pyarrow.parquet
+
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree")
+count = step = 0
+
+def count_changes(event, arguments):
+    global count
+    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wxa")
+    if event in CHANGES or writes:
+        count += 1
+        if count == step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        step = int(line)
+        sys.addaudithook(count_changes)
+        push("r", to="out", overwrite=sys.argv[1] == "True")
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Program that pushes a run for each number that it reads, killed before the change of
+files of this number; it prints the exit codes.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +64,8 @@ def load(folder, name):
 def test_a_folder_is_a_data_set(folder, spec, in_memory):
     run = harness.evaluate(spec, output=None if in_memory else "r")
     assert push(run if in_memory else "r", to="out") == "out"
-    samples, results = load("out", "samples"), load("out", "results")
+    samples = load("out", "samples")
+    results = load("out", "results")
     assert samples.to_dict() == run.to_dataset().to_dict()
     assert samples.features["bleu1"].dtype == "float64"
     assert results["metric"] == ["bleu1"] and results["value"] == [run.records[0].value]
@@ -106,36 +135,6 @@ def test_files_of_others_beside_an_earlier_push_stay(folder, spec):
             ):
                 push("r", to=to, overwrite=overwrite)
         assert other.read_text() == "mine"
-
-
-STEPS = """
-import os, signal, sys
-from caption_hub import push
-import caption_hub.data_set, harness.reporting.console, pyarrow.parquet
-
-CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "shutil.rmtree")
-count = step = 0
-
-def count_changes(event, arguments):
-    global count
-    writes = event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wxa")
-    if event in CHANGES or writes:
-        count += 1
-        if count == step:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        step = int(line)
-        sys.addaudithook(count_changes)
-        push("r", to="out", overwrite=sys.argv[1] == "True")
-        os._exit(0)
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-"""
-"""Program that pushes a run for each number that it reads, killed before the change of
-files of this number; it prints the exit codes.
-"""
 
 
 @pytest.mark.slow

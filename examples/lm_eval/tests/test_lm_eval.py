@@ -63,10 +63,8 @@ def test_the_command_finds_the_task_and_has_the_numbers_of_the_harness(
     assert done.returncode == 0, done.stderr[-3000:]
     (file,) = (tmp_path / "out").rglob("results_*.json")
     found = json.loads(file.read_text())["results"]["captions"]
-    answers, references = (
-        [["lol"]] * 3,
-        [document["references"] for document in DOCUMENTS],
-    )
+    answers = [["lol"]] * 3
+    references = [document["references"] for document in DOCUMENTS]
     for name in NAMES:
         assert (
             found[f"caption_{name},none"]

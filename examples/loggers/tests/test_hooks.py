@@ -21,7 +21,10 @@ class Recorder:
 
     def __init__(self, manifest, *, fail: bool = False):
         print("a banner of the library")
-        self.manifest, self.fail, self.values, self.rows = manifest, fail, {}, None
+        self.manifest = manifest
+        self.fail = fail
+        self.values = {}
+        self.rows = None
         self.stopped = None
         Recorder.instances.append(self)
 

@@ -114,7 +114,9 @@ def entries_of(data: bytes) -> list[bytes]:
     """Return the entries of a file of W&B: a header of 7 bytes, blocks of 32 KiB,
     chunks of checksum, length and type (LevelDB's log).
     """
-    entries, place, parts = [], 7, []
+    entries = []
+    place = 7
+    parts = []
     while place + 7 <= len(data):
         if 32768 - place % 32768 < 7:
             place += 32768 - place % 32768
@@ -136,7 +138,8 @@ def test_wandb(tmp_path, monkeypatch):
     log(Wandb(MANIFEST, project="captions", mode="offline", folder=str(tmp_path)))
     wandb.teardown()
     (path,) = (tmp_path / "wandb").rglob("run-*.wandb")
-    numbers, runs = {}, []
+    numbers = {}
+    runs = []
     for data in entries_of(path.read_bytes()):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(data)
@@ -217,7 +220,8 @@ def test_a_failed_run_of_wandb(tmp_path, monkeypatch):
     )
     wandb.teardown()
     (path,) = (tmp_path / "wandb").rglob("run-*.wandb")
-    codes, errors = [], []
+    codes = []
+    errors = []
     for data in entries_of(path.read_bytes()):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(data)

@@ -101,7 +101,8 @@ class NacfAdapter(VideoAdapter):
             device=device,
         )
         self.teacher = None if teacher is None else self._load_teacher(teacher, config)
-        self.stop, self.max_length = (EOS,), self.model.sizes.max_len - 1
+        self.stop = (EOS,)
+        self.max_length = self.model.sizes.max_len - 1
         self.step = ArbStep(self.model)
 
     @property
@@ -118,7 +119,8 @@ class NacfAdapter(VideoAdapter):
     def _load_teacher(
         self, teacher: str, config: Mapping[str, Any] | str | None
     ) -> Nacf:
-        loaded, sizes = load_checkpoint(teacher), self.model.sizes
+        loaded = load_checkpoint(teacher)
+        sizes = self.model.sizes
         model = Nacf.from_checkpoint(loaded, config).to(self.device)
         if sizes.left_to_right or not model.sizes.left_to_right:
             raise HarnessError(
@@ -211,7 +213,8 @@ class NacfAdapter(VideoAdapter):
         steps: Refinement,
     ) -> list[Generation]:
         """Return the generations of (example, seed) pairs of a NAB or NACF model."""
-        examples, inputs = [e for e, _ in pairs], self.inputs([e for e, _ in pairs])
+        examples = [e for e, _ in pairs]
+        inputs = self.inputs([e for e, _ in pairs])
         videos = self.encode_videos(self.model, inputs, examples)
         assert videos.lengths is not None
         numbers = None

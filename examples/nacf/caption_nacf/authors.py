@@ -132,16 +132,16 @@ def authors_beam(step: Step, decoding: Decoding, batch: DecodingBatch) -> Decode
     batch
         E examples; the first end token counts.
     """
-    beams, limit, total = (
-        decoding.beams or DEFAULT_BEAMS,
-        decoding.max_length or batch.max_length,
-        len(batch),
-    )
-    count, stop = decoding.candidates or 1, batch.stop[0]
+    beams = decoding.beams or DEFAULT_BEAMS
+    limit = decoding.max_length or batch.max_length
+    total = len(batch)
+    count = decoding.candidates or 1
+    stop = batch.stop[0]
     logits, state = step(batch.start, batch.state)
     size = logits.shape[-1]
     index = torch.arange(total, device=logits.device).repeat_interleave(beams)
-    logits, state = logits[index], reorder(step, state, index)
+    logits = logits[index]
+    state = reorder(step, state, index)
     scores = torch.zeros(total, beams, device=logits.device, dtype=logits.dtype)
     history: list[TraceStep] = []
     # score, step and beam of every end

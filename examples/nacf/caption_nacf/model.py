@@ -176,7 +176,8 @@ class ArbStep:
             raise ValueError(
                 "ARB starts from its BOS token: batch.start must not be None"
             )
-        core, encoded = self.model.core, state["encoded"]
+        core = self.model.core
+        encoded = state["encoded"]
         pad = tokens[:, None] == PAD
         pads = torch.cat([state["pads"], pad], dim=1)
         x = core.embedding(

@@ -75,7 +75,8 @@ class NacfTraining(VideoTraining):
 
     def _visual(self) -> list[bool]:
         """Return True for each visual word of the list."""
-        visual, words = self.recipe.visual, self.words
+        visual = self.recipe.visual
+        words = self.words
         if visual is None:
             return [i > VIS and is_visual(word) for i, word in enumerate(words.words)]
         for word in visual:

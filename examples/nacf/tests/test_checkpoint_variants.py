@@ -11,6 +11,9 @@ from safetensors.torch import save_file
 
 from harness.errors import InputError
 
+CATEGORY = torch.tensor([[0], [2], [1]])
+TOKENS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 3, 0, 0, 0], [2, 11, 12, 13, 14, 3]])
+
 
 def random(*shape, seed=0, scale=0.3):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)) * scale
@@ -91,10 +94,6 @@ def features(model, rows=3):
     ]
 
 
-CATEGORY = torch.tensor([[0], [2], [1]])
-TOKENS = torch.tensor([[2, 7, 8, 9, 3, 0], [2, 10, 3, 0, 0, 0], [2, 11, 12, 13, 14, 3]])
-
-
 @pytest.mark.parametrize("modalities", ["mi", "im", "i", "m"])
 @pytest.mark.parametrize("categories", [0, 3])
 @pytest.mark.parametrize("heads", [2, 4])
@@ -134,7 +133,8 @@ def test_nacf_with_other_modalities_and_without_categories(
 
 
 def test_arb2_is_arb_under_other_names(tmp_path):
-    one, two = nacf(predicts=False, disentangled=False), nacf(predicts=False)
+    one = nacf(predicts=False, disentangled=False)
+    two = nacf(predicts=False)
     two |= {
         k.replace("decoder.", "decoder.bert.") if k.startswith("decoder.") else k: v
         for k, v in one.items()

@@ -56,7 +56,8 @@ def test_logits_equal_the_authors(authors):
 
 def test_the_cache_gives_the_same_logits(authors):
     models, values, _ = authors
-    model, tokens = models["ARB"], values["ARB.input_tokens"]
+    model = models["ARB"]
+    tokens = values["ARB.input_tokens"]
     step = ArbStep(model)
     with torch.inference_mode():
         state = step.start(encoded(model, values))

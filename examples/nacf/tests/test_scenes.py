@@ -46,7 +46,8 @@ def test_it_describes_unseen_scenes(method, examples, tmp_path):
     )
     drawn = [list(g.candidates) for g in generated]
     references = [list(example.references) for example in examples]
-    cider, trm = harness.metric("cider"), harness.metric("trm", distance="cider")
+    cider = harness.metric("cider")
+    trm = harness.metric("trm", distance="cider")
     moved = [*drawn[1:], drawn[0]]
     assert cider(drawn, references).value > 2 * cider(moved, references).value
     assert trm(drawn, references).value < trm(moved, references).value - 0.3

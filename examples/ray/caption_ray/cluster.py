@@ -180,7 +180,8 @@ class RayCluster:
         """End the actors."""
         for actor in self._actors:
             self.ray.kill(actor)
-        self._actors, self._loaded = [], None
+        self._actors = []
+        self._loaded = None
 
     def generate(
         self,
@@ -192,7 +193,8 @@ class RayCluster:
         """Yield the results of the model's actors in the order of the examples, with at
         most two calls per actor under way.
         """
-        actors, waiting = self._actors_of(model), deque[RayObject]()
+        actors = self._actors_of(model)
+        waiting = deque[RayObject]()
         for number, start in enumerate(range(0, len(examples), ACTOR_EXAMPLES)):
             stop = start + ACTOR_EXAMPLES
             actor = actors[number % len(actors)]
@@ -267,7 +269,8 @@ class RayExecutor:
     """Scores on a Ray cluster."""
 
     def __init__(self, cluster: RayCluster, payload: bytes, workers: int) -> None:
-        self._cluster, self._workers = cluster, workers
+        self._cluster = cluster
+        self._workers = workers
         ray = cluster.ray
         self._payload = ray.put(payload)
         self._task = ray.remote(num_cpus=1, max_retries=RETRIES)(_score)

@@ -86,7 +86,8 @@ def test_two_nodes_give_the_digits_of_one_process(two_nodes, tmp_path):
 
 def test_a_killed_worker_loses_no_shard(two_nodes, tmp_path):
     local = harness.evaluate(SPEC, output=tmp_path / "local")
-    stop, killed = threading.Event(), []
+    stop = threading.Event()
+    killed = []
 
     def kill():
         while not stop.is_set() and len(killed) < 3:
@@ -145,7 +146,8 @@ def started(tmp_path):
         "--num-cpus=2",
     ]
     # short: sockets have at most 107 bytes
-    log, folder = (tmp_path / "ray.log", tempfile.mkdtemp(prefix="ray", dir="/tmp"))
+    log = tmp_path / "ray.log"
+    folder = tempfile.mkdtemp(prefix="ray", dir="/tmp")
     with log.open("w") as file:
         process = subprocess.Popen(
             [*command, "--include-dashboard=false", f"--temp-dir={folder}"],

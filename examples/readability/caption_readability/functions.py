@@ -70,7 +70,8 @@ def shared_words(a: str, b: str) -> float:
     """1 minus the Jaccard index of the words of two texts: 0 to 1;
     0 for two texts without words.
     """
-    one, other = set(words_of(a)), set(words_of(b))
+    one = set(words_of(a))
+    other = set(words_of(b))
     return len(one ^ other) / max(1, len(one | other))
 
 

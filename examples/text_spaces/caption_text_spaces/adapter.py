@@ -70,7 +70,8 @@ class TextSpaceModel:
                 f"example '{name}': {text!r} is not a text of {self.length} of the "
                 f"words w0 to w{self.vocabulary - 1}"
             )
-        logs, ranks = np.empty(self.length), np.empty(self.length, dtype=np.int64)
+        logs = np.empty(self.length)
+        ranks = np.empty(self.length, dtype=np.int64)
         for k, token in enumerate(ids):
             weights = grid[tuple(ids[:k])].reshape(self.vocabulary, -1).sum(axis=1)
             total = weights.sum()
@@ -128,12 +129,10 @@ class LstmOracle(TextSpaceModel):
         hidden: int = 32,
     ) -> None:
         self.sigma = check_sigma(sigma, "lstm-oracle")
-        self.seed, self.vocabulary, self.length, self.hidden = (
-            seed,
-            vocabulary,
-            length,
-            hidden,
-        )
+        self.seed = seed
+        self.vocabulary = vocabulary
+        self.length = length
+        self.hidden = hidden
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
@@ -209,7 +208,9 @@ class ParetoOptimum(LstmOracle):
                 f"pareto: beta is {beta!r} for {pair}; "
                 "expected a number of at least 0, for LL-SE"
             )
-        self.pair, self.diversity, self.beta = PAIRS[pair], diversity, beta
+        self.pair = PAIRS[pair]
+        self.diversity = diversity
+        self.beta = beta
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""
@@ -246,7 +247,8 @@ def optimum(pair: Pair, p: np.ndarray, share: float) -> np.ndarray:
         and over all texts (1).
     """
     modes = (p == p.max()) / np.count_nonzero(p == p.max())
-    lowest, highest = pair.v(modes), pair.v(np.full(len(p), 1 / len(p)))
+    lowest = pair.v(modes)
+    highest = pair.v(np.full(len(p), 1 / len(p)))
     target = lowest + share * (highest - lowest)
     if share == 0:
         return modes

@@ -263,7 +263,8 @@ def psi(pair: Pair, q: Any, p: Any, alpha: float | None = None) -> float:
                 "Psi needs a value of alpha"
             )
         alpha = coefficients.alpha
-    q, p = distribution(q, "Q"), distribution(p)
+    q = distribution(q, "Q")
+    p = distribution(p)
     return alpha * pair.u(q, p) + (1 - alpha) * pair.v(q)
 
 

@@ -61,7 +61,8 @@ def distribution_of(
         or any(len(item.tokens) != len(item.log_probs) for item in items)
     ):
         raise InputError("expected token scores with tokens, of texts of one length")
-    size, length = len(words), lengths.pop()
+    size = len(words)
+    length = lengths.pop()
     number = {word: k for k, word in enumerate(words)}
     p = np.full(size**length, np.nan)
     for item in items:
@@ -138,7 +139,8 @@ class ExactDiscrepancy(_TextSpaceMetric):
         seed: int = 0,
         curve: Sequence[int] = (),
     ) -> None:
-        self.orders, self.curve = tuple(orders), tuple(curve)
+        self.orders = tuple(orders)
+        self.curve = tuple(curve)
         if any(
             step < 25 or step > steps or (step % 25 and step != steps)
             for step in self.curve
@@ -149,7 +151,9 @@ class ExactDiscrepancy(_TextSpaceMetric):
                 parameter="curve",
             )
         self.penalty = float(penalty)
-        self.starts, self.steps, self.seed = starts, steps, seed
+        self.starts = starts
+        self.steps = steps
+        self.seed = seed
         self.spec = MetricSpec(
             "text-space-qdisc",
             False,
@@ -218,7 +222,8 @@ def bleu_pair(
     """
     torch = require("torch", extra="models", needed_by="discrepancies of BLEU")
     gains = torch.tensor(np.einsum("crs,r,s->c", table, p, p, optimize=True))
-    flat, size = torch.tensor(table.reshape(len(p) ** 2, -1)), len(p)
+    flat = torch.tensor(table.reshape(len(p) ** 2, -1))
+    size = len(p)
     return lambda q: gains @ q, lambda q: -(q @ ((flat @ q).reshape(size, size) @ q))
 
 
@@ -235,7 +240,8 @@ def ngram_pair(
     induced = np.stack(
         [ngram_distribution(row, size, length, n) for row in np.eye(len(p))], axis=1
     )
-    matrix, real = torch.tensor(induced), torch.tensor(induced @ p)
+    matrix = torch.tensor(induced)
+    real = torch.tensor(induced @ p)
     return lambda q: real @ (matrix @ q), lambda q: -((matrix @ q) ** 2).sum()
 
 
@@ -289,8 +295,10 @@ class TextSpace(_TextSpaceMetric):
         ranks: Sequence[Count] = (),
     ) -> None:
         self.sigma = check_sigma(sigma, "text-space")
-        self.seed, self.hidden = seed, hidden
-        self.orders, self.ranks = tuple(orders), tuple(ranks)
+        self.seed = seed
+        self.hidden = hidden
+        self.orders = tuple(orders)
+        self.ranks = tuple(ranks)
         self.spec = MetricSpec(
             "text-space",
             True,
@@ -316,7 +324,8 @@ class TextSpace(_TextSpaceMetric):
         p = oracle(
             self.sigma, self.seed, vocabulary=size, length=length, hidden=self.hidden
         )
-        logarithmic, linear = PAIRS["LL-SE"], PAIRS["CR-NRR"]
+        logarithmic = PAIRS["LL-SE"]
+        linear = PAIRS["CR-NRR"]
         out = {
             "LL": logarithmic.u(q, p),
             "CR": linear.u(q, p),

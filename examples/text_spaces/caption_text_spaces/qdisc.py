@@ -123,12 +123,14 @@ def ascend(
     torch = require("torch", extra="models", needed_by="constrained ascent")
     p = distribution(p)
     uniform = torch.full((len(p),), 1 / len(p), dtype=torch.float64)
-    u_p, v_p = quality(torch.tensor(p)).item(), diversity(torch.tensor(p)).item()
+    u_p = quality(torch.tensor(p)).item()
+    v_p = diversity(torch.tensor(p)).item()
     # Quality is linear in Q, so that its maximum over distributions is attained by a
     # single text.
     vertices = torch.eye(len(p), dtype=torch.float64)
     span = max(quality(vertex).item() for vertex in vertices) - quality(uniform).item()
-    best, gain = p, 0.0
+    best = p
+    gain = 0.0
     for start in range(starts):
         noise = rng.normal(0, 0.0 if start < len(rates) else 0.3, len(p))
         # Logits keep Q on the simplex without a projection. The first starts are P
@@ -147,7 +149,8 @@ def ascend(
             point = _mixed_to(q, uniform, diversity, v_p)
             reached = quality(point).item() - u_p
             if reached > gain:
-                best, gain = point.numpy().copy(), reached
+                best = point.numpy().copy()
+                gain = reached
             if trace is not None:
                 trace[step] = max(trace.get(step, 0.0), reached)
     return Discrepancy(gain, gain / span if span > 0 else 0.0, best)

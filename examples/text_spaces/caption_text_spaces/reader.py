@@ -40,7 +40,8 @@ class SyntheticTexts:
                 parameter="length",
                 value=length,
             )
-        self.vocabulary, self.length = vocabulary, length
+        self.vocabulary = vocabulary
+        self.length = length
 
     def fingerprint(self) -> str:
         """Return the parameters as text."""

@@ -13,6 +13,11 @@ import numpy as np
 
 from harness.errors import InputError, require
 
+UNIFORM = "uniform"
+"""Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn
+uniformly and normalised.
+"""
+
 
 def texts(vocabulary: int, length: int) -> np.ndarray:
     """Return the tokens of every text by number, of shape ``(V**L, L)``; raise
@@ -105,12 +110,6 @@ def expected_nsbleu(q: np.ndarray, table: np.ndarray) -> float:
     from Q.
     """
     return -expected_bleu(q, q, table)
-
-
-UNIFORM = "uniform"
-"""Value of ``sigma`` for the toy distribution of Figures 1 and 4: probabilities drawn
-uniformly and normalised.
-"""
 
 
 def check_sigma(sigma: Any, owner: str) -> float | str:

@@ -51,8 +51,10 @@ def test_a_text_with_probability_zero_scores_minus_infinity():
 
 @pytest.mark.parametrize("name", list(PAIRS))
 def test_optima_have_the_requested_diversity(name):
-    pair, p = PAIRS[name], LstmOracle(sigma=1.0).distribution()
-    most, least = pair.v(np.full(64, 1 / 64)), pair.v((p == p.max()).astype(float))
+    pair = PAIRS[name]
+    p = LstmOracle(sigma=1.0).distribution()
+    most = pair.v(np.full(64, 1 / 64))
+    least = pair.v((p == p.max()).astype(float))
     for share in (0.3, 0.8, 1.0):
         q = optimum(pair, p, share)
         assert pair.v(q) == pytest.approx(least + share * (most - least), abs=1e-6)

@@ -13,6 +13,20 @@ from harness import __version__
 from harness.contracts.parameters import Values
 from harness.run.generate import from_values
 
+_INPUTS = """
+Args:
+    predictions: per example one text, or a list of texts.
+    references: per example one text, or a list of texts.
+Returns:
+    A dict: label of the metric -> number.
+"""
+_TOKEN_INPUTS = """
+Args:
+    predictions: per example a list with {"log_probs": [...], "ranks": [...]} of each reference, optionally with "tokens".
+Returns:
+    A dict: label of a column -> number.
+"""
+
 
 def as_evaluate(
     metric: MetricName, /, *, module: Values | None = None, **params: Any
@@ -61,10 +75,8 @@ def as_evaluate(
 
 @cache
 def _class() -> Any:
-    evaluate, datasets = (
-        importlib.import_module("evaluate"),
-        importlib.import_module("datasets"),
-    )
+    evaluate = importlib.import_module("evaluate")
+    datasets = importlib.import_module("datasets")
 
     class EvaluateModule(evaluate.Metric):
         """A metric of the harness as a module of evaluate."""
@@ -113,21 +125,6 @@ def _class() -> Any:
             return self.wrapped.values(rows)
 
     return EvaluateModule
-
-
-_INPUTS = """
-Args:
-    predictions: per example one text, or a list of texts.
-    references: per example one text, or a list of texts.
-Returns:
-    A dict: label of the metric -> number.
-"""
-_TOKEN_INPUTS = """
-Args:
-    predictions: per example a list with {"log_probs": [...], "ranks": [...]} of each reference, optionally with "tokens".
-Returns:
-    A dict: label of a column -> number.
-"""
 
 
 def _features(datasets: Any, *, captions: bool) -> Any:

@@ -81,10 +81,8 @@ def _class_of(direction: bool | None) -> Any:
     """Return the class of metrics of one direction:
     torchmetrics reads it from the class.
     """
-    torch, torchmetrics = (
-        importlib.import_module("torch"),
-        importlib.import_module("torchmetrics"),
-    )
+    torch = importlib.import_module("torch")
+    torchmetrics = importlib.import_module("torchmetrics")
 
     class CaptionMetric(torchmetrics.Metric):
         """A metric of the harness as one of torchmetrics."""
@@ -95,7 +93,8 @@ def _class_of(direction: bool | None) -> Any:
 
         def __init__(self, wrapped: WrappedMetric, sync: Values) -> None:
             super().__init__(**sync)
-            self.wrapped, self._sync_arguments = wrapped, sync
+            self.wrapped = wrapped
+            self._sync_arguments = sync
             for name in _STATES:
                 self.add_state(name, default=[], dist_reduce_fx="cat")
 

@@ -13,7 +13,8 @@ from harness.testing.metric_subject import token_scores
 from harness.testing.sample_captions import caption_sets
 
 SETS = caption_sets()
-CANDIDATES, REFERENCES = [s.candidates for s in SETS], [s.references for s in SETS]
+CANDIDATES = [s.candidates for s in SETS]
+REFERENCES = [s.references for s in SETS]
 
 
 def test_the_number_is_that_of_the_python_api():

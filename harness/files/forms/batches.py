@@ -232,7 +232,8 @@ OPENAI = record_kind(
 
 # --------------------------------------------------------------------------- Anthropic
 def _convert_anthropic(row: Record, conversion: Conversion) -> Values:
-    key, result = row.fields.get("custom_id"), mapping(row.fields.get("result"))
+    key = row.fields.get("custom_id")
+    result = mapping(row.fields.get("result"))
     message = mapping(result.get("message"))
     if result.get("type", "succeeded") != "succeeded" or not message:
         return _failure(row, key, conversion)

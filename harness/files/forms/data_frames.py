@@ -75,7 +75,8 @@ def _is_index(document: Parameters, sample: Sample) -> bool:
     """Return True for label -> column -> value where the labels are numbers in order
     and the records have ids of their own.
     """
-    labels, records = list(document), list(document.values())
+    labels = list(document)
+    records = list(document.values())
     if not all(isinstance(record, dict) and record for record in records) or not all(
         label.isdecimal() for label in labels
     ):
@@ -184,7 +185,8 @@ def _orientation(sample: Sample) -> str:
 
 
 def _read(sample: Sample) -> Form:
-    orientation, document = _orientation(sample), sample.document
+    orientation = _orientation(sample)
+    document = sample.document
     if orientation == "values":
         raise InputError(
             "holds rows without names of columns, as "

@@ -88,14 +88,13 @@ def _video(value: object, where: str) -> Values:
     """Return captions and times of a video, in one order, and its other fields."""
     if isinstance(value, list):
         proposals: list[Mapping[str, Any]] = [mapping(item) for item in value]
-        captions, times = (
-            [item.get("sentence") for item in proposals],
-            [item.get("timestamp") for item in proposals],
-        )
+        captions = [item.get("sentence") for item in proposals]
+        times = [item.get("timestamp") for item in proposals]
         others: Values = {}
     elif _is_truth(value):
         fields = mapping(value)
-        captions, times = fields["sentences"], fields["timestamps"]
+        captions = fields["sentences"]
+        times = fields["timestamps"]
         others = {
             key: item
             for key, item in fields.items()
@@ -106,10 +105,8 @@ def _video(value: object, where: str) -> Values:
         parts: list[Mapping[str, Any]] = [
             mapping(item) for item in items(fields["annotations"])
         ]
-        captions, times = (
-            [item.get("sentence") for item in parts],
-            [item.get("segment") for item in parts],
-        )
+        captions = [item.get("sentence") for item in parts]
+        times = [item.get("segment") for item in parts]
         others = {key: item for key, item in fields.items() if key != "annotations"}
         if "subset" in others:
             others["split"] = others.pop("subset")

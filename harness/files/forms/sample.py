@@ -77,7 +77,8 @@ class Sample:
         self.part = ""
         """Part of the file that the user names, ``FILE#PART``."""
         if isinstance(path, PartPath) and path.whole is not None:
-            self.path, self.part = path.whole, path.part
+            self.path = path.whole
+            self.part = path.part
         self.location = str(self.path)
         self.key = ""
         """Key of the document below which the records are."""
@@ -196,12 +197,10 @@ class Sample:
             return None
         inner = Sample(self.path, self.role, self.names)
         inner.container = "document"
-        inner.document, inner.location, inner.key, inner.part = (
-            self.shape.value,
-            self.shape.location,
-            self.shape.key,
-            self.part,
-        )
+        inner.document = self.shape.value
+        inner.location = self.shape.location
+        inner.key = self.shape.key
+        inner.part = self.part
         inner.constants = self.constants
         return inner
 

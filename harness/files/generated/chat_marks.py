@@ -16,7 +16,8 @@ _HEAD = late_pattern(
 )
 """Head of a turn: ChatML, Llama 3, Gemma, harmony; Phi and DeepSeek."""
 _ANSWERS = ("assistant", "model")
-_INSTRUCTION, _INSTRUCTION_END = "[INST]", "[/INST]"
+_INSTRUCTION = "[INST]"
+_INSTRUCTION_END = "[/INST]"
 _END = (
     r"<-?(?:eos|end|eot|eoc|endoftext|end_of_text|end_of_turn|end_of_utterance|im_end|endseq)-?>|</s>|<｜end▁of▁sentence｜>|(?<!\S)endseq(?!\S)|"
     r"<\|(?:im_end|endoftext|end_of_text|eot_id|eot|end|eos|eom_id|return|end_of_turn)\|>|(?-i:\[(?:EOS|END|EOT)\])"

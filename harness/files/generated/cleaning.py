@@ -19,6 +19,9 @@ from harness.files.generated.prompt_echoes import find_echo, strip_echo
 from harness.files.generated.thinking import TRIGGERS as THINKING_TRIGGERS
 from harness.files.generated.thinking import find_thinking, strip_thinking
 
+REPEATS = "repeats"
+"""Name of repeated records of an id, of which one is kept."""
+
 
 @dataclass(frozen=True)
 class Removable:
@@ -43,8 +46,6 @@ REMOVABLE = (
     Removable("markdown", strip_markdown, find_markdown, MARKDOWN_TRIGGERS),
 )
 """In the order in which they stand around a caption, from the outside."""
-REPEATS = "repeats"
-"""Name of repeated records of an id, of which one is kept."""
 CLEAN = (*(item.name for item in REMOVABLE), REPEATS)
 """Names that ``--clean`` takes."""
 

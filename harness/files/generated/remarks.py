@@ -60,7 +60,8 @@ class _Found:
 
     def add(self, example: str, caption: str, signs: Iterable[str] = ()) -> None:
         if not self.count:
-            self.example, self.caption = example, caption
+            self.example = example
+            self.caption = caption
         self.count += 1
         if len(self.signs) <= MOST_SIGNS:
             self.signs.update(dict.fromkeys(shorten(sign, 30) for sign in signs))
@@ -224,7 +225,8 @@ class OutputLook:
 
     def _remarks_on_all(self) -> Iterator[Remark]:
         """Yield the remarks on the whole file."""
-        examples, only = self._examples, self._only or ""
+        examples = self._examples
+        only = self._only or ""
         if self._copies and examples >= MIN_COPIES:
             which = (
                 ", the first one"

@@ -75,7 +75,8 @@ def find_thinking(text: str) -> list[str]:
 
 def _strip_tags(text: str) -> str:
     kept: list[str] = []
-    position, inside = 0, False
+    position = 0
+    inside = False
     for tag in _TAG().finditer(text):
         if tag["open"]:
             if not inside:
@@ -84,7 +85,8 @@ def _strip_tags(text: str) -> str:
         else:
             if not inside:
                 kept.clear()
-            position, inside = tag.end(), False
+            position = tag.end()
+            inside = False
     return "".join(kept if inside else [*kept, text[position:]])
 
 

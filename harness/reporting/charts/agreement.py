@@ -19,7 +19,9 @@ from harness.reporting.league import (
     percent_text,
 )
 
-BEST, OTHER, PUBLISHED = "best cluster", "other metrics", "published"
+BEST = "best cluster"
+OTHER = "other metrics"
+PUBLISHED = "published"
 MARKS = {
     BEST: ("circle", BETTER),
     OTHER: ("square", NEUTRAL),

@@ -21,6 +21,46 @@ Spec = Values
 """Vega-Lite JSON: a whole specification, with its data in ``datasets``,
 or a part of one.
 """
+LIGHT = ("#332288", "#E69F00", "#AA3377", "#88CCEE", "#225522", "#EE6677", "#997700")
+"""Category colours on white."""
+DARK = ("#66CCEE", "#EE7733", "#9C8CFF", "#FFD92F", "#009988", "#E5C494", "#E8E8E8")
+"""Category colours on a dark page."""
+SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "triangle-down",
+    "cross",
+    "triangle-right",
+)
+DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3])
+BETTER = "#0077BB"
+WORSE = "#CC5500"
+NEUTRAL = "#808080"
+"""Colours of significant and of other differences; each has a shape of its own."""
+MILD = "#7fb3d5"
+"""Colour of areas and bars that stand alone."""
+SEQUENTIAL = ("#f4f7fb", "#c6dcec", "#7fb3d5", "#3c84b8", "#17517f")
+"""Worst to best, light to dark."""
+WHITE_TEXT = "datum.position > 0.79"
+"""Vega expression: white text is easier to read on this place of the scale than black
+text; both have a contrast of at least 4.5 there.
+"""
+DIVERGING = ("#b35806", "#f1a340", "#f7f7f7", "#6fa3cc", "#17517f")
+"""-1 to 1; both ends are dark, the middle is light."""
+WHITE_TEXT_OF_R = "datum.r > 0.74 || datum.r < -0.95"
+"""The same for a correlation."""
+FONT = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif"
+"""Families of equal character widths: a figure has the same layout wherever one of them
+is installed.
+"""
+_INK = {
+    "light": ("#1f2328", "#59636e", "#d8dee4"),
+    "dark": ("#e6edf3", "#9aa4af", "#30363d"),
+    "paper": ("#000000", "#333333", "#dddddd"),
+}
+"""Style -> colours of titles, labels and grid lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,44 +204,6 @@ DOUBLE = Layout(width=486, panel=84, font=7)
 
 
 Name = Literal["light", "dark", "paper"]
-LIGHT = ("#332288", "#E69F00", "#AA3377", "#88CCEE", "#225522", "#EE6677", "#997700")
-"""Category colours on white."""
-DARK = ("#66CCEE", "#EE7733", "#9C8CFF", "#FFD92F", "#009988", "#E5C494", "#E8E8E8")
-"""Category colours on a dark page."""
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-)
-DASHES = ([1, 0], [6, 2], [2, 2], [8, 2, 2, 2], [4, 4], [10, 3], [1, 3])
-BETTER, WORSE, NEUTRAL = "#0077BB", "#CC5500", "#808080"
-"""Colours of significant and of other differences; each has a shape of its own."""
-MILD = "#7fb3d5"
-"""Colour of areas and bars that stand alone."""
-SEQUENTIAL = ("#f4f7fb", "#c6dcec", "#7fb3d5", "#3c84b8", "#17517f")
-"""Worst to best, light to dark."""
-WHITE_TEXT = "datum.position > 0.79"
-"""Vega expression: white text is easier to read on this place of the scale than black
-text; both have a contrast of at least 4.5 there.
-"""
-DIVERGING = ("#b35806", "#f1a340", "#f7f7f7", "#6fa3cc", "#17517f")
-"""-1 to 1; both ends are dark, the middle is light."""
-WHITE_TEXT_OF_R = "datum.r > 0.74 || datum.r < -0.95"
-"""The same for a correlation."""
-FONT = "Arimo, 'Liberation Sans', Arial, Helvetica, sans-serif"
-"""Families of equal character widths: a figure has the same layout wherever one of them
-is installed.
-"""
-_INK = {
-    "light": ("#1f2328", "#59636e", "#d8dee4"),
-    "dark": ("#e6edf3", "#9aa4af", "#30363d"),
-    "paper": ("#000000", "#333333", "#dddddd"),
-}
-"""Style -> colours of titles, labels and grid lines."""
 
 
 def config(name: Name = "light", layout: Layout = PAGE) -> Values:

@@ -40,6 +40,14 @@ VERDICTS = {
     "not significant": ("circle", NEUTRAL),
 }
 """Verdict -> shape and colour."""
+_TOOLTIP = (
+    ("metric", "metric"),
+    ("a", "A"),
+    ("b", "B"),
+    ("text", "A − B"),
+    ("verdict", "A is"),
+    ("p", "p (Holm)"),
+)
 
 
 def differences(run: Run) -> list[Chart]:
@@ -204,16 +212,6 @@ def _stacked_labels(lines: Sequence[Values], layout: Layout) -> Spec:
         "labelExpr": f"{json.dumps(texts)}[datum.label]",
         "labelLineHeight": 1.1 * layout.font,
     }
-
-
-_TOOLTIP = (
-    ("metric", "metric"),
-    ("a", "A"),
-    ("b", "B"),
-    ("text", "A − B"),
-    ("verdict", "A is"),
-    ("p", "p (Holm)"),
-)
 
 
 @dataclass(frozen=True)

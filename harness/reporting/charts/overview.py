@@ -25,8 +25,19 @@ from harness.reporting.table import heading, interval_text, number, size_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord, lookup, text_of_fields
 
-LEAST_SYSTEMS, MOST_SYSTEMS = 3, 60
+LEAST_SYSTEMS = 3
+MOST_SYSTEMS = 60
 """Smallest and largest number of systems of which a heat map is drawn."""
+AXES = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "beams",
+    "length_penalty",
+    "candidates",
+    "references",
+)
+"""Fields of a decoding that are numbers."""
 
 
 def overview(run: Run) -> list[Chart]:
@@ -86,7 +97,8 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     """Return a heat map of cells as of :func:`oriented_cells`; metrics become rows
     where the columns would be too narrow.
     """
-    metrics, systems = vega.distinct(cells, "metric"), vega.distinct(cells, "system")
+    metrics = vega.distinct(cells, "metric")
+    systems = vega.distinct(cells, "system")
     widest = max(len(cell["text"]) for cell in cells)
     needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(
         systems
@@ -110,18 +122,6 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
         vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}),
         cells=cells,
     )
-
-
-AXES = (
-    "temperature",
-    "top_p",
-    "top_k",
-    "beams",
-    "length_penalty",
-    "candidates",
-    "references",
-)
-"""Fields of a decoding that are numbers."""
 
 
 def sweeps(run: Run) -> list[Chart]:
@@ -185,7 +185,8 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
     """Return a panel per metric with a line per system;
     each metric has a scale of its own.
     """
-    metrics, lines = vega.distinct(rows, "metric"), vega.distinct(rows, "line")
+    metrics = vega.distinct(rows, "metric")
+    lines = vega.distinct(rows, "line")
     columns = layout.columns(len(metrics))
     width = (
         layout.panel_width(columns, 0, layout.gap + 4 * layout.font)

@@ -101,7 +101,8 @@ def plane_chart(
     points = plane_points(records, across, up)
     if len(points) < 2:
         return None
-    direction, heads = directions(records), headings(records)
+    direction = directions(records)
+    heads = headings(records)
     titles = (heads[across], heads[up])
     build = partial(build_plane, points, titles, (direction[across], direction[up]))
     return Chart("plane", title, caption, group, build)
@@ -118,7 +119,8 @@ def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[
     }
     points: list[Values] = []
     for key, name in names.items():
-        x, y = values[across].get(key), values[up].get(key)
+        x = values[across].get(key)
+        y = values[up].get(key)
         if (
             x is None
             or y is None
@@ -174,7 +176,8 @@ def build_plane(
         axis["scale"]["reverse"] = direction is False
         axis["axis"] = {"tickCount": 5, "format": vega.NUMBERS, "title": title}
     ends = [axis["scale"]["domain"] for axis in (across, up)]
-    x, y = vega.quantitative("x", **across), vega.quantitative("y", **up)
+    x = vega.quantitative("x", **across)
+    y = vega.quantitative("y", **up)
     models = vega.distinct(points, "model")
     labelled = (
         points
@@ -306,7 +309,8 @@ def label_places(
     placed: list[tuple[float, float, float, float]] = []
     centres: list[tuple[float, float] | None] = []
     for k, ((x, y), width) in enumerate(zip(points, widths)):
-        dx, dy = width / 2 + 0.6 * height, height
+        dx = width / 2 + 0.6 * height
+        dy = height
         sides = [(0, dy), (0, -dy), (dx, 0), (-dx, 0)]
         corners = [(a, b) for b in (dy, -dy) for a in (dx, -dx)]
         choice = None

@@ -156,10 +156,8 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
     as heights above and below the row of their system.
     """
     drawn = [(row, values) for row, values in enumerate(scores) if len(values) >= LEAST]
-    low, high = (
-        min(values.min() for _, values in drawn),
-        max(values.max() for _, values in drawn),
-    )
+    low = min(values.min() for _, values in drawn)
+    high = max(values.max() for _, values in drawn)
     if all(
         float(np.subtract(*np.quantile(values, [0.75, 0.25]))) <= NARROW * (high - low)
         for _, values in drawn
@@ -172,7 +170,8 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
     points: list[Values] = []
     for row, curve in heights.items():
         for x, half in zip(grid, 0.42 * curve / curve.max()):
-            top, bottom = round(row - float(half), 4), round(row + float(half), 4)
+            top = round(row - float(half), 4)
+            bottom = round(row + float(half), 4)
             points.append(
                 {
                     "metric": metric,
@@ -234,11 +233,9 @@ def _build_scores(
             "axis": {"values": list(range(len(names))), "grid": False, **look},
         }
         ends = (curve["x"] for curve in curves if curve["metric"] == metric)
-        x, top, y = (
-            vega.quantitative("x", **vega.value_axis(ends, width, layout, 0.02)),
-            vega.quantitative("top", **rows),
-            vega.quantitative("row", **rows),
-        )
+        x = vega.quantitative("x", **vega.value_axis(ends, width, layout, 0.02))
+        top = vega.quantitative("top", **rows)
+        y = vega.quantitative("row", **rows)
         tooltip = [
             vega.nominal("system"),
             vega.nominal("text", title="median"),
@@ -349,7 +346,8 @@ def p_histograms(run: Run) -> list[Chart]:
 
 
 def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
-    metrics, systems = vega.distinct(bars, "metric"), vega.distinct(bars, "system")
+    metrics = vega.distinct(bars, "metric")
+    systems = vega.distinct(bars, "system")
     labels = layout.label_space(systems) + 3 * layout.font
     head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
     columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(
@@ -445,7 +443,8 @@ def metric_correlations(run: Run) -> list[Chart]:
     """Return the matrix of rank correlations between metrics, over the examples of a
     system, averaged over systems.
     """
-    direction, heads = directions(run.records), headings(run.records)
+    direction = directions(run.records)
+    heads = headings(run.records)
     metrics = [metric for metric in direction if metric in set(run.samples.metrics)]
     if len(metrics) < 3 or not run.samples.systems:
         return []
@@ -455,7 +454,8 @@ def metric_correlations(run: Run) -> list[Chart]:
     ]
     if len(drawn) < 3:
         return []
-    matrix, labels = matrix[np.ix_(drawn, drawn)], [heads[metrics[k]] for k in drawn]
+    matrix = matrix[np.ix_(drawn, drawn)]
+    labels = [heads[metrics[k]] for k in drawn]
     order = leaf_order(matrix)
     cells = [
         {
@@ -492,10 +492,8 @@ def mean_rank_correlation(
     """Return the mean over systems of the Spearman correlations (M, M) of oriented
     scores; NaN where none is defined.
     """
-    total, count = (
-        np.zeros((len(metrics), len(metrics))),
-        np.zeros((len(metrics), len(metrics))),
-    )
+    total = np.zeros((len(metrics), len(metrics)))
+    count = np.zeros((len(metrics), len(metrics)))
     # Ranks are those among the examples where a metric is defined. They are computed
     # once per metric; only a pair of metrics with different gaps ranks again, over the
     # examples that both define.

@@ -316,7 +316,8 @@ def banded_lines(
     ``high``; ``up`` is the vertical axis.
     """
     color, shape, dash = channels
-    y, low = quantitative("y", **up), quantitative("low", **up)
+    y = quantitative("y", **up)
+    low = quantitative("low", **up)
     look = {"filled": True, "opacity": 1, "size": size * layout.font**2}
     return [
         mark(

@@ -50,11 +50,9 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
-    display, names, direction = (
-        shown_view(view, records),
-        shown_names(records),
-        directions(records),
-    )
+    display = shown_view(view, records)
+    names = shown_names(records)
+    direction = directions(records)
     if view.x == "metric":
         groups = [
             replace(group, x=tuple(names[str(label)] for label in group.x))
@@ -73,7 +71,9 @@ def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     """Return the plane of a view of two metrics, a point per system; None for other
     views and without two points.
     """
-    across, up, direction = view.x.removeprefix("metric:"), view.y, directions(records)
+    across = view.x.removeprefix("metric:")
+    up = view.y
+    direction = directions(records)
     if (
         view.plot != "scatter"
         or not view.x.startswith("metric:")
@@ -105,10 +105,8 @@ def build_view(
         marks = _bars(view, rows, channels[0], layout)
         size["width"] = min(width, WIDEST_BAR * layout.font * (len(rows) + 1))
     elif view.plot == "line":
-        x, up = (
-            _x(view, rows, layout, grid=False),
-            _up(view, {"zero": False, "nice": True}),
-        )
+        x = _x(view, rows, layout, grid=False)
+        up = _up(view, {"zero": False, "nice": True})
         marks = vega.banded_lines(x, up, channels, 0.35, layout, _tooltip())
     else:
         marks = _points(view, rows, channels, layout)
@@ -170,9 +168,11 @@ def _points(
     channels: tuple[Spec, Spec, Spec],
     layout: Layout,
 ) -> list[Spec]:
-    x, up = _x(view, rows, layout), _up(view, {"zero": False, "nice": True})
+    x = _x(view, rows, layout)
+    up = _up(view, {"zero": False, "nice": True})
     color, shape, _ = channels
-    y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
+    y = vega.quantitative("y", **up)
+    low = vega.quantitative("low", **up)
     look = {"filled": True, "opacity": 1, "size": 0.6 * layout.font**2}
     return [
         vega.mark(
@@ -198,7 +198,8 @@ def _bars(
     offset = vega.nominal("series", sort=vega.distinct(rows, "series"))
     channels: Spec = {"x": _x(view, rows, layout, ticks=False), "xOffset": offset}
     up = _up(view, {"domain": _bar_ends(rows), "nice": True})
-    y, low = vega.quantitative("y", **up), vega.quantitative("low", **up)
+    y = vega.quantitative("y", **up)
+    low = vega.quantitative("low", **up)
     # The interval has the colour of texts on a wider line of the colour of the
     # background: it is seen on every bar and above it.
     intervals = [
@@ -242,7 +243,8 @@ def _bar_ends(rows: list[Values]) -> list[float]:
         ),
     ]
     finite = [value for value in values if math.isfinite(value)]
-    low, high = min(finite), max(finite)
+    low = min(finite)
+    high = max(finite)
     margin = 0.04 * (high - low) or 0.05
     return [
         low - margin if low < 0 else 0.0,
@@ -293,7 +295,8 @@ def _orient(
         groups.setdefault(_metric_of(view, row, direction), []).append(row)
     for metric, group in groups.items():
         values = [row["y"] for row in group]
-        low, high = min(values), max(values)
+        low = min(values)
+        high = max(values)
         for row in group:
             share = (row["y"] - low) / (high - low) if high > low else 0.5
             row["position"] = 1 - share if direction.get(metric) is False else share

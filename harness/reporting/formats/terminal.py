@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     import rich.table
     from rich.console import Console
 
-MIN_WIDTH, MIN_FIRST = 10, 16
+MIN_WIDTH = 10
+MIN_FIRST = 16
 """Smallest width in characters to which a column of texts, and the first column,
 is wrapped.
 """
 GAP = 3
 """Characters between two columns."""
+ABOUT_BOLD = ("bold: ", "not in bold: ")
+"""Beginnings of notes on bold values, which a pipe does not have."""
 
 
 def console_for_tables(width: int = 160) -> Console:
@@ -57,10 +60,6 @@ def print_line(console: Console, text: str, style: str = "dim") -> None:
         f"[{style}]{escape(text)}[/{style}]" if style else escape(text),
         soft_wrap=not console.is_terminal,
     )
-
-
-ABOUT_BOLD = ("bold: ", "not in bold: ")
-"""Beginnings of notes on bold values, which a pipe does not have."""
 
 
 def print_table(table: Table) -> None:
@@ -139,11 +138,9 @@ def terminal_grid(table: Table, width: int) -> rich.table.Table:
     """
     from rich.table import Table as Grid
 
-    headers, widths, least = (
-        list(table.headers),
-        _widths(table, table.headers),
-        _least_widths(table),
-    )
+    headers = list(table.headers)
+    widths = _widths(table, table.headers)
+    least = _least_widths(table)
     if _total(widths) > width:
         headers = [
             _break_header(header, size)

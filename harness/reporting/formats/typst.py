@@ -55,15 +55,19 @@ def to_typst(table: Table) -> str:
 
 
 def _cell(cell: TableCell, row: int, numbers: Numbers, room: float) -> str:
-    match, text, missing = numbers[row] if numbers else None, _string(cell.text), ""
+    match = numbers[row] if numbers else None
+    text = _string(cell.text)
+    missing = ""
     if match and match["power"]:
-        digits, power = cell.text.partition("e")[0], f"{int(match['power'])}"
+        digits = cell.text.partition("e")[0]
+        power = f"{int(match['power'])}"
         text = (
             f"{_string(f'{digits} × 10')} + super({_string(power)}) "
             f"+ {_string(match['star'])}"
         )
     elif match:  # what the number lacks to end where the longest one ends
-        decimals, most = len(match["decimals"] or ""), longest(numbers, "decimals")
+        decimals = len(match["decimals"] or "")
+        most = longest(numbers, "decimals")
         missing = (
             "." * bool(most and not decimals)
             + "0" * (most - decimals)

@@ -6,10 +6,8 @@ import html
 
 from harness.reporting.table import Bar, Table, TableCell
 
-NUMBERS, TEXTS = (
-    "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap",
-    "text-align:left",
-)
+NUMBERS = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+TEXTS = "text-align:left"
 """Styles of the cells. They stand at each cell:
 notebooks remove style sheets from what they show.
 """

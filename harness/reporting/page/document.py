@@ -80,6 +80,16 @@ ON_REQUEST = ("scores", "p-values", "metrics")
 """Groups of charts that the page draws when they are asked for."""
 STATIC_EXAMPLES = 6
 """Number of examples that the page shows without script."""
+NOTE = (
+    "Agreement of metrics with people, times 100, "
+    "with 95 % intervals (bootstrap over items). "
+    "The small number is the significance "
+    "cluster: metrics of cluster 1 are marked, and no other one beats them (exchange "
+    "of items, Holm within a set); clusters of one set "
+    "compare with each other only."
+)
+MAX_LISTED = 20
+"""Maximum number of failed examples that a warning lists."""
 
 
 @dataclass(frozen=True)
@@ -195,10 +205,8 @@ def plugin_sections(run: Run) -> list[dict[str, str]]:
     """Return the sections that plugins add to the page of a run,
     with ``title`` and ``html``.
     """
-    content, results = (
-        run.provenance.content,
-        [record.to_dict() for record in run.records],
-    )
+    content = run.provenance.content
+    results = [record.to_dict() for record in run.records]
     called = (
         Plugins()
         .load(current())
@@ -267,10 +275,8 @@ def _group(
     if sets:
         systems, clusters = metrics_as_systems(group)
     else:
-        systems, clusters = (
-            group,
-            clusters_of(group, None if options.compare else BUDGET),
-        )
+        systems = group
+        clusters = clusters_of(group, None if options.compare else BUDGET)
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
     places = image_folders(group.runs)
@@ -359,16 +365,6 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
     return list(examples.values())[:STATIC_EXAMPLES]
 
 
-NOTE = (
-    "Agreement of metrics with people, times 100, "
-    "with 95 % intervals (bootstrap over items). "
-    "The small number is the significance "
-    "cluster: metrics of cluster 1 are marked, and no other one beats them (exchange "
-    "of items, Holm within a set); clusters of one set "
-    "compare with each other only."
-)
-
-
 def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
     """Return a group of one run of judgments with its metrics as systems and its
     statistics as metrics, and their clusters.
@@ -391,10 +387,6 @@ def metrics_as_systems(group: Group) -> tuple[Group, Clusters]:
             leading.setdefault(record.metric, set()).add(key)
     run = replace(side.run, records=records, samples=SampleTable.empty())
     return Group((replace(side, run=run),)), Clusters(ranks, leading, NOTE)
-
-
-MAX_LISTED = 20
-"""Maximum number of failed examples that a warning lists."""
 
 
 @dataclass(frozen=True)
@@ -422,10 +414,8 @@ def notices_of(group: Group, clusters: Clusters) -> list[Notice]:
 
 
 def _of_run(run: Run) -> list[Notice]:
-    content, column = (
-        run.provenance.content,
-        "statistic" if run.provenance.kind else "model",
-    )
+    content = run.provenance.content
+    column = "statistic" if run.provenance.kind else "model"
     notices = [Notice(str(content["notice"]))] if content.get("notice") else []
     if not run.records:
         notices.append(Notice("The run has no results.", severe=True))

@@ -44,6 +44,20 @@ from harness.spec.models import DatasetSpec
 
 PART = 500
 """Number of examples in one block of captions."""
+SIDE = 224
+"""Longest side of a thumbnail in pixels."""
+QUALITY = 65
+BUDGET = 4_000_000
+"""Largest sum of the thumbnails in bytes, before base64."""
+MAX_PIXELS = 40_000_000
+"""Pixels of an image that are decoded for its thumbnail, 4 bytes each."""
+MAX_THUMBNAILS = 600
+SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
+GOLDEN = 0.6180339887498949
+"""Fractional part of the golden ratio: its multiples spread evenly over the examples,
+however many are embedded.
+"""
+COLUMNS = ("example", "candidates", "references")
 
 
 @dataclass(frozen=True)
@@ -205,7 +219,8 @@ def _texts(
             chunk.append(item.candidates)
             if len(chunk) == PART:
                 yield _captions(name, number, count // PART - 1, chunk, own_references)
-                chunk, own_references = [], {}
+                chunk = []
+                own_references = {}
         if chunk:
             yield _captions(name, number, count // PART, chunk, own_references)
         # Blocks follow the order of the system's own file. A map from examples to rows
@@ -252,21 +267,6 @@ def _captions(
         f"{name}-caps-{system}-{chunk}",
         {"c": candidates, **({"r": own} if own else {})},
     )
-
-
-SIDE = 224
-"""Longest side of a thumbnail in pixels."""
-QUALITY = 65
-BUDGET = 4_000_000
-"""Largest sum of the thumbnails in bytes, before base64."""
-MAX_PIXELS = 40_000_000
-"""Pixels of an image that are decoded for its thumbnail, 4 bytes each."""
-MAX_THUMBNAILS = 600
-SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-GOLDEN = 0.6180339887498949
-"""Fractional part of the golden ratio: its multiples spread evenly over the examples,
-however many are embedded.
-"""
 
 
 @dataclass(frozen=True)
@@ -471,9 +471,6 @@ def _encode_image(
         yield name, buffer.getvalue()
 
 
-COLUMNS = ("example", "candidates", "references")
-
-
 def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     """Yield the captions of a system, in the order of its rows; raise
     :class:`InputError` for a damaged file.
@@ -485,7 +482,8 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     parquet: Any = importlib.import_module("pyarrow.parquet")
     # The rows of a system lie together, in the order of the run: row groups before the
     # first and behind the last one are not decoded.
-    first, last = int(system.rows.min()), int(system.rows.max())
+    first = int(system.rows.min())
+    last = int(system.rows.max())
     rows = set(system.rows.tolist())
     start = 0
     try:

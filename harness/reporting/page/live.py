@@ -26,7 +26,9 @@ from harness.run.progress import WORK
 
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")
-QUIET_SECONDS, LAST_SECONDS, POLL_SECONDS = 3.0, 30.0, 0.05
+QUIET_SECONDS = 3.0
+LAST_SECONDS = 30.0
+POLL_SECONDS = 0.05
 """Time without a request after which every open page, which asks each second, has the
 report; and the longest wait for it.
 """
@@ -55,7 +57,8 @@ class LivePage:
     """
 
     def __init__(self, watch: Watch) -> None:
-        self.watch, self.token = watch, secrets.token_urlsafe(24)
+        self.watch = watch
+        self.token = secrets.token_urlsafe(24)
         self._report: bytes | None = None
         self._asked = 0.0
         self._page = _page()
@@ -89,7 +92,9 @@ class LivePage:
 
     def state(self) -> Values:
         """Return the state of the run as JSON types."""
-        work, watch, estimates = WORK[-1:], self.watch, self.watch.estimates
+        work = WORK[-1:]
+        watch = self.watch
+        estimates = self.watch.estimates
         return {
             "task": watch.task,
             "finished": self._report is not None,
@@ -140,7 +145,8 @@ class LivePage:
         live = self
 
         class Handler(BaseHTTPRequestHandler):
-            server_version, sys_version = "harness", ""
+            server_version = "harness"
+            sys_version = ""
             timeout = 10
 
             def do_GET(self) -> None:

@@ -256,7 +256,8 @@ def _columns(group: Group) -> tuple[Column, ...]:
     names = shown_names(record for _, record in group.records)
     columns: list[Column] = []
     for metric in group.metrics:
-        entry, record = entries[metric], first[metric]
+        entry = entries[metric]
+        record = first[metric]
         question, summary = (
             ((entry.question or OTHER), entry.summary) if entry else (OTHER, "")
         )

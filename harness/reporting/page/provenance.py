@@ -37,7 +37,8 @@ def portable(text: str) -> str:
 
 def listings(run: Run) -> list[Table]:
     """Return the tables of a run; those without rows are left out."""
-    content, data = run.provenance.content, run.provenance.data
+    content = run.provenance.content
+    data = run.provenance.data
     limit = run.provenance.spec.get("limit")
     facts = {
         "task": run.provenance.task,

@@ -23,7 +23,9 @@ Pair = tuple[str, Sequence[str]]
 
 N_STATISTICS = 23
 HYP_LENGTH, REF_LENGTH, HYP_FUNCTION, REF_FUNCTION = range(4)
-CHUNKS, HYP_MATCHED, REF_MATCHED = 20, 21, 22
+CHUNKS = 20
+HYP_MATCHED = 21
+REF_MATCHED = 22
 
 _PAIRS_PER_PART = 1 << 15
 """Hypotheses that are interned and aligned in one call."""
@@ -231,8 +233,11 @@ def align_pairs(
     UnusableTexts
         For texts with more than 4 million word matches.
     """
-    size, tiles, n_per_example = len(text_ids), list(_tiles(pairs)), int(pairs.sum())
-    n_pairs, n_rows = size * n_per_example, n_per_example if with_statistics else 0
+    size = len(text_ids)
+    tiles = list(_tiles(pairs))
+    n_per_example = int(pairs.sum())
+    n_pairs = size * n_per_example
+    n_rows = n_per_example if with_statistics else 0
     groups = Groups(
         text_starts=_bounds([len(tile.columns) for tile in tiles], size),
         texts=_concatenate(

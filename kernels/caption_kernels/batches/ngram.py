@@ -39,7 +39,8 @@ SIGMA = 6.0
 """Width of the length penalty of CIDEr-D, in bigrams."""
 SCALE = 10.0
 """Largest CIDEr."""
-REPETITION, RELATIVE_LENGTH = 0.8, 0.2
+REPETITION = 0.8
+RELATIVE_LENGTH = 0.2
 """Exponents of the two penalties of CIDEr-R."""
 
 
@@ -71,7 +72,8 @@ def _of_rows(
     """Fill ``out`` (B, ...) with the results of a kernel for rows ``hyp`` (B, n) and
     ``ref`` (B, m), and return it.
     """
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
+    hyp = rows_in_order(hyp)
+    ref = rows_in_order(ref)
     return fill_slices(
         out,
         lambda chunk: kernel(hyp[chunk], ref[chunk]),
@@ -101,12 +103,11 @@ def closest_lengths(lengths: np.ndarray, reference_lengths: np.ndarray) -> np.nd
     closest = reference_lengths[:, 0, None] + np.zeros_like(lengths)
     smallest = gaps[:, :, 0]
     for j in range(1, reference_lengths.shape[1]):
-        candidate, gap = reference_lengths[:, j, None], gaps[:, :, j]
+        candidate = reference_lengths[:, j, None]
+        gap = gaps[:, :, j]
         closer = (gap < smallest) | ((gap == smallest) & (candidate < closest))
-        closest, smallest = (
-            np.where(closer, candidate, closest),
-            np.where(closer, gap, smallest),
-        )
+        closest = np.where(closer, candidate, closest)
+        smallest = np.where(closer, gap, smallest)
     return closest
 
 
@@ -201,7 +202,8 @@ def relabel_bleu(
     """Return mean sentence BLEU (B, P) of gram rows (B, N) under the relabelings
     ``labels`` (P, N), True = candidate.
     """
-    rows, bits = rows_in_order(rows), label_bits(labels)
+    rows = rows_in_order(rows)
+    bits = label_bits(labels)
     out = np.empty((len(rows), len(bits)))
     return fill_slices(
         out,
@@ -263,11 +265,9 @@ def relabel_rouge(index: TextIndex, rows: np.ndarray, labels: np.ndarray) -> np.
     """Return mean ROUGE-L (B, P) of rows (B, N) under the relabelings ``labels`` (P,
     N), True = candidate.
     """
-    common, lengths, bits = (
-        common_lengths(index, rows, rows),
-        row_lengths(index, rows),
-        label_bits(labels),
-    )
+    common = common_lengths(index, rows, rows)
+    lengths = row_lengths(index, rows)
+    bits = label_bits(labels)
     out = np.empty((len(rows), len(bits)))
     return fill_slices(
         out,
@@ -280,7 +280,8 @@ def relabel_best(pairs: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the mean over candidates (B, P) of the best pair score over references,
     from scores (B, N, N), higher is better.
     """
-    pairs, bits = np.ascontiguousarray(pairs, dtype=np.float64), label_bits(labels)
+    pairs = np.ascontiguousarray(pairs, dtype=np.float64)
+    bits = label_bits(labels)
     out = np.empty((len(pairs), len(bits)))
     return fill_slices(
         out, lambda chunk: best_relabel(pairs[chunk], bits), pairs=len(bits)
@@ -336,7 +337,8 @@ def cider_r(
     The clipped cosines of CIDEr-D times two penalties: for repetition, and for the
     difference in length relative to the reference.
     """
-    hyp, ref = rows_in_order(hyp), rows_in_order(ref)
+    hyp = rows_in_order(hyp)
+    ref = rows_in_order(ref)
     lengths = [np.maximum(row_lengths(index, rows), 1.0) for rows in (hyp, ref)]
     gap = (lengths[0][:, :, None] - lengths[1][:, None, :]) / lengths[1][:, None, :]
     length_penalty = power(exp(-(gap**2)), RELATIVE_LENGTH)

@@ -22,16 +22,21 @@ from typing import Any
 
 import numpy as np
 
-
-class Unavailable(ImportError):
-    """SPICE cannot run on this machine; the message is one line."""
-
-
 JARS = ("stanford-corenlp-3.6.0.jar", "stanford-corenlp-3.6.0-models.jar")
 """The two CoreNLP jars, in the folder ``spice/lib`` of pycocoevalcap or in that of the
 environment variable ``HARNESS_SPICE_JARS``.
 """
 _PACKAGES = ("lang", "math", "net", "nio", "text", "util", "util.concurrent")
+ENGINE = Path(__file__).with_name("PassThrough.java")
+"""Source of a class that gives back the JSON which the program asks a JavaScript engine
+to indent; Java has none since version 15.
+"""
+
+
+class Unavailable(ImportError):
+    """SPICE cannot run on this machine; the message is one line."""
+
+
 OPENINGS = (
     *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _PACKAGES),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
@@ -39,10 +44,6 @@ OPENINGS = (
 )
 """Options of Java 9 and later: the program's serialiser reads private fields of Java's
 classes.
-"""
-ENGINE = Path(__file__).with_name("PassThrough.java")
-"""Source of a class that gives back the JSON which the program asks a JavaScript engine
-to indent; Java has none since version 15.
 """
 
 
@@ -55,7 +56,8 @@ class Spice:
         java = find_java()
         if java is None:
             raise Unavailable("SPICE needs Java; none is on the path")
-        self._java, self._version = java, java_version(java)
+        self._java = java
+        self._version = java_version(java)
         self._program, self._jars = find_jars()
         if self._version >= 15 and shutil.which("javac") is None:
             raise Unavailable(

@@ -216,15 +216,12 @@ class Bleu:
         self, corpus: Corpus, verbose: int = 1
     ) -> tuple[list[float], list[list[float]]]:
         """Return the same of a corpus."""
-        index, size = corpus.index, len(corpus)
-        gram_rows, reference_rows = (
-            index.gram_rows(corpus.rows),
-            index.gram_rows(corpus.reference_rows),
-        )
-        matches, closest = (
-            np.zeros((size, ngram.ORDERS), dtype=np.int64),
-            np.zeros(size, dtype=np.int64),
-        )
+        index = corpus.index
+        size = len(corpus)
+        gram_rows = index.gram_rows(corpus.rows)
+        reference_rows = index.gram_rows(corpus.reference_rows)
+        matches = np.zeros((size, ngram.ORDERS), dtype=np.int64)
+        closest = np.zeros(size, dtype=np.int64)
         lengths = ngram.row_lengths(index, gram_rows)
         for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
             matches[positions] = ngram.clip_at_all(index, hyp, ref)[:, 0]
@@ -323,7 +320,8 @@ class Cider:
     ) -> None:
         if n != ngram.ORDERS:
             raise ValueError(f"Cider: n is {n!r}; expected 4")
-        self._n, self._sigma = n, sigma
+        self._n = n
+        self._sigma = sigma
 
     def compute_score(self, gts: Texts, res: Texts) -> tuple[np.float64, np.ndarray]:
         """Return the mean over images, and the score of each image, shape (N,),
@@ -345,16 +343,13 @@ def cider_scores(corpus: Corpus, pair_scores: Callable[..., np.ndarray]) -> np.n
     """Return the CIDEr of each image, shape (N,), by
     :func:`~caption_kernels.batches.ngram.cider` or another function of pairs.
     """
-    index, scores = corpus.index, np.zeros(len(corpus))
-    gram_rows, reference_rows = (
-        index.gram_rows(corpus.rows),
-        index.gram_rows(corpus.reference_rows),
-    )
+    index = corpus.index
+    scores = np.zeros(len(corpus))
+    gram_rows = index.gram_rows(corpus.rows)
+    reference_rows = index.gram_rows(corpus.reference_rows)
     frequencies = index.document_frequencies(reference_rows, corpus.starts)
-    idf, unseen = (
-        cider_idf(frequencies, float(len(corpus))),
-        ngram.unseen_idf(len(corpus)),
-    )
+    idf = cider_idf(frequencies, float(len(corpus)))
+    unseen = ngram.unseen_idf(len(corpus))
     for positions, hyp, ref in corpus.groups(gram_rows, reference_rows):
         pairs = pair_scores(index, idf, unseen, hyp, ref)[:, 0]
         # added one by one, as the toolkit does

@@ -25,7 +25,10 @@ VERSION = 3
 """Increase it when the layout or the meaning of an array changes;
 ``LEXICON_VERSION`` in C++.
 """
-IS_FUNCTION_WORD, IS_PREFIX, IS_NUMERIC_PREFIX, HAS_SYNSETS = 1, 2, 4, 8
+IS_FUNCTION_WORD = 1
+IS_PREFIX = 2
+IS_NUMERIC_PREFIX = 4
+HAS_SYNSETS = 8
 """Bits of ``Sections.flags``."""
 
 # magic, version, number of sections, size, checksum, number of synonym sets
@@ -37,6 +40,13 @@ _WORDS_OF_BLOCK = 1 << 13
 """64-bit words that are summed at a time: they and their sums stay in the processor's
 cache.
 """
+_DTYPES = tuple(
+    map(
+        np.dtype,
+        ("i4", "i8", "u1", "u8", "u8", "i4", "i4", "u1", "i4", "i4", "i4", "i4"),
+    )
+)
+_SIZE_OF_HEADER = _HEADER.size + len(_DTYPES) * _PLACE.size
 
 
 class Reader(Protocol):
@@ -89,15 +99,6 @@ class Sections(NamedTuple):
     """(W + 1,) int32 bounds of each irregular form in ``bases``."""
     bases: np.ndarray
     """int32 word numbers."""
-
-
-_DTYPES = tuple(
-    map(
-        np.dtype,
-        ("i4", "i8", "u1", "u8", "u8", "i4", "i4", "u1", "i4", "i4", "i4", "i4"),
-    )
-)
-_SIZE_OF_HEADER = _HEADER.size + len(_DTYPES) * _PLACE.size
 
 
 class Opened(NamedTuple):

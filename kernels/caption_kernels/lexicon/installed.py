@@ -325,7 +325,8 @@ def content_key(sources: Sources) -> str:
 @cache
 def _digest(path: Path, status: tuple[int, ...]) -> bytes:
     """Return the SHA-256 of a file; ``status`` identifies its present content."""
-    record, state = None, " ".join(map(str, status))
+    record = None
+    state = " ".join(map(str, status))
     # no record or a damaged one: hash the file
     with suppress(OSError, ValueError, RuntimeError):
         record = (
@@ -388,7 +389,8 @@ def build(sources: Sources) -> Buffer:
     """
     with _reading(sources.jar), zipfile.ZipFile(sources.jar) as jar:
         texts = [jar.read(name) for name in _LISTS]
-    table, blocks = ParaphraseReader(), _inflate_blocks(sources.paraphrases)
+    table = ParaphraseReader()
+    blocks = _inflate_blocks(sources.paraphrases)
     with ThreadPoolExecutor(1) as inflater, ThreadPoolExecutor(1) as list_reader:
         # Inflating and the table's reader release the interpreter lock: the lists are
         # read beside them.

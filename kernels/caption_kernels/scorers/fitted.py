@@ -64,11 +64,9 @@ class Scorer:
         keep_end: bool = False,
     ) -> None:
         self._index = TextIndex("none" if token_ids else tokenizer)
-        self._token_ids, self._end, self._keep_end = (
-            token_ids,
-            -1 if end is None else end,
-            keep_end,
-        )
+        self._token_ids = token_ids
+        self._end = -1 if end is None else end
+        self._keep_end = keep_end
 
     def index_references(
         self, references: Iterable[Sequence[Any]]
@@ -248,10 +246,8 @@ class CiderD(Scorer):
             counts = np.zeros(self._index.n_grams, dtype=np.int64)
             counts[ids] = table.counts
             total = table.documents
-        self._idf, self._unseen = (
-            cider_idf(counts, float(total)),
-            ngram.unseen_idf(total),
-        )
+        self._idf = cider_idf(counts, float(total))
+        self._unseen = ngram.unseen_idf(total)
 
     def _count_documents(
         self, references: Iterable[Sequence[Any]]

@@ -15,7 +15,8 @@ import numpy as np
 from caption_kernels_reference import math
 from caption_kernels_reference.text_index import ORDERS, TextIndex, count_ngrams
 
-TINY, SMALL = 1e-15, 1e-9
+TINY = 1e-15
+SMALL = 1e-9
 """Constants that the toolkit adds to matches and lengths, and to what they are divided
 by, so that no product vanishes.
 """

@@ -115,7 +115,8 @@ def cider_pairs(
     """
     out = np.zeros((*hyp.shape, ref.shape[1]))
     for b, i, j in np.ndindex(*out.shape):
-        h, r = int(hyp[b, i]), int(ref[b, j])
+        h = int(hyp[b, i])
+        r = int(ref[b, j])
         difference = abs(
             max(0, len(index.words(h)) - 1) - max(0, len(index.words(r)) - 1)
         )

@@ -162,9 +162,11 @@ def turn(x: np.ndarray, quarters: int) -> np.ndarray:
     r = _sum(inside - multiple * _HALF_PI[0], -(multiple * _HALF_PI[1]))
     r = _ordered_sum(r.high, r.low - multiple * _HALF_PI[2])
     square = r.high * r.high
-    sine, cosine = np.full_like(x, _SINE[0]), np.full_like(x, _COSINE[0])
+    sine = np.full_like(x, _SINE[0])
+    cosine = np.full_like(x, _COSINE[0])
     for first, second in zip(_SINE[1:], _COSINE[1:]):
-        sine, cosine = first + square * sine, second + square * cosine
+        sine = first + square * sine
+        cosine = second + square * cosine
     one = _ordered_sum(np.ones_like(x), -0.5 * square)
     value = np.where(
         quarter & 1,
@@ -196,8 +198,10 @@ def _upper_half(a: np.ndarray) -> np.ndarray:
 def _product(a: np.ndarray, b: np.ndarray) -> _Pair:
     """Return a b exactly."""
     high = a * b
-    a_high, b_high = _upper_half(a), _upper_half(b)
-    a_low, b_low = a - a_high, b - b_high
+    a_high = _upper_half(a)
+    b_high = _upper_half(b)
+    a_low = a - a_high
+    b_low = b - b_high
     return _Pair(
         high,
         ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low,
@@ -247,7 +251,8 @@ def _exp_pair(x: _Pair) -> np.ndarray:
     """Return e to the power of the pairs."""
     table = tables()
     regular = (x.high >= -746.0) & (x.high <= 710.0)
-    high, low = np.where(regular, x.high, 0.0), np.where(regular, x.low, 0.0)
+    high = np.where(regular, x.high, 0.0)
+    low = np.where(regular, x.low, 0.0)
     rounded = (high * table.steps_per_unit + _ROUNDER) - _ROUNDER
     steps = rounded.astype(np.int64)
     r = _sum(high - rounded * table.step[0], low - rounded * table.step[1])

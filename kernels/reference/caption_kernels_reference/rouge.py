@@ -81,10 +81,8 @@ def rouge_relabel(
     _check_labels(labels, "ROUGE-L")
     out = np.zeros((len(lcs), len(labels)))
     for b, p in np.ndindex(*out.shape):
-        candidates, references = (
-            np.flatnonzero(labels[p]),
-            np.flatnonzero(labels[p] == 0),
-        )
+        candidates = np.flatnonzero(labels[p])
+        references = np.flatnonzero(labels[p] == 0)
         total = 0.0
         for i in candidates.tolist():
             common = lcs[b, i, references]

@@ -47,7 +47,8 @@ def sum_law(laws: np.ndarray, counts: np.ndarray) -> np.ndarray:
     size = laws.shape[1]
     if size < 2 or size & (size - 1) or (counts < 0).any():
         raise ValueError("the law of a sum: an argument is out of its range")
-    roots, half = _find_roots(size), size // 2
+    roots = _find_roots(size)
+    half = size // 2
     product = _Complex(np.ones(half + 1), np.zeros(half + 1))
     for law, count in zip(laws, counts.tolist()):
         own = _transform(_Complex(law, np.zeros(size)), roots)
@@ -74,7 +75,8 @@ def _power(base: _Complex, exponent: int) -> _Complex:
     while exponent > 0:
         if exponent & 1:
             result = result.times(base)
-        exponent, base = exponent >> 1, base.times(base)
+        exponent = exponent >> 1
+        base = base.times(base)
     return result
 
 
@@ -88,11 +90,9 @@ def _find_roots(size: int) -> _Complex:
         angles = 2 * math.pi * k.astype(np.float64) / size
         return _Complex(turn(angles, 1), -turn(angles, 0))
 
-    high, low, k = (
-        roots(np.arange(size // fine + 1) * fine),
-        roots(np.arange(fine)),
-        np.arange(size // 2),
-    )
+    high = roots(np.arange(size // fine + 1) * fine)
+    low = roots(np.arange(fine))
+    k = np.arange(size // 2)
     return _Complex(high.real[k // fine], high.imaginary[k // fine]).times(
         _Complex(low.real[k % fine], low.imaginary[k % fine])
     )
@@ -102,7 +102,8 @@ def _transform(x: _Complex, roots: _Complex) -> _Complex:
     """Return the discrete Fourier transform (Stockham's order: transforms lie side by
     side).
     """
-    size, step = len(x.real), 1
+    size = len(x.real)
+    step = 1
     while step < size:
         (a_real, b_real), (a_imaginary, b_imaginary) = (
             part.reshape(2, -1, step) for part in x
@@ -141,12 +142,17 @@ def _eigenvalues(a: list[list[float]]) -> list[float]:
     """Return the eigenvalues of a matrix by rotations that annihilate one pair after
     another.
     """
-    size, changed, sweep = len(a), True, 0
+    size = len(a)
+    changed = True
+    sweep = 0
     while changed and sweep < 64:
-        changed, sweep = False, sweep + 1
+        changed = False
+        sweep = sweep + 1
         for q in range(1, size):
             for p in range(q):
-                off, first, second = a[q][p], a[p][p], a[q][q]
+                off = a[q][p]
+                first = a[p][p]
+                second = a[q][q]
                 if (
                     abs(off) <= 2.0**-60 * (abs(first) + abs(second))
                     or abs(off) < 2.0**-1000

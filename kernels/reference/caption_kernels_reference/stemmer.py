@@ -13,23 +13,6 @@ _VOWELS = frozenset("aeiouy")
 """A y that counts as a consonant is written Y."""
 _DOUBLES = frozenset("bdfgmnprt")
 _BEFORE_LI = frozenset("cdeghkmnrt")
-
-
-def _table(rules: str) -> dict[str, str]:
-    """Return the sides of rules such as ``ational>ate``."""
-    return dict(rule.split(">") for rule in rules.split())
-
-
-_WHOLE_WORDS = {
-    **_table(
-        "skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl "
-        "ugly>ugli early>earli only>onli singly>singl"
-    ),
-    **{
-        word: word
-        for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")
-    },
-}
 _COMPLETE = frozenset(
     [
         "inning",
@@ -44,18 +27,6 @@ _COMPLETE = frozenset(
 )
 """Words that are complete after step 1a."""
 _BEGINNINGS = ("gener", "commun", "arsen")
-
-# Suffix -> replacement; longer suffixes before those that they end in.
-_STEP_2 = _table(
-    "ization>ize ational>ate fulness>ful ousness>ous iveness>ive tional>tion "
-    "biliti>ble lessli>less entli>ent "
-    "ation>ate alism>al aliti>al ousli>ous iviti>ive fulli>ful enci>ence anci>ance "
-    "abli>able izer>ize ator>ate "
-    "alli>al bli>ble ogi>og li>"
-)
-_STEP_3 = _table(
-    "ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>"
-)
 _STEP_4 = [
     "ement",
     "ance",
@@ -76,6 +47,35 @@ _STEP_4 = [
     "er",
     "ic",
 ]
+
+
+def _table(rules: str) -> dict[str, str]:
+    """Return the sides of rules such as ``ational>ate``."""
+    return dict(rule.split(">") for rule in rules.split())
+
+
+_WHOLE_WORDS = {
+    **_table(
+        "skis>ski skies>sky dying>die lying>lie tying>tie idly>idl gently>gentl "
+        "ugly>ugli early>earli only>onli singly>singl"
+    ),
+    **{
+        word: word
+        for word in ("sky", "news", "howe", "atlas", "cosmos", "bias", "andes")
+    },
+}
+
+# Suffix -> replacement; longer suffixes before those that they end in.
+_STEP_2 = _table(
+    "ization>ize ational>ate fulness>ful ousness>ous iveness>ive tional>tion "
+    "biliti>ble lessli>less entli>ent "
+    "ation>ate alism>al aliti>al ousli>ous iviti>ive fulli>ful enci>ence anci>ance "
+    "abli>able izer>ize ator>ate "
+    "alli>al bli>ble ogi>og li>"
+)
+_STEP_3 = _table(
+    "ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>"
+)
 
 
 def stem(words: Sequence[str]) -> list[str]:

@@ -154,7 +154,8 @@ class DistanceMetric(MeanMetric):
         """Return the cost of the distances of all pairs; a distance may declare
         ``pair_seconds(tokens)``.
         """
-        cost, pairs = super().cost(n, m, tokens, tested=tested), (n + m) ** 2
+        cost = super().cost(n, m, tokens, tested=tested)
+        pairs = (n + m) ** 2
         declared: Callable[[float], float] | None = getattr(
             self.distance, "pair_seconds", None
         )
@@ -264,7 +265,8 @@ class BestMatchMetric(RelabeledMetric):
         """Return the cost of the scores of all pairs,
         by vectors of the words of each text.
         """
-        cost, texts = super().cost(n, m, tokens), n + m
+        cost = super().cost(n, m, tokens)
+        texts = n + m
         return replace(
             cost,
             seconds=cost.seconds + 3e-4 * texts**2,
@@ -340,10 +342,8 @@ def features_by_example(
     compute : callable
         Maps texts that have no value under the key yet to their values.
     """
-    values, size = (
-        features.per_text(key, batch.text_ids.ravel(), compute),
-        batch.n + batch.m,
-    )
+    values = features.per_text(key, batch.text_ids.ravel(), compute)
+    size = batch.n + batch.m
     starts = range(0, len(values), size)
     return [(values[i : i + batch.n], values[i + batch.n : i + size]) for i in starts]
 

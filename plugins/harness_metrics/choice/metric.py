@@ -186,7 +186,8 @@ class Choice(parts.ByParts, Parameterised):
 
     def _units(self, scores: Scores) -> dict[str, np.ndarray]:
         """Return the columns per independent unit, shape (U,): choices, or groups."""
-        columns, size = self._of_choices(scores), self.layout.group
+        columns = self._of_choices(scores)
+        size = self.layout.group
         if size > 1:
             seen = totals(
                 "choice", choices_of("choice", scores, self.layout).seen, self.mean

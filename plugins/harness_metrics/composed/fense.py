@@ -115,7 +115,9 @@ class Classifier(LoadsModel):
     """
 
     def __init__(self, path: str, label: str = "error", batch_size: int = 64) -> None:
-        self.path, self.label, self.batch_size = user_path(path), label, batch_size
+        self.path = user_path(path)
+        self.label = label
+        self.batch_size = batch_size
         if not (self.path / "config.json").is_file():
             raise InputError(
                 "fense found no classifier: the folder has no config.json",
@@ -129,10 +131,8 @@ class Classifier(LoadsModel):
     @cached_property
     def _loaded_model(self) -> tuple[Any, Any, int]:
         """Tokenizer, model and the index of the class."""
-        kind, needed_by = (
-            "AutoModelForSequenceClassification",
-            "the detector of 'fense'",
-        )
+        kind = "AutoModelForSequenceClassification"
+        needed_by = "the detector of 'fense'"
         tokenizer, model = load_transformer(self.path, kind, "detector", needed_by)
         names = {
             str(name).lower(): int(index)

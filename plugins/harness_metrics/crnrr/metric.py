@@ -137,10 +137,13 @@ def _without_one(c: _Counts) -> tuple[_Sums, _Sums]:
     """Return the sums of all examples, numbers, and without each example,
     shape (B,).
     """
-    q, p = c.q.sum(axis=0), c.p.sum(axis=0)
+    q = c.q.sum(axis=0)
+    p = c.p.sum(axis=0)
     additive = [c.q_tokens, c.p_tokens, c.within, c.squares]
     tq, tp, within, squares = (values.sum() for values in additive)
-    qq, pp, qp = q @ q, p @ p, q @ p
+    qq = q @ q
+    pp = p @ p
+    qp = q @ p
     all_examples = _Sums(tq, tp, qq, pp, qp, within, squares)
     # Without example i, |q - q_i|^2 = |q|^2 - 2 <q, q_i> + |q_i|^2, and <q - q_i, p -
     # p_i> likewise: products of the pooled counts with each row give all examples at
@@ -186,12 +189,11 @@ def _result(s: _Sums, field: str) -> np.ndarray:
     if field == "nrr_cross_sentence":
         return -(s.qq - s.within) / (s.tq**2 - s.squares)
     if field.endswith("unbiased"):
-        nrr_q, nrr_p = (
-            -(s.qq - s.tq) / (s.tq * (s.tq - 1)),
-            -(s.pp - s.tp) / (s.tp * (s.tp - 1)),
-        )
+        nrr_q = -(s.qq - s.tq) / (s.tq * (s.tq - 1))
+        nrr_p = -(s.pp - s.tp) / (s.tp * (s.tp - 1))
     else:
-        nrr_q, nrr_p = -s.qq / s.tq**2, -s.pp / s.tp**2
+        nrr_q = -s.qq / s.tq**2
+        nrr_p = -s.pp / s.tp**2
     return nrr_q if field.startswith("nrr") else -nrr_q - nrr_p - 2 * cr
 
 
@@ -255,7 +257,9 @@ class NgramDistribution(CaptionWords):
                 "forms are",
                 parameter="form",
             )
-        self.n, self.form, self.conditional = n, form, bool(conditional)
+        self.n = n
+        self.form = form
+        self.conditional = bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
         words = [
             f"{self.kind}{n}",
@@ -352,7 +356,9 @@ class Cr(NgramDistribution):
     Parameters are those of :class:`NgramDistribution`; the only form is ``plug-in``.
     """
 
-    kind, fields, bounds = "cr", {"plug-in": "cr"}, {"plug-in": (0.0, 1.0)}
+    kind = "cr"
+    fields: ClassVar[dict[str, str]] = {"plug-in": "cr"}
+    bounds: ClassVar[dict[str, tuple[float, float]]] = {"plug-in": (0.0, 1.0)}
 
 
 class Nrr(NgramDistribution):
@@ -365,14 +371,12 @@ class Nrr(NgramDistribution):
     """
 
     needs = frozenset()
-    kind, fields = (
-        "nrr",
-        {
-            "plug-in": "nrr",
-            "unbiased": "nrr_unbiased",
-            "cross-sentence": "nrr_cross_sentence",
-        },
-    )
+    kind = "nrr"
+    fields: ClassVar[dict[str, str]] = {
+        "plug-in": "nrr",
+        "unbiased": "nrr_unbiased",
+        "cross-sentence": "nrr_cross_sentence",
+    }
     bounds = dict.fromkeys(fields, (-1.0, 0.0))
 
 
@@ -383,7 +387,9 @@ class Cnd(NgramDistribution):
     ``unbiased``, which may be negative.
     """
 
-    kind, higher, fields = "cnd", False, {"plug-in": "cnd", "unbiased": "cnd_unbiased"}
+    kind = "cnd"
+    higher = False
+    fields: ClassVar[dict[str, str]] = {"plug-in": "cnd", "unbiased": "cnd_unbiased"}
     bounds: ClassVar[dict[str, tuple[float, float]]] = {
         "plug-in": (0.0, 2.0),
         "unbiased": (-2.0, 2.0),

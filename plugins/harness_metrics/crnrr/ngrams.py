@@ -67,7 +67,8 @@ class CrNrr:
 
 def from_sums(n: int, sums: Sums) -> CrNrr:
     """Return the results of one order from its integers."""
-    tq, tp = sums.total_q, sums.total_p
+    tq = sums.total_q
+    tp = sums.total_p
     empty = [
         side for side, total in (("candidates", tq), ("references", tp)) if total == 0
     ]
@@ -75,7 +76,9 @@ def from_sums(n: int, sums: Sums) -> CrNrr:
         return CrNrr(
             n, sums=sums, note=f"the {' and the '.join(empty)} hold no {n}-gram"
         )
-    qq, pp, qp = sums.qq, sums.pp, sums.qp
+    qq = sums.qq
+    pp = sums.pp
+    qp = sums.qp
     # One division of integers per value: Q and P are never rounded to frequencies,
     # whose difference would lose the digits of a CND of nearly equal corpora.
     unbiased = _estimate_cnd(qq, tq, pp, tp, qp)
@@ -106,7 +109,8 @@ def _estimate_cnd(qq: int, tq: int, pp: int, tp: int, qp: int) -> float | None:
     """
     if tq < 2 or tp < 2:
         return None
-    q, p = tq * (tq - 1), tp * (tp - 1)
+    q = tq * (tq - 1)
+    p = tp * (tp - 1)
     return ((qq - tq) * p * tq * tp + (pp - tp) * q * tq * tp - 2 * qp * q * p) / (
         q * p * tq * tp
     )

@@ -188,7 +188,8 @@ def weigh_units(
             w[start : start + step].astype(np.float64) for w in (weights_q, weights_p)
         )
         # (grams, W) counts: whole numbers, exact below 2**53
-        cq, cp = matrices[0] @ wq.T, matrices[1] @ wp.T
+        cq = matrices[0] @ wq.T
+        cp = matrices[1] @ wp.T
         products = [(a * b).sum(axis=0) for a, b in ((cq, cq), (cp, cp), (cq, cp))]
         sums = [wq @ totals_q, wp @ totals_p, wq @ within, wq @ squares]
         for qq, pp, qp, tq, tp, within_sentences, square in zip(
@@ -295,7 +296,8 @@ def sides_of(objects: Objects) -> tuple[Words, Words]:
     unit of a sentence is its example.
     """
     ids = np.unique(objects.values("words"), return_inverse=True)[1]
-    lengths, example = objects.values("lengths"), objects.owners("lengths")
+    lengths = objects.values("lengths")
+    example = objects.owners("lengths")
     position = np.arange(len(lengths)) - objects.starts("lengths")[example]
     is_candidate = position < objects.values("candidates")[example]
     sides: list[Words] = []

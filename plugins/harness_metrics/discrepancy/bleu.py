@@ -41,7 +41,8 @@ class CorpusBleu(CaptionWords):
 
     @check_arguments
     def __init__(self, *, n: Count = 4, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(
             f"corpus-bleu{n}", True, level="corpus", bounds=(0.0, 1.0), resampled=False
         )

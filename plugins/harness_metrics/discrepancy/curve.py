@@ -221,8 +221,11 @@ class QualityDiscrepancy(CaptionWords):
                 parameter="epsilons",
                 value=epsilons,
             )
-        self.pair, self.n, self.show = pair, n, show
-        self.epsilons, self.seed = tuple(shares), int(seed)
+        self.pair = pair
+        self.n = n
+        self.show = show
+        self.epsilons = tuple(shares)
+        self.seed = int(seed)
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
         held_fixed = "curves of the references held fixed"

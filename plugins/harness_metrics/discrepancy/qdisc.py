@@ -55,10 +55,8 @@ def curve_discrepancy(
     >>> curve_discrepancy([1.0, 0.5], [-1.0, -0.5], 0.25, -0.75)
     CurveDiscrepancy(curve_quality=0.75, qdisc=0.5, self_ratio=2.0, ref_ratio=1.0)
     """
-    u, v = (
-        np.asarray(quality, dtype=np.float64),
-        np.asarray(diversity, dtype=np.float64),
-    )
+    u = np.asarray(quality, dtype=np.float64)
+    v = np.asarray(diversity, dtype=np.float64)
     if u.shape != v.shape or u.ndim != 1 or len(u) < 2:
         raise InputError(
             "a curve needs two or more (quality, diversity) points; "

@@ -77,10 +77,8 @@ def self_bleu_of_words(words: Words, lengths: np.ndarray, orders: int) -> np.nda
     """Return BLEU of each sentence against all others, ``(S, orders)``, from word ids;
     ``lengths`` ``(S,)`` are in words.
     """
-    correct, guesses = (
-        np.zeros((len(lengths), orders)),
-        np.zeros((len(lengths), orders)),
-    )
+    correct = np.zeros((len(lengths), orders))
+    guesses = np.zeros((len(lengths), orders))
     for n in range(1, orders + 1):
         (grams,) = grams_of([words], n)
         pairs = _per_sentence(grams.sentence, grams.gram)
@@ -107,7 +105,8 @@ def _largest_elsewhere(pairs: SentenceGrams) -> np.ndarray:
     # Sorted by n-gram and falling count, the first pair of a run has the largest count
     # of the corpus and the second the largest of any other sentence.
     order = np.lexsort((-pairs.count, pairs.gram))
-    gram, count = pairs.gram[order], pairs.count[order]
+    gram = pairs.gram[order]
+    count = pairs.count[order]
     first = changes(gram[None, :])
     start = np.flatnonzero(first)
     group = np.cumsum(first) - 1

@@ -117,10 +117,8 @@ def weighted_types(
     ids = np.unique(item, return_inverse=True)[1]
     n_types = int(ids.max(initial=-1)) + 1
     counts = sparse_counts(ids, unit, (n_types, weights.shape[1]))
-    present, tokens = (
-        np.zeros(len(weights)),
-        weights @ np.bincount(unit, minlength=weights.shape[1]),
-    )
+    present = np.zeros(len(weights))
+    tokens = weights @ np.bincount(unit, minlength=weights.shape[1])
     step = max(1, _BLOCK // max(1, n_types))
     for start in range(0, len(weights), step):
         rows = weights[start : start + step]
@@ -165,7 +163,8 @@ class SelfBleu(CandidateWords):
         tokenizer: TokenizerName = "ptb",
     ) -> None:
         self.n = n
-        self.conditional, self.negative = bool(conditional), bool(negative)
+        self.conditional = bool(conditional)
+        self.negative = bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
         name = (
             ("nsbleu" if negative else "self-bleu")
@@ -250,7 +249,8 @@ class Distinct(CandidateWords):
 
     @check_arguments
     def __init__(self, *, n: Count = 2, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         # A resample of examples cannot have new n-grams: a bootstrap would be biased,
         # hence there is none.
         self.spec = MetricSpec(
@@ -356,7 +356,8 @@ class PairwiseBleu(MeanMetric):
 
     @check_arguments
     def __init__(self, *, n: Order = 4, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(
             f"pairwise-bleu{n}",
             False,
@@ -525,7 +526,8 @@ class Entropy(CandidateWords):
 
     @check_arguments
     def __init__(self, *, n: Count = 1, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(
             f"entropy{self.n}",
             True,

@@ -21,6 +21,9 @@ from harness_metrics.embeddings.local_model import (
     weights_fingerprint,
 )
 
+_SETTINGS = frozenset({"input_resolution", "context_length", "vocab_size"})
+"""Settings that state dictionaries of OpenAI's models hold beside the weights."""
+
 
 class Clip(LocalModelEmbedding):
     """Text vectors of a CLIP model, unit length.
@@ -48,11 +51,9 @@ class Clip(LocalModelEmbedding):
     def __init__(
         self, *, weights: PathParam, model: str = "ViT-B-32", batch_size: int = 64
     ) -> None:
-        self.weights, self.model, self.batch_size = (
-            user_path(weights),
-            model,
-            batch_size,
-        )
+        self.weights = user_path(weights)
+        self.model = model
+        self.batch_size = batch_size
 
     def signature(self) -> str:
         """Return ``clip|MODEL|HASH`` with the hash of the weights.
@@ -99,10 +100,8 @@ class Clip(LocalModelEmbedding):
         model, _ = self._loaded_model
         open_clip = require("open_clip", extra="clip", needed_by="embedding 'clip'")
         size = model.visual.image_size
-        mean, std = (
-            getattr(model.visual, "image_mean", None),
-            getattr(model.visual, "image_std", None),
-        )
+        mean = getattr(model.visual, "image_mean", None)
+        std = getattr(model.visual, "image_std", None)
         return model, open_clip.image_transform(
             size, is_train=False, mean=mean, std=std
         )
@@ -120,10 +119,6 @@ class Clip(LocalModelEmbedding):
                     model.encode_text(tokens, normalize=True).float().numpy()
                 )
         return np.concatenate(vectors)
-
-
-_SETTINGS = frozenset({"input_resolution", "context_length", "vocab_size"})
-"""Settings that state dictionaries of OpenAI's models hold beside the weights."""
 
 
 def load_state(path: Path) -> dict[str, Any]:

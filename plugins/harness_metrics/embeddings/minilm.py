@@ -60,7 +60,8 @@ def can_encode(folder: Path) -> bool:
     ]
     if not all(path.is_file() for path in needed):
         return False
-    config, pooling = _json(needed[0]), _json(needed[3])
+    config = _json(needed[0])
+    pooling = _json(needed[3])
     plain = (
         config.get("model_type") == "bert"
         and config.get("position_embedding_type", "absolute") == "absolute"
@@ -139,10 +140,8 @@ class BertEncoder:
             "tokenizers", extra="embeddings", needed_by=f"the encoder {folder.name}"
         )
         config = _json(folder / "config.json")
-        self.heads, self.eps = (
-            int(config["num_attention_heads"]),
-            float(config["layer_norm_eps"]),
-        )
+        self.heads = int(config["num_attention_heads"])
+        self.eps = float(config["layer_norm_eps"])
         limits = _optional_json(folder / "sentence_bert_config.json", {})
         length = min(
             int(limits.get("max_seq_length") or 1 << 30),
@@ -234,7 +233,8 @@ class BertEncoder:
     def _forward(self, ids: torch.Tensor) -> torch.Tensor:
         """Return sentence vectors (B, d) of token ids (B, L)."""
         torch = self._torch
-        linear, layer_norm = torch.nn.functional.linear, torch.nn.functional.layer_norm
+        linear = torch.nn.functional.linear
+        layer_norm = torch.nn.functional.layer_norm
         batch, length = ids.shape
         width = self.words.shape[1]
         hidden = self.words[ids] + self.offsets[:length]

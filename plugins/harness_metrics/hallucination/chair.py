@@ -93,7 +93,8 @@ class ObjectMetric(MeanMetric):
         table: PathParam = "coco",
     ) -> None:
         self.truth = truth
-        self.key, self.table = key, object_table(table)
+        self.key = key
+        self.table = object_table(table)
         needs = (
             frozenset[str]() if truth == "annotations" else frozenset({"references"})
         )
@@ -215,7 +216,8 @@ class ObjectRecall(ObjectMetric):
     those of :class:`ObjectMetric`.
     """
 
-    name, higher = "object-recall", True
+    name = "object-recall"
+    higher = True
 
     def of_example(self, captions: Sequence[Counts]) -> tuple[float, ...]:
         """Return the mean share over the captions of an example."""

@@ -28,7 +28,8 @@ SAME_RELATION = word_table("same relation")
 FRAMES = word_list("frames")
 """Nouns of a description, not of what it describes."""
 ADJECTIVES = word_list("adjectives")
-_VERBS, _DOUBLED = word_list("verbs"), word_list("verbs that double their last letter")
+_VERBS = word_list("verbs")
+_DOUBLED = word_list("verbs that double their last letter")
 _IRREGULAR = word_table("irregular forms of verbs")
 
 

@@ -267,7 +267,8 @@ class _Reader:
                     # on').
                     last = (sources, " ".join(pending))
                     self._relate(*last, chunk.head)
-                    nouns, pending = [chunk.head], []
+                    nouns = [chunk.head]
+                    pending = []
                 # 'a dog on a couch and a chair': the conjunction repeats the relation,
                 # unless the second noun is the subject of a verb of its own.
                 elif joined and last and following not in ("verb", "copula"):
@@ -278,7 +279,8 @@ class _Reader:
                 elif joined and not last and not predicated:
                     nouns = [*nouns, chunk.head]
                 else:
-                    nouns, last = [chunk.head], None
+                    nouns = [chunk.head]
+                    last = None
                 if following in ("verb", "copula") and not last:
                     self.subjects = nouns
             elif chunk.kind == "verb":
@@ -292,14 +294,16 @@ class _Reader:
                     and not lists.FRAMES.issuperset(last[0])
                 ):
                     subjects = last[0]  # a man in a coat riding a horse
-                sources, pending = list(subjects), [chunk.head]
+                sources = list(subjects)
+                pending = [chunk.head]
                 if not last or not joined:
                     self.subjects = list(subjects)
             elif chunk.kind == "preposition":
                 if pending:
                     pending.append(chunk.head)
                 else:
-                    sources, pending = (nouns[-1:] or list(self.subjects)), [chunk.head]
+                    sources = nouns[-1:] or list(self.subjects)
+                    pending = [chunk.head]
             elif chunk.kind == "adjective":
                 for subject in nouns or self.subjects:
                     self._attribute(subject, chunk.attributes)

@@ -65,7 +65,8 @@ class ObjectTable:
         name: str = "table",
         locations: Mapping[str, str] | None = None,
     ) -> None:
-        self.name, self._locations = name, locations or {}
+        self.name = name
+        self._locations = locations or {}
         roots = self._roots(objects)
         self._phrases: dict[Phrase, str | None] = {}
         for item, synonyms in objects.items():
@@ -92,11 +93,9 @@ class ObjectTable:
         """Return the objects that a text mentions, in order and with repetitions; the
         longest phrase at each word counts.
         """
-        words, hits, at = (
-            tuple(map(singular, plain_words(text, joiners="'"))),
-            list[tuple[str, int, int, Phrase]](),
-            0,
-        )
+        words = tuple(map(singular, plain_words(text, joiners="'")))
+        hits = list[tuple[str, int, int, Phrase]]()
+        at = 0
         while at < len(words):
             # Longest match first, so that 'hot dog' is no dog and 'toilet paper' (a
             # phrase of no object) is no toilet. The words of a match are used up.

@@ -21,6 +21,8 @@ PAIR = Layout(options=2)
 """Layout of a poll: two answers per question."""
 MARKS = "Ġ▁ \t\n"
 """Characters by which tokenisers mark the beginning of a word."""
+COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")
+"""All columns of the whole task."""
 
 
 def answer_is(tokens: Sequence[str], word: str) -> bool:
@@ -86,10 +88,6 @@ def rates(sums: np.ndarray) -> dict[str, np.ndarray]:
             "yes": (tp + fp) / total,
             **({"unparsed": sum(unparsed) / total} if unparsed else {}),
         }
-
-
-COLUMNS = ("accuracy", "precision", "recall", "f1", "yes", "unparsed")
-"""All columns of the whole task."""
 
 
 class Poll(parts.ByParts, Parameterised):
@@ -196,7 +194,8 @@ class Poll(parts.ByParts, Parameterised):
         """Return column -> interval: Wilson's for shares of questions, a bootstrap over
         questions for the others.
         """
-        rows, out = self._counts(scores), dict[str, Interval]()
+        rows = self._counts(scores)
+        out = dict[str, Interval]()
         for subset, members in self._parts(len(rows)).items():
             for name, interval in _intervals(rows[members], samples, seed).items():
                 out[self._column(name, subset)] = interval
@@ -227,10 +226,8 @@ class Poll(parts.ByParts, Parameterised):
         """
         questions = choices_of("poll", scores, PAIR).seen
         values = totals("poll", questions, self.mean)
-        right, unparsed = (
-            mark_correct(values).astype(bool),
-            mark_unparsed(values).astype(bool),
-        )
+        right = mark_correct(values).astype(bool)
+        unparsed = mark_unparsed(values).astype(bool)
         says_yes = np.array(
             [self._first_is_yes(number, pair) for number, pair in enumerate(questions)],
             dtype=bool,

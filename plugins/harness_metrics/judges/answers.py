@@ -41,6 +41,8 @@ _REFUSAL = re.compile(
 """Beginnings of refusals in some languages."""
 _OBJECT_STARTS = 50
 """Maximum number of opening braces at which an object is sought."""
+COLUMNS = (*STATUSES, "requests", "prompt_tokens", "completion_tokens")
+"""Columns of :func:`count_answers`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,9 @@ def find_object(text: str) -> dict[str, Any] | None:
     >>> find_object('Sure:\\n```json\\n{"score": 70, "reason": "both {a} dog"}\\n```')
     {'score': 70, 'reason': 'both {a} dog'}
     """
-    decoder, last, position = json.JSONDecoder(strict=False), None, 0
+    decoder = json.JSONDecoder(strict=False)
+    last = None
+    position = 0
     for _ in range(_OBJECT_STARTS):
         position = text.find("{", position)
         if position < 0:
@@ -209,10 +213,6 @@ def _status(reply: Reply) -> Status:
         if find_object(reply.text) is None and _REFUSAL.search(reply.text[:300])
         else "invalid"
     )
-
-
-COLUMNS = (*STATUSES, "requests", "prompt_tokens", "completion_tokens")
-"""Columns of :func:`count_answers`."""
 
 
 def count_answers(verdicts: Sequence[Verdict[Any]]) -> np.ndarray:

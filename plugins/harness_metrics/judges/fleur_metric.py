@@ -169,7 +169,8 @@ def smooth_grade(tokens: Sequence[Mapping[str, float]]) -> float | None:
             or None
         )
     decimals = number[0].partition(".")[2]
-    grade, place = 0.0, 0
+    grade = 0.0
+    place = 0
     while place < min(len(decimals), DECIMALS):
         token = token_at.get(number.end() - len(decimals) + place, {"": 0.0})
         answer = next(iter(token)).strip()

@@ -130,7 +130,8 @@ class Judge:
                 "true needs a server (base_url)",
                 parameter="image",
             )
-        self.backend, self.image = backend, image
+        self.backend = backend
+        self.image = image
         self.images = user_path(images) if images else None
         self.caches = bool(cache)
         self.folder = user_path(cache) if isinstance(cache, str) and cache else None
@@ -287,7 +288,8 @@ def _join_verdicts(first: Verdict[T] | None, last: Verdict[T]) -> Verdict[T]:
 
 def _warn(verdicts: Any) -> None:
     counts = Counter(verdict.status for verdict in verdicts)
-    total, valid = counts.total(), counts.pop("valid", 0)
+    total = counts.total()
+    valid = counts.pop("valid", 0)
     if valid < total:
         reasons = ", ".join(
             f"{count} {status}" for status, count in counts.most_common()

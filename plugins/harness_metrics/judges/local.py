@@ -55,7 +55,8 @@ class LocalModel(LoadsModel):
         self.path = user_path(path)
         self.max_tokens = max_tokens
         self.batch_size = batch_size
-        self.device, self.dtype = device, dtype
+        self.device = device
+        self.dtype = dtype
         if not (self.path / "config.json").is_file():
             raise InputError(
                 "the judge's folder has no config.json; "

@@ -79,7 +79,8 @@ class Rubric(JudgeMetric):
     ) -> None:
         self.criteria = _criteria(CRITERIA if criteria is None else criteria)
         self.low, self.high = _scale(scale)
-        self.references, self.source = references, source
+        self.references = references
+        self.source = source
         judge = resolve_judge(judge, "rubric")
         self.prompt = prompts.check_template(
             prompt or judge.default_prompt(prompts.RUBRIC),
@@ -137,10 +138,8 @@ class Rubric(JudgeMetric):
         return np.concatenate([[means.mean()], means])
 
     def _prompt(self, item: CaptionSet, caption: str) -> str:
-        references, source = (
-            item.references if self.references else (),
-            item.source if self.source else None,
-        )
+        references = item.references if self.references else ()
+        source = item.source if self.source else None
         names = list(self.criteria)
         return prompts.fill(
             self.prompt,

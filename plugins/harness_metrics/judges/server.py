@@ -74,11 +74,9 @@ class Server:
         parameters: Mapping[str, str | None] | None = None,
         max_side: Count | None = None,
     ) -> None:
-        self.api_key_env, self.extra, self.max_side = (
-            api_key_env,
-            dict(extra or {}),
-            max_side,
-        )
+        self.api_key_env = api_key_env
+        self.extra = dict(extra or {})
+        self.max_side = max_side
         self.client = ChatClient(
             owner="judge",
             base_url=base_url,
@@ -179,10 +177,12 @@ def read_reply(value: object) -> Reply:
     )
     if not _is_object(choice):
         raise ValueError(f"no choices in {str(value)[:80]!r}")
-    message, finish = _field(choice, "message"), _field(choice, "finish_reason")
+    message = _field(choice, "message")
+    finish = _field(choice, "finish_reason")
     if not _is_object(message):
         raise ValueError(f"a choice without message: {str(choice)[:80]!r}")
-    content, refusal = _field(message, "content"), _field(message, "refusal")
+    content = _field(message, "content")
+    refusal = _field(message, "refusal")
     if content is not None and not isinstance(content, str):
         raise ValueError(f"a message without text: {str(message)[:80]!r}")
     refused = bool(refusal) or finish == "content_filter"

@@ -102,7 +102,8 @@ def arena(
         For fewer than two systems, lists of unequal length, and when no duel has a
         valid answer.
     """
-    names, size = list(systems), _size(systems, references, sources)
+    names = list(systems)
+    size = _size(systems, references, sources)
     pairs = list(combinations(range(len(names)), 2))
     duels = [
         Duel(
@@ -179,7 +180,8 @@ def _standings(
     """Return the standings, the strongest first,
     and the positions of their systems in ``names``.
     """
-    size, n = len(wins), len(names)
+    size = len(wins)
+    n = len(names)
     flat = wins.reshape(size, n * n)
     values = strengths(wins.sum(axis=0), prior)
     # Examples are resampled, not duels: the duels of one image are not independent.
@@ -188,7 +190,8 @@ def _standings(
         for w in bootstrap.weights(size, samples, seed)
     ]
     resampled = np.concatenate(draws) if draws else values[None]
-    system_ranks, resampled_places = ranks(values), ranks(resampled)
+    system_ranks = ranks(values)
+    resampled_places = ranks(resampled)
     duels = (wins + wins.transpose(0, 2, 1)).sum(axis=(0, 2))
     points = wins.sum(axis=(0, 2)) / np.where(duels > 0, duels, np.nan)
     order = sorted(range(n), key=lambda k: (-values[k], names[k]))

@@ -44,7 +44,8 @@ def _narrow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     # With more texts than dimensions a d x d product is the smaller one: A = Q R has
     # the singular values of R.
-    means, factors = list[np.ndarray](), list[np.ndarray]()
+    means = list[np.ndarray]()
+    factors = list[np.ndarray]()
     for sample in (x.astype(np.float64), y.astype(np.float64)):
         mean = sample.mean(axis=1, keepdims=True)
         means.append(mean[:, 0])
@@ -103,10 +104,8 @@ def relabel(inner: np.ndarray, labels: np.ndarray) -> np.ndarray:
     out = np.empty((len(inner), number))
     for row, matrix in enumerate(inner):
         for start in range(0, number, _CHUNK):
-            c, r = (
-                candidates[start : start + _CHUNK],
-                references[start : start + _CHUNK],
-            )
+            c = candidates[start : start + _CHUNK]
+            r = references[start : start + _CHUNK]
             within_c, across, within_r = (
                 matrix[a[:, :, None], b[:, None, :]]
                 for a, b in ((c, c), (c, r), (r, r))
@@ -148,7 +147,8 @@ def _distances(
     A B' of the centred samples.
     """
     n, m = across.shape[1:]
-    mean_c, mean_r = within_c.mean(axis=(1, 2)), within_r.mean(axis=(1, 2))
+    mean_c = within_c.mean(axis=(1, 2))
+    mean_r = within_r.mean(axis=(1, 2))
     means = mean_c + mean_r - 2.0 * across.mean(axis=(1, 2))
     spread = np.zeros(len(across))
     if n > 1:

@@ -48,7 +48,8 @@ class KernelMetric(EmbeddingMetric, MeanMetric):
 def _nearest_and_farthest(distances: np.ndarray) -> Explanation:
     """Return the pairs of smallest and largest distance of a matrix (n, m) in words."""
     n, m = distances.shape
-    near, far = divmod(int(distances.argmin()), m), divmod(int(distances.argmax()), m)
+    near = divmod(int(distances.argmin()), m)
+    far = divmod(int(distances.argmax()), m)
     return Explanation(
         f"Nearest candidate and reference (distance {distances[near]:.3f}) "
         f"and farthest ({distances[far]:.3f}), in the embedding",
@@ -267,7 +268,9 @@ class SlicedWasserstein(KernelMetric):
                 f"sliced-wasserstein: projections is {projections!r} and p is {p!r}; "
                 "both must be at least 1"
             )
-        self.projections, self.p, self.seed = projections, p, seed
+        self.projections = projections
+        self.p = p
+        self.seed = seed
         super().__init__("sliced-wasserstein", embedding, False, bounds=(0.0, math.inf))
         self._signature += f"|p:{p:g}|projections:{projections}|seed:{seed}"
 

@@ -49,9 +49,11 @@ def area(
     ... ).round(4).tolist()
     [1.0, 0.0041]
     """
-    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
+    p = np.asarray(p, dtype=np.float64)
+    q = np.asarray(q, dtype=np.float64)
     shape = p.shape[:-1]
-    p, q = p.reshape(-1, p.shape[-1]), q.reshape(-1, q.shape[-1])
+    p = p.reshape(-1, p.shape[-1])
+    q = q.reshape(-1, q.shape[-1])
     step = max(1, _CHUNK // (points * p.shape[-1]))
     areas = [
         _area(p[i : i + step], q[i : i + step], scaling, points)

@@ -126,8 +126,10 @@ def relabel(
     """
     buckets = quantise.many_buckets(vectors, k, seed=seed, redo=redo)
     is_candidate = np.asarray(labels, dtype=np.float64)
-    n, size = int(is_candidate[0].sum()), labels.shape[1]
-    pairs, positions = list[np.ndarray](), list[np.ndarray]()
+    n = int(is_candidate[0].sum())
+    size = labels.shape[1]
+    pairs = list[np.ndarray]()
+    positions = list[np.ndarray]()
     for one_hot in buckets[:, :, None] == np.arange(k):
         # A relabeling enters by its histogram alone. With few buckets there are far
         # fewer histograms than relabelings, and each is evaluated once, for all
@@ -189,7 +191,10 @@ class MauveParameters(EmbeddingMetric):
         redo: int = 5,
         scaling: float = frontier.SCALING,
     ) -> None:
-        self.k, self.seed, self.redo, self.scaling = _buckets(k), seed, redo, scaling
+        self.k = _buckets(k)
+        self.seed = seed
+        self.redo = redo
+        self.scaling = scaling
         if redo < 1:
             raise HarnessError(
                 f"mauve: redo is {redo!r}; expected at least 1 start of k-means"

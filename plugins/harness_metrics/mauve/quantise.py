@@ -205,7 +205,8 @@ def clusters(
         raise ValueError(f"k-means needs k >= 1; found {k}")
     cloud = _Cloud.of(np.asarray(points, dtype=np.float64))
     k = min(k, len(points))
-    labels, costs = list[np.ndarray](), list[float]()
+    labels = list[np.ndarray]()
+    costs = list[float]()
     for start in range(redo):
         rng = np.random.default_rng([seed, start])
         centres = cloud.points[rng.choice(len(points), size=k, replace=False)]
@@ -259,7 +260,8 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
     labels = np.empty(len(cloud.points), dtype=np.int64)
     # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest bracket.
     half = 0.5 * (centres**2).sum(axis=1)
-    single_centres, single_half = centres.astype(np.float32), half.astype(np.float32)
+    single_centres = centres.astype(np.float32)
+    single_half = half.astype(np.float32)
     # Products in float32 take half the time. They settle all points but the few whose
     # two nearest centres are closer to each other than the errors of r products and
     # sums, and those are compared in float64.

@@ -113,10 +113,8 @@ def _own_share(weights: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """
     n: np.ndarray = labels.sum(axis=1, keepdims=True)
     sums = weighted_sums(np.concatenate([labels, ~labels]), weights.T)
-    candidates, references = (
-        sums[: len(labels)] / n,
-        sums[len(labels) :] / (labels.shape[1] - n),
-    )
+    candidates = sums[: len(labels)] / n
+    references = sums[len(labels) :] / (labels.shape[1] - n)
     return np.where(labels, candidates, references) / (candidates + references)
 
 
@@ -125,7 +123,8 @@ def _divergences(share: np.ndarray, grid: np.ndarray) -> np.ndarray:
     of it, shape (P, points), for shares (P, texts).
     """
     # The density of the sample itself is the mixture of weight 1.
-    own, other = np.append(grid, 1.0), np.append(1.0 - grid, 0.0)
+    own = np.append(grid, 1.0)
+    other = np.append(1.0 - grid, 0.0)
     sums = np.zeros((len(share), len(own)))
     for start in range(0, share.shape[1], _FACTORS):
         # Logarithms are most of the cost of the metric: that of a product takes the

@@ -52,7 +52,9 @@ class Alignments:
     """
 
     def __init__(self, features: Features, tokenizer: str, engine: str) -> None:
-        self._features, self._tokenizer, self._engine = features, tokenizer, engine
+        self._features = features
+        self._tokenizer = tokenizer
+        self._engine = engine
 
     def candidates_with_references(self, batch: Batch) -> np.ndarray:
         """Return the alignments (B, n, m) of each candidate with each reference: fields
@@ -79,7 +81,8 @@ class Alignments:
         """
 
         def build(full_batch: Batch) -> np.ndarray:
-            across, size = _candidate_reference(full_batch), full_batch.n + full_batch.m
+            across = _candidate_reference(full_batch)
+            size = full_batch.n + full_batch.m
             out = np.empty((len(full_batch), size, size))
             out[:, across] = self.candidates_with_references(full_batch)[
                 "score"

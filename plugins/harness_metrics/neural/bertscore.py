@@ -198,12 +198,10 @@ class TokenEncoder(LoadsModel):
         self, path: PathParam | None, layer: int | None, batch_size: int, needed_by: str
     ) -> None:
         folder = MiniLm().folder if path is None else user_path(path)
-        self.path, self.layer, self.batch_size, self.needed_by = (
-            folder,
-            layer,
-            batch_size,
-            needed_by,
-        )
+        self.path = folder
+        self.layer = layer
+        self.batch_size = batch_size
+        self.needed_by = needed_by
         config = self.path / "config.json"
         if not config.is_file():
             raise InputError(
@@ -376,7 +374,8 @@ class BertScore(BestMatchMetric):
             str(model_folder(model)) if model is not None and path is None else path
         )
         self.encoder = TokenEncoder(folder, layer, batch_size, "metric 'bertscore'")
-        self.kind, self.idf = kind, idf
+        self.kind = kind
+        self.idf = idf
         self.model = model or ("minilm" if path is None else self.encoder.path.name)
         self.baseline = user_path(baseline) if baseline is not None else None
         if self.baseline is not None and self.encoder.layer is None:

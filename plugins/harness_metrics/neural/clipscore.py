@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 WEIGHT = 2.5
 """Factor w of the paper, which spreads typical values over [0, 1]."""
 PREFIX = "A photo depicts "
+PAC_WEIGHTS = "clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
 
 
 class PrefixedClip:
@@ -227,9 +228,6 @@ class RefClipScore(ClipScore):
         ).mean(axis=1)
 
 
-PAC_WEIGHTS = "clip_ViT-B-32.pth of github.com/aimagelab/pacscore"
-
-
 class PacScore(ClipScore):
     """PAC-S of the candidates with the image of the example, mean over candidates;
     higher is better, in [0, 2].
@@ -261,7 +259,9 @@ class PacScore(ClipScore):
     Captioning Evaluation*, section 3.
     """
 
-    label, factor, example = "pac-score", 2.0, PAC_WEIGHTS
+    label = "pac-score"
+    factor = 2.0
+    example = PAC_WEIGHTS
 
     def __init__(
         self,

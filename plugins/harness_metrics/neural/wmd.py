@@ -59,7 +59,8 @@ class WordTable:
     """
 
     def __init__(self, vectors: WordVectors, normalize: bool) -> None:
-        self._file, self._normalize = vectors, normalize
+        self._file = vectors
+        self._normalize = normalize
         self._rows: dict[str, int | None] = {}
         self._vectors: list[np.ndarray] = []
 
@@ -134,7 +135,8 @@ def transports(x: np.ndarray, y: np.ndarray, cost: np.ndarray) -> np.ndarray:
     # Costs are a metric: by the triangle inequality some optimal plan leaves common
     # weight in place, which shrinks the problem to the words that differ.
     left = x - y
-    supply, demand = np.maximum(left, 0.0), np.maximum(-left, 0.0)
+    supply = np.maximum(left, 0.0)
+    demand = np.maximum(-left, 0.0)
     moved = np.flatnonzero(supply.any(axis=1) & demand.any(axis=1))
     # The solver needs equal totals; the subtraction may have moved them apart by a
     # rounding error.
@@ -181,8 +183,10 @@ class WmdDistance:
         normalize: bool = False,
     ) -> None:
         file = WordVectors(path, needed_by="word mover's distance")
-        self.vectors, self.table = file, WordTable(file, normalize)
-        self.stopwords, self.normalize = stopwords, normalize
+        self.vectors = file
+        self.table = WordTable(file, normalize)
+        self.stopwords = stopwords
+        self.normalize = normalize
 
     def signature(self) -> str:
         """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""

@@ -90,7 +90,8 @@ class Bleu(SumMetric):
 
     @check_arguments
     def __init__(self, *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(
             name=f"bleu{n}", higher_is_better=True, bounds=(0.0, 1.0)
         )
@@ -106,11 +107,9 @@ class Bleu(SumMetric):
         of n-grams, the length and the closest reference length.
         """
         counts = self._counts(batch, features)
-        correct, lengths, closest = (
-            counts[..., :ORDERS],
-            counts[..., -2],
-            counts[..., -1],
-        )
+        correct = counts[..., :ORDERS]
+        lengths = counts[..., -2]
+        closest = counts[..., -1]
         guess = ngram.count_guesses(lengths)
         items = ngram.bleu(correct, guess, lengths, closest, self.n).mean(axis=1)
         columns = [
@@ -152,7 +151,8 @@ class Bleu(SumMetric):
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
         """Return BLEU (...) of summed n-gram counts and lengths (..., 10)."""
-        correct, guess = sums[..., :ORDERS], sums[..., ORDERS : 2 * ORDERS]
+        correct = sums[..., :ORDERS]
+        guess = sums[..., ORDERS : 2 * ORDERS]
         return ngram.bleu(correct, guess, sums[..., -2], sums[..., -1], self.n)
 
     def own_share(self, stats: np.ndarray) -> np.ndarray:
@@ -259,7 +259,8 @@ class BleuDistance:
 
     @check_arguments
     def __init__(self, *, n: Order = ORDERS, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
 
     def signature(self) -> str:
         """Return the highest order, the smoothing and the tokeniser as one string."""

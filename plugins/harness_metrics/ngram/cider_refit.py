@@ -69,7 +69,8 @@ class Refit:
         text_rows = self.index.gram_rows(self.index.add(texts))
         # Examples of one shape are one array for the kernels; the rows of an example
         # are consecutive, candidates first.
-        per_example, starts = objects.counts["lengths"], objects.starts("lengths")
+        per_example = objects.counts["lengths"]
+        starts = objects.starts("lengths")
         n_candidates = objects.values("candidates")
         self.shapes: list[_Shape] = []
         for n, total in np.unique(
@@ -91,7 +92,8 @@ class Refit:
         contains an n-gram.
         """
         index = self.index
-        examples, grams = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        examples = [np.zeros(0, dtype=np.int64)]
+        grams = [np.zeros(0, dtype=np.int64)]
         for shape in self.shapes:
             for example, rows in zip(shape.examples.tolist(), shape.ref):
                 ids = np.unique(
@@ -157,5 +159,6 @@ def _texts(ids: np.ndarray, lengths: np.ndarray) -> list[str]:
     """Return one text per sentence, its words as numbers, for word ids (T,) and the
     numbers of words of the sentences (S,).
     """
-    words, ends = ids.astype(str), np.cumsum(lengths)
+    words = ids.astype(str)
+    ends = np.cumsum(lengths)
     return [" ".join(words[start:stop]) for start, stop in zip(ends - lengths, ends)]

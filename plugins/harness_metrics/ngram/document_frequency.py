@@ -110,10 +110,8 @@ def _encode(ending: str, table: Table) -> bytes:
             buffer,
         )
     elif ending == ".npz":
-        grams, header = (
-            "\n".join(table.grams).encode(),
-            json.dumps(table.header()).encode(),
-        )
+        grams = "\n".join(table.grams).encode()
+        header = json.dumps(table.header()).encode()
         np.savez_compressed(
             buffer,
             grams=np.frombuffer(grams, np.uint8),
@@ -139,7 +137,8 @@ def read(path: Path, tokenizer: str) -> Table:
     Raises :class:`InputError` when the file is not a table of this version, its content
     is inconsistent, or its tokeniser is not ``tokenizer``.
     """
-    ending, location = _ending(path), str(path)
+    ending = _ending(path)
+    location = str(path)
     try:
         header, grams, counts = (
             _read_parquet(path)

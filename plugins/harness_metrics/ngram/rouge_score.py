@@ -80,7 +80,8 @@ class _RougeScore(MeanMetric):
                 f"found tokenizer '{tokenizer}'",
                 parameter="stem",
             )
-        self.stem, self.statistic = stem, statistic
+        self.stem = stem
+        self.statistic = statistic
         self.tokenizer = (
             tokenizer if tokenizer == "rouge-score" else check_tokenizer(tokenizer)
         )
@@ -163,10 +164,8 @@ class RougeN(_RougeScore):
     ) -> Shares:
         """Return the shares of common n-grams."""
         texts = text_rows_of(features, self.words)
-        rows, references = (
-            texts.gram_rows(features, hyp),
-            texts.gram_rows(features, ref),
-        )
+        rows = texts.gram_rows(features, hyp)
+        references = texts.gram_rows(features, ref)
         hits = ngram.clip_at_each(texts.index, rows, references)[..., self.order - 1]
         lengths, reference_lengths = (
             np.maximum(ngram.row_lengths(texts.index, side) - self.order + 1, 0)
@@ -231,10 +230,8 @@ class RougeL(_RougeScore):
     ) -> Shares:
         """Return the shares of longest common subsequences."""
         texts = text_rows_of(features, self.words)
-        rows, references = (
-            texts.gram_rows(features, hyp),
-            texts.gram_rows(features, ref),
-        )
+        rows = texts.gram_rows(features, hyp)
+        references = texts.gram_rows(features, ref)
         hits = ngram.common_lengths(texts.index, rows, references)
         return shares_of(
             hits,

@@ -115,7 +115,8 @@ def _read_out(
     ``start`` and ``length`` are a sentence's bits.
     """
     places: list[int] = []
-    row, column = len(matches), length
+    row = len(matches)
+    column = length
     while row and column:
         if matches[row - 1] >> start + column - 1 & 1:
             places.append(row - 1)

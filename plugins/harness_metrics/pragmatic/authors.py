@@ -62,7 +62,8 @@ def expressions_of(scene: int) -> Target:
     exactly one part is red: the script compares the angle 0 with the hue 0.
     """
     values: tuple[int, ...] = tuple(indices([scene])[0].tolist())
-    hues, shape = values[:3], PHRASES[4][values[4]]
+    hues = values[:3]
+    shape = PHRASES[4][values[4]]
     nouns = ("floor", "wall", shape, "", "", "")
     expressions: list[str] = []
     for factor, (index, noun) in enumerate(zip(values, nouns)):
@@ -105,7 +106,8 @@ def evaluate_script(rows: Rows, *, order_dependent: bool = False) -> dict[str, A
             "the mode authors-script needs one distractor per row", parameter="mode"
         )
     columns: dict[str, list[Any]] = defaultdict(list)
-    flag, games = 0, zip(rows.targets.tolist(), rows.distractors[:, 0].tolist())
+    flag = 0
+    games = zip(rows.targets.tolist(), rows.distractors[:, 0].tolist())
     for text, words, game in zip(
         rows.predictions, nouns_and_adjectives(rows.predictions), games
     ):
@@ -132,7 +134,8 @@ def _row(
     different = [k for k in range(6) if target.values[k] != distractor.values[k]]
     present = [expression in text for expression in target.expressions]
     contrastive = [k for k in different if present[k]]
-    c, z = len(contrastive), len(different)
+    c = len(contrastive)
+    z = len(different)
     shared = sum(present) - c
     if z == 1:
         efficiency = float(c == 1)

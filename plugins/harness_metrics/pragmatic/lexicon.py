@@ -12,17 +12,6 @@ from harness_tasks.a3ds.scene import PHRASES
 OTHER = 1 << 15
 """Mask of a value that no scene has."""
 FLOOR, WALL, OBJECT, SCALE, SHAPE, ORIENTATION = range(6)
-
-
-def mask(*indices: int) -> int:
-    """Return the bit mask of value indices.
-
-    >>> mask(0, 3)
-    9
-    """
-    return sum(1 << index for index in indices)
-
-
 _HUE_SYNONYMS = {
     "crimson": 0,
     "scarlet": 0,
@@ -50,6 +39,33 @@ _HUE_SYNONYMS = {
     "rose": 9,
     "fuchsia": 9,
 }
+SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
+"""Words before a colour; most pairs are the hue of no scene, such as dark green."""
+_PLACES = (
+    "in on at to of the a an near nearly close almost next left right middle center "
+    "centre corner side"
+)
+_FILLERS = (
+    "a an the this that there is are be it its of in on at to by with and or front "
+    "before behind against beside standing stands"
+    " stand sitting sits placed located lying picture image photo shows showing "
+    "shown depicts see we you can has have which"
+    " colored coloured color colour sized size near close next side room pad very"
+)
+PLACE_WORDS = frozenset(_PLACES.split())
+FILLERS = frozenset(_FILLERS.split())
+"""Words without information about a feature."""
+
+
+def mask(*indices: int) -> int:
+    """Return the bit mask of value indices.
+
+    >>> mask(0, 3)
+    9
+    """
+    return sum(1 << index for index in indices)
+
+
 HUES = {
     **{phrase: mask(index) for index, phrase in enumerate(PHRASES[FLOOR])},
     **{word: mask(index) for word, index in _HUE_SYNONYMS.items()},
@@ -66,8 +82,6 @@ COLOUR_WORDS = frozenset(word for phrase in HUES for word in phrase.split()) | {
     "gray",
     "brown",
 }
-SHADES = frozenset({"light", "dark", "bright", "pale", "deep"})
-"""Words before a colour; most pairs are the hue of no scene, such as dark green."""
 
 SCALES = {
     **{
@@ -98,21 +112,6 @@ NOUNS = {
 }
 """Noun -> factor of a colour of that noun."""
 
-_PLACES = (
-    "in on at to of the a an near nearly close almost next left right middle center "
-    "centre corner side"
-)
-_FILLERS = (
-    "a an the this that there is are be it its of in on at to by with and or front "
-    "before behind against beside standing stands"
-    " stand sitting sits placed located lying picture image photo shows showing "
-    "shown depicts see we you can has have which"
-    " colored coloured color colour sized size near close next side room pad very"
-)
-PLACE_WORDS = frozenset(_PLACES.split())
-FILLERS = frozenset(_FILLERS.split())
-"""Words without information about a feature."""
-
 
 def place(words: list[str]) -> int:
     """Return the orientations that the words of a place such as
@@ -123,11 +122,10 @@ def place(words: list[str]) -> int:
         word in ("middle", "center", "centre") and following not in ("sized", "size")
         for word, following in zip(words, (*words[1:], ""))
     )
-    left, right = "left" in present, "right" in present
-    near, nearly = (
-        bool(present & {"near", "close", "next"}),
-        bool(present & {"nearly", "almost"}),
-    )
+    left = "left" in present
+    right = "right" in present
+    near = bool(present & {"near", "close", "next"})
+    nearly = bool(present & {"nearly", "almost"})
     if middle:
         if near:
             return mask(4, 10)
@@ -136,7 +134,8 @@ def place(words: list[str]) -> int:
         return mask(6, 7, 8) if present & {"in", "at"} else mask(4, 5, 6, 7, 8, 9, 10)
     if left == right:
         return 0
-    corner, touching = "corner" in present, bool(present & {"in", "at"})
+    corner = "corner" in present
+    touching = bool(present & {"in", "at"})
     if corner:
         indices = (3,) if near or nearly else (0,) if touching else (0, 3)
     elif near or nearly:

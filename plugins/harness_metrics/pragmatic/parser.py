@@ -99,7 +99,8 @@ def read(texts: Sequence[str]) -> Readings:
     """Return the readings of N captions; about 5 microseconds per caption whose chunks
     are cached.
     """
-    packed, bare = bytearray(), np.zeros(len(texts), dtype=np.uint16)
+    packed = bytearray()
+    bare = np.zeros(len(texts), dtype=np.uint16)
     contradictions = np.zeros(len(texts), dtype=np.uint8)
     unread: dict[int, tuple[str, ...]] = {}
     for row, text in enumerate(texts):
@@ -112,7 +113,8 @@ def read(texts: Sequence[str]) -> Readings:
             # ('..., and the wall is blue').
             if subject < 0 or chunk.clause:
                 subject = chunk.noun
-            new, bits = chunk.features, chunk.mentioned
+            new = chunk.features
+            bits = chunk.mentioned
             if chunk.predicate:
                 # 'the floor is green': a predicate colour belongs to the subject;
                 # without one, captions speak of the object.
@@ -170,7 +172,8 @@ def _join(features: int, mentioned: int, new: int, bits: int) -> tuple[int, int,
     """
     clash = 0
     for factor in range(6):
-        bit, shift = 1 << factor, 16 * factor
+        bit = 1 << factor
+        shift = 16 * factor
         if not bits & bit:
             continue
         values = new >> shift & 0xFFFF

@@ -261,7 +261,8 @@ def score_readings(
     rows: Rows, readings: Readings, differences: Differences = "labels"
 ) -> Scores:
     """Return the scores of N rows from the readings of their captions."""
-    target, distractors = rows.target_values, rows.distractor_values
+    target = rows.target_values
+    distractors = rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
     # the six lowest bits, (N, 6)
     mentioned = (masks > 0) | (
@@ -280,8 +281,11 @@ def score_readings(
     # differ in it, and its words are false of the distractor. Labels with equal words
     # differ by annotation though no words can tell them apart.
     rules_out = true[:, None, :] & differs & (~true_of_other | same_words)
-    contrastive, shared = rules_out.any(1), ~differs.any(1)
-    c, k, z = contrastive.sum(1), true.sum(1), differs.any(1).sum(1)
+    contrastive = rules_out.any(1)
+    shared = ~differs.any(1)
+    c = contrastive.sum(1)
+    k = true.sum(1)
+    z = differs.any(1).sum(1)
     excluded = rules_out.any(2).all(1)
     needed = features_needed(differs)
     # The paper has one distractor. For several, contrastive features count only when
@@ -341,7 +345,8 @@ def _credit_bare(
     # part of the target has it.
     fits = readings.bare[rows, None] >> target[rows, :3].astype(np.uint16) & 1
     count = fits.sum(1)
-    single_rows, factor = rows[count == 1], fits[count == 1].argmax(1)
+    single_rows = rows[count == 1]
+    factor = fits[count == 1].argmax(1)
     free = masks[single_rows, factor] == 0
     masks[single_rows[free], factor[free]] = readings.bare[single_rows[free]]
     false[rows[count == 0]] = 1

@@ -112,7 +112,8 @@ def _tag(texts: Sequence[str]) -> list[list[str]]:
             _convolve(np.concatenate(blocks), tagger) @ tagger.output + tagger.bias
         ).argmax(1)
     ]
-    out, at = list[list[str]](), _REACH
+    out = list[list[str]]()
+    at = _REACH
     for row in tokens:
         out.append(
             [word for (word, _), keep in zip(row, selected[at : at + len(row)]) if keep]

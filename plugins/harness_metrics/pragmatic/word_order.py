@@ -39,7 +39,8 @@ def size_first(text: str) -> float:
     words = text.lower().replace("-", " ")
     noun = _NOUN.search(words)
     before = words[: noun.start()] if noun else ""
-    size, colour = _SIZE.search(before), _COLOUR.search(before)
+    size = _SIZE.search(before)
+    colour = _COLOUR.search(before)
     return float(size.start() < colour.start()) if size and colour else float("nan")
 
 

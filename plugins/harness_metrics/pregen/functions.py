@@ -260,7 +260,8 @@ def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
         at = np.flatnonzero(sizes == size)
         block = rows[:, offsets[at][:, None] + np.arange(size)]  # (K, segments, size)
         # Small segments are sorted, which is faster than a partition.
-        low, high = (size - 1) // 2, size // 2
+        low = (size - 1) // 2
+        high = size // 2
         block = (
             np.partition(block, (low, high), axis=2)
             if size > 16

@@ -83,7 +83,8 @@ def flatten(dataset: Iterable[Any] | FlatTokens) -> FlatTokens:
         captions, "caption", "token", lambda k: _caption_place(image_offsets, k)
     )
     pairs = _pairs(tokens, image_offsets, caption_offsets)
-    probabilities, ranks = np.ascontiguousarray(pairs[:, 0]), pairs[:, 1]
+    probabilities = np.ascontiguousarray(pairs[:, 0])
+    ranks = pairs[:, 1]
     bad = ~((probabilities >= 0) & (probabilities <= 1))  # also True for NaN
     _refuse(
         bad,

@@ -68,10 +68,8 @@ def feature_sums(
     unbiased estimate of their kernel.
     """
     width, number = frequency.shape
-    first, second = (
-        np.empty((len(vectors), 2 * number)),
-        np.empty((len(vectors), 2 * number)),
-    )
+    first = np.empty((len(vectors), 2 * number))
+    second = np.empty((len(vectors), 2 * number))
     step = max(8, _PRODUCT // (vectors.shape[1] * width) // 8 * 8)
     blocks = [
         np.ascontiguousarray(frequency[:, start : start + step])
@@ -79,10 +77,8 @@ def feature_sums(
     ]
     for start in range(0, len(vectors), _EXAMPLES):
         examples = vectors[start : start + _EXAMPLES]
-        phase, whole = (
-            np.empty((*examples.shape[:2], number)),
-            geometry.are_whole(examples),
-        )
+        phase = np.empty((*examples.shape[:2], number))
+        whole = geometry.are_whole(examples)
         for row in np.flatnonzero(whole):
             phase[row] = geometry.project_whole(examples[row], frequency)
         # One matrix product per example: its digits do not depend on the other
@@ -209,7 +205,8 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
         seed: Index = 0,
     ) -> None:
         self.sigma = None if sigma is None else float(sigma)
-        self.features, self.seed = features, seed
+        self.features = features
+        self.seed = seed
         width = "median" if self.sigma is None else f"{self.sigma:g}"
         super().__init__(
             "corpus-mmd",

@@ -77,7 +77,8 @@ def without_halves(
     For numbers such as those of nearest neighbours, of which a jackknife over small
     groups overestimates the variance.
     """
-    rng, values = np.random.default_rng([seed, examples, 2]), list[float]()
+    rng = np.random.default_rng([seed, examples, 2])
+    values = list[float]()
     # Both halves of a split are as large, and independent: their difference has the
     # variance of the number at half the size.
     for _ in range(SPLITS):
@@ -104,7 +105,8 @@ def interval_of(
     bounds : tuple of float, optional
         Smallest and largest possible number.
     """
-    ends, values = jackknife.interval_of_parts(value, left_out), left_out.values
+    ends = jackknife.interval_of_parts(value, left_out)
+    values = left_out.values
     if ends is None:
         return Interval(
             None,

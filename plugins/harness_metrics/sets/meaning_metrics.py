@@ -40,7 +40,8 @@ def components(distances: np.ndarray, threshold: float) -> np.ndarray:
     >>> components(abs(points[:, None] - points)[None], 1.0).tolist()
     [[0, 0, 2, 0]]
     """
-    batch, size = len(distances), int(distances.shape[1])
+    batch = len(distances)
+    size = int(distances.shape[1])
     linked = np.maximum(distances, distances.transpose(0, 2, 1)) <= threshold
     linked |= np.eye(size, dtype=bool)
     out = np.broadcast_to(np.arange(size), (batch, size)).copy()

@@ -158,17 +158,22 @@ def _radii(
     number = min(k + 1 + _MORE, distances.shape[1])
     limit = kth_smallest(distances, number)
     row, column = np.nonzero(distances <= limit[:, None])
-    value, of = distances[row, column], groups[column]
+    value = distances[row, column]
+    of = groups[column]
     order = np.lexsort((value, row))
-    row, value, of = row[order], value[order], of[order]
+    row = row[order]
+    value = value[order]
+    of = of[order]
     rank_in_row = (
         np.arange(len(row)) - np.searchsorted(row, np.arange(len(distances)))[row]
     )
     near = rank_in_row < number  # of equal values any will do
-    values, of_values = value[near].reshape(-1, number), of[near].reshape(-1, number)
+    values = value[near].reshape(-1, number)
+    of_values = of[near].reshape(-1, number)
     if number <= k:
         return np.full(len(distances), np.inf, dtype=distances.dtype), []
-    radius, larger = values[:, k], list[tuple[np.ndarray, np.ndarray]]()
+    radius = values[:, k]
+    larger = list[tuple[np.ndarray, np.ndarray]]()
     for j in range(k + 1):
         group = of_values[:, j]
         new = (group != own) & ~(of_values[:, :j] == group[:, None]).any(axis=1)

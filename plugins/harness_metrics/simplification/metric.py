@@ -84,7 +84,8 @@ def _grams(words: Words, order: int) -> Grams:
 
 def _score_retention(s: Grams, c: Grams, r: Grams) -> float:
     """Return the F-score of the n-grams that the candidate keeps."""
-    retained, right = s & c, s & r
+    retained = s & c
+    right = s & r
     good = retained & r
     precision = (
         sum(good[gram] / retained[gram] for gram in good) / len(retained)
@@ -108,7 +109,8 @@ def _score_deletions(s: Grams, c: Grams, r: Grams) -> float:
 
 def _score_additions(s: Grams, c: Grams, r: Grams) -> float:
     """Return the F-score of the distinct n-grams that the candidate adds."""
-    added, right = c.keys() - s.keys(), r.keys() - s.keys()
+    added = c.keys() - s.keys()
+    right = r.keys() - s.keys()
     good = len(added & r.keys())
     return _f_score(
         good / len(added) if added else 1.0, good / len(right) if right else 1.0

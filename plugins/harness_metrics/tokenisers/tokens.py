@@ -101,7 +101,8 @@ def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
     return function_of(check_tokenizer(tokenizer))(list(texts))
 
 
-ROUGE_WORDS, ROUGE_STEMS = "rouge-score", "rouge-score-stems"
+ROUGE_WORDS = "rouge-score"
+ROUGE_STEMS = "rouge-score-stems"
 """Words of rouge_score, and their stems: tokenisers of the metrics after that program
 alone.
 """

@@ -98,7 +98,8 @@ def _variance(strata: Sequence[Stratum]) -> float:
         [size * indicators.mean(axis=0) for size, indicators in strata], axis=0
     )
     total = counts.sum()
-    shares, variances = counts / total, np.zeros(3)
+    shares = counts / total
+    variances = np.zeros(3)
     for size, indicators in strata:
         linear = (
             size * (indicators - indicators.sum(axis=1, keepdims=True) * shares) / total
@@ -123,13 +124,13 @@ def _drawn_indicators(
     sample is its first text and its size.
     """
     (first, size), (start, count) = pair, opposite
-    a, b, x = (
-        rng.integers(size, size=drawn),
-        rng.integers(size - 1, size=drawn),
-        rng.integers(count, size=drawn),
-    )
+    a = rng.integers(size, size=drawn)
+    b = rng.integers(size - 1, size=drawn)
+    x = rng.integers(count, size=drawn)
     b += b >= a  # uniform over the texts other than a
-    a, b, x = a + first, b + first, x + start
+    a = a + first
+    b = b + first
+    x = x + start
     return np.column_stack(
         edge_ranks(distances[a, b], distances[x, a], distances[x, b])
     ).astype(np.float64)
@@ -195,8 +196,10 @@ def heaviest_triangle(distances: np.ndarray, n_candidates: int) -> Triangle | No
     if not valid.any():
         return None
     inner = distances[:, :, None]
-    to_a, to_b = distances.T[:, None, :], distances.T[None, :, :]
-    shorter, longer = np.minimum(to_a, to_b), np.maximum(to_a, to_b)
+    to_a = distances.T[:, None, :]
+    to_b = distances.T[None, :, :]
+    shorter = np.minimum(to_a, to_b)
+    longer = np.maximum(to_a, to_b)
     members = (
         np.stack(
             [inner <= shorter, (shorter <= inner) & (inner <= longer), inner >= longer]
@@ -304,7 +307,8 @@ class Trm(DistanceMetric):
         """Return the cost of the distances and of the triangles; a test
         ``per-direction`` has numbers of all three texts.
         """
-        cost, texts = super().cost(n, m, tokens), n + m
+        cost = super().cost(n, m, tokens)
+        texts = n + m
         triangles = self.drawn or (texts**3 if tested else n * m * texts)
         table = 20.0 * texts**3 if tested and self.pooling == "per-direction" else 0.0
         fixed = table + (

@@ -110,12 +110,11 @@ def leave_one_out_credits(
     """
     batch, n, _ = _check_shape(distances, n_candidates)
     out = np.empty((len(batch), n))
-    candidates, references = slice(0, n), slice(n, None)
+    candidates = slice(0, n)
+    references = slice(n, None)
     for start, block in _enumerated_parts(batch):
-        counts, of_member = (
-            np.empty((len(block), 1, 2, 3)),
-            np.empty((len(block), n, 2, 3)),
-        )
+        counts = np.empty((len(block), 1, 2, 3))
+        of_member = np.empty((len(block), n, 2, 3))
         for r, indicator in enumerate(
             _direction_indicators(block, candidates, references)
         ):
@@ -147,10 +146,8 @@ def _direction_indicators(
     A, A, X) over (a, b, x); 0 for a = b.
     """
     # d[x, a] at [a, x]
-    inner, to = (
-        distances[:, pair, pair, None],
-        distances[:, opposite, pair].transpose(0, 2, 1),
-    )
+    inner = distances[:, pair, pair, None]
+    to = distances[:, opposite, pair].transpose(0, 2, 1)
     distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
     return [
         (indicator & distinct).view(np.uint8)
@@ -274,7 +271,10 @@ def edge_ranks(
     # Ties satisfy both inequalities: a triangle with equal edges counts for every rank
     # that it fits, as Liu & Modarres define it, so that T may exceed the number of
     # triangles.
-    le_a, le_b, ge_a, ge_b = inner <= to_a, inner <= to_b, inner >= to_a, inner >= to_b
+    le_a = inner <= to_a
+    le_b = inner <= to_b
+    ge_a = inner >= to_a
+    ge_b = inner >= to_b
     return [le_a & le_b, (ge_a & le_b) | (ge_b & le_a), ge_a & ge_b]
 
 
@@ -326,16 +326,15 @@ def _observed_counts(distances: np.ndarray, n: int) -> np.ndarray:
     """Return T_r of the triangles with two candidates and of those with two references,
     shape (B, 2, 3).
     """
-    candidates, references = slice(0, n), slice(n, None)
+    candidates = slice(0, n)
+    references = slice(n, None)
     out = np.zeros((len(distances), 2, 3))
     for direction, (pair, opposite) in enumerate(
         ((candidates, references), (references, candidates))
     ):
         # d[x, a] at [a, x]
-        inner, to = (
-            distances[:, pair, pair, None],
-            distances[:, opposite, pair].transpose(0, 2, 1),
-        )
+        inner = distances[:, pair, pair, None]
+        to = distances[:, opposite, pair].transpose(0, 2, 1)
         distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
         step = max(1, INDICATOR_BYTES // inner.size)
         for start in range(0, to.shape[2], step):
@@ -431,11 +430,9 @@ def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
     size = distances.shape[-1]
     pairs, triples = _tuples(size)
     out = np.zeros((len(distances), 6, size + len(pairs) + len(triples)))
-    singles, twos, threes = (
-        slice(0, size),
-        slice(size, size + len(pairs)),
-        slice(size + len(pairs), None),
-    )
+    singles = slice(0, size)
+    twos = slice(size, size + len(pairs))
+    threes = slice(size + len(pairs), None)
     counts = _pair_counts(distances)
     for r, indicator in enumerate(_indicators(distances)):
         cut = counts[:, r]
@@ -450,7 +447,9 @@ def _direction_coefficients(distances: np.ndarray) -> np.ndarray:
             :, pairs[:, 0], pairs[:, 1]
         ]
         for i, j, k in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
-            a, b, x = triples[:, i], triples[:, j], triples[:, k]
+            a = triples[:, i]
+            b = triples[:, j]
+            x = triples[:, k]
             out[:, r, threes] -= (
                 indicator[:, a, b, x].astype(np.float64) + indicator[:, b, a, x]
             )
@@ -490,7 +489,8 @@ def _per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.ndarray:
         .astype(np.float64)
         .reshape(batch, 6, -1)
     )
-    two_candidates, both_directions = counts[:, :3], counts[:, 3:]
+    two_candidates = counts[:, :3]
+    both_directions = counts[:, 3:]
     # Triangles with two references are all triangles without those with two candidates.
     q = _direction(two_candidates) + _direction(both_directions - two_candidates)
     return np.where(both_directions.sum(axis=1) > 0, q, np.nan)

@@ -256,7 +256,8 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
         seed: Index = 0,
     ) -> None:
         self.kernel: Shape = kernel
-        self.bandwidths, self.seed = bandwidths, seed
+        self.bandwidths = bandwidths
+        self.seed = seed
         super().__init__(
             "mmdagg",
             embedding,

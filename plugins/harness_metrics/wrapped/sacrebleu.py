@@ -44,7 +44,9 @@ class _SacrebleuMetric(SumMetric):
             "sacrebleu", extra="more-text", needed_by=f"metric '{name}'"
         )
         self.scorer: Any = getattr(sacrebleu, name.upper())(**options)
-        self.version, self.level, self.settings = sacrebleu.__version__, level, settings
+        self.version = sacrebleu.__version__
+        self.level = level
+        self.settings = settings
 
     def signature(self) -> str:
         """Return the name, the parameters, the level unless it is ``sentence``, and

@@ -208,10 +208,8 @@ class SpiceProcess:
             }
             for index, (text, references) in enumerate(pairs)
         ]
-        source, target = (
-            Path(self._folder.name, "in.json"),
-            Path(self._folder.name, "out.json"),
-        )
+        source = Path(self._folder.name, "in.json")
+        target = Path(self._folder.name, "out.json")
         source.write_text(json.dumps(rows), encoding="ascii")
         target.unlink(missing_ok=True)
         with (
@@ -456,7 +454,8 @@ class Spice(MeanMetric):
     """
 
     def __init__(self, *, jars: CodePath | None = None, memory: str = "4G") -> None:
-        self.jars, self.memory = find_jars(jars), memory
+        self.jars = find_jars(jars)
+        self.memory = memory
         self._process: SpiceProcess | None = None
         self.spec = MetricSpec(
             "spice",

@@ -24,7 +24,8 @@ from harness.errors import InputError, require
 # squeeze-and-excitation (Tan & Le 2019, arXiv 1905.11946, the "lite" variant), with the
 # padding of TensorFlow. Batch normalisation is folded into the convolutions when the
 # weights are loaded.
-_MEAN, _DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+_MEAN = (0.485, 0.456, 0.406)
+_DEVIATION = (0.229, 0.224, 0.225)
 _EPS = 1e-3
 # (stride, number of blocks) of each stage; kernel sizes and widths follow from the
 # weights
@@ -114,7 +115,8 @@ class EfficientNetLite0:
         """Return the output of one inverted residual block for maps
         ``(B, C, H, W)``.
         """
-        name, y = f"_blocks.{number}.", x
+        name = f"_blocks.{number}."
+        y = x
         if f"{name}_expand_conv" in self._weights:
             y = self._conv(f"{name}_expand_conv", y, 1).clamp_(0, 6)
         y = self._conv(f"{name}_depthwise_conv", y, stride).clamp_(0, 6)
@@ -236,10 +238,8 @@ class ResNet50:
             x = functional.interpolate(x, size=256, mode="bilinear", antialias=True)[
                 :, :, 16:240, 16:240
             ]
-            mean, deviation = (
-                torch.tensor([0.485, 0.456, 0.406]),
-                torch.tensor([0.229, 0.224, 0.225]),
-            )
+            mean = torch.tensor([0.485, 0.456, 0.406])
+            deviation = torch.tensor([0.229, 0.224, 0.225])
             return self._network(
                 (x - mean.view(1, 3, 1, 1)) / deviation.view(1, 3, 1, 1)
             ).numpy()
@@ -253,10 +253,8 @@ class ResNet50:
         x = functional.max_pool2d(self._step("conv1", "bn1", x, 2).relu(), 3, 2, 1)
         for layer, blocks in enumerate(_BLOCKS, start=1):
             for block in range(blocks):
-                name, stride = (
-                    f"layer{layer}.{block}.",
-                    2 if layer > 1 and block == 0 else 1,
-                )
+                name = f"layer{layer}.{block}."
+                stride = 2 if layer > 1 and block == 0 else 1
                 y = self._step(f"{name}conv1", f"{name}bn1", x, 1).relu()
                 y = self._step(f"{name}conv2", f"{name}bn2", y, stride).relu()
                 y = self._step(f"{name}conv3", f"{name}bn3", y, 1)
@@ -273,7 +271,8 @@ class ResNet50:
         """
         from torch.nn import functional
 
-        weight, state = self._state[f"{conv}.weight"], self._state
+        weight = self._state[f"{conv}.weight"]
+        state = self._state
         x = functional.conv2d(x, weight, stride=stride, padding=weight.shape[-1] // 2)
         mean, variance = state[f"{norm}.running_mean"], state[f"{norm}.running_var"]
         return functional.batch_norm(

@@ -139,8 +139,10 @@ class NetworkFeatures:
         name: str,
         width: int,
     ) -> None:
-        self._images, self._network = images, network
-        self.name, self.width = f"{name} of {images.name}", width
+        self._images = images
+        self._network = network
+        self.name = f"{name} of {images.name}"
+        self.width = width
         self._rows: dict[int, int] = {}
         self._table = np.empty((0, width), dtype=np.float32)
 

@@ -29,7 +29,8 @@ VERSION = "a3ds-render-1"
 """Part of every cache key; it must change when a pixel changes."""
 
 _RAYS = 3  # per side of a pixel
-_HALF_ROOM, _HEIGHT = 3.0, 6.0
+_HALF_ROOM = 3.0
+_HEIGHT = 6.0
 _EYE = np.array([0.0, 1.95, -5.2])
 _LOOK_AT = np.array([0.0, 0.72, 0.0])
 _FIELD = np.tan(np.radians(18.5))
@@ -53,7 +54,8 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _rotation(degrees: float) -> np.ndarray:
     angle = np.radians(degrees)
-    cos, sin = np.cos(angle), np.sin(angle)
+    cos = np.cos(angle)
+    sin = np.sin(angle)
     return np.array([[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]])
 
 
@@ -79,10 +81,13 @@ def _box(
 ) -> Hit:
     """Return the first intersections with an axis-aligned box (slab method)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        at_low, at_high = (low - origin) / rays, (high - origin) / rays
-    near, far = np.minimum(at_low, at_high), np.maximum(at_low, at_high)
+        at_low = (low - origin) / rays
+        at_high = (high - origin) / rays
+    near = np.minimum(at_low, at_high)
+    far = np.maximum(at_low, at_high)
     axis = near.argmax(-1)
-    enter, leave = near.max(-1), far.min(-1)
+    enter = near.max(-1)
+    leave = far.min(-1)
     hit = (enter <= leave) & (enter > 1e-6)
     normal = np.zeros_like(rays)
     rows = np.arange(len(rays))
@@ -154,7 +159,8 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
             np.array([half, 2 * half, half]),
         )
     if shape == 1:
-        radius, height = 0.62 * scale, 1.3 * scale
+        radius = 0.62 * scale
+        height = 1.3 * scale
         return _nearest(
             [
                 _tube(origin, rays, radius, 0.0, height),
@@ -164,7 +170,8 @@ def _object(origin: np.ndarray, rays: np.ndarray, shape: int, scale: float) -> H
     if shape == 2:
         radius = 0.74 * scale
         return _sphere(origin, rays, np.array([0.0, radius, 0.0]), radius)
-    radius, height = 0.5 * scale, 1.75 * scale
+    radius = 0.5 * scale
+    height = 1.75 * scale
     ends = [
         _sphere(origin, rays, np.array([0.0, y, 0.0]), radius)
         for y in (radius, height - radius)
@@ -250,7 +257,8 @@ def _geometry(scale_index: int, shape: int, orientation: int) -> np.ndarray:
     """Return float32 ``(64 * 64, 4)`` weights of the colours of floor, wall and object,
     and of white, in each pixel.
     """
-    scales, angles = labels()[3], labels()[5]
+    scales = labels()[3]
+    angles = labels()[5]
     scale = float(scales[scale_index])
     # at -30 degrees the right corner of the room is visible
     angle = -float(angles[orientation])

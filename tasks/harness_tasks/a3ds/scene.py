@@ -261,10 +261,8 @@ def caption_sets(
     memory is that of one block of 4096 scenes.
     """
     _check_kind(kind)
-    pattern, ids = (
-        _pattern(kind),
-        np.arange(N_SCENES) if scenes is None else check_ids(scenes),
-    )
+    pattern = _pattern(kind)
+    ids = np.arange(N_SCENES) if scenes is None else check_ids(scenes)
     for start in range(0, len(ids), 4096):
         for values in indices(ids[start : start + 4096]).tolist():
             words = {

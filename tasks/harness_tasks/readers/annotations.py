@@ -278,7 +278,8 @@ class KarpathySplits(CaptionFile):
         )
 
     def _media(self, record: Mapping[str, Any]) -> str | None:
-        name, folder = record.get("filename"), record.get("filepath")
+        name = record.get("filename")
+        folder = record.get("filepath")
         return with_root(
             f"{folder}/{name}" if folder and name else name, self.media_root
         )

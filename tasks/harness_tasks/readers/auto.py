@@ -146,7 +146,8 @@ class AutoReader:
                     )
             self.formats.append(form)
             self.readers[item] = reader(path=item, **params, **accepted)
-        self.path, self.format = Path(next(iter(self.readers))), self.formats[0]
+        self.path = Path(next(iter(self.readers)))
+        self.format = self.formats[0]
         self.reader = next(iter(self.readers.values()))
 
     def fingerprint(self) -> str:

@@ -58,7 +58,9 @@ class ReferenceGames:
         outside: Outside = "free",
         references: References = "exhaustive",
     ) -> None:
-        self.sets, self.pairs, self.seed = set_names(sets), pairs, seed
+        self.sets = set_names(sets)
+        self.pairs = pairs
+        self.seed = seed
         self.outside: Outside = outside
         self.references: References = references
 

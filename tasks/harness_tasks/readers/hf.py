@@ -143,7 +143,8 @@ class HuggingFaceDataset:
         commit than the spec names.
         """
         dataset = self.source.load()
-        commit, revision = loaded_commit(dataset), self.source.revision
+        commit = loaded_commit(dataset)
+        revision = self.source.revision
         if commit and revision and len(revision) == 40 and commit != revision:
             raise InputError(
                 f"the cache holds the commit {commit}, "
@@ -291,7 +292,8 @@ class HuggingFaceDataset:
         table = dataset.with_format("arrow").select_columns([column])
         for start in range(0, len(dataset), _ROWS):
             chunk = table[start : start + _ROWS].column(column).combine_chunks()
-            paths, empty = chunk.field("path").to_pylist(), chunk.is_null().to_pylist()
+            paths = chunk.field("path").to_pylist()
+            empty = chunk.is_null().to_pylist()
             embedded = chunk.field("bytes").is_valid().to_pylist()
             for offset, path in enumerate(paths):
                 row = start + offset

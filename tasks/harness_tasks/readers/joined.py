@@ -52,7 +52,8 @@ def _check_ids(
     expected: Sequence[str], ids: Sequence[str], first: str, name: str
 ) -> None:
     """Raise :class:`InputError` unless a file has the ids of the first one."""
-    missing, further = set(expected) - set(ids), set(ids) - set(expected)
+    missing = set(expected) - set(ids)
+    further = set(ids) - set(expected)
     if missing:
         names = quote_list([key for key in expected if key in missing])
         raise InputError(

@@ -100,9 +100,14 @@ class Lines:
                 "or 'of' (another reader)",
                 "lines",
             )
-        self.blank, self.distinct, self.block = blank, bool(distinct), block
-        self.offset, self.shuffle, self.limit = offset, shuffle, limit
-        self.max_words, self.min_count = max_words, min_count
+        self.blank = blank
+        self.distinct = bool(distinct)
+        self.block = block
+        self.offset = offset
+        self.shuffle = shuffle
+        self.limit = limit
+        self.max_words = max_words
+        self.min_count = min_count
 
     def fingerprint(self) -> str:
         """Return ``lines:`` and a hash of the files,

@@ -91,7 +91,9 @@ class ChoiceReader:
                     "columns has no", name, COLUMNS, "expected", parameter="columns"
                 )
             self.columns[name] = column
-        self.answer, self.blind, self.media_root = answer, bool(blind), media_root
+        self.answer = answer
+        self.blind = bool(blind)
+        self.media_root = media_root
         if blank is not None and not blind:
             raise InputError(
                 "blank is the media of the repetitions of blind: true; blind is false",
@@ -221,7 +223,8 @@ class ChoiceReader:
             names["source"],
             *_as_list(names["options"]),
         }
-        media, source = fields.get(names["media"]), fields.get(names["source"])
+        media = fields.get(names["media"])
+        source = fields.get(names["source"])
         if media is not None:
             media = with_root(
                 checks.check_text(media, location, what="media name"), self.media_root

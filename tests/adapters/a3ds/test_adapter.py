@@ -15,11 +15,14 @@ from harness_models.a3ds.adapter import A3DS
 from harness_models.a3ds.model import Listener, ListenerSizes, Speaker, SpeakerSizes
 from harness_tasks.readers.generated import ReferenceGames
 
+GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
+
 
 @pytest.fixture
 def files(one_hot, tmp_path):
     torch.manual_seed(5)
-    speaker, listener = tmp_path / "s.safetensors", tmp_path / "l.safetensors"
+    speaker = tmp_path / "s.safetensors"
+    listener = tmp_path / "l.safetensors"
     Speaker(SpeakerSizes(47, 8, 6, 10, one_hot.width)).save(
         speaker, features=one_hot.name
     )
@@ -34,19 +37,14 @@ def adapter(files):
     return A3DS(**files)
 
 
-GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
-
-
 def test_the_adapter_implements_the_contracts(adapter):
     for contract in (Adapter, Scorer, ListenerContract, Prepares):
         assert isinstance(adapter, contract)
 
 
 def test_captions_do_not_depend_on_their_neighbours(adapter):
-    decoding, seeds = (
-        Decoding("sample", candidates=3, top_k=20),
-        list(range(len(GAMES))),
-    )
+    decoding = Decoding("sample", candidates=3, top_k=20)
+    seeds = list(range(len(GAMES)))
     whole = list(adapter.generate(GAMES, decoding, seeds))
     alone = [
         next(iter(adapter.generate([game], decoding, [seed])))

@@ -20,7 +20,8 @@ GAMES = list(ReferenceGames(pairs=1, sets=["one", "three"]))
 @pytest.fixture
 def files(one_hot, tmp_path):
     torch.manual_seed(5)
-    speaker, listener = tmp_path / "s.safetensors", tmp_path / "l.safetensors"
+    speaker = tmp_path / "s.safetensors"
+    listener = tmp_path / "l.safetensors"
     Speaker(SpeakerSizes(47, 8, 6, 10, one_hot.width)).save(
         speaker, features=one_hot.name
     )

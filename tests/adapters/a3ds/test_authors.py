@@ -127,7 +127,8 @@ def test_tensors_and_metadata_are_read_again(tmp_path):
 
 
 def test_the_two_files_of_a_listener_are_joined_without_the_resnet():
-    one, two = torch.ones(1), torch.zeros(1)
+    one = torch.ones(1)
+    two = torch.zeros(1)
     assert joined_listener_state(
         {"embed.weight": one}, {"embed.weight": two, "resnet.conv": two}
     ) == {

@@ -92,11 +92,10 @@ def test_numbers_out_of_range_are_refused(one_hot):
 def test_policy_gradient_equals_its_formula():
     """The gradient of the functional loss equals REINFORCE, computed game by game."""
     torch.manual_seed(0)
-    speaker, listener = (
-        Speaker(SpeakerSizes(47, 4, 4, 6, 5)),
-        Listener(ListenerSizes(47, 4, 6, 5)),
-    )
-    features, captions = torch.randn(6, 2, 5), torch.randint(4, 47, (6, 9))
+    speaker = Speaker(SpeakerSizes(47, 4, 4, 6, 5))
+    listener = Listener(ListenerSizes(47, 4, 6, 5))
+    features = torch.randn(6, 2, 5)
+    captions = torch.randint(4, 47, (6, 9))
     played = play(
         speaker,
         listener,
@@ -146,7 +145,8 @@ def test_samples_end_with_padding_and_can_be_read():
 def test_structural_loss_is_the_mean_over_all_slots():
     torch.manual_seed(0)
     speaker = Speaker(SpeakerSizes(47, 4, 4, 6, 5))
-    features, captions = torch.randn(3, 2, 5), torch.randint(4, 47, (3, 6))
+    features = torch.randn(3, 2, 5)
+    captions = torch.randint(4, 47, (3, 6))
     log_probs = speaker(features, captions[:, :-1]).log_softmax(-1)
     expected = -log_probs.gather(-1, captions[:, 1:, None]).mean()
     assert structural_loss(speaker, features, captions, None).item() == pytest.approx(

@@ -31,11 +31,10 @@ def test_shuffled_messages_are_less_likely(model):
 def test_semantic_drift_is_the_mean_log_probability():
     torch.manual_seed(0)
     speaker = Speaker(SpeakerSizes(47, 4, 4, 6, 5)).eval()
-    targets, messages = (
-        torch.randn(2, 5),
-        ["a red ball", "the ball is tiny in the middle"],
-    )
-    total, count = 0.0, 0
+    targets = torch.randn(2, 5)
+    messages = ["a red ball", "the ball is tiny in the middle"]
+    total = 0.0
+    count = 0
     for features, text in zip(targets, messages):
         ids = torch.tensor(speaker.vocabulary.encode(text))
         with torch.no_grad():

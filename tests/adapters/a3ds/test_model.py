@@ -40,7 +40,8 @@ def test_golden_speaker_logits_and_state(golden):
         inputs = torch.from_numpy(expected["captions"][:, :-1]).long()
         features = torch.from_numpy(expected["features"])
         logits = speaker(features, inputs)
-        step, rows = speaker.step(), []
+        step = speaker.step()
+        rows = []
         state = step.start(features)
         for t in range(inputs.shape[1]):
             row, state = step(inputs[:, t], state)
@@ -106,9 +107,11 @@ def test_golden_listener(golden):
 
 def test_step_equals_forward(speaker):
     torch.manual_seed(1)
-    features, tokens = torch.randn(5, 2, 12), torch.randint(0, 47, (5, 7))
+    features = torch.randn(5, 2, 12)
+    tokens = torch.randint(0, 47, (5, 7))
     with torch.no_grad():
-        whole, step = speaker(features, tokens), speaker.step()
+        whole = speaker(features, tokens)
+        step = speaker.step()
         state = step.start(features)
         for t in range(7):
             logits, state = step(tokens[:, t], state)
@@ -134,7 +137,8 @@ def test_training_mode_gives_the_logits_and_gradients_of_evaluation_mode():
         Speaker(SpeakerSizes(47, 8, 8, 16, 5)),
         Listener(ListenerSizes(47, 8, 16, 5)),
     )
-    features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
+    features = torch.randn(3, 2, 5)
+    tokens = torch.randint(0, 47, (3, 6))
     for agent in agents:
         ends = []
         for training in (True, False):
@@ -150,13 +154,13 @@ def test_training_mode_gives_the_logits_and_gradients_of_evaluation_mode():
 
 def test_logits_under_autocast_are_near_those_of_float32():
     torch.manual_seed(0)
-    speaker, listener = (
-        Speaker(SpeakerSizes(47, 8, 8, 16, 5)),
-        Listener(ListenerSizes(47, 8, 16, 5)),
-    )
-    features, tokens = torch.randn(3, 2, 5), torch.randint(0, 47, (3, 6))
+    speaker = Speaker(SpeakerSizes(47, 8, 8, 16, 5))
+    listener = Listener(ListenerSizes(47, 8, 16, 5))
+    features = torch.randn(3, 2, 5)
+    tokens = torch.randint(0, 47, (3, 6))
     with torch.no_grad():
-        logits, scores = speaker(features, tokens), listener(features, tokens)
+        logits = speaker(features, tokens)
+        scores = listener(features, tokens)
         with torch.autocast("cpu", torch.bfloat16):
             assert torch.allclose(speaker(features, tokens), logits, atol=0.02)
             assert torch.allclose(listener(features, tokens).float(), scores, atol=0.02)

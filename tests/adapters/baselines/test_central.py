@@ -18,6 +18,8 @@ from harness.contracts import (
 from harness.errors import HarnessError, InputError, UnknownName
 from harness_models.baselines.central import Central
 
+EXAMPLE = Example("x", ("aaaa", "a", "aaa"))
+
 
 class Length(TextDistance):
     """Difference of lengths; a shorter hypothesis costs 1.5 times as much, so the
@@ -53,9 +55,6 @@ def central(examples, decoding=None, **params):
     adapter = Central(distance=Length(), **params)
     adapter.prepare(TaskView(examples, decoding or Decoding()))
     return list(adapter.generate(examples, decoding or Decoding(), [0] * len(examples)))
-
-
-EXAMPLE = Example("x", ("aaaa", "a", "aaa"))
 
 
 def test_the_caption_is_repeated_and_the_references_remain():

@@ -61,7 +61,8 @@ def test_cells_of_a_study_share_their_references():
 
 
 def test_smaller_sets_are_nested():
-    few, many = mixture(unique=2, correct=1, held_out=3), mixture(unique=6, correct=3)
+    few = mixture(unique=2, correct=1, held_out=3)
+    many = mixture(unique=6, correct=3)
     assert all(set(a.candidates) <= set(b.candidates) for a, b in zip(few, many))
 
 

@@ -24,7 +24,8 @@ def test_a_forced_pass_equals_single_steps(architecture):
     tokens = torch.tensor([[2, 3, 0], [4, 5, 1], [1, 2, 3]])
     forced = model(features, tokens)
     assert forced.shape == (3, 3, 6)
-    state, last = model.first_state(features), torch.full((3,), model.start)
+    state = model.first_state(features)
+    last = torch.full((3,), model.start)
     for t in range(3):
         logits, state = model.step(last, state)
         assert torch.allclose(logits, forced[:, t], atol=1e-6)

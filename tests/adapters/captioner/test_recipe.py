@@ -18,6 +18,17 @@ from harness_models.captioner.recipe import (
 from harness_models.shared.training.recipe import recipe_from
 from harness_tasks.a3ds.scene import SIZES, indices
 
+SCENES = (5, 123_456, 479_999)
+SMALL = {
+    "images": 40,
+    "captions": 2,
+    "kind": "short",
+    "epochs": 4,
+    "width": 12,
+    "batch": 16,
+    "save_at": [3, 8],
+}
+
 
 def test_stages_of_a_recipe():
     # 5 steps an epoch
@@ -61,9 +72,6 @@ def test_invalid_settings_are_refused(settings, message):
         recipe_from(Located(settings), CaptionerRecipe)
 
 
-SCENES = (5, 123_456, 479_999)
-
-
 def test_factor_features():
     one_hot = image_features("factors").features(SCENES)
     assert one_hot.shape == (3, 57) and (one_hot.sum(1) == 6).all()
@@ -87,17 +95,6 @@ def test_one_hot_features_encode_the_factors(scenes):
     values = image_features("values").features(scenes)
     assert values.min() >= 0
     assert values.max() <= 1
-
-
-SMALL = {
-    "images": 40,
-    "captions": 2,
-    "kind": "short",
-    "epochs": 4,
-    "width": 12,
-    "batch": 16,
-    "save_at": [3, 8],
-}
 
 
 def test_scenes_are_held_out_and_rare_words_are_unknown():

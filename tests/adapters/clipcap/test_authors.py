@@ -152,8 +152,10 @@ def test_old_checkpoint_layouts_load(root, tmp_path):
 
 
 def test_one_tensor_of_a_tied_pair_gives_both():
-    words, head = "gpt.transformer.wte.weight", "gpt.lm_head.weight"
-    weight, other = torch.ones(2, 3), torch.zeros(2, 3)
+    words = "gpt.transformer.wte.weight"
+    head = "gpt.lm_head.weight"
+    weight = torch.ones(2, 3)
+    other = torch.zeros(2, 3)
     for name in (words, head):
         tensors = {name: weight}
         result = tied_tensors(tensors)

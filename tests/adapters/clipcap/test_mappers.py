@@ -46,7 +46,8 @@ def test_attention_of_one_head_equals_softmax_of_scaled_products():
     )
     x = torch.randn(1, 4, 8)
     weight = attention.to_keys_values.weight
-    keys, values = x @ weight[:8].T, x @ weight[8:].T
+    keys = x @ weight[:8].T
+    values = x @ weight[8:].T
     shares = (
         x @ attention.to_queries.weight.T @ keys.transpose(1, 2) / 8**0.5
     ).softmax(-1)

@@ -16,16 +16,19 @@ from harness_models.shared.layers import Standardiser
 from harness_models.shared.training.loop import load_state
 from harness_models.shared.weights.checkpoints import load_checkpoint
 
-COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
+COLOURS = ("red", "green", "blue", "pink")
+SHAPES = ("ball", "block", "pill")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mapper", ["mlp", "transformer"])
 def test_training_learns_and_resumes(tmp_path, mapper):
     random = np.random.default_rng(0)
-    vectors, captions = {}, {}
+    vectors = {}
+    captions = {}
     for i in range(48):
-        c, s = i % 4, (i // 4) % 3
+        c = i % 4
+        s = (i // 4) % 3
         vectors[f"i{i}"] = (
             np.concatenate([np.eye(4)[c], np.eye(3)[s]]) + 0.05 * random.normal(size=7)
         ).astype(np.float32)

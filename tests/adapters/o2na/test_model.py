@@ -45,7 +45,8 @@ def trained(tmp_path_factory):
 
 
 def test_requested_objects_change_lengths_by_bayes_rule(predictor):
-    mean, log_probs = torch.randn(2, 32), torch.randn(2, 7).log_softmax(1)
+    mean = torch.randn(2, 32)
+    log_probs = torch.randn(2, 7).log_softmax(1)
     objects = torch.tensor([[True, False, True], [False, False, False]])
     with torch.no_grad():
         result = predictor.length_log_probs(log_probs, mean, objects)

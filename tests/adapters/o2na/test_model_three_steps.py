@@ -81,7 +81,8 @@ def test_the_most_probable_object_is_always_selected(model):
 
 @pytest.mark.parametrize("keep", [True, False])
 def test_refinement_keeps_requested_objects_and_writes_no_special_words(model, keep):
-    how, lengths = ThreeSteps(keep_objects=keep, threshold=0.0), torch.tensor([6, 4])
+    how = ThreeSteps(keep_objects=keep, threshold=0.0)
+    lengths = torch.tensor([6, 4])
     rows = encoded(model, 2)
     placed = place_objects(model, rows, lengths, how, [{2: 3}, None], None)
     slots = ObjectRefiner(model, rows, how, None).write(lengths, placed)

@@ -20,7 +20,8 @@ from harness_models.o2na.refinement import (
 
 
 def test_fixed_slots_do_not_change():
-    tokens, pad = torch.tensor([[7, 8, 0]]), torch.tensor([[False, False, True]])
+    tokens = torch.tensor([[7, 8, 0]])
+    pad = torch.tensor([[False, False, True]])
     slots = Slots(
         tokens, torch.ones(1, 3), pad, [], fixed=torch.tensor([[True, False, False]])
     )

@@ -27,7 +27,8 @@ def test_only_masked_words_are_predicted():
             return torch.zeros(*tokens.shape, 9)
 
     torch.manual_seed(0)
-    model, tokens = Model(), torch.tensor([[6, 7, 8, PAD], [6, PAD, PAD, PAD]])
+    model = Model()
+    tokens = torch.tensor([[6, 7, 8, PAD], [6, PAD, PAD, PAD]])
     loss, count = masked_words_loss(model, Batch(tokens, None, torch.arange(2)))  # type: ignore[arg-type]
     hidden = model.tokens == MASK
     assert count == int(hidden.sum()) and bool(hidden.any(1).all())

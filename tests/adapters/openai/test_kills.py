@@ -22,7 +22,8 @@ from tests.support.chat_server import captions
 from tests.support.paid_server import Meter, kill_when
 
 pytest.importorskip("httpx2")
-EXAMPLES, CONCURRENCY = 300, 8
+EXAMPLES = 300
+CONCURRENCY = 8
 
 
 @pytest.fixture

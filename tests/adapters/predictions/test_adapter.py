@@ -152,10 +152,8 @@ def test_captions_of_selected_systems(save):
 
 
 def test_several_files_are_one_set_in_order(save):
-    one, two = (
-        save(COCO, "one.json"),
-        save([{"image_id": i, "caption": f"more {i}"} for i in (1, 2)], "two.json"),
-    )
+    one = save(COCO, "one.json")
+    two = save([{"image_id": i, "caption": f"more {i}"} for i in (1, 2)], "two.json")
     assert captions(path=[one, two]) == [
         ("one", "one again", "more 1"),
         ("two", "more 2"),
@@ -262,7 +260,8 @@ def test_file_names_that_fit_twice_or_not_all_are_refused(save, ids):
 
 
 def test_missing_in_one_of_several_files_names_the_file(save):
-    one, two = save(COCO, "one.json"), save(COCO[:1], "two.json")
+    one = save(COCO, "one.json")
+    two = save(COCO[:1], "two.json")
     assert error_of(path=[one, two]).startswith(
         f"{two}: 1 of 2 examples have no predictions: '1'"
     )
@@ -505,10 +504,8 @@ def test_a_column_of_candidates_comes_before_one_of_captions(save):
 
 
 def test_captions_that_the_run_has_stored_are_dropped_and_read_again(save):
-    adapter, decoding = (
-        Predictions(path=save([{"caption": "one"}, {"caption": "two"}]), id=None),
-        Decoding(),
-    )
+    adapter = Predictions(path=save([{"caption": "one"}, {"caption": "two"}]), id=None)
+    decoding = Decoding()
     assert isinstance(adapter, ForgetsTexts)
     # the ids of the examples are those of the task, also the second time
     for _ in range(2):

@@ -18,7 +18,8 @@ def model():
 def test_single_steps_equal_a_forward_pass(model):
     tokens = torch.tensor([[START, 2, 3], [START, 4, 2]])
     with torch.no_grad():
-        whole, state = model(tokens), model.first_state(2)
+        whole = model(tokens)
+        state = model.first_state(2)
         for t in range(3):
             logits, state = model.step(tokens[:, t], state)
             torch.testing.assert_close(logits[:, 1:], whole[:, t, 1:])

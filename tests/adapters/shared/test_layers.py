@@ -19,13 +19,16 @@ from harness_models.shared.layers import (
     linear,
 )
 
+SIZES = Gpt2Sizes(vocabulary=31, positions=16, width=12, layers=2, heads=3, inner=20)
+
 
 def test_a_folded_layer_takes_features_that_are_not_standardised():
     random = np.random.default_rng(0)
     rows = (random.normal(size=(50, 4)) * [1, 10, 0.1, 0] + [0, 5, -3, 2]).astype(
         np.float32
     )
-    standardiser, linear = Standardiser.fit(rows), torch.nn.Linear(4, 3)
+    standardiser = Standardiser.fit(rows)
+    linear = torch.nn.Linear(4, 3)
     x = torch.from_numpy(rows)
     z = standardiser(x).numpy()
     np.testing.assert_allclose(z[:, :3].mean(0), 0, atol=1e-4)
@@ -88,11 +91,9 @@ def test_the_cache_grows_and_selects_rows():
         at += size
         cache.length = at
         index = torch.tensor([3, 0, 0, 1]) if at == 3 else torch.arange(4)
-        cache, rows = cache.take(index), rows[index]
+        cache = cache.take(index)
+        rows = rows[index]
     assert cache.room >= 8
-
-
-SIZES = Gpt2Sizes(vocabulary=31, positions=16, width=12, layers=2, heads=3, inner=20)
 
 
 @pytest.fixture

@@ -21,6 +21,12 @@ from harness_models.shared.media import (
 from tests.support.media_files import COLOUR, write_sound, write_video
 
 av = pytest.importorskip("av")
+FORMATS = [
+    ("a.mp4", "libx264"),
+    ("b.webm", "libvpx-vp9"),
+    ("c.mkv", "libx264"),
+    ("d.ts", "libx264"),
+]
 
 
 @pytest.mark.parametrize(
@@ -159,14 +165,6 @@ def test_files_without_sound_are_refused(tmp_path, monkeypatch):
         HarnessError, match="the sampling rate is at least 1000; found 16"
     ):
         read_sound(tmp_path / "long.wav", 16)
-
-
-FORMATS = [
-    ("a.mp4", "libx264"),
-    ("b.webm", "libvpx-vp9"),
-    ("c.mkv", "libx264"),
-    ("d.ts", "libx264"),
-]
 
 
 def numbers(frames) -> list[int]:

@@ -10,6 +10,8 @@ import pytest
 from harness.errors import InputError
 from harness_models.shared.tokenisers import SPECIAL, Gpt2Bpe, WordPiece, vocabulary_of
 
+TEXTS = ["a medium-sized ball", "a red ball", "the ball is red."]
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -41,9 +43,6 @@ def test_files_that_are_no_vocabulary_are_refused(folder: Path):
     (folder / "vocab.json").write_text("[]")
     with pytest.raises(InputError, match="not a GPT-2 vocabulary with merges"):
         Gpt2Bpe(folder)
-
-
-TEXTS = ["a medium-sized ball", "a red ball", "the ball is red."]
 
 
 def test_frequent_words_are_one_piece_and_other_words_are_spelt(tmp_path):

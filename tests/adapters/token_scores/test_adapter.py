@@ -26,6 +26,7 @@ GOOD = [
     {"id": 7, "references": [{"probabilities": [1.0], "ranks": [0]}]},
 ]
 EXAMPLES = [Example("7", ("x",)), Example("a", ("cat", ""))]
+LINE = b'{"id": "a", "probabilities": [0.5, 1.0], "ranks": [0, 0]}\n'
 
 
 def write(path, records):
@@ -172,9 +173,6 @@ def test_gzipped_files_are_read(tmp_path):
             assert np.array_equal(left.log_probs, right.log_probs) and np.array_equal(
                 left.ranks, right.ranks
             )
-
-
-LINE = b'{"id": "a", "probabilities": [0.5, 1.0], "ranks": [0, 0]}\n'
 
 
 def test_the_content_decides_whether_a_file_is_gzipped(tmp_path):

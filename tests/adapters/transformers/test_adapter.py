@@ -375,7 +375,8 @@ def test_batches_halve_when_memory_runs_out(folders, name, monkeypatch):
     scores = [s.log_probs for item in adapter.score_references(EXAMPLES) for s in item]
     monkeypatch.setattr(adapter, "_batches", None)
     monkeypatch.setattr("harness_models.shared.decoding.batches.AUTO_START", 4)
-    sizes, prefix = [], adapter.prefix
+    sizes = []
+    prefix = adapter.prefix
 
     def small(inputs, examples):
         sizes.append(len(inputs))

@@ -22,7 +22,8 @@ from harness_models.transformers.adapter import Transformers  # noqa: E402
 from tests.support import tiny_media_models, tiny_models  # noqa: E402
 from tests.support.media_files import write_sound, write_video  # noqa: E402
 
-VIDEO, AUDIO = tuple(tiny_media_models.VIDEO), tuple(tiny_media_models.AUDIO)
+VIDEO = tuple(tiny_media_models.VIDEO)
+AUDIO = tuple(tiny_media_models.AUDIO)
 UNPROMPTED = ("ved_video", "whisper", "ved")
 GREEDY = Decoding()
 

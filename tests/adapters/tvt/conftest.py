@@ -17,7 +17,8 @@ SMALL = {
     "inner": 64,
     "dropout": 0.1,
 }
-COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
+COLOURS = ("red", "green", "blue", "pink")
+SHAPES = ("ball", "block", "pill")
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +28,13 @@ def data(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("tvt")
     random = np.random.default_rng(0)
-    look, move, captions = {}, {}, {}
+    look = {}
+    move = {}
+    captions = {}
     for i in range(60):
-        c, s, frames = i % 4, (i // 4) % 3, 2 + i % 3
+        c = i % 4
+        s = (i // 4) % 3
+        frames = 2 + i % 3
         look[f"v{i}"] = (np.eye(6)[c] + 0.1 * random.normal(size=(frames, 6))).astype(
             np.float32
         )

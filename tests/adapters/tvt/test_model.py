@@ -34,11 +34,9 @@ def test_one_word_at_a_time_equals_one_pass(fusion):
     }
     tokens = torch.randint(4, 11, (3, 6))
     with torch.inference_mode():
-        whole, state, step = (
-            model(tokens, views, masks),
-            model.encode(views, masks),
-            TvtStep(model),
-        )
+        whole = model(tokens, views, masks)
+        state = model.encode(views, masks)
+        step = TvtStep(model)
         for t in range(6):
             logits, state = step(tokens[:, t], state)
             torch.testing.assert_close(logits, whole[:, t], atol=1e-5, rtol=0)
@@ -66,7 +64,8 @@ def test_attentive_fusion_of_equal_scores_is_the_mean():
         TvtSizes(views=views, vocabulary=11, fusion="attentive", **SMALL)
     ).eval()
     torch.nn.init.zeros_(fusion.weigh["score"].weight)
-    x, frames = torch.randn(2, 3, 32), torch.randn(2, 4, 32)
+    x = torch.randn(2, 3, 32)
+    frames = torch.randn(2, 4, 32)
     memory = {name: fusion.cross[name].keys_values(frames) for name in views}
     masks = {name: torch.ones(2, 4, dtype=torch.bool) for name in views}
     mean = fusion(x, memory, masks)

@@ -24,6 +24,9 @@ WORDS = [
     ".",
     *(f"w{i}" for i in range(43)),
 ]
+EXAMPLES = [
+    Example(f"img{i}", ("a dogs runs .", "a dog", "w1 w2 w3 w4")) for i in range(6)
+]
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +64,6 @@ def adapter(folder, golden):
     return build
 
 
-EXAMPLES = [
-    Example(f"img{i}", ("a dogs runs .", "a dog", "w1 w2 w3 w4")) for i in range(6)
-]
-
-
 @pytest.mark.slow
 def test_captions_do_not_depend_on_the_batch(adapter):
     assert isinstance(adapter(), Adapter)
@@ -94,7 +92,9 @@ def test_references_are_scored_in_one_pass_as_step_by_step(adapter):
         for text, score in zip(example.references, scores):
             ids = result.reference_tokens(text)
             assert ids[-1] == 3
-            state, last, expected = start, None, []
+            state = start
+            last = None
+            expected = []
             with torch.inference_mode():
                 for token in ids:
                     logits, state = step(last, state)

@@ -30,7 +30,8 @@ def sequence(rows, length, seed=0):
 
 
 def test_context_and_text_equal_one_masked_sequence(bert):
-    context, text = sequence(2, 4), sequence(2, 3, seed=1)
+    context = sequence(2, 4)
+    text = sequence(2, 3, seed=1)
     causal = torch.ones(3, 3, dtype=torch.bool).tril()
     result = bert(text, bert.context(context), None, causal)
     mask = torch.zeros(7, 7, dtype=torch.bool)
@@ -41,7 +42,8 @@ def test_context_and_text_equal_one_masked_sequence(bert):
 
 
 def test_cached_text_gives_the_same_hidden_states(bert):
-    context, text = bert.context(sequence(2, 4)), sequence(2, 3, seed=1)
+    context = bert.context(sequence(2, 4))
+    text = sequence(2, 3, seed=1)
     whole = bert(text, context, None, torch.ones(3, 3, dtype=torch.bool).tril())
     cache = KeyValues.empty(SIZES.layers, 2)
     for t in range(3):
@@ -51,7 +53,8 @@ def test_cached_text_gives_the_same_hidden_states(bert):
 
 
 def test_only_requested_slots_are_returned(bert):
-    context, text = bert.context(sequence(2, 4)), sequence(2, 3, seed=1)
+    context = bert.context(sequence(2, 4))
+    text = sequence(2, 3, seed=1)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     torch.testing.assert_close(
         bert(text, context, None, mask, first=2), bert(text, context, None, mask)[:, 2:]

@@ -12,6 +12,7 @@ SIZES = BertSizes(
     vocabulary=40, width=24, layers=3, heads=3, inner=32, positions=60, segments=6
 )
 SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
+OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1], [2]]
 
 
 @pytest.fixture(scope="module")
@@ -32,9 +33,6 @@ def images(count, seed=0):
     ]
 
 
-OWNERS = [[0, 1, 2, 3], [0, 0, 1, 1, 2, 2, 3, 3], [3, 0, 0, 2, 0, 3], [1, 1, 1], [2]]
-
-
 @pytest.mark.parametrize("owner", OWNERS, ids=str)
 def test_a_shared_context_equals_separate_contexts(model, owner):
     regions, where = images(4)
@@ -51,11 +49,9 @@ def test_rows_can_be_selected_at_any_step(model):
     """Rows are repeated, dropped and exchanged; images without rows are dropped."""
     regions, where = images(5)
     step = VlpStep(model)
-    state, owner, texts = (
-        model.context(regions, where),
-        torch.arange(5),
-        [[] for _ in range(5)],
-    )
+    state = model.context(regions, where)
+    owner = torch.arange(5)
+    texts = [[] for _ in range(5)]
     last = None
     generator = torch.Generator().manual_seed(2)
     for index in ([0, 0, 1, 2, 3, 4, 4], [6, 0, 1, 3, 4], [2, 3], [1, 1, 0], [2, 0, 1]):
@@ -66,7 +62,8 @@ def test_rows_can_be_selected_at_any_step(model):
             expected = model(tokens, regions[e], where[e])[0, -1]
             torch.testing.assert_close(logits[row], expected, atol=1e-11, rtol=0)
         selected = torch.tensor(index)
-        state, owner = state.take(selected), owner[selected]
+        state = state.take(selected)
+        owner = owner[selected]
         last = torch.randint(5, 40, (len(index),), generator=generator)
         texts = [[*texts[i], int(token)] for i, token in zip(index, last)]
     assert state.context.images == 2

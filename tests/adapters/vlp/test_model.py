@@ -51,7 +51,8 @@ def test_step_by_step_equals_one_pass(golden):
     step = VlpStep(model)
     with np.load(folder / "forced.npz") as values, torch.inference_mode():
         tokens = torch.from_numpy(values["ref_tokens"])
-        state, last = model.context(regions, where), None
+        state = model.context(regions, where)
+        last = None
         for t in range(tokens.shape[1]):
             logits, state = step(last, state)
             torch.testing.assert_close(

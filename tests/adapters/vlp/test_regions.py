@@ -137,7 +137,8 @@ def test_regions_are_windows_of_the_picture():
 
 
 def test_many_scenes_are_the_same_as_one():
-    together, alone = SceneRegions(grid=2), SceneRegions(grid=2)
+    together = SceneRegions(grid=2)
+    alone = SceneRegions(grid=2)
     together.check([Example(str(scene), ("a",)) for scene in (5, 99, 480)])
     for scene in ("5", "99", "480"):
         one, two = (source.read(Example(scene, ("a",))) for source in (together, alone))

@@ -28,7 +28,8 @@ from harness_models.vlp.training import (
     with_masks,
 )
 
-COLOURS, SHAPES = ("red", "green", "blue", "pink"), ("ball", "block", "pill")
+COLOURS = ("red", "green", "blue", "pink")
+SHAPES = ("ball", "block", "pill")
 SMALL = {
     "width": 32,
     "layers": 2,
@@ -38,6 +39,7 @@ SMALL = {
     "hidden": 32,
     "dropout": 0.0,
 }
+SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +47,11 @@ def data(tmp_path_factory):
     """Images of three regions: one shows the colour, another the shape."""
     folder = tmp_path_factory.mktemp("vlp")
     random = np.random.default_rng(0)
-    arrays, captions = {}, {}
+    arrays = {}
+    captions = {}
     for i in range(48):
-        c, s = i % 4, (i // 4) % 3
+        c = i % 4
+        s = (i // 4) % 3
         features = 5 + 0.1 * random.normal(size=(3, 8))
         features[0, c] += 3
         features[1, 4 + s] += 3
@@ -238,9 +242,6 @@ def test_invalid_input_is_refused(data, tmp_path):
         VlpAdapter(checkpoint=str(tmp_path / "empty"))
     with pytest.raises(InputError, match="no such checkpoint file"):
         VlpAdapter(checkpoint=str(tmp_path / "nowhere"))
-
-
-SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[CLS]": 2, "[SEP]": 3, "[MASK]": 4}
 
 
 @pytest.fixture(scope="module")

@@ -38,6 +38,9 @@ from harness_models.wrappers.adapter import (
 )
 
 WRAPPED = [Example("a", ("x",))]
+EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]
+POOL = ("a dog runs", "a red bus", "a dog runs", "a dog sits", "the dog runs fast")
+EXAMPLE = Example("x", ("a dog", "a cat"))
 
 
 class Inner:
@@ -98,7 +101,8 @@ class Served(Inner):
 
 
 def test_results_of_a_server_pass_through_as_they_arrive():
-    wrapper, stored = WithDecoding(model=Served(), decoding={"temperature": 0.5}), []
+    wrapper = WithDecoding(model=Served(), decoding={"temperature": 0.5})
+    stored = []
     assert isinstance(wrapper, GeneratesUnordered)
     wrapper.generate_unordered(
         EXAMPLES,
@@ -127,9 +131,6 @@ def test_a_model_without_reference_scores_is_named():
     assert isinstance(Sampling(), Scorer)
     with pytest.raises(HarnessError, match="sampling: Inner does not score references"):
         Sampling().score_references(WRAPPED)
-
-
-EXAMPLES = [Example(id="1", references=("a",)), Example(id="2", references=("b",))]
 
 
 class Recorder:
@@ -259,14 +260,12 @@ def test_optional_methods_follow_the_model():
         adapter.score_references(EXAMPLES)
 
 
-POOL = ("a dog runs", "a red bus", "a dog runs", "a dog sits", "the dog runs fast")
-
-
 class Model:
     """Adapter with fixed captions, which records the decoding that it gets."""
 
     def __init__(self, results):
-        self.results, self.decodings = results, []
+        self.results = results
+        self.decodings = []
 
     def fingerprint(self):
         return "model"
@@ -297,9 +296,6 @@ class Words:
                 for texts in batch.texts
             ]
         )
-
-
-EXAMPLE = Example("x", ("a dog", "a cat"))
 
 
 def test_the_smallest_risk_first_and_repeated_captions_last():
@@ -354,17 +350,16 @@ class Pools(Model):
 
 def test_a_pool_is_ranked_as_soon_as_it_is_there(monkeypatch):
     monkeypatch.setattr(wrappers, "KEPT_POOLS", 2)
-    examples, model, decoding = (
-        [Example(str(k), ("a dog", "a cat")) for k in range(5)],
-        Pools([]),
-        Decoding("sample", candidates=2),
-    )
+    examples = [Example(str(k), ("a dog", "a cat")) for k in range(5)]
+    model = Pools([])
+    decoding = Decoding("sample", candidates=2)
     mbr = Mbr(model=model, distance="cider", pool=5)
     mbr.prepare(TaskView(examples, decoding))
     results = mbr.generate(examples, decoding, [0] * 5)
     first = next(results)
     assert model.stored == []  # the model has not been asked for the second example
-    in_order, stored = [first, *results], []
+    in_order = [first, *results]
+    stored = []
     mbr.generate_unordered(
         examples,
         decoding,

@@ -66,7 +66,8 @@ class Model:
     """Answers by a function of the question."""
 
     def __init__(self, answer):
-        self.answer, self.asked = answer, []
+        self.answer = answer
+        self.asked = []
 
     def fingerprint(self):
         return "model"

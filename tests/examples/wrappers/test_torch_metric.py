@@ -28,7 +28,28 @@ METRICS = [
     for name in names()
 ]
 SETS = caption_sets()
-CANDIDATES, REFERENCES = [s.candidates for s in SETS], [s.references for s in SETS]
+CANDIDATES = [s.candidates for s in SETS]
+REFERENCES = [s.references for s in SETS]
+PROCESS = """
+import json, os, sys
+import torch.distributed as dist
+import harness
+from caption_wrappers import as_torchmetric
+from harness.testing.sample_captions import caption_sets
+
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+sets = caption_sets()[:5] if rank == 0 else caption_sets()[5:]
+out = {}
+for name in ("cider", "vocabulary"):
+    metric = as_torchmetric(name)
+    if rank == 0 or name == "cider":
+        metric.update([s.candidates for s in sets], [s.references for s in sets])
+    out[name] = float(metric.compute())
+    out[f"{name} again"] = float(metric.compute())
+print("RESULT" + json.dumps(out))
+dist.destroy_process_group()
+"""
 
 
 def numbers(value) -> list[float]:
@@ -52,7 +73,8 @@ def test_merged_states_equal_one_pass(name):
             created.update(*arguments, **fields)
         return created
 
-    whole, batches = metric((0, 6)), metric((0, 1), (1, 4), (4, 6))
+    whole = metric((0, 6))
+    batches = metric((0, 1), (1, 4), (4, 6))
     assert isinstance(whole, torchmetrics.Metric)
     merged = metric((0, 2))
     merged.merge_state(metric((2, 5)))
@@ -79,7 +101,8 @@ def test_the_number_is_that_of_the_python_api():
 
 
 def test_forward_gives_the_batch_and_keeps_all():
-    metric, bleu = as_torchmetric("bleu1"), harness.metric("bleu1")
+    metric = as_torchmetric("bleu1")
+    bleu = harness.metric("bleu1")
     for start in (0, 3):
         batch = float(
             metric(CANDIDATES[start : start + 3], REFERENCES[start : start + 3])
@@ -158,28 +181,6 @@ def test_the_gathered_state_of_processes(empty):
         float(reader.compute()) == harness.metric("cider")(CANDIDATES, REFERENCES).value
     )
     assert len(reader.lengths) == 1  # the state of the process itself is back
-
-
-PROCESS = """
-import json, os, sys
-import torch.distributed as dist
-import harness
-from caption_wrappers import as_torchmetric
-from harness.testing.sample_captions import caption_sets
-
-rank = int(sys.argv[1])
-dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
-sets = caption_sets()[:5] if rank == 0 else caption_sets()[5:]
-out = {}
-for name in ("cider", "vocabulary"):
-    metric = as_torchmetric(name)
-    if rank == 0 or name == "cider":
-        metric.update([s.candidates for s in sets], [s.references for s in sets])
-    out[name] = float(metric.compute())
-    out[f"{name} again"] = float(metric.compute())
-print("RESULT" + json.dumps(out))
-dist.destroy_process_group()
-"""
 
 
 @pytest.mark.slow

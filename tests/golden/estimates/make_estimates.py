@@ -12,7 +12,8 @@ import numpy as np
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from truescore.correct import gold_only_estimate, ppi_estimate
 
-SIZE, LABELS = 600, 150
+SIZE = 600
+LABELS = 150
 
 
 def main() -> None:
@@ -28,7 +29,9 @@ def main() -> None:
     whole = np.sort(rng.permutation(SIZE // 3)[: LABELS // 3])
     rows = np.flatnonzero(np.isin(clusters, whole))
     unlabelled = np.setdiff1d(np.arange(SIZE), rows)
-    y, f, rest = scores[rows], predictions[rows], predictions[unlabelled]
+    y = scores[rows]
+    f = predictions[rows]
+    rest = predictions[unlabelled]
     values = {}
     tuned = ppi_estimate(predictions, y, rows)
     for name, tuning in (("zero", 0.0), ("one", 1.0), ("tuned", tuned.lambda_)):
@@ -50,10 +53,8 @@ def main() -> None:
     weighted = ppi_mean_pointestimate(
         y, f, predictions, lam=1.0, w=1 / probabilities[rows]
     )
-    alone, clustered = (
-        gold_only_estimate(y),
-        gold_only_estimate(y, clusters=clusters[rows]),
-    )
+    alone = gold_only_estimate(y)
+    clustered = gold_only_estimate(y, clusters=clusters[rows])
     powered = ppi_estimate(predictions, y, rows, clusters=clusters)
     content = {
         "scores": scores.tolist(),

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.stats
 from mt_metrics_eval import stats
 
-SYSTEMS, SEGMENTS = 7, 30
+SYSTEMS = 7
+SEGMENTS = 30
 PERMUTATIONS = 10_000
 
 

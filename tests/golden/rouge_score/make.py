@@ -157,7 +157,8 @@ def main() -> None:
 
     items = []
     for _ in range(100):
-        candidate, references = text(), [text() for _ in range(draw.choice([1, 3]))]
+        candidate = text()
+        references = [text() for _ in range(draw.choice([1, 3]))]
         scores = [
             RougeScorer(TYPES, use_stemmer=stem).score_multi(references, candidate)
             for stem in (False, True)

@@ -108,10 +108,8 @@ def test_the_error_of_a_standard_error_is_that_of_the_kurtosis():
 def systems(tmp_path, monkeypatch):
     """A run of 220 examples and two systems, and one of 20 examples."""
     monkeypatch.chdir(tmp_path)
-    rng, words = (
-        random.Random(1),
-        ["a", "dog", "runs", "on", "the", "beach", "near", "some", "water"],
-    )
+    rng = random.Random(1)
+    words = ["a", "dog", "runs", "on", "the", "beach", "near", "some", "water"]
     for size, output in ((220, "r"), (20, "few")):
         (tmp_path / "refs.txt").write_text(
             "".join(" ".join(rng.choices(words, k=6)) + "\n" for _ in range(size))
@@ -240,7 +238,8 @@ def test_the_command(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("cluster", [None, "film"])
 def test_the_examples_of_a_pilot_are_those_of_both_systems(tmp_path, cluster):
-    rng, words = random.Random(2), ["a", "dog", "runs", "on", "the", "beach"]
+    rng = random.Random(2)
+    words = ["a", "dog", "runs", "on", "the", "beach"]
     texts = {
         f"e{k}": [" ".join(rng.choices(words, k=rng.randint(2, 6))) for _ in range(3)]
         for k in range(SMALLEST_PILOT + 2)

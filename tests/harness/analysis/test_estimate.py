@@ -474,7 +474,8 @@ def test_bounds_hold_for_both_intervals(run, capsys):
     labels = write_labels("l.csv", [(0, k) for k in range(0, SIZE, 2)])
     (free,), _ = harness.estimate(run, labels, by=["caption-length"])
     scores = [human(0, k) for k in range(0, SIZE, 2)]
-    low, high = min(scores), max(scores)
+    low = min(scores)
+    high = max(scores)
     (row,), _ = harness.estimate(run, labels, by=["caption-length"], bounds=(low, high))
     assert row.powered == free.powered
     assert (
@@ -577,10 +578,8 @@ def test_an_undefined_score_of_a_metric_has_the_mean_of_the_others_as_prediction
 ):
     labels = write_labels("l.csv", [(0, k) for k in range(0, SIZE, 2)])
     finished = harness.Run.open(run)
-    models, examples = (
-        finished.samples.texts("model"),
-        finished.samples.texts("example"),
-    )
+    models = finished.samples.texts("model")
+    examples = finished.samples.texts("example")
     column = finished.samples.numbers("caption-length").copy()
     column[
         [model == "a" and int(name) in lost for model, name in zip(models, examples)]

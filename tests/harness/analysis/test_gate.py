@@ -254,7 +254,9 @@ def test_all_rows_have_to_pass():
             **more,
         )
 
-    passed, undecided, failed = row(0.01, 1.0), row(0.4, 0.6), row(1.0, 0.01)
+    passed = row(0.01, 1.0)
+    undecided = row(0.4, 0.6)
+    failed = row(1.0, 0.01)
     assert GateResult([passed, passed]).verdict == "passed"
     assert GateResult([passed, undecided]).verdict == "undecided"
     assert GateResult([undecided, failed, passed]).verdict == "failed"
@@ -350,7 +352,8 @@ def test_a_relative_margin_moves_with_each_example_of_the_baseline(
     """The test against a share of the baseline is that of the worsening minus this
     share of |baseline|, example by example, against 0.
     """
-    share, sign = 0.1, -1.0 if higher else 1.0
+    share = 0.1
+    sign = -1.0 if higher else 1.0
     rng = np.random.default_rng(3)
     old = rng.uniform(2.0, 6.0, 400) + bounds[0]
     new = old + rng.normal(0.02, 0.3, 400)
@@ -376,7 +379,8 @@ def test_a_relative_margin_moves_with_each_example_of_the_baseline(
             examples(400),
             0,
         )
-        expected, ends = absolute.test, absolute.bounds
+        expected = absolute.test
+        ends = absolute.bounds
     size = share * abs(old.mean())
     assert tested.size == pytest.approx(size)
     assert tested.bounds == pytest.approx((ends[0] + size, ends[1] + size), rel=1e-4)
@@ -1074,7 +1078,9 @@ def test_a_gate_refuses_a_margin_that_no_worsening_exceeds(folder, tmp_path):
 # --------------------------------------------------------------------------- size
 @pytest.mark.parametrize("kind", ["normal", "skewed"])
 def test_at_the_margin_it_passes_and_fails_at_the_level(kind):
-    rng, n, runs = np.random.default_rng(0), 400, 1500
+    rng = np.random.default_rng(0)
+    n = 400
+    runs = 1500
     values = (
         rng.normal(0.02, 0.3, (runs, n))
         if kind == "normal"

@@ -9,12 +9,6 @@ from harness.analysis.judgments import judgment_table, read_judgments
 from harness.cli.main import main
 from harness.errors import InputError
 
-
-def write(path, items):
-    path.write_text("".join(json.dumps(item) + "\n" for item in items))
-    return path
-
-
 THUMB = [
     {
         "image_id": 1,
@@ -41,6 +35,11 @@ COMPOSITE = {
         {"caption": "dog", "human_score": 1, "is_own_reference": False},
     ],
 }
+
+
+def write(path, items):
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    return path
 
 
 def test_both_layouts(tmp_path):

@@ -80,10 +80,8 @@ def test_metrics_and_strings_are_tested_together_and_the_effect_is_that_of_the_f
             for k in range(8)
         }
 
-    a, b = (
-        Source("a", answers(["runs", "sits"], 0)),
-        Source("b", answers(["flies", "sits"], 1)),
-    )
+    a = Source("a", answers(["runs", "sits"], 0))
+    b = Source("b", answers(["flies", "sits"], 1))
     settings = Settings(kernels=["mmd:embedding=bow", "tokens"], draws=99, power=False)
     result = compare_sources(a, b, settings)
     assert result.verdict == "different"

@@ -23,6 +23,14 @@ from harness.stats import jackknife
 from harness.stats.draws import DrawFamily
 from harness.stats.resampled_difference import difference_of_statistics
 
+REFERENCES = [
+    "a dog runs in the park",
+    "two cats sleep on a bed",
+    "a red bus drives by",
+    "a boat lies on the lake",
+    "one man waits there",
+]
+
 
 class Mean(MeanMetric):
     """Mean of the first column."""
@@ -69,7 +77,8 @@ def outcome_of(metric, a, b, draws=300):
 
 def test_additive_and_general_metrics_agree_with_the_reduction_of_each_pair():
     rng = np.random.default_rng(0)
-    a, b = data(rng), data(rng)
+    a = data(rng)
+    b = data(rng)
     for metric in (Mean(), Ratio()):
         expected = difference_of_statistics(
             metric.reduce, a.stats, b.stats, DrawFamily(40, 300, 0)
@@ -85,7 +94,8 @@ def test_additive_and_general_metrics_agree_with_the_reduction_of_each_pair():
 
 def test_a_reduction_that_disagrees_with_its_addends_is_not_additive():
     rng = np.random.default_rng(1)
-    a, b = data(rng), data(rng)
+    a = data(rng)
+    b = data(rng)
     result = outcome_of(Ratio(), a, b)
     assert result.reported.difference == pytest.approx(
         Ratio().reduce(a.stats) - Ratio().reduce(b.stats), rel=1e-12
@@ -95,7 +105,8 @@ def test_a_reduction_that_disagrees_with_its_addends_is_not_additive():
 
 def test_examples_undefined_for_one_system_are_left_out_of_both():
     rng = np.random.default_rng(2)
-    a, b = data(rng, missing=(0, 3)), data(rng, missing=(5,))
+    a = data(rng, missing=(0, 3))
+    b = data(rng, missing=(5,))
     result = outcome_of(Mean(), a, b)
     both = [k for k in range(40) if k not in (0, 3, 5)]
     assert result.n == 37
@@ -105,7 +116,8 @@ def test_examples_undefined_for_one_system_are_left_out_of_both():
 
 def test_scores_that_differ_by_rounding_are_equal():
     rng = np.random.default_rng(6)
-    a, b = data(rng), data(rng)
+    a = data(rng)
+    b = data(rng)
     b.stats[:] = a.stats
     b.scores[:] = a.scores * (1 + 1e-15)
     a.scores[0], b.scores[0] = 1.0, 2.0
@@ -124,7 +136,8 @@ def test_a_number_that_cannot_be_resampled_has_a_note(metric):
 
 def test_missing_statistics_have_a_note():
     rng = np.random.default_rng(4)
-    a, b = data(rng), data(rng)
+    a = data(rng)
+    b = data(rng)
     assert "no statistics" in outcome_of(Mean(), a, SystemData(None, b.scores)).note
     undefined = SystemData(np.full((40, 2), np.nan), np.full(40, np.nan))
     result = outcome_of(Mean(), a, undefined)
@@ -197,7 +210,9 @@ class Corpus(Ratio):
 
 def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_once_for_a_system():
     rng = np.random.default_rng(5)
-    a, b, c = data(rng, missing=(0,)), data(rng, missing=(0,)), data(rng, missing=(0,))
+    a = data(rng, missing=(0,))
+    b = data(rng, missing=(0,))
+    c = data(rng, missing=(0,))
     metric = Corpus()
     results = list(
         paired_tests(
@@ -207,11 +222,10 @@ def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_on
     )
     # each pair verifies once that the number is no function of sums
     assert metric.calls == 3 * 6 + 3
-    whole, parts = (
-        Ratio().reduce(a.stats[1:]),
-        [metric.left_out(side.stats[1:], 7).values for side in (a, b)],
-    )
-    reported, difference = results[0].reported, LeftOut(parts[0] - parts[1], 0.2, 4)
+    whole = Ratio().reduce(a.stats[1:])
+    parts = [metric.left_out(side.stats[1:], 7).values for side in (a, b)]
+    reported = results[0].reported
+    difference = LeftOut(parts[0] - parts[1], 0.2, 4)
     assert reported.difference == pytest.approx(whole - Ratio().reduce(b.stats[1:]))
     assert reported.ci95 == jackknife.interval_of_parts(reported.difference, difference)
     assert reported.p_value == jackknife.p_value_of_parts(
@@ -225,7 +239,8 @@ def test_threads_do_not_change_the_tests_and_a_number_is_computed_once_for_all_o
     monkeypatch,
 ):
     rng = np.random.default_rng(21)
-    systems, reduced = [data(rng) for _ in range(6)], []
+    systems = [data(rng) for _ in range(6)]
+    reduced = []
 
     class Counted(Corpus):
         def left_out(self, stats, seed):
@@ -256,7 +271,8 @@ def test_an_error_in_a_thread_reaches_the_caller():
             raise HarnessError("is broken")
 
     rng = np.random.default_rng(22)
-    a, b = data(rng), data(rng)
+    a = data(rng)
+    b = data(rng)
     with pytest.raises(HarnessError, match="is broken"):
         list(paired_tests([PairedMetric(Broken(), a, b)] * 3, DrawFamily(40, 200, 0)))
 
@@ -307,7 +323,8 @@ def clustered(rng, clusters=60, size=4, correlation=0.3):
     """
     common = np.sqrt(correlation) * rng.standard_normal((clusters, 1))
     noise = np.sqrt(1 - correlation) * rng.standard_normal((clusters, size))
-    difference, base = (common + noise).ravel(), rng.standard_normal(clusters * size)
+    difference = (common + noise).ravel()
+    base = rng.standard_normal(clusters * size)
     return [
         SystemData(
             (base + sign * difference / 2)[:, None], base + sign * difference / 2
@@ -339,7 +356,8 @@ def test_exchanges_of_clusters_keep_the_size_of_the_test_where_examples_correlat
 def test_metrics_that_are_no_sums_are_compared_by_clusters():
     rng = np.random.default_rng(12)
     clusters = np.repeat(np.arange(30), 3)
-    a, b = data(rng, n=90), data(rng, n=90)
+    a = data(rng, n=90)
+    b = data(rng, n=90)
     general, own = (
         next(
             iter(
@@ -370,7 +388,8 @@ def test_metrics_that_are_no_sums_are_compared_by_clusters():
 
 def test_one_cluster_has_no_interval_and_no_bootstrap():
     rng = np.random.default_rng(13)
-    a, b = data(rng, n=20), data(rng, n=20)
+    a = data(rng, n=20)
+    b = data(rng, n=20)
     clusters = np.zeros(20, dtype=np.int64)
     mean, corpus = (
         next(
@@ -404,15 +423,6 @@ def bleu_pair(candidates_a, candidates_b, references, n=1):
         )
         sides.append(SystemData(scored.stats, scored.per_example(plan.metric)))
     return PairedMetric(plan.metric, *sides)
-
-
-REFERENCES = [
-    "a dog runs in the park",
-    "two cats sleep on a bed",
-    "a red bus drives by",
-    "a boat lies on the lake",
-    "one man waits there",
-]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])

@@ -25,6 +25,14 @@ from harness.rundir.records import ResultRecord
 from tests.support import metric_cases
 from tests.support.comparisons import SPEC
 
+ONE_MODEL = {
+    "task": "words",
+    "dataset": {"reader": "words"},
+    "models": ["echo"],
+    "metrics": ["length"],
+}
+CAPTIONS = ["one red car", "two dogs", "red dogs", "three red cars in a row"]
+
 
 def opened(*paths):
     return [ComparedRun.open(path) for path in paths]
@@ -86,14 +94,6 @@ def test_labels_have_the_decoding_where_the_run_has_several(project):
     assert labels == {"short m=1", "short m=2", "long m=1"}
 
 
-ONE_MODEL = {
-    "task": "words",
-    "dataset": {"reader": "words"},
-    "models": ["echo"],
-    "metrics": ["length"],
-}
-
-
 def differences(one, other):
     return differences_of_runs(
         [harness.evaluate(one), harness.evaluate(other)], ["r", "s"]
@@ -145,9 +145,6 @@ def test_only_sizes_on_which_a_number_depends_differ():
         assert not size_difference(other, sized("set", 2))
 
 
-CAPTIONS = ["one red car", "two dogs", "red dogs", "three red cars in a row"]
-
-
 @pytest.fixture
 def captions(tmp_path):
     """A data set of four examples and a file of candidates, as parts of a spec."""
@@ -175,7 +172,8 @@ def captions(tmp_path):
 
 def test_numbers_with_document_frequencies_of_other_examples_have_no_verdict(captions):
     spec = {**captions, "metrics": ["cider", "rouge"]}
-    whole, part = harness.evaluate(spec), harness.evaluate({**spec, "limit": 3})
+    whole = harness.evaluate(spec)
+    part = harness.evaluate({**spec, "limit": 3})
     cider, rouge = compare(whole, part)
     assert cider.better == "sizes differ" and cider.p_holm is None
     assert (

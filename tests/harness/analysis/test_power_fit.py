@@ -71,8 +71,10 @@ def test_terms_are_those_of_the_formula():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_form_error_grows_with_the_misfit_of_the_sizes_above_half_the_pilot(seed):
-    exact, misfit = exact_fit(seed), exact_fit(seed, add=1.0)
-    small, large = exact.form_error("candidates"), misfit.form_error("candidates")
+    exact = exact_fit(seed)
+    misfit = exact_fit(seed, add=1.0)
+    small = exact.form_error("candidates")
+    large = misfit.form_error("candidates")
     assert small is not None and large is not None
     assert 0.3 < small.rate < 0.7 and large.rate > 1.5 * small.rate
     # two of the prior; three and four candidates are held out

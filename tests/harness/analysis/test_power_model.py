@@ -118,7 +118,8 @@ def test_the_prediction_at_the_size_of_the_pilot_is_the_pilot(extrapolation):
 
 
 def test_more_examples_have_more_power_a_smaller_p_and_the_same_share(extrapolation):
-    few, many = extrapolation.predict(4, 4, 40), extrapolation.predict(4, 4, 400)
+    few = extrapolation.predict(4, 4, 40)
+    many = extrapolation.predict(4, 4, 400)
     assert many.p < few.p**5
     assert many.power > few.power
     assert many.share == few.share

@@ -53,7 +53,8 @@ def test_the_composition_of_examples():
 def test_a_run_is_rejected_when_its_combined_p_is_at_most_the_level(
     name, combine, level
 ):
-    rule, floors = RULES[name], np.tile(FLOORS, 10)
+    rule = RULES[name]
+    floors = np.tile(FLOORS, 10)
     critical = rule.critical(Composition.of(floors), len(floors), level)
     decided = []
     for seed in range(30):
@@ -89,7 +90,8 @@ def test_a_level_below_the_smallest_combined_p_is_not_reached():
 def test_power_is_the_share_of_simulated_runs_that_are_rejected(
     name, exponent, examples
 ):
-    rule, floor = RULES[name], 1 / 70
+    rule = RULES[name]
+    floor = 1 / 70
     for seed in range(3):
         p = pool_p(300, floor, exponent, seed)
         critical = rule.critical(Composition((70,), (1.0,)), examples, 0.05)

@@ -71,7 +71,8 @@ def test_equal_sources_are_not_shown_to_differ_and_the_power_is_told():
 
 
 def test_a_margin_makes_sources_equivalent():
-    a, b = source("a", 1, answers=20), source("b", 2, answers=20)
+    a = source("a", 1, answers=20)
+    b = source("b", 2, answers=20)
     assert (
         compare_sources(a, b, Settings(draws=99, power=False, margin=0.2)).verdict
         == "equivalent within margin"
@@ -150,7 +151,8 @@ def test_one_answer_per_prompt_has_one_line_and_unequal_numbers_are_accepted():
         any("one answer of each source per prompt" in note for note in single.notes)
         and single.verdict == "not shown"
     )
-    a, b = source("a", 1), source("b", 2)
+    a = source("a", 1)
+    b = source("b", 2)
     uneven = {
         name: texts[: 1 + k % 6] for k, (name, texts) in enumerate(b.answers.items())
     }
@@ -247,7 +249,8 @@ def test_a_total_change_is_found_on_every_night(night):
 
 
 def test_relabelings_are_added_while_the_p_value_is_small():
-    a, b = source("a", 1), source("b", 2)
+    a = source("a", 1)
+    b = source("b", 2)
     alike = compare_sources(a, b, Settings(alpha=5e-4, power=False))
     assert (alike.relabelings, alike.floor) == (
         1001,
@@ -371,10 +374,8 @@ def test_equal_answers_at_temperature_0_are_named_and_the_test_stays_valid():
 
 def test_prompts_without_differences_have_the_distance_0_and_single_answers_none():
     same_answers = {"1": ["x", "x"], "2": ["x", "x"]}
-    a, b = (
-        Source("a", {**same_answers, "3": ["u", "v"]}),
-        Source("b", {**same_answers, "3": ["w", "w"]}),
-    )
+    a = Source("a", {**same_answers, "3": ["u", "v"]})
+    b = Source("b", {**same_answers, "3": ["w", "w"]})
     alone = compare_sources(
         Source("a", {"3": ["u", "v"]}), Source("b", {"3": ["w", "w"]}), FAST
     ).effect
@@ -426,9 +427,7 @@ def test_answers_of_two_sources_are_drawn_independently(seed):
         and len(notes) == 2
     )
     shared = len(set(prompt.a) & set(prompt.b))
-    expected, deviation = (
-        500 * 500 / 600,
-        np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599)),
-    )
+    expected = 500 * 500 / 600
+    deviation = np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599))
     assert abs(shared - expected) < 5 * deviation
     assert sum(x == y for x, y in zip(prompt.a, prompt.b)) < 10

@@ -137,7 +137,8 @@ def test_the_accuracy_is_the_share_of_pairs_in_the_order_of_the_other_folds(prom
     half = (
         student_quantile(prompts - 1, 0.975) * (2 * shares.var(ddof=1) / prompts) ** 0.5
     )
-    low, high = max(shares.mean() - half, 0.0), min(shares.mean() + half, 1.0)
+    low = max(shares.mean() - half, 0.0)
+    high = min(shares.mean() + half, 1.0)
     assert effect.interval in (
         pytest.approx((low, high)),
         pytest.approx((min(low, 0.5), max(high, 0.5))),
@@ -179,7 +180,9 @@ def test_an_accuracy_without_an_interval_says_why(value, reason, case):
 
 @pytest.mark.slow
 def test_the_intervals_of_equal_sources_contain_the_truth():
-    accuracy, distance, runs = 0, 0, 400
+    accuracy = 0
+    distance = 0
+    runs = 400
     for run in range(runs):
         outcome = checked(run, prompts=10, answers=5)
         low, high = held_out_accuracy(

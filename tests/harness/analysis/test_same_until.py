@@ -60,9 +60,11 @@ def test_the_direction_is_that_of_the_standardised_shifts_of_each_prompt():
     ]
     answers = Answers(texts)
     values = answers.features()[1]
-    shift, variance = np.zeros(values.shape[1]), np.full(values.shape[1], 1e-12)
+    shift = np.zeros(values.shape[1])
+    variance = np.full(values.shape[1], 1e-12)
     for rows, n in ((values[3:8], 2), (values[8:15], 4)):
-        centred, total = rows - rows.mean(axis=0), len(rows)
+        centred = rows - rows.mean(axis=0)
+        total = len(rows)
         shift += centred[:n].sum(axis=0)
         variance += (centred**2).sum(axis=0) * n * (total - n) / (total * (total - 1))
     z = np.array([x if abs(x) > 1.5 else 0.0 for x in shift / np.sqrt(variance)])

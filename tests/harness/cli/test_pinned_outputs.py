@@ -127,7 +127,8 @@ def hide_varying(text: str) -> str:
 @pytest.fixture(scope="module", autouse=True)
 def folder(tmp_path_factory):
     """A folder with the inputs and the finished runs, which is the current one."""
-    path, before = tmp_path_factory.mktemp("pinned"), Path.cwd()
+    path = tmp_path_factory.mktemp("pinned")
+    before = Path.cwd()
     os.chdir(path)
     write_inputs()
     write_many()

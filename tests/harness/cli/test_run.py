@@ -167,7 +167,8 @@ def test_a_batch_of_equal_scores_confirms_no_width(
     most first batches have one score alone.
     """
     monkeypatch.chdir(tmp_path)
-    rng, rows = random.Random(0), []
+    rng = random.Random(0)
+    rows = []
     for k in range(400):
         reference, others = (
             " ".join(rng.choices(letters, k=rng.randint(5, 9)))

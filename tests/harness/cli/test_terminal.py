@@ -24,6 +24,19 @@ OWN = re.compile(
 FORBIDDEN = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]"
 )
+SCORE = [
+    "score",
+    "a.jsonl",
+    "b.jsonl",
+    "--references",
+    "refs.jsonl",
+    "-m",
+    "distinct,rouge",
+    "--label",
+    f"A {HOSTILE}",
+    "--label",
+    "B",
+]
 
 
 def check(output: bytes, *texts: str) -> None:
@@ -69,21 +82,6 @@ def hostile(project):
         ]
         (project / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     return project
-
-
-SCORE = [
-    "score",
-    "a.jsonl",
-    "b.jsonl",
-    "--references",
-    "refs.jsonl",
-    "-m",
-    "distinct,rouge",
-    "--label",
-    f"A {HOSTILE}",
-    "--label",
-    "B",
-]
 
 
 @pytest.mark.slow

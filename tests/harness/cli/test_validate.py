@@ -9,6 +9,11 @@ import pytest
 from harness.cli.main import main
 
 TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
+DATA = """task: t
+dataset: {reader: jsonl, path: refs.jsonl}
+models: [{predictions: {path: c.jsonl}}]
+metrics: [rouge]
+"""
 
 
 def test_a_valid_spec_is_described_and_nothing_is_written(project, capsys):
@@ -46,13 +51,6 @@ def test_json(project, capsys):
 )
 def test_a_view_with_one_result_per_cell_is_valid(project, view):
     assert main(["validate", "spec.yaml", *TWO_SIZES, "--set", f"views=[{view}]"]) == 0
-
-
-DATA = """task: t
-dataset: {reader: jsonl, path: refs.jsonl}
-models: [{predictions: {path: c.jsonl}}]
-metrics: [rouge]
-"""
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,8 @@ def column(values) -> np.ndarray:
 
 @given(arrays(np.float64, st.integers(1, 12), elements=Finite))
 def test_equal_weights_give_the_mean(values):
-    metric, stats = Scaled(), column(values)
+    metric = Scaled()
+    stats = column(values)
     assert metric.reduce(stats) == pytest.approx(values.mean(), rel=1e-9, abs=1e-6)
     (weighted,) = metric.reduce(stats, np.ones((1, len(values))))
     assert weighted == pytest.approx(metric.reduce(stats), rel=1e-9, abs=1e-6)

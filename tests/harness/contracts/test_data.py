@@ -58,7 +58,8 @@ def test_values_are_immutable(instance):
 
 
 def test_decodings_are_hashable_although_options_are_not():
-    one, other = Decoding(options={"alpha": [1]}), Decoding(options={"alpha": [2]})
+    one = Decoding(options={"alpha": [1]})
+    other = Decoding(options={"alpha": [2]})
     assert hash(one) == hash(other)
     assert one != other
     assert Decoding(temperature=0.5) == Decoding(temperature=0.5)

@@ -13,6 +13,27 @@ import pytest
 from harness.files.checksums import LIST, find_damage, record_checksums
 
 ROOT = Path(__file__).parents[3]
+TABLE = (
+    (ROOT / "docs" / "testing.md")
+    .read_text(encoding="utf-8")
+    .partition("## Damaged caches")[2]
+    .partition("\n## ")[0]
+)
+MODULES = {
+    "adapters/harness_models/shared/training/model_cache.py": ("KIND/KEY/",),
+    "harness/files/media.py": ("media/",),
+    "harness/files/user_path.py": (),
+    "harness/llm/store.py": ("answers/", "judges/"),
+    "kernels/caption_kernels/lexicon/installed.py": (
+        "meteor/*.lexicon",
+        "meteor/*.sha256",
+        "meteor/*.lock",
+    ),
+    "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
+}
+"""Modules that write below the folder of caches,
+and the rows of their files in the table.
+"""
 
 
 @pytest.fixture
@@ -95,29 +116,6 @@ def test_the_list_of_a_file_lies_beside_it(tmp_path):
     assert find_damage(path) == path
 
 
-TABLE = (
-    (ROOT / "docs" / "testing.md")
-    .read_text(encoding="utf-8")
-    .partition("## Damaged caches")[2]
-    .partition("\n## ")[0]
-)
-MODULES = {
-    "adapters/harness_models/shared/training/model_cache.py": ("KIND/KEY/",),
-    "harness/files/media.py": ("media/",),
-    "harness/files/user_path.py": (),
-    "harness/llm/store.py": ("answers/", "judges/"),
-    "kernels/caption_kernels/lexicon/installed.py": (
-        "meteor/*.lexicon",
-        "meteor/*.sha256",
-        "meteor/*.lock",
-    ),
-    "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
-}
-"""Modules that write below the folder of caches,
-and the rows of their files in the table.
-"""
-
-
 def test_every_file_of_the_cache_is_in_the_table():
     sources = [
         path
@@ -141,10 +139,8 @@ def test_every_row_of_the_table_names_a_test_that_is_there():
     rows = [line for line in TABLE.splitlines() if line.startswith("| `")]
     assert len(rows) == sum(map(len, MODULES.values()))
     for row in rows:
-        names, paths = (
-            re.findall(r"`(test_\w+)`", row),
-            re.findall(r"\(\.\./(\S+)\)", row),
-        )
+        names = re.findall(r"`(test_\w+)`", row)
+        paths = re.findall(r"\(\.\./(\S+)\)", row)
         assert (names and len(paths) == 1) or "holds nothing" in row
         for name in names:
             assert f"def {name}(" in (ROOT / paths[0]).read_text(encoding="utf-8")

@@ -8,6 +8,13 @@ from harness.errors import InputError
 from harness.files.dataset_source import DatasetSource, has_saved_state, loaded_commit
 
 datasets = pytest.importorskip("datasets")
+SLICES = [
+    ("test", [100, 101, 102, 103, 104]),
+    ("train[:3]", [0, 1, 2]),
+    ("train[2:4]+test[4:]", [2, 3, 104]),
+    ("train[8:99]", [8, 9]),
+]
+COUNTED = [("train[10%:30%]", [1, 2]), ("train[-2:]", [8, 9]), ("test[:-4]", [100])]
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +39,6 @@ def values(path, split=None, *, streaming=False):
         row["x"]
         for row in DatasetSource(str(path), split=split, streaming=streaming).load()
     ]
-
-
-SLICES = [
-    ("test", [100, 101, 102, 103, 104]),
-    ("train[:3]", [0, 1, 2]),
-    ("train[2:4]+test[4:]", [2, 3, 104]),
-    ("train[8:99]", [8, 9]),
-]
-COUNTED = [("train[10%:30%]", [1, 2]), ("train[-2:]", [8, 9]), ("test[:-4]", [100])]
 
 
 @pytest.mark.parametrize("streaming", [False, True])

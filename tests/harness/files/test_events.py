@@ -8,14 +8,6 @@ from harness.errors import InputError
 from harness.files.events import has_times, resolve_events
 from harness.files.records import Record
 
-
-def resolve(fields, events, captions="sentences") -> list[dict[str, object]]:
-    return [
-        dict(row.fields)
-        for row in resolve_events([Record("f:1", fields)], "id", captions, events)
-    ]
-
-
 FORMS = [
     {
         "id": "v",
@@ -42,6 +34,13 @@ FORMS = [
         ],
     },
 ]
+
+
+def resolve(fields, events, captions="sentences") -> list[dict[str, object]]:
+    return [
+        dict(row.fields)
+        for row in resolve_events([Record("f:1", fields)], "id", captions, events)
+    ]
 
 
 @pytest.mark.parametrize("fields", FORMS)

@@ -14,6 +14,9 @@ import pytest
 from harness.errors import InputError
 from harness.files.forms import FORM_TABLE, Sample, existing_captions, read_form
 
+BOTH = {"1": "a dog", "2": "a cat"}
+BY_POSITION = {None: ["a dog", "a cat"]}
+
 
 def lines(*records):
     return "\n".join(map(json.dumps, records))
@@ -64,8 +67,6 @@ def gemini(text, **others):
     }
 
 
-BOTH = {"1": "a dog", "2": "a cat"}
-BY_POSITION = {None: ["a dog", "a cat"]}
 CASES = [
     (
         "lm-eval",

@@ -25,6 +25,36 @@ from harness.files.media import (
 )
 
 datasets = pytest.importorskip("datasets")
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+HEADS = [
+    PNG,
+    b"\xff\xd8\xff\xe0\0\x10JFIF",
+    b"GIF89a\x01\0\x01\0",
+    b"RIFF\x24\0\0\0WEBPVP8 ",
+    b"RIFF\x24\0\0\0WAVEfmt ",
+    b"fLaC\0\0\0\x22",
+    b"OggS\0\x02",
+    b"ID3\x04\0",
+    b"\xff\xfb\x90\x64\0",
+    b"\xff\xf1\x50\x80\x02",
+    b"\0\0\0\x20ftypisom",
+    b"\0\0\0\x08wide\0\0",
+    b"\x1aE\xdf\xa3\x01",
+    b"RIFF\x24\0\0\0AVI LIST",
+    b"BM\x36\0\0\0",
+    b"II*\0\x08",
+    b"MM\0*\0",
+    b"\0\0\0\x0cjP  ",
+    b"FLV\x01\x05\0",
+    b"\0\0\x01\xba\x44",
+    b"G@\0\x10\0",
+    b"0&\xb2u\x8ef\xcf\x11",
+    b"FORM\0\0\x01\0AIFFCOMM",
+    b"#!AMR\n\x04",
+    b".snd\0\0\0\x18",
+    b"caff\0\x01",
+    b"P6\n8 8\n255\n\0\x01",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -46,9 +76,6 @@ def cell(tmp_path):
     return MediaCell(
         DatasetSource(str(tmp_path / "a folder"), split="train"), "audio", 1, "b c.wav"
     )
-
-
-PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
 def content(media, folder=None):
@@ -120,37 +147,6 @@ def test_a_file_that_is_no_media_is_not_opened(tmp_path, text):
             InputError, match=r"a\.png: is no image, video or sound by its content"
         ):
             open_media(name, folder)
-
-
-HEADS = [
-    PNG,
-    b"\xff\xd8\xff\xe0\0\x10JFIF",
-    b"GIF89a\x01\0\x01\0",
-    b"RIFF\x24\0\0\0WEBPVP8 ",
-    b"RIFF\x24\0\0\0WAVEfmt ",
-    b"fLaC\0\0\0\x22",
-    b"OggS\0\x02",
-    b"ID3\x04\0",
-    b"\xff\xfb\x90\x64\0",
-    b"\xff\xf1\x50\x80\x02",
-    b"\0\0\0\x20ftypisom",
-    b"\0\0\0\x08wide\0\0",
-    b"\x1aE\xdf\xa3\x01",
-    b"RIFF\x24\0\0\0AVI LIST",
-    b"BM\x36\0\0\0",
-    b"II*\0\x08",
-    b"MM\0*\0",
-    b"\0\0\0\x0cjP  ",
-    b"FLV\x01\x05\0",
-    b"\0\0\x01\xba\x44",
-    b"G@\0\x10\0",
-    b"0&\xb2u\x8ef\xcf\x11",
-    b"FORM\0\0\x01\0AIFFCOMM",
-    b"#!AMR\n\x04",
-    b".snd\0\0\0\x18",
-    b"caff\0\x01",
-    b"P6\n8 8\n255\n\0\x01",
-]
 
 
 @pytest.mark.parametrize("head", HEADS)

@@ -13,6 +13,8 @@ from harness.files.forms import read_form
 from harness.files.neighbours import inspect_rows, is_archive, lm_eval_rows
 from harness.files.records import Record
 
+NAN = float("nan")
+
 
 def lm_eval(doc, texts, name="none"):
     return Record(
@@ -96,9 +98,6 @@ def test_every_document_has_its_responses_where_one_has_more():
         for k, texts in enumerate((["a"], ["a", "b"]))
     ]
     assert [row.fields["resps"] for row in lm_eval_rows(rows)] == [["a"], ["a", "b"]]
-
-
-NAN = float("nan")
 
 
 def test_nan_is_read_in_logs_alone(tmp_path):
@@ -211,7 +210,8 @@ def test_an_archive_with_zstandard(tmp_path):
     """inspect compresses the members with method 93; the archive is written as stored
     bytes and its methods are changed.
     """
-    path, content = tmp_path / "log.eval", json.dumps(sample("b", ["a dog"])).encode()
+    path = tmp_path / "log.eval"
+    content = json.dumps(sample("b", ["a dog"])).encode()
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(content)

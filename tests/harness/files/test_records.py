@@ -225,7 +225,8 @@ def test_parquet_of_many_more_rows_than_bytes(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["wide.csv", "wide.tsv", "wide.parquet"])
 def test_more_columns_than_a_table_has(tmp_path, name):
-    file, names = tmp_path / name, [f"c{k}" for k in range(10_001)]
+    file = tmp_path / name
+    names = [f"c{k}" for k in range(10_001)]
     if name.endswith("parquet"):
         pq.write_table(pa.table({column: ["a"] for column in names}), file)
     else:

@@ -33,6 +33,7 @@ models:
 metrics: [length]
 bootstrap: {samples: 0}
 """
+KEY = "sk-AbC/dEf+ghi_jkl=mno"
 
 
 @pytest.fixture(autouse=True)
@@ -151,9 +152,6 @@ def test_the_longer_secret_is_replaced_first():
     remember("abcdefghi", "B")
     assert redact("abcdefghi abcdef") == "B A"
     assert redact_values({"x": ("abcdef", 1)}) == {"x": ["A", 1]}
-
-
-KEY = "sk-AbC/dEf+ghi_jkl=mno"
 
 
 @pytest.mark.parametrize(

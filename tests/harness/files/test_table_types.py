@@ -23,10 +23,8 @@ def test_frames_are_rows():
 
 
 def test_series_are_aligned_by_their_labels():
-    first, second = (
-        pd.Series(["a", "b", "c"], index=[7, 8, 9]),
-        pd.Series(["C", "A", "B"], index=[9, 7, 8]),
-    )
+    first = pd.Series(["a", "b", "c"], index=[7, 8, 9])
+    second = pd.Series(["C", "A", "B"], index=[9, 7, 8])
     assert (
         order_of_labels(first, second)
         == order_of_labels(first.to_frame(), second)

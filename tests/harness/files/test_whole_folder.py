@@ -137,7 +137,8 @@ def test_files_and_names_are_on_the_disk_before_the_folder_takes_its_place(
     tmp_path, monkeypatch
 ):
     synced: list[str] = []
-    real_fsync, real_replace = os.fsync, os.replace
+    real_fsync = os.fsync
+    real_replace = os.replace
 
     def fsync(descriptor):
         synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)

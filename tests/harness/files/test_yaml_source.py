@@ -47,7 +47,8 @@ def test_unknown_keys_have_the_line_of_their_ancestor():
 
 
 def test_parts_keep_their_places_when_they_move():
-    located, other = loads(TEXT, "a.yaml"), loads("x: 1\nmodels: [best]\n", "b.yaml")
+    located = loads(TEXT, "a.yaml")
+    other = loads("x: 1\nmodels: [best]\n", "b.yaml")
     located.put(("models",), other.data["models"], other.part(("models",)))
     assert located.data["models"] == ["best"]
     assert located.where(("models", 0)) == "b.yaml:2"

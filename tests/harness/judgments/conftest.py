@@ -19,7 +19,8 @@ class Length(MeanMetric):
     """
 
     def __init__(self, *, sign=1, undefined=()):
-        self.sign, self.undefined = sign, tuple(undefined)
+        self.sign = sign
+        self.undefined = tuple(undefined)
         self.spec = MetricSpec(
             "length" if sign > 0 else "cost", higher_is_better=sign > 0
         )

@@ -110,7 +110,8 @@ def test_the_mean_over_items_or_systems(statistic, grouping):
     }[statistic]
     expected = []
     for k in np.unique(group):
-        x, h = scores[group == k, 0], human[group == k]
+        x = scores[group == k, 0]
+        h = human[group == k]
         if np.ptp(h):
             expected.append(oracle(x, h)[0] if np.ptp(x) else 0.0)
     assert value(rows, scores, statistic) == pytest.approx(np.mean(expected), abs=1e-12)
@@ -130,7 +131,8 @@ def test_the_mean_over_items_or_systems(statistic, grouping):
 def test_a_group_without_differences_between_its_judgments_has_no_correlation(
     statistic,
 ):
-    scores, human = np.array([1.0, 2, 3, 1, 2, 5, 5]), np.array([1.0, 2, 3, 4, 4, 1, 2])
+    scores = np.array([1.0, 2, 3, 1, 2, 5, 5])
+    human = np.array([1.0, 2, 3, 4, 4, 1, 2])
     found = correlate_groups(
         statistic, scores, human, np.array([3, 3, 3, 0, 0, 1, 1]), 4
     )
@@ -342,7 +344,8 @@ def test_pairs_of_rated_captions():
 def test_a_true_label_may_mean_a_bad_caption():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(4)
-    label, scores = rng.random(30) < 0.4, rng.normal(size=(30, 1))
+    label = rng.random(30) < 0.4
+    scores = rng.normal(size=(30, 1))
     captions = tuple(
         JudgedCaption(k // 3, ("x",), "", (float(v),)) for k, v in enumerate(label)
     )
@@ -474,10 +477,8 @@ def test_draws_are_columns():
 def test_the_threshold_maximises_the_accuracy():
     rng = np.random.default_rng(3)
     for _ in range(20):
-        d, human = (
-            np.round(rng.normal(size=40), 1),
-            rng.integers(-1, 2, 40).astype(float),
-        )
+        d = np.round(rng.normal(size=40), 1)
+        human = rng.integers(-1, 2, 40).astype(float)
         epsilon = calibrated_epsilon(d, human)
         values = {
             e: correctness(d, human, "epsilon", e).mean() for e in (0.0, *np.abs(d))
@@ -574,10 +575,8 @@ def wmt(golden):
 
 
 def rows_of_wmt(wmt, **keys):
-    people, segments = (
-        wmt["scores"]["people"],
-        len(wmt["scores"]["people"]) // wmt["systems"],
-    )
+    people = wmt["scores"]["people"]
+    segments = len(wmt["scores"]["people"]) // wmt["systems"]
     captions = tuple(
         JudgedCaption(k % segments, (str(k),), f"s{k // segments}", (score,))
         for k, score in enumerate(people)
@@ -593,10 +592,8 @@ def rows_of_wmt(wmt, **keys):
 @pytest.mark.parametrize("metric", ["fine", "coarse"])
 @pytest.mark.parametrize("grouping", ["none", "item", "system"])
 def test_groupings_of_mt_metrics_eval(wmt, metric, grouping):
-    rows, scores = (
-        rows_of_wmt(wmt, grouping=grouping),
-        np.array(wmt["scores"][metric])[:, None],
-    )
+    rows = rows_of_wmt(wmt, grouping=grouping)
+    scores = np.array(wmt["scores"][metric])[:, None]
     found = {
         name: value(rows, scores, name)
         for name in ("pearson", "spearman", "kendall_b", "kendall_c")
@@ -606,14 +603,10 @@ def test_groupings_of_mt_metrics_eval(wmt, metric, grouping):
 
 @pytest.mark.parametrize("metric", ["fine", "coarse"])
 def test_accuracy_with_ties_and_soft_pairwise_accuracy_of_mt_metrics_eval(wmt, metric):
-    rows, scores = (
-        rows_of_wmt(wmt, ties="epsilon"),
-        MetricScores(np.array(wmt["scores"][metric])[:, None]),
-    )
-    accuracy, golden = (
-        agreements(rows, scores, "accuracy")["all"],
-        wmt["values"][metric],
-    )
+    rows = rows_of_wmt(wmt, ties="epsilon")
+    scores = MetricScores(np.array(wmt["scores"][metric])[:, None])
+    accuracy = agreements(rows, scores, "accuracy")["all"]
+    golden = wmt["values"][metric]
     assert accuracy.reduce(np.ones((1, rows.items)))[0] == pytest.approx(
         golden["accuracy_by_item"], abs=1e-12
     )

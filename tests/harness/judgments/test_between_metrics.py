@@ -29,6 +29,7 @@ from harness.stats.metric_tests import (
 from harness.stats.multiplicity import holm
 
 ITEMS = 40
+MEAN = {"groups": {"by": "kind", "headline": "mean"}}
 
 
 def rows(statistic, **keys):
@@ -246,15 +247,14 @@ def test_williams_needs_one_row_per_item():
 def test_all_captions_of_an_item_are_exchanged(statistic, keys):
     judged, human = rows(statistic, tests={"draws": 4000}, **keys)
     kept = judged.judgments.captions[:28]  # seven items: 128 exchanges
-    judged, human = (
-        JudgmentRows(replace(judged.judgments, captions=kept), judged.spec),
-        human[:28],
-    )
+    judged = JudgmentRows(replace(judged.judgments, captions=kept), judged.spec)
+    human = human[:28]
     a, b = (
         m.scores[:, 0] - m.scores[:, 0].mean()
         for m in (metrics(human)[0], metrics(human)[2])
     )
-    a, b = a / a.std(), b / b.std()
+    a = a / a.std()
+    b = b / b.std()
 
     def agreement(scores):
         return agreements(judged, MetricScores(scores[:, None]), statistic)[
@@ -416,9 +416,6 @@ def few(statistic, unit="item", draws=100, **keys):
     ), [MetricScores(scores) for scores in drawn]
 
 
-MEAN = {"groups": {"by": "kind", "headline": "mean"}}
-
-
 @pytest.mark.parametrize(
     ("statistic", "unit", "keys"),
     [
@@ -482,7 +479,8 @@ def test_the_human_scores_of_a_file_are_those_of_the_test(statistic, oracle):
     )
     p = compare_metrics(JudgmentRows(of_file, judged.spec), both, [0.5, 0.4]).raw[0, 1]
     a, b = (metric.scores.mean(axis=1) for metric in both)
-    usable, system = np.isfinite(a) & np.isfinite(b), np.arange(32) % 4
+    usable = np.isfinite(a) & np.isfinite(b)
+    system = np.arange(32) % 4
 
     def correlation(drawn):
         means = np.array(
@@ -530,10 +528,11 @@ def test_a_system_without_a_row_that_two_metrics_share_leaves_no_test(statistic)
 def test_tau_b_of_the_rows_that_two_metrics_share_is_tested_by_leaving_out_items(keys):
     judged, both = few("kendall_b", **keys)
     a, b = (metric.scores.mean(axis=1) for metric in both)
-    usable, item = np.isfinite(a) & np.isfinite(b), np.arange(32) // 4
-    human, group = (
-        judged.rated.human,
-        np.array([c.meta["kind"] if keys else "" for c in judged.judgments.captions]),
+    usable = np.isfinite(a) & np.isfinite(b)
+    item = np.arange(32) // 4
+    human = judged.rated.human
+    group = np.array(
+        [c.meta["kind"] if keys else "" for c in judged.judgments.captions]
     )
     differences = []
     for left_out in range(-1, 8):
@@ -554,11 +553,9 @@ def test_tau_b_of_the_rows_that_two_metrics_share_is_tested_by_leaving_out_items
 def test_coefficients_of_items_are_exchanged_where_items_are(unit):
     judged, both = few("pearson", unit, grouping="item")
     a, b = (metric.scores.mean(axis=1) for metric in both)
-    usable, item, human = (
-        np.isfinite(a) & np.isfinite(b),
-        np.arange(32) // 4,
-        judged.rated.human,
-    )
+    usable = np.isfinite(a) & np.isfinite(b)
+    item = np.arange(32) // 4
+    human = judged.rated.human
     p = compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1]
     within = [
         [
@@ -591,7 +588,8 @@ def test_credits_of_pairs_are_exchanged_by_item_or_one_by_one(unit, keys):
     )
     scores = human + noise
     scores[0, 4] = scores[1, [11, 16]] = np.nan
-    preferred, credits = np.array([pair.preference for pair in pairs]), []
+    preferred = np.array([pair.preference for pair in pairs])
+    credits = []
     for values in scores:
         difference = values[0:60:2] - values[1:60:2]
         counts = np.isfinite(difference) & (preferred != 0)
@@ -672,7 +670,8 @@ def test_perm_both_and_williams_of_mt_metrics_eval(golden, monkeypatch):
 @pytest.mark.parametrize("groups", [None, {"by": "kind", "headline": "mean"}])
 def test_tau_b_by_item_is_tested_by_leaving_out_items(groups):
     judged, human = rows("kendall_b", **({"groups": groups} if groups else {}))
-    scores, item = metrics(human), np.arange(len(human)) // 4
+    scores = metrics(human)
+    item = np.arange(len(human)) // 4
     tests = compare_metrics(judged, scores, [0.5, 0.4, 0.1])
     kind = judged.rated.groups if groups else np.full(len(human), "all")
     tau = [

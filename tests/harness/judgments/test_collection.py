@@ -9,6 +9,8 @@ from harness.judgments.collection import Collection, equal_references, marked_re
 from harness.judgments.plan import read_judgments
 from harness.spec.judgment_models import JudgmentSource
 
+REFERENCES = ["A dog , runs .", "dog", "a cat"]
+
 
 def collection(**keys):
     return Collection(
@@ -159,9 +161,6 @@ def test_pairs_add_two_captions():
     )
 
 
-REFERENCES = ["A dog , runs .", "dog", "a cat"]
-
-
 def test_the_marked_reference():
     assert marked_reference("a dog, runs.", REFERENCES, "f:1") == 0
     assert marked_reference("dog", REFERENCES, "f:1") == 1
@@ -215,7 +214,8 @@ def test_a_caption_by_a_person_that_is_no_reference_is_counted():
 
 
 def test_votes_of_one_caption_stand_together():
-    each, mean = collection(raters="each"), collection()
+    each = collection(raters="each")
+    mean = collection()
     captions = [
         JudgedCaption(item, (text,), system, (rating,))
         for item, system, text, rating in (

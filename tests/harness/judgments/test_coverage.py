@@ -48,10 +48,8 @@ def test_undefined_resamples_widen_the_interval(undefined):
     values = np.random.default_rng(1).normal(size=1000)
     some = values.copy()
     some[:undefined] = np.nan
-    ends, of_defined = (
-        interval_of_resamples(some).ends,
-        bootstrap.interval(some[undefined:]),
-    )
+    ends = interval_of_resamples(some).ends
+    of_defined = bootstrap.interval(some[undefined:])
     assert ends is not None and ends[0] < of_defined[0] and of_defined[1] < ends[1]
     # As many resamples lie beyond each end as when all are defined, whatever values the
     # undefined ones have.
@@ -221,7 +219,8 @@ def test_many_items_have_an_interval(statistic, plan, jsonl, length):
 def test_intervals_and_tests_do_not_depend_on_the_order_of_the_file(
     statistic, plan, jsonl, length
 ):
-    records, metrics = rated_items(60), [length(), length(sign=-1)]
+    records = rated_items(60)
+    metrics = [length(), length(sign=-1)]
     found = [
         execute(
             plan(

@@ -45,6 +45,66 @@ RECORDS = [
     for i in range(6)
     for k, s in enumerate("xyz")
 ]
+FIVE_PAIRS = [
+    {
+        "id": str(k),
+        "references": ["r"],
+        "first": f"{k} ab",
+        "second": f"{k} a",
+        "preference": 1 if k < 4 else -1,
+    }
+    for k in range(5)
+]
+"""The longer caption is the preferred one of all pairs but the last."""
+TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
+SCORING_RECORDS = [
+    {
+        "id": str(i),
+        "caption_a": TEXTS[i],
+        "caption_b": TEXTS[i - 1],
+        "votes": (-1) ** i,
+        "kind": "ab"[i % 2],
+        "references": [TEXTS[i] + " fast", TEXTS[i - 2]],
+    }
+    for i in range(4)
+]
+DOG = "the dog is running"
+BUS = "a red bus drives"
+MEN = "two men walk home"
+SPOKEN = [
+    (
+        [
+            ("i0", "a dog runs", DOG, 2),
+            ("i0", "cat", DOG, 1),
+            ("i0", "some cat here", DOG, 1.5),
+            ("i1", "a red bus", BUS, 5),
+            ("i1", "red", BUS, 3),
+        ],
+        [2 / 3, 0, 0, 1, 0.135],
+    ),
+    (
+        [
+            ("k", "zzz", MEN, 3),
+            ("k", "qqq qqq qqq", MEN, 1),
+            ("k", "men", MEN, 4),
+            ("m", "x", "snow lies there", 2),
+            ("n", "lies", "lies there", 5),
+        ],
+        [0, 0, 0.05, 0, 0.6],
+    ),
+    (
+        [
+            ("a", "one", "red car", 1),
+            ("b", "two words", "blue sea", 3),
+            ("c", "now three words", "green hill", 2),
+            ("d", "sky", "sky", 4),
+        ],
+        [0, 0, 0, 1],
+    ),
+]
+"""Item, caption, reference and judgment of each caption;
+numbers in the order of their BLEU-1.
+"""
 
 
 @pytest.fixture
@@ -283,19 +343,6 @@ def test_undefined_metrics(plan, judgments, length):
         execute(plan(judgments, [length(undefined=texts)]))
 
 
-FIVE_PAIRS = [
-    {
-        "id": str(k),
-        "references": ["r"],
-        "first": f"{k} ab",
-        "second": f"{k} a",
-        "preference": 1 if k < 4 else -1,
-    }
-    for k in range(5)
-]
-"""The longer caption is the preferred one of all pairs but the last."""
-
-
 @pytest.mark.parametrize("samples", [0, 1, 2, 50])
 def test_the_standard_error_of_a_difference_is_that_of_the_same_resamples(
     plan, jsonl, length, samples
@@ -407,10 +454,8 @@ def test_a_statistic_of_a_difference_has_the_sign_of_the_row(plan, jsonl, length
             statistics=["pearson"],
         )
     )
-    better, worse = (
-        run.records[0].details["against"]["cost"],
-        run.records[1].details["against"]["length"],
-    )
+    better = run.records[0].details["against"]["cost"]
+    worse = run.records[1].details["against"]["length"]
     assert run.records[0].value > run.records[1].value
     assert better[f"{test}_t"] > 0 and worse[f"{test}_t"] == -better[f"{test}_t"]
     assert (
@@ -457,10 +502,8 @@ def test_a_metric_of_sets_on_single_captions_has_a_remark(level, value, rank, st
         metric=SimpleNamespace(plan=plan),
         values={("kendall_b", "all"): SimpleNamespace(value=value)},
     )
-    spec, judgments = (
-        SimpleNamespace(headline=("kendall_b", "all")),
-        SimpleNamespace(captions=[SimpleNamespace(texts=("a",))]),
-    )
+    spec = SimpleNamespace(headline=("kendall_b", "all"))
+    judgments = SimpleNamespace(captions=[SimpleNamespace(texts=("a",))])
     line = (
         "cr compares sets, and a single caption is a set of one: "
         f"{standing} (docs/judgments.md)"
@@ -495,7 +538,8 @@ def test_descriptions_of_a_task_may_change():
 
 
 def test_a_second_metric_is_added_in_the_same_folder(plan, judgments, length, tmp_path):
-    first, second = length(), length(sign=-1)
+    first = length()
+    second = length(sign=-1)
     execute(plan(judgments, [first]), output=tmp_path / "r")
     calls = first.calls
     run = execute(plan(judgments, [first, second]), output=tmp_path / "r")
@@ -859,20 +903,6 @@ def test_the_size_of_a_set_is_its_own_under_rotated_references(plan, jsonl, leng
     )
 
 
-TEXTS = ["a dog runs on the beach", "the dog", "a red car at night", "a car"]
-SCORING_RECORDS = [
-    {
-        "id": str(i),
-        "caption_a": TEXTS[i],
-        "caption_b": TEXTS[i - 1],
-        "votes": (-1) ** i,
-        "kind": "ab"[i % 2],
-        "references": [TEXTS[i] + " fast", TEXTS[i - 2]],
-    }
-    for i in range(4)
-]
-
-
 def scored(jsonl, corpus, metrics=("cider",)):
     task = {
         "task": "t",
@@ -952,43 +982,6 @@ def spoken(*rows):
         }
         for item, caption, reference, score in rows
     ]
-
-
-DOG, BUS, MEN = "the dog is running", "a red bus drives", "two men walk home"
-SPOKEN = [
-    (
-        [
-            ("i0", "a dog runs", DOG, 2),
-            ("i0", "cat", DOG, 1),
-            ("i0", "some cat here", DOG, 1.5),
-            ("i1", "a red bus", BUS, 5),
-            ("i1", "red", BUS, 3),
-        ],
-        [2 / 3, 0, 0, 1, 0.135],
-    ),
-    (
-        [
-            ("k", "zzz", MEN, 3),
-            ("k", "qqq qqq qqq", MEN, 1),
-            ("k", "men", MEN, 4),
-            ("m", "x", "snow lies there", 2),
-            ("n", "lies", "lies there", 5),
-        ],
-        [0, 0, 0.05, 0, 0.6],
-    ),
-    (
-        [
-            ("a", "one", "red car", 1),
-            ("b", "two words", "blue sea", 3),
-            ("c", "now three words", "green hill", 2),
-            ("d", "sky", "sky", 4),
-        ],
-        [0, 0, 0, 1],
-    ),
-]
-"""Item, caption, reference and judgment of each caption;
-numbers in the order of their BLEU-1.
-"""
 
 
 @pytest.mark.parametrize(("rows", "scores"), SPOKEN)

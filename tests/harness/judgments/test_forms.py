@@ -11,6 +11,8 @@ from harness.errors import InputError
 from harness.judgments.plan import make_judgment_plan, read_judgments
 from harness.spec.loading import load_specs
 
+HEAD = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
+
 
 @pytest.fixture
 def write(tmp_path):
@@ -226,9 +228,6 @@ def test_rankings(write, source):
     ):
         with pytest.raises(InputError, match=message):
             ranked(write, source, ranking)
-
-
-HEAD = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
 
 
 def test_errors_are_summed_by_rater(tmp_path, source):

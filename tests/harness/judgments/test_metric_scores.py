@@ -8,7 +8,8 @@ from harness.judgments.metric_scores import Agreement, MetricScores, count_unequ
 
 def test_differences_by_rounding_alone_are_ties():
     # BLEU-1 of 3 in 6 words and of 4 in 8 words, as the toolkit computes them.
-    first, second = 3 / (6 + 1e-9), 4 / (8 + 1e-9)
+    first = 3 / (6 + 1e-9)
+    second = 4 / (8 + 1e-9)
     assert first != second
     scores = MetricScores(np.array([first, second, 1.0, 0.9, 0.0, np.nan])[:, None])
     compared = scores.compare_pairs(np.array([0, 2, 4, 5]), np.array([1, 3, 4, 4]))
@@ -19,7 +20,8 @@ def test_differences_by_rounding_alone_are_ties():
 
 
 def test_sizes_that_count():
-    first, second = np.array([0, 0]), np.array([1, 2])
+    first = np.array([0, 0])
+    second = np.array([1, 2])
     scores = MetricScores(np.zeros((3, 1)), sizes={"references": np.array([4, 5, 4])})
     unequal = scores.sizes_differ(first, second)
     assert unequal.tolist() == [True, False] and count_unequal(unequal) == {
@@ -41,7 +43,8 @@ def test_sizes_that_count():
 
 def test_the_largest_difference_by_rounding_is_relative():
     scores = MetricScores(np.array([1e7, 1e7 - 1, 1e7 - 2, 0.5, 0.5001])[:, None])
-    first, second = np.array([0, 1, 0, 3, 4]), np.array([1, 0, 2, 4, 3])
+    first = np.array([0, 1, 0, 3, 4])
+    second = np.array([1, 0, 2, 4, 3])
     assert scores.compare_pairs(first, second)[:, 0].tolist() == pytest.approx(
         [0.0, 0.0, 2.0, -1e-4, 1e-4]
     )

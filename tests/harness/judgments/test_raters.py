@@ -345,7 +345,8 @@ def test_a_judge_of_labels_gives_the_nearest_label(rows_of):
         alternative={"alignment": "accuracy", "scale": [1, 4], "epsilon": 0.1},
     )
     # 3 is as near to 2 as to 4
-    scores, labels = [1.4, 3.1, 3.0, 9.0, 2.9], [1.0, 4, 2, 4, 2]
+    scores = [1.4, 3.1, 3.0, 9.0, 2.9]
+    labels = [1.0, 4, 2, 4, 2]
     found = judge_as_person(rows, np.array([*scores * 7, *scores[:4], np.nan]), None)[
         "alternative"
     ]
@@ -365,7 +366,8 @@ def test_a_judge_of_labels_gives_the_nearest_label(rows_of):
 
 
 def test_scores_within_bounds_are_mapped_to_the_scale(rows_of):
-    table, scores = PEOPLE[:40] % 5 + 1, TRUTH[:40] / 10
+    table = PEOPLE[:40] % 5 + 1
+    scores = TRUTH[:40] / 10
     rows = rows_of(
         table.tolist(), "kendall_b", alternative={"scale": [1, 6], "epsilon": 0.1}
     )
@@ -378,7 +380,8 @@ def test_scores_within_bounds_are_mapped_to_the_scale(rows_of):
 
 
 def test_a_test_needs_to_be_asked_for_and_enough_captions(rows_of):
-    few, many = PEOPLE[:20].tolist(), PEOPLE.tolist()
+    few = PEOPLE[:20].tolist()
+    many = PEOPLE.tolist()
     assert judge_as_person(
         rows_of(few, "kendall_b", alternative={}), TRUTH[:20], None
     ) == {"alternative": {}}
@@ -444,7 +447,8 @@ def test_one_vote_is_left_out_of_the_preference_of_each_pair(judged):
             records=PAIRS, source=OF_PAIRS, statistics=["accuracy", "accuracy_system"]
         )
     )
-    expected, counted = [], []
+    expected = []
+    counted = []
     for person in range(3):
         others = np.delete(VOTES, person, axis=1).sum(axis=1)
         expected.append(

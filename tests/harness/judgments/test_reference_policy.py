@@ -164,10 +164,8 @@ def test_a_sample_of_all_references_has_them_in_their_order(sample):
 
 
 def test_rotation_and_filling():
-    five, three = (
-        references(SET, own="keep", rotate=4)[0],
-        references(SET, own="keep", rotate=4)[3],
-    )
+    five = references(SET, own="keep", rotate=4)[0]
+    three = references(SET, own="keep", rotate=4)[3]
     assert five == [
         tuple(r for r in ITEMS[0].references if r != f"r{k}") for k in range(5)
     ]

@@ -20,7 +20,8 @@ from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.bradley_terry import strengths
 from harness.stats.metric_tests import permute_scores
 
-ITEMS, SYSTEMS = 30, 4
+ITEMS = 30
+SYSTEMS = 4
 
 
 def battles(statistic="pearson_system", preference=None, pairs=None, **keys):
@@ -28,7 +29,8 @@ def battles(statistic="pearson_system", preference=None, pairs=None, **keys):
     a tie now and then.
     """
     rng = np.random.default_rng(0)
-    captions, judged = [], []
+    captions = []
+    judged = []
     for item in range(ITEMS):
         for _ in range(2):
             a, b = (
@@ -72,7 +74,8 @@ def strengths_by_hand(rows, votes, weights):
     wins = np.zeros((SYSTEMS, SYSTEMS))
     for pair, vote in zip(rows.judgments.pairs, votes):
         a, b = (rows.judgments.captions[k] for k in (pair.first, pair.second))
-        i, j = int(a.system[1]), int(b.system[1])
+        i = int(a.system[1])
+        j = int(b.system[1])
         wins[i, j] += weights[a.item] * (1 + np.sign(vote)) / 2
         wins[j, i] += weights[a.item] * (1 - np.sign(vote)) / 2
     return strengths(wins)
@@ -405,7 +408,8 @@ def test_the_value_of_a_system_is_the_corpus_number_of_its_scored_captions():
 def test_human_scores_of_a_file_may_be_costs():
     table = {"a": 1.0, "c": 7.0, "b": 5.0, "other": 0.0}
     scores = np.arange(9.0)[::-1, None] ** 2
-    means, listed = scores.reshape(3, 3).mean(axis=1), [1.0, 5.0, 7.0]
+    means = scores.reshape(3, 3).mean(axis=1)
+    listed = [1.0, 5.0, 7.0]
     for better, sign in ((True, 1), (False, -1)):
         rows = rated(RATINGS, systems=table, higher_is_better=better)
         _, value = agree(
@@ -445,7 +449,8 @@ def test_soft_pairwise_accuracy_is_over_the_items_that_two_systems_share():
         MetricScores(scores.ravel()[:11, None]),
         "soft_pairwise_accuracy",
     )
-    first, second = [0, 0, 1], [1, 2, 2]
+    first = [0, 0, 1]
+    second = [1, 2, 2]
     assert value[0] == pytest.approx(
         soft_accuracy(human[first] - human[second], scores[first] - scores[second]),
         abs=0.005,

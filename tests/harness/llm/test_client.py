@@ -93,7 +93,8 @@ def test_connections_are_used_again(raw):
 
 def test_requests_are_spaced_by_the_rate(server):
     server.answer = lambda body: {"answer": 1}
-    now, starts = [100.0], []
+    now = [100.0]
+    starts = []
 
     async def sleep(seconds: float) -> None:
         starts.append(seconds)

@@ -19,6 +19,11 @@ BODY = {
     "temperature": 0.0,
     "top_k": 5,
 }
+VALUE = "Unsupported value: 'temperature' does not support 0.0 with this model."
+UNSUPPORTED = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
 
 
 def refusal(status: int, value: object, **headers: str) -> Refusal:
@@ -82,13 +87,6 @@ def test_redirects_and_quotas():
         )
         is None
     )
-
-
-VALUE = "Unsupported value: 'temperature' does not support 0.0 with this model."
-UNSUPPORTED = (
-    "Unsupported parameter: 'max_tokens' is not supported with this model. "
-    "Use 'max_completion_tokens' instead."
-)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ def test_a_flipped_bit_costs_few_rows_and_gives_no_wrong_one(tmp_path):
     for key, row in rows.items():
         answers.add(key, row)
     answers.close()
-    whole, random = answers.path.read_bytes(), np.random.default_rng(0)
+    whole = answers.path.read_bytes()
+    random = np.random.default_rng(0)
     lost = []
     for _ in range(150):
         content = bytearray(whole)

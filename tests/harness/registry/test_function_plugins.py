@@ -54,10 +54,8 @@ metrics: {overlap: {import: "mine_functions:overlap", summary: "Share of words"}
 distances: {jaccard: {import: "mine_functions:jaccard", summary: "Words"}}
 embeddings: {letters: {import: "mine_functions:letters", summary: "Letters"}}
 """
-CANDIDATES, REFERENCES = (
-    [["a cat", "cats"], ["a bus", "bus"]],
-    [["a dog runs", "a dog"], ["a red bus", "the bus"]],
-)
+CANDIDATES = [["a cat", "cats"], ["a bus", "bus"]]
+REFERENCES = [["a dog runs", "a dog"], ["a red bus", "the bus"]]
 
 
 @pytest.fixture
@@ -213,7 +211,8 @@ def test_lists_are_copies_and_nan_is_undefined():
     def greedy(candidates, references):
         return float("nan") if candidates.pop() == "b" else references.clear() or 1.0
 
-    candidates, references = [["a"], ["b"]], [["c"], ["d"]]
+    candidates = [["a"], ["b"]]
+    references = [["c"], ["d"]]
     result = harness.score(candidates, references, [greedy])
     assert (result["greedy"].value, result["greedy"].skipped) == (1.0, 1)
     assert (candidates, references) == ([["a"], ["b"]], [["c"], ["d"]])

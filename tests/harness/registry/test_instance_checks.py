@@ -15,6 +15,18 @@ from harness.errors import HarnessError
 from harness.registry import catalogue
 from harness.registry.instance_checks import PROTOCOLS, check_instance
 
+CODE = '''
+from harness.contracts import MeanMetric, MetricSpec
+
+class Bare(MeanMetric):
+    """No spec."""
+
+class Typed(MeanMetric):
+    """Plain types."""
+    def __init__(self, *, lower: bool = False, orders: list[int] = ()):
+        self.spec = "typed"
+'''
+
 
 class Whole(MeanMetric):
     spec = MetricSpec("whole", higher_is_better=True)
@@ -89,19 +101,6 @@ def test_an_incomplete_component_is_reported_with_its_registered_name(
         check_instance(kind, "component 'c'", instance)
     assert str(caught.value).startswith("component 'c'")
     assert "\n" not in str(caught.value)
-
-
-CODE = '''
-from harness.contracts import MeanMetric, MetricSpec
-
-class Bare(MeanMetric):
-    """No spec."""
-
-class Typed(MeanMetric):
-    """Plain types."""
-    def __init__(self, *, lower: bool = False, orders: list[int] = ()):
-        self.spec = "typed"
-'''
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,6 @@ from harness.errors import HarnessError
 from harness.registry import catalogue, current
 from harness.registry.local_code import describe, import_from, module_file
 
-
-def declare(project: Path, text: str) -> None:
-    """Replace the registry of the project."""
-    (project / "registry.yaml").write_text(f"provider: mine\n{text}\n")
-    catalogue._load.cache_clear()
-
-
 HOSTILE = [
     'metrics: {m: {import: "os:system"}}',
     'metrics: {m: {import: "subprocess:check_output"}}',
@@ -35,6 +28,12 @@ HOSTILE = [
     'adapters: {m: {import: "harness_metrics.ngram.bleu:Bleu"}}',
     'commands: {m: {import: "os:system"}}',
 ]
+
+
+def declare(project: Path, text: str) -> None:
+    """Replace the registry of the project."""
+    (project / "registry.yaml").write_text(f"provider: mine\n{text}\n")
+    catalogue._load.cache_clear()
 
 
 @pytest.mark.parametrize("text", HOSTILE)

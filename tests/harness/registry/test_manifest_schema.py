@@ -13,6 +13,7 @@ from harness.errors import HarnessError
 from harness.registry.manifest_schema import parse_manifest, satisfies
 
 PARTS = list(itertools.product((0, 1, 10), repeat=3))
+FILE = Path("/somewhere/registry.yaml")
 
 
 def text(parts) -> str:
@@ -47,9 +48,6 @@ def test_an_invalid_specifier_is_an_error(specifier):
         HarnessError, match="is not understood; expected something like '>=0.1,<1'"
     ):
         satisfies("1.0", specifier)
-
-
-FILE = Path("/somewhere/registry.yaml")
 
 
 def parse(data):

@@ -28,46 +28,10 @@ class Keyed:
         for example in examples:
             yield Generation((example.references[0],))
 '''
-
-
-def refusal(name: str) -> str:
-    return (
-        f"the spec asks for the secret {name} of your environment; "
-        f"if it may have it: --allow-secret {name} "
-        f"(Python: allow_secrets=['{name}']; for all runs: "
-        f"HARNESS_ALLOWED_SECRETS={name})"
-    )
-
-
 CODE = (
     "trust_remote_code runs code that the spec names; if you trust it, "
     "set the environment variable HARNESS_ALLOW_CODE=1"
 )
-
-
-@pytest.fixture
-def keyed(project, monkeypatch):
-    """A project with an adapter that has the parameters of one that sends things; three
-    secrets in the environment.
-    """
-    (project / "keyed_parts.py").write_text(KEYED)
-    text = (project / "registry.yaml").read_text()
-    (project / "registry.yaml").write_text(
-        text.replace("adapters: {", 'adapters: {keyed: {import: "keyed_parts:Keyed"}, ')
-    )
-    for name in ("PLACE", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY"):
-        monkeypatch.setenv(name, "0123456789abcdef")
-    monkeypatch.setenv("DATABASE_URL", "postgres://me:0123456789@host/data")
-    monkeypatch.delenv("HARNESS_ALLOWED_SECRETS", raising=False)
-    monkeypatch.delenv("HARNESS_ALLOW_CODE", raising=False)
-    sys.modules.pop("keyed_parts", None)  # that of an earlier project
-    return project
-
-
-def write(project, model: str) -> None:
-    (project / "s.yaml").write_text(f"{BASE}models:\n  - keyed: {model}\n")
-
-
 ASKS = [
     ("{api_key_env: PLACE, base_url: 'https://host/v1'}", "PLACE"),
     ("{api_key_env: PLACE}", "PLACE"),
@@ -98,6 +62,38 @@ ASKS = [
         "AWS_SECRET_ACCESS_KEY",
     ),
 ]
+
+
+def refusal(name: str) -> str:
+    return (
+        f"the spec asks for the secret {name} of your environment; "
+        f"if it may have it: --allow-secret {name} "
+        f"(Python: allow_secrets=['{name}']; for all runs: "
+        f"HARNESS_ALLOWED_SECRETS={name})"
+    )
+
+
+@pytest.fixture
+def keyed(project, monkeypatch):
+    """A project with an adapter that has the parameters of one that sends things; three
+    secrets in the environment.
+    """
+    (project / "keyed_parts.py").write_text(KEYED)
+    text = (project / "registry.yaml").read_text()
+    (project / "registry.yaml").write_text(
+        text.replace("adapters: {", 'adapters: {keyed: {import: "keyed_parts:Keyed"}, ')
+    )
+    for name in ("PLACE", "AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "0123456789abcdef")
+    monkeypatch.setenv("DATABASE_URL", "postgres://me:0123456789@host/data")
+    monkeypatch.delenv("HARNESS_ALLOWED_SECRETS", raising=False)
+    monkeypatch.delenv("HARNESS_ALLOW_CODE", raising=False)
+    sys.modules.pop("keyed_parts", None)  # that of an earlier project
+    return project
+
+
+def write(project, model: str) -> None:
+    (project / "s.yaml").write_text(f"{BASE}models:\n  - keyed: {model}\n")
 
 
 @pytest.mark.parametrize(("model", "name"), ASKS)

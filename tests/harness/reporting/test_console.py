@@ -20,6 +20,8 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
+SIZES = {"candidates": [1], "references": [5]}
+
 
 def test_the_table_says_why_sizes_are_apart_and_why_p_values_are_missing(run, capsys):
     first = run.records[0]
@@ -251,9 +253,6 @@ def made(*records: ResultRecord, **content) -> Run:
     )
 
 
-SIZES = {"candidates": [1], "references": [5]}
-
-
 def test_results_have_a_row_each_best_first_and_no_column_without_content():
     values = {"sizes": SIZES, "decoding": {"temperature": 0.5}, "n": 9}
     records = [
@@ -382,10 +381,8 @@ def test_one_run_of_judgments_has_no_table_of_sets(monkeypatch):
     monkeypatch.setattr(console, "LeagueSet", lambda run: run)
     monkeypatch.setattr(console, "League", list)
     monkeypatch.setattr(console, "league_table", len)
-    judged, captions = (
-        SimpleNamespace(provenance=SimpleNamespace(kind="x")),
-        SimpleNamespace(provenance=SimpleNamespace(kind="")),
-    )
+    judged = SimpleNamespace(provenance=SimpleNamespace(kind="x"))
+    captions = SimpleNamespace(provenance=SimpleNamespace(kind=""))
     for runs, expected in (
         ([captions, captions], []),
         ([judged, captions], []),

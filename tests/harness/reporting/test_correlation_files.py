@@ -37,6 +37,14 @@ TABLE = from_records(
         for i in range(6)
     ],
 )
+NARROW = Layout(width=400, panel=50, font=10)
+"""Two panels of 192 units, 45 of them for the axis, and 16 between them."""
+STUDY = study(
+    from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]),
+    ["a", "flat"],
+    ["b"],
+    drop="never",
+)
 
 
 def plots(tmp_path, **options):
@@ -124,10 +132,6 @@ def test_a_target_without_a_defined_correlation_is_drawn_empty(tmp_path):
     pytest.importorskip("vl_convert")
     item = study(TABLE, ["a"], ["flat"], drop="never")
     assert len(write_plots(item, TABLE, tmp_path)) == 4
-
-
-NARROW = Layout(width=400, panel=50, font=10)
-"""Two panels of 192 units, 45 of them for the axis, and 16 between them."""
 
 
 def test_panels_of_points_have_axes_around_their_values_and_a_title():
@@ -278,14 +282,6 @@ def test_groups_of_any_name_have_points():
     item = study(table, ["a"], ["y"], by="set")
     points = scatter(item, table, ["a"], "set", "best").spec["datasets"]["points0"]
     assert [point["group"] for point in points] == ["A"] * 4 + ["z"] * 4
-
-
-STUDY = study(
-    from_records("t", [{"a": i, "b": i * i, "flat": 1} for i in range(4)]),
-    ["a", "flat"],
-    ["b"],
-    drop="never",
-)
 
 
 @pytest.mark.parametrize("name", ["s.csv", "s.tsv", "deep/er/s.parquet", "s.json"])

@@ -22,6 +22,22 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
 
+DIRECTIONS = {"up": True, "down": False, "either": None}
+VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
+SPEC = {
+    "task": "who",
+    "dataset": {"reader": "words"},
+    "metrics": ["length"],
+    "bootstrap": {"samples": 0},
+    "models": [
+        {"echo": {"label": "short", "n": 1}},
+        {"echo": {"label": "long", "n": 3}},
+    ],
+    "views": [
+        {"plot": "verdicts", "y": "length", "against": "short", "title": "Longer?"}
+    ],
+}
+
 
 def test_every_table_of_a_run_is_a_file_in_each_format(project):
     views = [
@@ -93,10 +109,6 @@ def test_runs_of_judgments_have_a_league_and_a_table_of_each_set(judged_runs, tm
         assert {file.suffix for file in files} == {".csv", ".md", ".tex", ".typ"}
 
 
-DIRECTIONS = {"up": True, "down": False, "either": None}
-VIEW = {"plot": "verdicts", "y": "*", "against": "base"}
-
-
 class Fixed(MeanMetric):
     """The mean of given scores."""
 
@@ -115,7 +127,8 @@ def table(columns, monkeypatch, sizes=None, **changes):
         }
         for name, direction in DIRECTIONS.items()
     ]
-    records, artifacts = [], MemoryArtifacts()
+    records = []
+    artifacts = MemoryArtifacts()
     for system in samples.systems:
         for name, direction in DIRECTIONS.items():
             key = ArtifactKey.of(name, system.model, system.decoding_key, name)
@@ -282,21 +295,6 @@ def test_unknown_names_are_refused(monkeypatch):
         table(samples(), monkeypatch, against="bace")
     with pytest.raises(HarnessError, match="asks for 'uppp'; did you mean 'up'"):
         table(samples(), monkeypatch, y="uppp")
-
-
-SPEC = {
-    "task": "who",
-    "dataset": {"reader": "words"},
-    "metrics": ["length"],
-    "bootstrap": {"samples": 0},
-    "models": [
-        {"echo": {"label": "short", "n": 1}},
-        {"echo": {"label": "long", "n": 3}},
-    ],
-    "views": [
-        {"plot": "verdicts", "y": "length", "against": "short", "title": "Longer?"}
-    ],
-}
 
 
 def test_a_run_shows_them_in_the_terminal_on_the_page_and_as_files(project, capsys):

@@ -33,7 +33,8 @@ def row(
     )
 
 
-PASSED, FAILED = row(), row("cider", "language=<de>", p_pass=1.0, p_fail=0.001)
+PASSED = row()
+FAILED = row("cider", "language=<de>", p_pass=1.0, p_fail=0.001)
 UNDECIDED = row("trm(rouge)", p_pass=0.3, p_fail=0.7, better=False)
 RESULT = GateResult([PASSED, FAILED, UNDECIDED])
 

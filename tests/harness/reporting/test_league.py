@@ -26,6 +26,8 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 from tests.harness.reporting.conftest import RECORDS
 
+NAN = float("nan")
+
 
 def one_set(
     name, values, statistic="kendall_c", form="captions", published=(), skipped=0
@@ -60,7 +62,6 @@ def one_set(
     return LeagueSet(Run(Provenance(content), records, SampleTable.empty()))
 
 
-NAN = float("nan")
 LEAGUE = League(
     (
         one_set(

@@ -68,10 +68,8 @@ def test_latex_typst_and_markdown_have_the_same_bold_values_and_marks(captions_r
 
 def test_many_metrics_of_few_systems_are_rows(captions_run, monkeypatch):
     monkeypatch.setattr(module, "MOST_COLUMNS", 3)
-    upright, turned = (
-        main_table(replace(captions_run, records=captions_run.records[:2])),
-        main_table(captions_run),
-    )
+    upright = main_table(replace(captions_run, records=captions_run.records[:2]))
+    turned = main_table(captions_run)
     assert upright.headers[0] == "system"
     assert turned.headers == ["metric", "people", "central", "other <b>scene</b>"]
     assert len(turned.rows) == 4
@@ -109,7 +107,8 @@ def test_the_wide_table_has_a_row_per_system_whatever_the_number_of_metrics(
     captions_run, monkeypatch
 ):
     monkeypatch.setattr(module, "MOST_COLUMNS", 2)
-    wide, sheet = wide_table(captions_run), main_table(captions_run)
+    wide = wide_table(captions_run)
+    sheet = main_table(captions_run)
     assert sheet.headers[0] == "metric"
     assert wide.headers == ["system", *(row[0] for row in sheet.rows)]
     assert [list(row) for row in zip(*wide.rows)][1:] == [

@@ -31,6 +31,24 @@ SETTINGS = Settings(draws=99, power=False)
 A, B = (
     {str(k): [text] * 2 + ["x y"] * 2 for k in range(6)} for text in ("a dog.", "a dog")
 )
+RESULT = SourceComparison(
+    labels=("old", "new"),
+    p=0.012,
+    verdict="different",
+    exact=False,
+    relabelings=1000,
+    floor=0.001,
+    kernels={"exact": 0.5, "length": 0.25},
+    effect=Effect(0.125, (0.1, 0.15)),
+    accuracy=Effect(0.75, reason="one prompt"),
+    power=0.5,
+    features=(Feature("words", 3.0, 4.5, 0.01),),
+    prompts=(
+        Prompt("p1", ["a", "b", "c", "d"], ["e"], 0.02),
+        Prompt("p2", ["f"] * 1200, ["g"], 0.5),
+    ),
+    notes=("a remark",),
+)
 
 
 def test_lines_of_a_difference_have_words_prompts_and_the_assumption():
@@ -91,26 +109,6 @@ def test_properties_with_a_p_value_of_at_most_the_level_are_bold_and_listed():
         len(feature_table(many, SETTINGS).rows) == 15
         and len(feature_table(many, SETTINGS).bold) == 15
     )
-
-
-RESULT = SourceComparison(
-    labels=("old", "new"),
-    p=0.012,
-    verdict="different",
-    exact=False,
-    relabelings=1000,
-    floor=0.001,
-    kernels={"exact": 0.5, "length": 0.25},
-    effect=Effect(0.125, (0.1, 0.15)),
-    accuracy=Effect(0.75, reason="one prompt"),
-    power=0.5,
-    features=(Feature("words", 3.0, 4.5, 0.01),),
-    prompts=(
-        Prompt("p1", ["a", "b", "c", "d"], ["e"], 0.02),
-        Prompt("p2", ["f"] * 1200, ["g"], 0.5),
-    ),
-    notes=("a remark",),
-)
 
 
 def test_the_lines_of_a_comparison():

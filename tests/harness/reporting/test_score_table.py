@@ -100,10 +100,8 @@ def test_p_by_holm_has_a_column_only_where_several_comparisons_share_the_level()
         comparison("b", -1.0, 0.01, a=2.0, b=3.0),
         comparison("c", -2.0, 0.3, a=1.0, b=3.0),
     ]
-    two, three = (
-        score_table(records[:2], rows[:1], "a", 1000),
-        score_table(records, rows, "a", 1000),
-    )
+    two = score_table(records[:2], rows[:1], "a", 1000)
+    three = score_table(records, rows, "a", 1000)
     assert "p (Holm)" not in two.headers and "*: p of at most 0.05" in two.notes
     assert "p" not in two.secondary, (
         "the only column of p-values stays in a narrow terminal"

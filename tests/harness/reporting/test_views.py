@@ -22,6 +22,28 @@ from harness.rundir.records import ResultRecord, lookup
 from harness.spec.models import ViewSpec
 from harness.spec.published import PublishedTable
 
+TABLE = PublishedTable.model_validate(
+    {
+        "source": "a paper",
+        "rows": [
+            {
+                "label": "A",
+                "title": "theirs",
+                "task": "t",
+                "values": {"x": 1.0, "y": "< 0.5"},
+            },
+            {
+                "label": "A",
+                "title": "of another set",
+                "task": "u",
+                "values": {"x": 9.0},
+            },
+            {"title": "alone", "values": {"y": 2.0}},
+        ],
+    }
+)
+ROWS = [("A", (1.5, 0.2)), ("B", (3.0, math.nan))]
+
 
 def record(metric, model, value, **decoding):
     return ResultRecord(
@@ -188,29 +210,6 @@ def test_tables_of_views_have_names_and_data_code_labels():
         ViewSpec(plot="table", x="metric:bleu4", y="mine", by="model"), records
     )
     assert table.headers[0] == "metric:BLEU-4"
-
-
-TABLE = PublishedTable.model_validate(
-    {
-        "source": "a paper",
-        "rows": [
-            {
-                "label": "A",
-                "title": "theirs",
-                "task": "t",
-                "values": {"x": 1.0, "y": "< 0.5"},
-            },
-            {
-                "label": "A",
-                "title": "of another set",
-                "task": "u",
-                "values": {"x": 9.0},
-            },
-            {"title": "alone", "values": {"y": 2.0}},
-        ],
-    }
-)
-ROWS = [("A", (1.5, 0.2)), ("B", (3.0, math.nan))]
 
 
 def test_theirs_below_ours_with_the_difference():

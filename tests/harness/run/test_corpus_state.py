@@ -188,10 +188,8 @@ def test_more_examples_give_the_number_of_a_run_of_all(run, name):
 @pytest.mark.parametrize("name", UNDECLARED)
 def test_state_that_is_not_declared_ends_the_run_in_one_line(run, name):
     message = run(name, "r", 20)
-    metric, source = (
-        "overlap",
-        "the embedding 'frequent', which is fitted on the references of the task",
-    )
+    metric = "overlap"
+    source = "the embedding 'frequent', which is fitted on the references of the task"
     if name == "Reads":
         source = "the references of the task"
     assert (

@@ -571,7 +571,8 @@ class NotingReader:
     """A reader that calls a function before its first example."""
 
     def __init__(self, reader, call):
-        self.reader, self.call = reader, call
+        self.reader = reader
+        self.call = call
 
     def fingerprint(self):
         return self.reader.fingerprint()
@@ -603,7 +604,8 @@ def test_reading_is_silent_unless_progress_is_shown(project, limit, total):
 
 
 def test_a_run_that_another_process_ends_while_the_data_are_read_is_opened(project):
-    output, seen = project / "r", []
+    output = project / "r"
+    seen = []
     plan = watched(planned(), seen)
     other = reading(planned(), lambda: None)
     run = execute(reading(plan, lambda: execute(other, output=output)), output=output)
@@ -683,7 +685,8 @@ def scoring_tokens(plan, seen):
     ("metrics", "count"), [(["perplexity"], 2), (["perplexity", "length"], 6)]
 )
 def test_token_scores_are_the_first_stages_of_a_run(project, metrics, count):
-    seen, captions = [], []
+    seen = []
+    captions = []
     plan = planned(
         models=[{"echo": {"label": "a"}}, {"echo": {"label": "b"}}], metrics=metrics
     )
@@ -741,12 +744,10 @@ def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_writ
     project,
 ):
     for fields, partial in (({}, False), ({"limit": 3}, True)):
-        plan, tasks = (
-            planned(
-                decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]}, **fields
-            ),
-            [],
+        plan = planned(
+            decoding={"temperature": [0.5, 1.0], "candidates": [1, 2]}, **fields
         )
+        tasks = []
 
         def prepare(task, tasks=tasks):
             if not (project / "r").exists():
@@ -772,7 +773,8 @@ def test_an_adapter_prepares_the_task_of_each_generation_before_anything_is_writ
 def test_a_task_that_is_prepared_for_one_generation_is_not_prepared_again(
     project, temperatures, calls
 ):
-    plan, tasks = planned(decoding={"temperature": temperatures}), []
+    plan = planned(decoding={"temperature": temperatures})
+    tasks = []
     plan.models[0].adapter.prepare = tasks.append
     execute(plan)
     assert len(tasks) == calls
@@ -868,7 +870,8 @@ def test_two_models_that_are_compared_have_random_numbers_of_their_own(project):
             found.setdefault(label, []).extend(numbers)
         return found
 
-    plain, compared = seeds(), seeds(same=["a", "b"])
+    plain = seeds()
+    compared = seeds(same=["a", "b"])
     assert plain["a"] == plain["b"] == plain["c"] == compared["c"]
     assert len({tuple(compared[label]) for label in "abc"}) == 3
     assert all(len(numbers) == 6 for numbers in compared.values())
@@ -1020,7 +1023,8 @@ def test_a_run_is_extended_on_its_data_with_its_seed(project, count, seed):
 def test_a_run_until_a_decision_looks_after_each_batch_of_shards(
     project, count, shard_size, first
 ):
-    seen, done = [], []
+    seen = []
+    done = []
     plan = watched(growing(count), seen)
     generate = plan.models[0].adapter.generate
 

@@ -57,7 +57,8 @@ def events(rundir):
 
 
 def with_plugin():
-    plugins, calls = Plugins(), Calls()
+    plugins = Plugins()
+    calls = Calls()
     plugins.manager.register(calls)
     return plugins, calls
 

@@ -136,7 +136,9 @@ class Pool:
     """
 
     def __init__(self, breaks: set[int]) -> None:
-        self.breaks, self.submitted, self.stopped = breaks, 0, 0
+        self.breaks = breaks
+        self.submitted = 0
+        self.stopped = 0
 
     def submit(self, function, job):
         future: Future = Future()

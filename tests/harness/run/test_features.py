@@ -13,6 +13,11 @@ from harness.contracts import CaptionSet, TextDistance
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
 
+SETS = [
+    CaptionSet("x", ("a", "aa"), ("bbb", "a")),
+    CaptionSet("y", ("a", "bbb"), ("cccc", "aa")),
+]
+
 
 class Chars(TextDistance):
     name = "chars"
@@ -61,12 +66,6 @@ class Letters:
         return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
 
 
-SETS = [
-    CaptionSet("x", ("a", "aa"), ("bbb", "a")),
-    CaptionSet("y", ("a", "bbb"), ("cccc", "aa")),
-]
-
-
 def test_texts_are_interned_once():
     features = FeatureCache()
     batch = features.batch(SETS)
@@ -97,7 +96,8 @@ def test_per_text_values_are_computed_once_per_distinct_text():
 
 
 def test_vectors_are_encoded_once_shortest_first():
-    features, embedding = FeatureCache([["r"]]), Letters()
+    features = FeatureCache([["r"]])
+    embedding = Letters()
     batch = features.batch(SETS)
     first = features.vectors(embedding, batch.reference_ids)
     assert first.shape == (2, 2, 2)
@@ -109,7 +109,8 @@ def test_vectors_are_encoded_once_shortest_first():
 
 
 def test_vectors_of_further_texts_follow_those_that_are_known():
-    features, embedding = FeatureCache(), Letters()
+    features = FeatureCache()
+    embedding = Letters()
     batch = features.batch(SETS)
     assert features.vectors(embedding, batch.text_ids[1:, :2]).tolist() == [
         [[1, 1], [3, 0]]
@@ -130,7 +131,8 @@ def test_vectors_of_further_texts_follow_those_that_are_known():
 
 
 def test_short_texts_are_encoded_before_long_ones():
-    features, embedding = FeatureCache(), Letters()
+    features = FeatureCache()
+    embedding = Letters()
     ids = features.intern(["cccc", "bb", "a", "dd"])
     assert features.vectors(embedding, ids)[:, 0].tolist() == [4, 2, 1, 2]
     assert embedding.asked == [["a", "bb", "dd", "cccc"]]
@@ -165,7 +167,8 @@ def test_an_embedding_whose_vectors_change_their_length_is_named(lengths):
             self.asked.append(list(texts))
             return np.ones((len(texts), lengths[len(self.asked) - 1]))
 
-    features, embedding = FeatureCache(), Changing()
+    features = FeatureCache()
+    embedding = Changing()
     batch = features.batch(SETS)
     features.vectors(embedding, batch.text_ids[:1])
     message = (
@@ -178,7 +181,8 @@ def test_an_embedding_whose_vectors_change_their_length_is_named(lengths):
 
 
 def test_distances_are_built_once_and_nested_batches_slice_them():
-    features, distance = FeatureCache(), Chars()
+    features = FeatureCache()
+    distance = Chars()
     batch = features.batch(SETS)
     whole = features.distances(distance, batch)
     assert features.distances(distance, batch) is whole
@@ -209,7 +213,8 @@ def test_the_matrix_of_a_set_has_all_its_texts():
 
 
 def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing():
-    features, distance = FeatureCache(), Chars()
+    features = FeatureCache()
+    distance = Chars()
     batch = features.batch(SETS)
     cut = features.sub_batch(batch, 1, 2)
     key = ("distance", distance.signature())
@@ -261,7 +266,8 @@ class Held:
     "form", [lambda part: part, lambda part: [part], lambda part: ("fitted", [part])]
 )
 def test_corpus_state_that_is_kept_forgets_the_texts_of_a_shard(form):
-    features, part = FeatureCache(), Held()
+    features = FeatureCache()
+    part = Held()
     features.keep("state", form(part))
     features.next_shard()
     assert features.memo("state", list) is not None
@@ -310,8 +316,10 @@ def test_values_of_a_batch_may_be_cut_in_another_way():
 
 
 def test_what_is_forgotten_of_a_batch_stays_for_others():
-    features, distance = FeatureCache(), Chars()
-    first, second = features.batch(SETS[:1]), features.batch(SETS[1:])
+    features = FeatureCache()
+    distance = Chars()
+    first = features.batch(SETS[:1])
+    second = features.batch(SETS[1:])
     part = features.sub_batch(first, 1, 2)
     values = [features.distances(distance, batch) for batch in (first, second, part)]
     features.forget(part)
@@ -354,7 +362,9 @@ def test_distances_of_another_shape_are_refused(shape):
 
 
 def test_the_next_shard_has_new_texts_and_the_same_corpus_state():
-    features, embedding, distance = FeatureCache([["r"]]), Letters(), Chars()
+    features = FeatureCache([["r"]])
+    embedding = Letters()
+    distance = Chars()
     state = features.memo("state", Held)
     features.memo("of the texts", lambda: "computed for the first shard")
     for shard in (SETS[:1], [CaptionSet("z", ("dddd", "a"), ("ff", "g"))]):
@@ -379,7 +389,8 @@ def test_the_next_shard_has_new_texts_and_the_same_corpus_state():
 
 
 def test_another_process_has_the_corpus_state_and_no_references():
-    features, embedding = FeatureCache([["r"]]), Letters()
+    features = FeatureCache([["r"]])
+    embedding = Letters()
     features.vectors(embedding, features.intern(["a"]))
     features.keep("kept", [1, 2])
     features.memo("of the texts", list)
@@ -550,7 +561,8 @@ def test_sets_whose_vectors_change_their_length_are_refused():
 
 
 def test_texts_of_an_example_are_encoded_together_where_the_embedding_can():
-    features, embedding = FeatureCache(), Together()
+    features = FeatureCache()
+    embedding = Together()
     batch = features.batch(SETS)
     assert features.set_vectors(embedding, batch.text_ids).tolist() == [
         [[2], [1], [1], [2]],

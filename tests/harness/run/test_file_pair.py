@@ -30,6 +30,17 @@ from harness.run.file_pair import (
 )
 from harness.spec.loading import load_specs
 
+ADVICE = [
+    "(name it with columns: {references: ...})",
+    "(name it with columns: {id: ...}, or {id: null} numbers the rows)",
+    "(choose the column with id: ...; id: null matches records and examples by "
+    "position)",
+    "(name it with candidates: ...)",
+    "choose with system: NAME",
+    "(allow_missing: true scores the others)",
+    "(allow_empty: true keeps it)",
+]
+
 
 @pytest.fixture
 def pair(tmp_path):
@@ -150,7 +161,8 @@ def test_prompts_of_records_that_are_matched_by_position_are_numbered_as_the_ans
         {"id": 1, "prompt": "say a", "candidates": ["x"]},
         {"id": 1, "prompt": "say b", "candidates": ["y"]},
     ]
-    path, options = write_rows(tmp_path / "p.jsonl", *rows), FileOptions(id=None)
+    path = write_rows(tmp_path / "p.jsonl", *rows)
+    options = FileOptions(id=None)
     assert read_answers(path, options) == {"0": ("x",), "1": ("y",)}
     assert read_prompts(path, options) == {"0": "say a", "1": "say b"}
     without = write_rows(
@@ -414,18 +426,6 @@ def test_parameters_of_the_components():
     assert options.of_references() == {
         "columns": {"id": "key", "references": ["a", "b"]}
     }
-
-
-ADVICE = [
-    "(name it with columns: {references: ...})",
-    "(name it with columns: {id: ...}, or {id: null} numbers the rows)",
-    "(choose the column with id: ...; id: null matches records and examples by "
-    "position)",
-    "(name it with candidates: ...)",
-    "choose with system: NAME",
-    "(allow_missing: true scores the others)",
-    "(allow_empty: true keeps it)",
-]
 
 
 @pytest.mark.parametrize("text", ADVICE)

@@ -47,7 +47,8 @@ class Seen(MeanMetric):
     """
 
     def __init__(self, name, seen):
-        self.spec, self.seen = MetricSpec(name, True), seen
+        self.spec = MetricSpec(name, True)
+        self.seen = seen
 
     def signature(self):
         return self.spec.name

@@ -40,13 +40,16 @@ from harness.rundir.artifacts import ArtifactStore
 
 DECODING = Decoding()
 EXAMPLES = [Example(f"e{i}", (f"r{i}",), media=f"{i}.png") for i in range(5)]
+PNG = b"\x89PNG\r\n\x1a\n\0\0"
 
 
 class Model:
     """Returns ``produce(example)`` and records ids and seeds."""
 
     def __init__(self, produce: Any, version: str = "1") -> None:
-        self.produce, self.version, self.calls = produce, version, []
+        self.produce = produce
+        self.version = version
+        self.calls = []
 
     def fingerprint(self) -> str:
         return self.version
@@ -138,7 +141,8 @@ def test_secrets_are_in_no_answer(small_artifacts):
 
 def test_answers_are_kept_in_blocks_of_examples(small_artifacts, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 2)
-    model, expected = Model(caption), run(Model(caption))
+    model = Model(caption)
+    expected = run(Model(caption))
     generated = run(model, small_artifacts)
     assert generated.caption_sets() == expected.caption_sets()
     assert generated.digest(0, 5) == expected.digest(0, 5)
@@ -171,7 +175,8 @@ def test_no_answer_is_kept_of_a_part_on_which_a_model_always_fails(
             Failure("offline") if example.id in ("e2", "e3", "e4") else ("x",)
         )
     )
-    plan, task = ModelPlan("m", "mine", {}, model), TaskView(EXAMPLES, Decoding())
+    plan = ModelPlan("m", "mine", {}, model)
+    task = TaskView(EXAMPLES, Decoding())
     for _ in range(2):
         assert (
             len(
@@ -196,7 +201,8 @@ def test_examples_are_asked_for_256_at_a_time_with_their_seeds():
             return super().generate(examples, decoding, seeds)
 
     many = [Example(f"e{k}", ("r",)) for k in range(257)]
-    model, alone = Counting(caption), Model(caption)
+    model = Counting(caption)
+    alone = Model(caption)
     assert [item.id for item in run(model, examples=many).caption_sets()] == [
         example.id for example in many
     ]
@@ -267,7 +273,9 @@ def test_another_number_of_results_is_an_error_also_where_they_never_end(
 
 
 def test_seeds_depend_on_the_run_seed_and_the_id_alone():
-    whole, part, other = Model(caption), Model(caption), Model(caption)
+    whole = Model(caption)
+    part = Model(caption)
+    other = Model(caption)
     run(whole)
     run(part, examples=EXAMPLES[3:])
     run(other, seed=1)
@@ -276,7 +284,8 @@ def test_seeds_depend_on_the_run_seed_and_the_id_alone():
 
 
 def test_artifacts_on_disk_are_not_generated_again(small_artifacts):
-    first, second = Model(caption), Model(caption)
+    first = Model(caption)
+    second = Model(caption)
     captions = run(first, small_artifacts).caption_sets()
     assert run(second, small_artifacts).caption_sets() == captions
     assert (len(first.calls), second.calls) == (5, [])
@@ -304,7 +313,8 @@ def test_earlier_code_that_a_manifest_declares_to_give_the_same_captions_counts_
         "repeats}", "repeats, captions_of: {mine_parts: 0123abcd}}"
     ).replace("echo:", "second:")
     (project / "registry.yaml").write_text(text.replace(echo, f"{echo}, {declared}"))
-    model, store = Model(caption), ExampleStore(EXAMPLES)
+    model = Model(caption)
+    store = ExampleStore(EXAMPLES)
     codes = [
         caption_identities(ModelPlan("m", name, {}, model), Decoding(), store, 0)[0][4]
         for name in ("second", "echo", "not registered")
@@ -377,7 +387,8 @@ class Unordered(Model):
 
 
 def test_results_that_arrive_in_any_order_belong_to_their_examples(small_artifacts):
-    model, ordered = Unordered(caption), Model(caption)
+    model = Unordered(caption)
+    ordered = Model(caption)
     captions = run(model, small_artifacts)
     assert captions.caption_sets() == run(ordered).caption_sets()
     assert captions.digest(0, 5) == run(ordered).digest(0, 5)
@@ -495,7 +506,8 @@ def test_stored_answers_of_a_part_count_as_progress_at_once(small_artifacts):
     steps: list[int] = []
     model = Model(caption)
     run(model, small_artifacts)
-    plan, task = ModelPlan("m", "mine", {}, model), TaskView(EXAMPLES, Decoding())
+    plan = ModelPlan("m", "mine", {}, model)
+    task = TaskView(EXAMPLES, Decoding())
     generate(
         plan, task, seed=0, artifacts=small_artifacts, advance=steps.append, span=(1, 4)
     )
@@ -507,7 +519,8 @@ def test_answers_of_earlier_runs_are_counted_in_a_note_where_there_are_any(
 ):
     monkeypatch.setenv("HARNESS_ANSWERS", "all")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
-    first, second = Model(caption), Model(caption)
+    first = Model(caption)
+    second = Model(caption)
     with caplog.at_level("INFO", logger="harness"):
         captions = run(first, examples=EXAMPLES[:3]).caption_sets()
         assert not caplog.messages
@@ -517,10 +530,8 @@ def test_answers_of_earlier_runs_are_counted_in_a_note_where_there_are_any(
     ]
     assert [name for name, _ in second.calls] == ["e3", "e4"]
     steps: list[int] = []
-    plan, task = (
-        ModelPlan("m", "mine", {}, second),
-        TaskView([*EXAMPLES, Example("e5", ("r",))], Decoding()),
-    )
+    plan = ModelPlan("m", "mine", {}, second)
+    task = TaskView([*EXAMPLES, Example("e5", ("r",))], Decoding())
     generate(plan, task, seed=0, advance=steps.append)
     assert steps == [0, 5, 1] and len(second.calls) == 3
 
@@ -540,9 +551,6 @@ def test_failures_are_not_shared_and_nothing_is_by_default(tmp_path, monkeypatch
         ["e1"],
         ["e0", "e1"],
     ]
-
-
-PNG = b"\x89PNG\r\n\x1a\n\0\0"
 
 
 class ReaderModel(Model):
@@ -584,7 +592,8 @@ def test_an_answer_about_media_that_cannot_be_read_is_not_shared(
     monkeypatch.setenv("HARNESS_ANSWERS", "all")
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path / "cache"))
     (tmp_path / "0.png").write_bytes(PNG)
-    first, second = ReaderModel(tmp_path), ReaderModel(tmp_path)
+    first = ReaderModel(tmp_path)
+    second = ReaderModel(tmp_path)
     expected = run(first, examples=EXAMPLES[:2]).caption_sets()
     assert run(second, examples=EXAMPLES[:2]).caption_sets() == expected
     assert [name for name, _ in second.calls] == ["e1"]
@@ -629,11 +638,9 @@ def scores(model, artifacts, span=(0, 5), advance=lambda n: None):
 
 
 def test_scores_come_back_as_computed_and_are_not_asked_for_again(tmp_path):
-    artifacts, first, second = (
-        ArtifactStore(tmp_path),
-        TokenScoresModel(),
-        TokenScoresModel(),
-    )
+    artifacts = ArtifactStore(tmp_path)
+    first = TokenScoresModel()
+    second = TokenScoresModel()
     steps: list[int] = []
     part = scores(first, artifacts, (1, 3))
     whole = scores(second, artifacts, advance=steps.append)

@@ -40,6 +40,54 @@ from harness.stats import bootstrap, jackknife
 from harness.stats.quantiles import wilson_interval
 from harness.testing.sample_captions import caption_sets
 
+ROWS = np.arange(5.0)[:, None]
+CAPTIONS = [
+    "a dog runs in the park",
+    "two cats sleep on a bed",
+    "a red bus drives by",
+    "a boat lies on the lake",
+    "one man waits there",
+]
+"""Each has words of every order of BLEU."""
+COLOURS = [
+    "red apples lie in a bowl",
+    "a green door stands open",
+    "the blue sea lies calm",
+    "white horses run past us",
+]
+REPEATED = ["one one one one", "two two two two two", "three three three three"]
+EMBEDDED = [
+    "corpus-frechet",
+    "corpus-mmd",
+    "corpus-vendi",
+    "density",
+    "energy",
+    "frechet",
+    "sliced-wasserstein",
+]
+PLUGIN = """
+import numpy as np
+from harness.contracts import MeanMetric, MetricSpec
+
+class Words(MeanMetric):
+    def __init__(self, name="words"):
+        self.spec = MetricSpec(name, True, held_fixed="words held fixed")
+"""
+CELLS = {
+    "3": [0.95, 0.7, None],
+    "10": [0.91, 0.90, 0.99],
+    "50": [None, None, None],
+    "90": [0.0, None, None],
+}
+INTERVAL = Interval((0.0, 1.0), "words held fixed")
+SCORED = Scored(
+    np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]),
+    None,
+    None,
+    "",
+    1.234567,
+)
+
 
 class Mean(MeanMetric):
     def __init__(self, resampled: bool = True) -> None:
@@ -49,9 +97,6 @@ class Mean(MeanMetric):
 class Fixed(Mean):
     def interval(self, stats: np.ndarray, samples: int, seed: int) -> Interval:
         return Interval((float(samples), float(seed)), "fixed")
-
-
-ROWS = np.arange(5.0)[:, None]
 
 
 @pytest.mark.parametrize(
@@ -140,23 +185,6 @@ def test_scores_at_the_one_finite_bound_are_no_share(bounds):
     assert intervals.nominal_estimate(Share(bounds), np.zeros((5, 1)), 50, 0)[
         1
     ] == Interval(None, bootstrap.NO_SPREAD)
-
-
-CAPTIONS = [
-    "a dog runs in the park",
-    "two cats sleep on a bed",
-    "a red bus drives by",
-    "a boat lies on the lake",
-    "one man waits there",
-]
-"""Each has words of every order of BLEU."""
-COLOURS = [
-    "red apples lie in a bowl",
-    "a green door stands open",
-    "the blue sea lies calm",
-    "white horses run past us",
-]
-REPEATED = ["one one one one", "two two two two two", "three three three three"]
 
 
 @pytest.mark.parametrize("captions", [CAPTIONS, COLOURS, REPEATED])
@@ -524,10 +552,8 @@ class OwnMaximum(Maximum):
 def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_one(
     metric,
 ):
-    rows, clusters = (
-        np.array([[3.0], [9.0], [5.0], [4.0]]),
-        np.array(["a", "b", "c", "a"]),
-    )
+    rows = np.array([[3.0], [9.0], [5.0], [4.0]])
+    clusters = np.array(["a", "b", "c", "a"])
     value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
     # Without a: 9, without b: 5, without c: 9.
     assert (value, interval.ends) == (
@@ -541,10 +567,8 @@ def test_clusters_of_a_number_that_repeated_examples_bias_are_left_out_one_by_on
 
 @pytest.mark.parametrize("metric", [Maximum(), Fixed(), Mean(resampled=False)])
 def test_clusters_of_other_numbers_are_resampled(metric):
-    rows, clusters = (
-        np.array([[3.0], [9.0], [5.0], [4.0]]),
-        np.array(["a", "b", "c", "a"]),
-    )
+    rows = np.array([[3.0], [9.0], [5.0], [4.0]])
+    clusters = np.array(["a", "b", "c", "a"])
     value, interval = intervals.nominal_estimate(metric, rows, 50, 0, clusters)
 
     def reduce(weights):
@@ -555,7 +579,8 @@ def test_clusters_of_other_numbers_are_resampled(metric):
 
 
 def test_intervals_of_clusters_lie_within_the_bounds():
-    rows, clusters = np.array([[3.0], [9.0], [5.0], [4.0]]), np.arange(4)
+    rows = np.array([[3.0], [9.0], [5.0], [4.0]])
+    clusters = np.arange(4)
     low, high = intervals.nominal_estimate(
         OwnMaximum(bounds=(0.0, 9.5)), rows, 50, 0, clusters
     )[1].ends
@@ -594,17 +619,6 @@ def test_intervals_lie_within_the_bounds(count):
     )
 
 
-EMBEDDED = [
-    "corpus-frechet",
-    "corpus-mmd",
-    "corpus-vendi",
-    "density",
-    "energy",
-    "frechet",
-    "sliced-wasserstein",
-]
-
-
 @pytest.mark.parametrize("count", [2, 3, 6])
 @pytest.mark.parametrize(
     ("name", "parameters"),
@@ -637,23 +651,6 @@ def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(
     low, high = metric.spec.bounds
     if interval.ends is not None:
         assert low <= interval.ends[0] <= value <= interval.ends[1] <= high
-
-
-PLUGIN = """
-import numpy as np
-from harness.contracts import MeanMetric, MetricSpec
-
-class Words(MeanMetric):
-    def __init__(self, name="words"):
-        self.spec = MetricSpec(name, True, held_fixed="words held fixed")
-"""
-CELLS = {
-    "3": [0.95, 0.7, None],
-    "10": [0.91, 0.90, 0.99],
-    "50": [None, None, None],
-    "90": [0.0, None, None],
-}
-INTERVAL = Interval((0.0, 1.0), "words held fixed")
 
 
 @pytest.fixture
@@ -698,7 +695,8 @@ def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, co
 def test_the_number_of_clusters_decides_where_examples_are_in_clusters(package):
     from measured_words import Words
 
-    rows, seen = np.arange(12.0)[:, None], np.arange(12)
+    rows = np.arange(12.0)[:, None]
+    seen = np.arange(12)
     assert estimate(Words(), rows, 50, 0)[1].ends is not None
     assert estimate(Words(), rows, 50, 0, seen)[1].ends is not None
     few = estimate(Words(), rows, 50, 0, seen // 4)[1]
@@ -843,15 +841,6 @@ class Judge(MeanMetric):
 
     def details(self, stats):
         return {"rows": len(stats), "refused": float(stats[:, 1].sum())}
-
-
-SCORED = Scored(
-    np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]),
-    None,
-    None,
-    "",
-    1.234567,
-)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ SPEC = {
     "metrics": ["length", "cider", "distinct"],
     "significance": "exact",
 }
+OTHER_RUN = "is part of another run than p1: spec, data, models, metrics or code differ"
 
 
 def parts(count: int = 3, spec=SPEC, size: int | None = None) -> list[Path]:
@@ -117,9 +118,6 @@ def part_folder(name: str, part: str, digest: str = "d", size: int = 1) -> PartF
 def test_five_missing_parts_are_named(count, named):
     with pytest.raises(InputError, match=f"p1: parts {named} are missing"):
         _check([part_folder("p1", f"1/{count}")])
-
-
-OTHER_RUN = "is part of another run than p1: spec, data, models, metrics or code differ"
 
 
 @pytest.mark.parametrize(

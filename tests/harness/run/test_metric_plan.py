@@ -29,6 +29,8 @@ from harness.run.metric_plan import (
     with_unique_labels,
 )
 
+COCO = ["bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge", "cider"]
+
 
 def fake(name: str, level: Any = "item", **members: Any) -> Any:
     return SimpleNamespace(spec=MetricSpec(name, None, level=level), **members)
@@ -117,9 +119,6 @@ def test_texts_may_be_lists_and_names_may_be_spelled_freely():
     assert [plan.label for plan in plans] == ["bleu4", "cider", "trm(rouge)", "meteor"]
 
 
-COCO = ["bleu1", "bleu2", "bleu3", "bleu4", "meteor", "rouge", "cider"]
-
-
 def test_without_its_files_the_optional_metric_is_left_out(monkeypatch, tmp_path):
     monkeypatch.setenv("HARNESS_CACHE", str(tmp_path))
     monkeypatch.delenv("HARNESS_SPICE_JARS", raising=False)
@@ -205,10 +204,8 @@ def test_a_metric_of_token_scores_reads_metadata_where_it_can():
         of_meta=lambda meta: read.append(list(meta)) or "of these parts",
         column_sizes=dict,
     )
-    parts, whole = (
-        metric_plan("a", {"n": 1}, of_parts),
-        metric_plan("b", {}, fake("whole", level="model")),
-    )
+    parts = metric_plan("a", {"n": 1}, of_parts)
+    whole = metric_plan("b", {}, fake("whole", level="model"))
     assert isinstance(parts, TokenMetricPlan) and isinstance(whole, TokenMetricPlan)
     assert whole.of_meta([{"k": 1}]) is whole
     assert parts.of_meta([{"k": 1}, {}]) == TokenMetricPlan(

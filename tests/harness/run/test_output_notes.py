@@ -352,7 +352,8 @@ class Server:
     """An adapter that answers with given texts."""
 
     def __init__(self, texts: Sequence[str], stop_reasons: tuple[str, ...]) -> None:
-        self.texts, self.stop_reasons = texts, stop_reasons
+        self.texts = texts
+        self.stop_reasons = stop_reasons
 
     def fingerprint(self) -> str:
         return "server"

@@ -15,6 +15,69 @@ from harness.rundir.records import changed_fields
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec
 
+SPEC = """task: t
+dataset: {reader: words, count: 3}
+models:
+  - echo: {n: 2}
+metrics:
+  - length
+  - length:
+      scale: 2.0
+      WORD: 1
+"""
+VIEW_CHECKS_SPEC = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
+metrics: [length]
+decoding: {candidates: [1, 2]}
+views:
+"""
+SPEC_OF_VIEWS = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
+metrics: [length, {distinct: {n: 1}}]
+views:
+  - {plot: bar, title: both, x: metric, by: model, y: [length, "p:distinct1"]}
+  - {plot: scatter, title: plane, x: "metric:distinct1", y: length}
+  - {plot: texts, title: texts, y: distinct1}
+  - {plot: bar, title: all, x: metric, by: model}
+  - {plot: verdicts, title: verdicts, against: two}
+"""
+SAME_SPEC = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 2}}, {echo: {n: 3, label: two}}]
+metrics: [length]
+references: [2]
+decoding:
+  candidates: 2
+same:
+  - echo
+  - two
+"""
+FILES_SPEC = """task: t
+dataset:
+  reader: jsonl
+  path: DATA
+models:
+  - echo
+  - predictions:
+      label: mine
+      path: CAPTIONS
+metrics:
+  - length
+"""
+PUBLISHED_SPEC = """task: words
+dataset: {reader: words}
+models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
+metrics: [length, {distinct: {n: 1}}]
+views:
+  - {plot: line}
+  - plot: bar
+    x: metric
+    by: model
+    reference: {source: S, rows: [ROW]}
+"""
+
 
 def plan(**values):
     (item,) = api.plans("spec.yaml", **values)
@@ -74,18 +137,6 @@ def test_metrics_are_split_by_level(project):
     item = plan()
     assert [metric.label for metric in item.caption_metrics] == ["length"]
     assert item.token_metrics == ()
-
-
-SPEC = """task: t
-dataset: {reader: words, count: 3}
-models:
-  - echo: {n: 2}
-metrics:
-  - length
-  - length:
-      scale: 2.0
-      WORD: 1
-"""
 
 
 @pytest.mark.parametrize(
@@ -206,15 +257,6 @@ def test_a_secret_in_a_label_is_redacted(project, monkeypatch):
     assert "0123456789" not in str(run.samples.to_dict())
 
 
-VIEW_CHECKS_SPEC = """task: words
-dataset: {reader: words}
-models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
-metrics: [length]
-decoding: {candidates: [1, 2]}
-views:
-"""
-
-
 def check(project, *views):
     (project / "spec.yaml").write_text(
         VIEW_CHECKS_SPEC + "".join(f"  - {view}\n" for view in views)
@@ -324,19 +366,6 @@ def test_published_values_of_an_unknown_row_or_metric(row, message, root):
         with pytest.raises(InputError, match=message):
             make_plan(load(**fields))
     make_plan(load(task="another"))
-
-
-SPEC_OF_VIEWS = """task: words
-dataset: {reader: words}
-models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
-metrics: [length, {distinct: {n: 1}}]
-views:
-  - {plot: bar, title: both, x: metric, by: model, y: [length, "p:distinct1"]}
-  - {plot: scatter, title: plane, x: "metric:distinct1", y: length}
-  - {plot: texts, title: texts, y: distinct1}
-  - {plot: bar, title: all, x: metric, by: model}
-  - {plot: verdicts, title: verdicts, against: two}
-"""
 
 
 @pytest.fixture
@@ -467,19 +496,6 @@ def test_published_values_of_absent_rows_and_columns_are_left_out(spec):
     assert plan.spec.views[-1].reference == {}
 
 
-SAME_SPEC = """task: words
-dataset: {reader: words}
-models: [{echo: {n: 2}}, {echo: {n: 3, label: two}}]
-metrics: [length]
-references: [2]
-decoding:
-  candidates: 2
-same:
-  - echo
-  - two
-"""
-
-
 def test_two_models_under_one_decoding_may_be_compared(project):
     (project / "spec.yaml").write_text(SAME_SPEC)
     assert plan().spec.same == ["echo", "two"]
@@ -602,20 +618,6 @@ def test_an_error_of_any_kind_of_a_constructor_is_about_the_spec(
         assert (caught.value.parameter, caught.value.value) == ("scale", 2.0)
 
 
-FILES_SPEC = """task: t
-dataset:
-  reader: jsonl
-  path: DATA
-models:
-  - echo
-  - predictions:
-      label: mine
-      path: CAPTIONS
-metrics:
-  - length
-"""
-
-
 @pytest.mark.parametrize(("absent", "line"), [("DATA", 4), ("CAPTIONS", 9)])
 def test_a_missing_file_has_the_line_of_its_path(project, absent, line):
     (project / "data.jsonl").write_text(
@@ -647,19 +649,6 @@ def test_a_metric_that_judges_two_captions_together_needs_judged_pairs(project, 
         == "spec.yaml:6: length with rival: true needs judged pairs (harness run "
         "judgments/caparena)"
     )
-
-
-PUBLISHED_SPEC = """task: words
-dataset: {reader: words}
-models: [{echo: {n: 1}}, {echo: {n: 2, label: two}}]
-metrics: [length, {distinct: {n: 1}}]
-views:
-  - {plot: line}
-  - plot: bar
-    x: metric
-    by: model
-    reference: {source: S, rows: [ROW]}
-"""
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,8 @@ def test_results_stand_above_the_figures_of_a_bar(terminal):
 def test_a_bar_that_is_closed_appears_no_more(terminal, monkeypatch):
     from rich.live import Live
 
-    clock, started = [0.0], []
+    clock = [0.0]
+    started = []
     monkeypatch.setattr(Live, "start", lambda self: started.append(clock[0]))
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     for description in ("closed", "open"):
@@ -298,7 +299,8 @@ def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):
 
 
 def test_a_notebook_bar_is_drawn_after_a_second_and_a_quarter_of_one(monkeypatch):
-    clock, shown = [0.0], []
+    clock = [0.0]
+    shown = []
     monkeypatch.setitem(
         sys.modules,
         "IPython.display",
@@ -324,7 +326,8 @@ def test_show_false_draws_nothing(terminal, monkeypatch):
 
 
 def test_a_notebook_has_a_bar_below_its_cell(monkeypatch):
-    clock, shown = [0.0], []
+    clock = [0.0]
+    shown = []
 
     class Handle:
         def update(self, content):

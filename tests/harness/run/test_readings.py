@@ -411,7 +411,8 @@ def test_pairs_of_an_id_and_a_caption_are_no_two_captions(write, end):
 def test_lists_by_column(write, names):
     references = {str(7 * k): [text] for k, text in enumerate(TEXTS)}
     places = (2, 0, 3, 1)
-    ids, texts = [7 * place for place in places], [TEXTS[place] for place in places]
+    ids = [7 * place for place in places]
+    texts = [TEXTS[place] for place in places]
     assert bleu1(
         write("c.json", dict(zip(names, (ids, texts)))), write("r.json", references)
     ) == pytest.approx(1)
@@ -587,10 +588,8 @@ def test_paths_and_several_columns(write):
         }
         for k, text in enumerate(TEXTS)
     ]
-    candidates, references = (
-        write("c.jsonl", rows),
-        write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)}),
-    )
+    candidates = write("c.jsonl", rows)
+    references = write("r.json", {str(k): [text] for k, text in enumerate(TEXTS)})
     assert bleu1(candidates, references, column="out.choices.0.text") == pytest.approx(
         1
     )

@@ -404,7 +404,8 @@ def position_p_by_definition(values, draws, seed):
         return sum(sum(column) ** 2 / len(column) for column in columns)
 
     rows = [row[~np.isnan(row)] - np.nanmean(row) for row in values]
-    rng, as_extreme = np.random.default_rng(seed), 0
+    rng = np.random.default_rng(seed)
+    as_extreme = 0
     for _ in range(draws):
         keys = rng.random(values.shape)
         permuted = [row[np.argsort(key[: len(row)])] for row, key in zip(rows, keys)]

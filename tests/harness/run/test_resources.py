@@ -54,10 +54,8 @@ def test_relabelings_beyond_the_budget_of_exact_tests_are_drawn(project):
 
 
 def test_the_memory_is_that_of_the_largest_metric(project):
-    small, large = (
-        estimate_of(["metrics=[bleu]"]),
-        estimate_of(["metrics=[bleu, mmdagg]"]),
-    )
+    small = estimate_of(["metrics=[bleu]"])
+    large = estimate_of(["metrics=[bleu, mmdagg]"])
     assert large.bytes > small.bytes >= 200e6
     assert "of one core for the metrics" in str(large)
 
@@ -88,7 +86,9 @@ class Declared(MeanMetric):
     """
 
     def __init__(self, cost: Cost) -> None:
-        self.spec, self.declared, self.asked = MetricSpec("declared", True), cost, []
+        self.spec = MetricSpec("declared", True)
+        self.declared = cost
+        self.asked = []
 
     def cost(self, n, m, tokens, *, tested=False):
         self.asked.append((n, m, tokens, tested))

@@ -20,6 +20,14 @@ from harness.rundir.provenance import Provenance
 from harness.spec.models import Spec
 
 THREE = ExampleStore(Example(name, ("a",)) for name in ("1", "2", "3"))
+ROWS = [
+    {"candidates": ["a", "b"]},
+    {"failure": "no file"},
+    {"candidates": ["c"]},
+    {"candidates": ["d"]},
+    {"candidates": ["e"]},
+    {"candidates": ["f"], "references": ["r"]},
+]
 
 
 class Columns:
@@ -230,14 +238,6 @@ def scored(values, p_values=None):
 EXAMPLES = [
     Example("first", ("r",)),
     *(Example(f"e{k}", ("r", "s"), meta={"film": f"f{k % 2}"}) for k in range(6)),
-]
-ROWS = [
-    {"candidates": ["a", "b"]},
-    {"failure": "no file"},
-    {"candidates": ["c"]},
-    {"candidates": ["d"]},
-    {"candidates": ["e"]},
-    {"candidates": ["f"], "references": ["r"]},
 ]
 
 

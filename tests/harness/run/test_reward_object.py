@@ -47,6 +47,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
 TEXTS = st.lists(
     st.sampled_from(["a", "the", "dog", "cat", "runs", "sits", "park"]), max_size=5
 ).map(" ".join)
+BY_ID = dict(zip("ab", REFERENCES))
+GROUPS = [["a dog runs", "dogs"], ["a cat", "the cat sits"]]
 
 
 def scorer(name: str) -> tuple[Any, FeatureCache, Any]:
@@ -122,10 +124,8 @@ def policy_gradients(name: str, scale: bool = False) -> tuple[np.ndarray, np.nda
             for chosen in sets
         ]
     )
-    values, credits = (
-        metric.per_example(metric.stats(batch, features, state)),
-        metric.credits(batch, features, state),
-    )
+    values = metric.per_example(metric.stats(batch, features, state))
+    credits = metric.credits(batch, features, state)
     if scale:  # as GRPO scales the rewards of a group
         credits = (credits - credits.mean(axis=1, keepdims=True)) / (
             credits.std(axis=1, ddof=1, keepdims=True) + 1e-4
@@ -164,10 +164,6 @@ def test_small_groups_and_drawn_triangles_are_refused() -> None:
         drawn.credits(
             features.batch([CaptionSet("0", ("a", "b"), ("c", "d"))]), features, None
         )
-
-
-BY_ID = dict(zip("ab", REFERENCES))
-GROUPS = [["a dog runs", "dogs"], ["a cat", "the cat sits"]]
 
 
 def test_a_reward_shows_its_terms_with_their_weights() -> None:
@@ -224,7 +220,8 @@ def test_token_ids_of_groups_are_those_of_their_captions() -> None:
 
 def test_scores_and_credits_are_the_parts_of_a_reward() -> None:
     both = reward({"ciderd": 1, "trm:distance=cider": -1}, BY_ID)
-    scores, credits = both.scores(["a", "b"], GROUPS), both.credits(["a", "b"], GROUPS)
+    scores = both.scores(["a", "b"], GROUPS)
+    credits = both.credits(["a", "b"], GROUPS)
     assert scores.dtype == credits.dtype == np.float64
     np.testing.assert_allclose(
         scores, reward("ciderd", BY_ID).group(["a", "b"], GROUPS), atol=1e-6
@@ -268,7 +265,8 @@ def test_a_greedy_caption_of_each_group_is_subtracted_from_scores_and_not_from_c
     None
 ):
     weights = {"ciderd": 1.0, "trm:distance=cider": -1.0}
-    plain, greedy = reward(weights, BY_ID), reward(weights, BY_ID, baseline="greedy")
+    plain = reward(weights, BY_ID)
+    greedy = reward(weights, BY_ID, baseline="greedy")
     found = greedy.group(["a", "b"], GROUPS, greedy=["the dog", "cats"])
     base = reward("ciderd", BY_ID)(["a", "b"], ["the dog", "cats"])
     np.testing.assert_allclose(
@@ -340,7 +338,8 @@ class Size(MeanMetric):
 def test_the_credit_of_a_caption_needs_another_one_even_where_a_metric_scores_empty_sets() -> (
     None
 ):
-    features, term = FeatureCache(REFERENCES), Term("size", Size(), 3.0)
+    features = FeatureCache(REFERENCES)
+    term = Term("size", Size(), 3.0)
     two, one = (
         features.batch([CaptionSet("0", ("a", "b")[:n], ("c", "d"))]) for n in (2, 1)
     )

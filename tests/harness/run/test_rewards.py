@@ -29,7 +29,8 @@ REFERENCES = {
     "2": ["a cat sat", "one cat", "a black cat sits", "cats"],
     "3": ["a bird", "a bird sings"],
 }
-IDS, CAPTIONS = ["1", "2", "3", "1"], ["a dog runs", "a cat", "", "the dog in the park"]
+IDS = ["1", "2", "3", "1"]
+CAPTIONS = ["a dog runs", "a cat", "", "the dog in the park"]
 GROUPS = [["a dog runs", "dogs", "a dog in the park"], ["a cat", "cats sit", "a"]]
 
 
@@ -60,10 +61,8 @@ def test_metric_and_references_may_be_named() -> None:
 def test_a_combination_adds_weighted_scores_and_credits() -> None:
     weights = {"ciderd": 0.5, "trm:distance=cider": -0.5}
     both = harness.reward(weights, REFERENCES).group(["1", "2"], GROUPS)
-    cider, trm = (
-        harness.reward("ciderd", REFERENCES),
-        harness.reward("trm:distance=cider", REFERENCES),
-    )
+    cider = harness.reward("ciderd", REFERENCES)
+    trm = harness.reward("trm:distance=cider", REFERENCES)
     expected = cider.group(["1", "2"], GROUPS) / 2 + 0.5 * trm.group(["1", "2"], GROUPS)
     np.testing.assert_allclose(both, expected, atol=1e-6)
 

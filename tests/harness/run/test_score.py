@@ -471,7 +471,8 @@ def test_the_design_of_the_generic_null_is_the_same_for_any_batch_size(cache):
             Equal(), cache, SignificanceSpec(method="monte-carlo", scorings=800), size
         ).p_values
 
-    one, all_together = p_values(1), p_values(512)
+    one = p_values(1)
+    all_together = p_values(512)
     assert one is not None and all_together is not None
     assert np.array_equal(one, all_together)
 

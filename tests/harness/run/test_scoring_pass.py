@@ -52,6 +52,27 @@ SPEC = {
     "significance": "exact",
     "bootstrap": {"samples": 50},
 }
+TEXTS = [
+    ("a dog runs", "the dog runs fast"),
+    ("a cat", "the black cat sleeps"),
+    ("a bus", "a red bus stops"),
+    ("a dog", "dogs run"),
+] * 3
+KNOWN = """
+import numpy as np
+from mine_parts import Length
+
+class Known(Length):
+    def signature(self):
+        return f"known|scale:{self.scale:g}"
+
+    def fit(self, references, features):
+        return {word for texts in references for text in texts for word in text.split()}
+
+    def scores(self, batch, features, state):
+        texts = [[features.texts[k] for k in row] for row in batch.candidate_ids]
+        return self.scale * np.array([np.mean([word in state for text in row for word in text.split()]) for row in texts])
+"""
 
 
 def numbers(run):
@@ -91,7 +112,8 @@ def test_the_number_of_shards_changes_no_digit(whole, tmp_path, size):
     assert repr(numbers(run)) == repr(numbers(whole))
     assert run.samples.to_dict() == whole.samples.to_dict()
     for record in run.records:
-        mine, other = run.statistics(record), whole.statistics(record)
+        mine = run.statistics(record)
+        other = whole.statistics(record)
         assert mine is not None
         assert same_rows(mine, other)
 
@@ -159,7 +181,8 @@ def test_an_extended_run_computes_only_what_it_lacks(project):
 def test_the_bar_of_scores_counts_the_scores_of_examples_with_captions(
     project, monkeypatch
 ):
-    totals, done = {}, []
+    totals = {}
+    done = []
 
     @contextmanager
     def bar(name, total, **options):
@@ -202,7 +225,8 @@ def test_the_scores_of_a_watched_run_are_estimated(project, executor):
 
 
 def test_a_run_that_grows_computes_the_corpus_statistics_once(tmp_path, monkeypatch):
-    stages, totals = [], []
+    stages = []
+    totals = []
 
     @contextmanager
     def bar(name, total, **options):
@@ -243,12 +267,6 @@ def test_rescoring_adds_metrics_without_generating(project):
     assert harness.rescore("r", ["rouge"]).results == run.results
 
 
-TEXTS = [
-    ("a dog runs", "the dog runs fast"),
-    ("a cat", "the black cat sleeps"),
-    ("a bus", "a red bus stops"),
-    ("a dog", "dogs run"),
-] * 3
 EXAMPLES = [Example(f"e{k}", texts) for k, texts in enumerate(TEXTS)]
 SETS = [
     CaptionSet(f"e{k}", (f"{texts[0]} today",), texts) for k, texts in enumerate(TEXTS)
@@ -340,12 +358,10 @@ class Counting:
     """
 
     def __init__(self, name="counting", *, failing=False, one_pass=False):
-        self.spec, self.name, self.failing, self.fitted = (
-            current().create("metrics", "bleu4", {}).spec,
-            name,
-            failing,
-            [],
-        )
+        self.spec = current().create("metrics", "bleu4", {}).spec
+        self.name = name
+        self.failing = failing
+        self.fitted = []
         if one_pass:
             self.merge = self.refuse
 
@@ -380,7 +396,8 @@ def test_a_fit_that_one_example_is_too_little_for_keeps_all_texts(store, caplog)
 
 def test_a_part_that_is_fitted_in_one_pass_keeps_all_texts_and_the_others_stream(store):
     steps = []
-    first, second = Counting("first", one_pass=True), Counting("second", one_pass=True)
+    first = Counting("first", one_pass=True)
+    second = Counting("second", one_pass=True)
     (cider,) = plans(("cider", {}))
     metrics = [
         MetricPlan("first", "first", {}, first),
@@ -475,23 +492,6 @@ def test_the_captions_of_a_shard_are_counted_in_a_part_of_the_examples():
 def test_the_whole_of_no_shards_is_empty():
     assert ScoringPass.whole.fget(SimpleNamespace(shards=[])) == (0, 0)
     assert ScoringPass.whole.fget(SimpleNamespace(shards=[(2, 5), (5, 9)])) == (2, 9)
-
-
-KNOWN = """
-import numpy as np
-from mine_parts import Length
-
-class Known(Length):
-    def signature(self):
-        return f"known|scale:{self.scale:g}"
-
-    def fit(self, references, features):
-        return {word for texts in references for text in texts for word in text.split()}
-
-    def scores(self, batch, features, state):
-        texts = [[features.texts[k] for k in row] for row in batch.candidate_ids]
-        return self.scale * np.array([np.mean([word in state for text in row for word in text.split()]) for row in texts])
-"""
 
 
 def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read_back(
@@ -663,7 +663,8 @@ def test_systems_that_share_captions_have_them_in_a_job_once_and_uncut():
 def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_shown(
     watch, show, monkeypatch
 ):
-    used, view = [], Watch() if watch else None
+    used = []
+    view = Watch() if watch else None
     scores = SimpleNamespace(
         index=0,
         scored={(0, 0): scoring.Scored(np.full((12, 1), 0.25), None, None, "", 0.0)},
@@ -713,7 +714,8 @@ def test_a_metric_of_all_texts_scores_the_uncut_captions_of_all_shards_in_one_jo
             lambda: iter([lambda steps: None])
         )(),
     )
-    written, jobs = {}, []
+    written = {}
+    jobs = []
     scored = scoring.Scored(np.ones((1, 1)), None, None, "", 0.0)
     scorer = SimpleNamespace(
         score=lambda job, advance: (

@@ -35,7 +35,8 @@ def test_bounds_are_declared_by_means_of_scores_alone():
 
 
 def test_addends_give_the_reported_number_or_are_refused(monkeypatch):
-    rouge, rows = metric("rouge"), np.random.default_rng(0).uniform(0, 1, (9, 1))
+    rouge = metric("rouge")
+    rows = np.random.default_rng(0).uniform(0, 1, (9, 1))
     addends = verify_addends(rouge, rows)
     assert addends is not None
     assert rouge.of_sums(addends.sum(axis=0, keepdims=True))[0] == pytest.approx(
@@ -67,7 +68,8 @@ def test_the_order_of_a_subset_is_that_within_the_whole():
 
 
 def test_means_within_bounds_have_the_betting_sequence():
-    rng, rouge = np.random.default_rng(1), metric("rouge")
+    rng = np.random.default_rng(1)
+    rouge = metric("rouge")
     a, b = (np.column_stack([rng.uniform(0, 1, 80), np.ones(80)]) for _ in range(2))
     sizes = np.ones(80)
     assert metric_looks(rouge, a, b, sizes, [40, 80]) == betting_looks(
@@ -81,7 +83,8 @@ def test_means_within_bounds_have_the_betting_sequence():
 
 
 def test_the_sequence_of_a_mean_has_the_scale_of_its_range():
-    scores, sizes = np.random.default_rng(1).uniform(0, 1, 80), np.ones(80)
+    scores = np.random.default_rng(1).uniform(0, 1, 80)
+    sizes = np.ones(80)
     of_one, of_ten = (
         metric_looks(
             metric(name),
@@ -107,7 +110,8 @@ def within_one(looks):
 
 
 def test_ratios_of_sums_have_the_asymptotic_sequence_and_no_population():
-    rng, bleu = np.random.default_rng(2), metric("bleu4")
+    rng = np.random.default_rng(2)
+    bleu = metric("bleu4")
     width = 10
     rows = rng.integers(3, 9, (250, width)).astype(float)
     looks = metric_looks(bleu, rows, None, np.ones(250), [200, 250])
@@ -127,14 +131,16 @@ class Bounded(MeanMetric):
     """A mean of given bounds, whose reported number is its mean times a factor."""
 
     def __init__(self, bounds, factor=1.0):
-        self.spec, self.factor = MetricSpec("bounded", True, bounds=bounds), factor
+        self.spec = MetricSpec("bounded", True, bounds=bounds)
+        self.factor = factor
 
     def reduce(self, stats, weights=None):
         return self.factor * super().reduce(stats, weights)
 
 
 def test_a_range_is_that_of_the_largest_cluster_so_far():
-    rng, sizes = np.random.default_rng(4), np.array([1.0, 1.0, 4.0] * 100)
+    rng = np.random.default_rng(4)
+    sizes = np.array([1.0, 1.0, 4.0] * 100)
     metric = Ratio((0.0, 2.0))
     a, b = (np.column_stack([sizes * rng.uniform(0, 2, 300), sizes]) for _ in range(2))
     (look,) = metric_looks(metric, a, b, sizes, [300], unit="clusters")
@@ -148,7 +154,8 @@ def test_a_range_is_that_of_the_largest_cluster_so_far():
 
 
 def test_the_interval_of_a_ratio_stays_within_its_range():
-    sizes, rng = np.ones(400), np.random.default_rng(5)
+    sizes = np.ones(400)
+    rng = np.random.default_rng(5)
     scores = (rng.random(400) < 0.01) * rng.uniform(0.9, 1.0, 400)
     a, b = (np.column_stack([column, sizes]) for column in (scores, 1 - scores))
     metric = Ratio((0.0, 1.0))
@@ -215,10 +222,8 @@ def test_addends_of_no_example_give_no_number_and_agree():
 
 
 def test_examples_without_a_score_have_addends_of_zero():
-    rows, defined = (
-        np.array([[0.25], [np.nan], [0.5], [0.125]]),
-        np.array([True, False, True, True]),
-    )
+    rows = np.array([[0.25], [np.nan], [0.5], [0.125]])
+    defined = np.array([True, False, True, True])
     assert spread_addends(Bounded((0.0, 1.0)), rows, defined).tolist() == [
         [0.25, 1.0],
         [0.0, 0.0],
@@ -232,7 +237,8 @@ def test_the_sequence_of_means_of_other_bounds_is_that_of_what_they_can_differ_b
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 4, 60).astype(float)
     a, b = (np.column_stack([sizes * rng.uniform(2, 6, 60), sizes]) for _ in range(2))
-    metric, looks = Bounded((2.0, 6.0)), [30, 60]
+    metric = Bounded((2.0, 6.0))
+    looks = [30, 60]
     assert metric_looks(metric, a, b, sizes, looks) == betting_looks(
         (a - b)[:, 0], sizes, 4.0, looks
     )

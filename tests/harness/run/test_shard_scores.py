@@ -28,7 +28,8 @@ class Words(MeanMetric):
     """Number of words; raises for batches of more than ``most`` examples."""
 
     def __init__(self, most: int = 100, error: type[Exception] = MemoryError) -> None:
-        self.most, self.error = most, error
+        self.most = most
+        self.error = error
         self.spec = MetricSpec("words", True)
 
     def scores(self, batch, features, state):

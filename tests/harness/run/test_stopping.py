@@ -216,11 +216,9 @@ def test_the_verdict_of_an_order_is_that_of_the_look_that_decided_it():
 
 
 def test_verdicts_of_a_precision_need_every_system():
-    condition, narrow, wide = (
-        Condition("", 0, width=0.5),
-        Look(9, 0.5, 0.0, 1.0, 1),
-        Look(9, 0.5, -0.1, 1.1, 1),
-    )
+    condition = Condition("", 0, width=0.5)
+    narrow = Look(9, 0.5, 0.0, 1.0, 1)
+    wide = Look(9, 0.5, -0.1, 1.1, 1)
     assert condition.verdict([[wide, narrow], [narrow]], 0.05) == "confirmed"
     assert condition.verdict([[narrow], [narrow, wide]], 0.05) == "undecided"
     assert condition.pairs(2) == [(0, None), (1, None)]
@@ -305,10 +303,8 @@ def test_scores_and_statistics_are_those_of_a_whole_run(spec, whole):
     }
     rows = [of_whole[key] for key in zip(run.samples["model"], run.samples["example"])]
     for metric in ("cider", "rouge"):
-        scores, expected = (
-            np.array(run.samples[metric]),
-            np.array(whole.samples[metric])[rows],
-        )
+        scores = np.array(run.samples[metric])
+        expected = np.array(whole.samples[metric])[rows]
         assert scores.tolist() == expected.tolist(), (
             f"{metric}: document frequencies are those of all references"
         )
@@ -467,10 +463,8 @@ def test_a_cluster_that_is_cut_waits_for_its_end():
         "video",
         looks=[4, 7, 12],
     )
-    stopping.conditions, stopping._labels = (
-        read_conditions(stopping.spec, plans, ["a", "b"]),
-        ["a", "b"],
-    )
+    stopping.conditions = read_conditions(stopping.spec, plans, ["a", "b"])
+    stopping._labels = ["a", "b"]
     for system, value in enumerate((0.9, 0.1)):
         stopping._blocks[system, 0] = [np.full((12, 1), value)]
     (condition,) = stopping.summary()["conditions"]
@@ -486,10 +480,8 @@ def test_a_condition_stays_decided_while_others_are_open():
     stopping = Stopping(
         UntilSpec(conditions=["bleu4: a > b"]), plans, examples, looks=[200]
     )
-    stopping.conditions, stopping._labels = (
-        read_conditions(stopping.spec, plans, ["a", "b"]),
-        ["a", "b"],
-    )
+    stopping.conditions = read_conditions(stopping.spec, plans, ["a", "b"])
+    stopping._labels = ["a", "b"]
     # score, n-grams that match, n-grams, lengths
     bad = np.tile([0.0, 5, 4, 3, 2, 8, 7, 6, 5, 8, 8], (200, 1))
     bad[::2, 1:5] -= 1
@@ -695,7 +687,8 @@ def test_clusters_count_by_their_examples_and_those_without_captions_are_left_ou
     assert [look["difference"] for look in path] == pytest.approx(
         [(0.8 + 0.4) / 2, (0.8 + 0.4 + 0.3) / 3]
     )
-    sums, sizes = np.array([0.8 + 0.4, 0.3]), np.array([2.0, 1.0])
+    sums = np.array([0.8 + 0.4, 0.3])
+    sizes = np.array([2.0, 1.0])
     expected = betting_looks(sums, sizes, 1.0, [1, 2], level=0.05, largest=3.0)
     assert [(look["low"], look["high"], look["p_value"]) for look in path] == [
         pytest.approx((look.low, look.high, look.p_value)) for look in expected

@@ -18,6 +18,16 @@ from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
 from harness.spec.models import SignificanceSpec
 
 EXAMPLES = [Example(f"e{k}", ("r",) * (1 + k % 3)) for k in range(6)]
+ROWS = [
+    {"candidates": ["a", "b", "c"], "references": ["r"]},
+    {"failure": "no file"},
+    {"candidates": []},
+    {"candidates": ["d", "e"], "held_out": [1], "references": ["r", "t"]},
+]
+TEXTS = [
+    Example("first", ("r",)),
+    *(Example(f"e{k}", ("r", "s", "t"), "m.jpg", "source", {"k": k}) for k in range(4)),
+]
 
 
 class Model:
@@ -113,10 +123,8 @@ def test_keys_name_everything_that_statistics_depend_on(store, captions):
     ]
     assert len({base, *(key.stem for key in different)}) == len(different) + 1
     longer = ExampleStore([*EXAMPLES, Example("e6", ("r",))])
-    grown, more = (
-        system(captions_of(longer)),
-        StatisticsKeys(SignificanceSpec(), 0, longer.digest()),
-    )
+    grown = system(captions_of(longer))
+    more = StatisticsKeys(SignificanceSpec(), 0, longer.digest())
     assert more.of(grown, plan, 0, 3, None).stem == base
     assert (
         more.of(grown, cider, 0, 3, None).stem
@@ -147,18 +155,6 @@ def test_statistics_of_a_metric_with_corpus_state_are_named_by_the_references_of
         for corpus in ("a", "b")
     )
     assert (len({key.stem for key in keys}) == 2) is bound
-
-
-ROWS = [
-    {"candidates": ["a", "b", "c"], "references": ["r"]},
-    {"failure": "no file"},
-    {"candidates": []},
-    {"candidates": ["d", "e"], "held_out": [1], "references": ["r", "t"]},
-]
-TEXTS = [
-    Example("first", ("r",)),
-    *(Example(f"e{k}", ("r", "s", "t"), "m.jpg", "source", {"k": k}) for k in range(4)),
-]
 
 
 def test_rows_of_a_part_of_the_examples():

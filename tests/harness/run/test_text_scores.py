@@ -14,6 +14,9 @@ from harness.errors import InputError
 from harness.run.metric_plan import MetricPlan
 from harness.run.text_scores import Scores, caption_sets, score_captions, sets_of
 
+CANDIDATES = {"a": ["x"], "b": [" "]}
+REFERENCES = {"a": ["x", "y"], "c": ["z"]}
+
 
 def test_lists_become_numbered_caption_sets():
     one, other = caption_sets([["a", "b"], ["c"]], [["d"], ["e", "f"]])
@@ -102,9 +105,6 @@ def test_mistakes_name_their_place(candidates, references, message):
         caption_sets(candidates, references)
 
 
-CANDIDATES, REFERENCES = {"a": ["x"], "b": [" "]}, {"a": ["x", "y"], "c": ["z"]}
-
-
 @pytest.mark.parametrize("form", ["mappings", "files", "list of files"])
 @pytest.mark.parametrize(
     ("allow", "message"),
@@ -164,7 +164,8 @@ class Words(MeanMetric):
     """Mean number of words; remembers when it is warmed and scored."""
 
     def __init__(self, name, seen):
-        self.spec, self.seen = MetricSpec(name, True), seen
+        self.spec = MetricSpec(name, True)
+        self.seen = seen
 
     def signature(self):
         return self.spec.name

@@ -244,7 +244,8 @@ def test_a_list_of_shards_that_contains_itself_is_not_whole(store):
 
 
 def test_artifacts_in_memory_are_those_that_were_written():
-    artifacts, key = MemoryArtifacts(), ArtifactKey.of("m", 1)
+    artifacts = MemoryArtifacts()
+    key = ArtifactKey.of("m", 1)
     assert artifacts.read_arrays(key.stem) is None
     artifacts.write_arrays(key, {"stats": np.zeros((1, 1))})
     assert artifacts.read_arrays(key.stem) is not None

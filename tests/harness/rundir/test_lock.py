@@ -91,7 +91,9 @@ def test_a_process_is_asked_for_without_a_signal():
 def test_a_file_that_was_replaced_before_it_was_locked_is_opened_again(
     tmp_path, monkeypatch
 ):
-    first, flock, calls = RunLock(tmp_path), fcntl.flock, []
+    first = RunLock(tmp_path)
+    flock = fcntl.flock
+    calls = []
     first.acquire()
 
     def late(file, operation):
@@ -216,7 +218,8 @@ def test_an_interrupt_at_any_instruction_leaves_no_lock(tmp_path):
                     raise KeyboardInterrupt
             return trace
 
-        count, interrupted = count + 1, False
+        count = count + 1
+        interrupted = False
         left = count
         before = sys.gettrace()
         sys.settrace(trace)

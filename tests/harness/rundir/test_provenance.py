@@ -31,6 +31,9 @@ CONTENT = {
     ],
     "metrics": [{"label": "trm(a)", "name": "trm", "params": {}, "signature": "trm|a"}],
 }
+SAMPLE = Path(harness.__file__).parents[1] / "tasks/harness_tasks/sample/captions.json"
+MANIFEST: dict[str, Any] = {"task": "t", "signature": "t|m:1", "digest": "0"}
+RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
 
 
 def test_fields_are_typed():
@@ -111,11 +114,6 @@ def test_models_and_metrics_by_label():
         InputError, match="manifest.json: has no model 'x'.*run the spec again"
     ):
         item.model("x")
-
-
-SAMPLE = Path(harness.__file__).parents[1] / "tasks/harness_tasks/sample/captions.json"
-MANIFEST: dict[str, Any] = {"task": "t", "signature": "t|m:1", "digest": "0"}
-RECORD: dict[str, Any] = {"model": "a", "metric": "m", "value": 0.5}
 
 
 @pytest.mark.parametrize(

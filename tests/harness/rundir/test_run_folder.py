@@ -307,7 +307,8 @@ def test_a_file_for_a_lock_is_created_and_keeps_its_content(tmp_path):
 
 
 def test_check_accepts_the_files_of_a_run_and_the_folder_of_a_commit_alone(tmp_path):
-    run, names = RunFolder(tmp_path), {".lock", ".next", "results.json"}
+    run = RunFolder(tmp_path)
+    names = {".lock", ".next", "results.json"}
     for name in (".lock", "results.json", ".next/results.json"):
         run.write(name, b"")
     run.check(names, {"scores"})
@@ -347,7 +348,8 @@ def test_check_refuses_a_folder_in_place_of_a_file_that_waits_for_its_rename(
 
 
 def test_files_have_the_usual_mode(tmp_path):
-    run, before = RunFolder(tmp_path / "r"), os.umask(0)
+    run = RunFolder(tmp_path / "r")
+    before = os.umask(0)
     try:
         run.write("written", b"x")
         run.create("created").close()

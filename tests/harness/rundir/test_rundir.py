@@ -481,7 +481,8 @@ def test_two_processes_cannot_write_one_run(tmp_path):
 def test_a_folder_that_another_process_removes_is_created_up_to_20_times(
     tmp_path, monkeypatch, removals
 ):
-    acquire, attempts = RunLock.acquire, []
+    acquire = RunLock.acquire
+    attempts = []
 
     def remove_first(lock):
         attempts.append((tmp_path / "r").is_dir())

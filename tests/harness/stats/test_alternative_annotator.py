@@ -16,9 +16,11 @@ def by_definition(judge, people, epsilon, level, score):
 
     ``people``: person -> {instance: annotation}.
     """
-    p_values, advantages = [], []
+    p_values = []
+    advantages = []
     for person, annotations in people.items():
-        differences, wins = [], []
+        differences = []
+        wins = []
         for instance, annotation in annotations.items():
             others = [
                 other[instance]
@@ -27,10 +29,8 @@ def by_definition(judge, people, epsilon, level, score):
             ]
             if not others or instance not in judge:
                 continue
-            of_judge, of_person = (
-                score(judge[instance], others),
-                score(annotation, others),
-            )
+            of_judge = score(judge[instance], others)
+            of_person = score(annotation, others)
             wins.append(int(of_judge >= of_person))
             differences.append(int(of_person >= of_judge) - wins[-1])
         p_values.append(ttest_1samp(differences, epsilon, alternative="less").pvalue)

@@ -117,7 +117,8 @@ def test_the_units_of_the_scores_do_not_matter():
 
 
 def test_no_variance_and_no_difference():
-    same, best = betting(np.zeros(300), [300])[0], betting(np.ones(10), [10])[0]
+    same = betting(np.zeros(300), [300])[0]
+    best = betting(np.ones(10), [10])[0]
     assert same.p_value == 1.0 and same.low < 0 < same.high
     assert best.high == pytest.approx(1.0, abs=1e-6) and best.low > 0.1
 
@@ -196,7 +197,8 @@ def test_false_alarms_about_a_population():
 def test_clusters_are_units():
     rng = np.random.default_rng(9)
     means = rng.uniform(-1, 1, 60)
-    sums, sizes = 3 * means, np.full(60, 3.0)
+    sums = 3 * means
+    sizes = np.full(60, 3.0)
     (clustered,) = betting_looks(sums, sizes, 1.0, [60])
     (alone,) = betting(means, [60])
     assert (clustered.low, clustered.high) == pytest.approx((alone.low, alone.high))
@@ -305,7 +307,8 @@ def test_the_asymptotic_radius_is_that_of_the_theorem():
 
 def test_false_alarms_of_the_asymptotic_sequence():
     rng = np.random.default_rng(13)
-    looks, alarms = range(FIRST_LOOK, 601, 8), 0
+    looks = range(FIRST_LOOK, 601, 8)
+    alarms = 0
     for _ in range(150):
         lengths = rng.integers(5, 12, 600)
         sides = [

@@ -152,11 +152,13 @@ def test_intervals_of_skewed_means_do_not_move():
 
 
 def test_poisson_weights_depend_on_the_position_alone():
-    n, samples = 2 * COUNTER_BLOCK + 5, 40
+    n = 2 * COUNTER_BLOCK + 5
+    samples = 40
     addends = np.random.default_rng(1).integers(0, 9, (n, 2)).astype(float)
     whole = poisson_sums(addends, samples, seed=3)
     for cut in (1, COUNTER_BLOCK, COUNTER_BLOCK + 7):
-        first, rest = addends.copy(), addends.copy()
+        first = addends.copy()
+        rest = addends.copy()
         first[cut:], rest[:cut] = 0, 0
         np.testing.assert_array_equal(
             poisson_sums(addends[:cut], samples, 3), poisson_sums(first, samples, 3)
@@ -168,7 +170,8 @@ def test_poisson_weights_depend_on_the_position_alone():
 
 
 def test_poisson_sums_have_the_mean_and_the_variance_of_the_sum():
-    n, samples = 3000, 4000
+    n = 3000
+    samples = 4000
     addends = np.column_stack([np.ones(n), np.random.default_rng(2).normal(2, 1, n)])
     sums = poisson_sums(addends, samples, seed=0)
     assert sums.shape == (samples, 2)
@@ -222,7 +225,8 @@ def test_poisson_weights_are_the_counts_of_the_probabilities():
 
 
 def test_poisson_sums_weigh_with_16_bit_numbers_of_the_counter_based_generator():
-    addends, samples = np.eye(7), 12
+    addends = np.eye(7)
+    samples = 12
     rng = np.random.Generator(np.random.Philox(key=3, counter=[0, 0, 0, 0]))
     draws = rng.integers(0, 1 << 16, size=(samples, COUNTER_BLOCK), dtype=np.uint16)[
         :, :7

@@ -29,7 +29,8 @@ def slow_capital(values, low, high, limit, orders):
     """Return the average capital that is bet on a mean below a limit, unit by unit."""
     capitals = []
     for order in orders:
-        capital, seen = 1.0, []
+        capital = 1.0
+        seen = []
         for value in values[order]:
             variance = (
                 PRIOR * ((high - low) / 2) ** 2
@@ -65,7 +66,8 @@ def test_bounds_and_p_values_agree(kind):
         "skewed": rng.beta(0.2, 4, 60),
     }
     mean = BoundedMean.of_values(draws[kind], -1.0, 1.0)
-    low, high = mean.lower(), mean.upper()
+    low = mean.lower()
+    high = mean.upper()
     assert -1 <= low < mean.value < high <= 1
     assert mean.p_below(high) == pytest.approx(LEVEL, rel=1e-3) and mean.p_above(
         low
@@ -130,7 +132,8 @@ def test_the_level_holds_for_rare_and_frequent_losses(share, n):
 
 
 def test_much_spread_decides_with_about_twice_the_units_of_students_t():
-    rng, n = np.random.default_rng(3), 400
+    rng = np.random.default_rng(3)
+    n = 400
     values = np.clip(rng.normal(0, 0.2, (100, n)), -1, 1)
     gap = 3.6 * 0.2 / sqrt(n)
     assert (
@@ -162,7 +165,8 @@ def test_clusters_are_the_units():
 
 
 def test_the_level_holds_for_clusters_of_very_unequal_size():
-    rng, hits = np.random.default_rng(5), 0
+    rng = np.random.default_rng(5)
+    hits = 0
     for _ in range(200):
         sizes = np.where(rng.random(30) < 0.1, 40.0, 2.0)
         sums = rng.binomial(

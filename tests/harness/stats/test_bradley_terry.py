@@ -69,7 +69,8 @@ def test_equal_strengths_share_a_rank():
 
 
 def test_points_of_pairs_are_wins_of_systems():
-    first, second = np.array([0, 1, 0]), np.array([1, 2, 1])
+    first = np.array([0, 1, 0])
+    second = np.array([1, 2, 1])
     points = np.array([[1.0, 0.5, 0.0], [2.0, 0.0, 0.0]])
     wins = count_wins(first, second, np.stack([points, 1 - points]), 3)
     np.testing.assert_array_equal(wins[0], [[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])

@@ -12,6 +12,15 @@ from hypothesis import strategies as st
 
 from harness.stats import combine
 
+DESIGNS = (5, 10, 252, 1820)
+P_VALUES = st.lists(
+    st.sampled_from(DESIGNS).flatmap(
+        lambda size: st.tuples(st.integers(1, size), st.just(size))
+    ),
+    min_size=1,
+    max_size=30,
+)
+
 
 def test_harmonic_mean():
     assert combine.harmonic_mean_p([0.1, 0.2, 0.4]) == pytest.approx(3 / (10 + 5 + 2.5))
@@ -89,16 +98,6 @@ def test_benjamini_hochberg_steps_up():
     for rate in (0.0, 1.0, 1.5):
         with pytest.raises(ValueError, match="false discovery rate"):
             combine.count_discoveries(p, fdr=rate)
-
-
-DESIGNS = (5, 10, 252, 1820)
-P_VALUES = st.lists(
-    st.sampled_from(DESIGNS).flatmap(
-        lambda size: st.tuples(st.integers(1, size), st.just(size))
-    ),
-    min_size=1,
-    max_size=30,
-)
 
 
 def arrays(items):

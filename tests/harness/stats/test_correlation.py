@@ -61,7 +61,8 @@ def test_undefined_is_said_not_guessed():
 
 
 def test_scale_does_not_matter():
-    x, y = np.array([1.0, 2, 4, 3]), np.array([1.0, 3, 2, 5])
+    x = np.array([1.0, 2, 4, 3])
+    y = np.array([1.0, 3, 2, 5])
     expected = correlate(x, y).r
     for factor in (1e-200, 1e200):
         assert correlate(x * factor, y).r == pytest.approx(expected, abs=1e-15)
@@ -115,7 +116,8 @@ def test_the_published_correlations(golden):
 
 def test_coefficients_of_each_row():
     rng = np.random.default_rng(0)
-    human, metric = rng.integers(0, 5, (4, 7)).astype(float), rng.normal(size=(4, 7))
+    human = rng.integers(0, 5, (4, 7)).astype(float)
+    metric = rng.normal(size=(4, 7))
     for name, oracle in (
         ("pearson", stats.pearsonr),
         ("spearman", stats.spearmanr),
@@ -128,7 +130,8 @@ def test_coefficients_of_each_row():
 
 
 def test_pairwise_accuracy():
-    human, metric = np.array([[1.0, 2, 3, 3]]), np.array([[1.0, 1, 2, 9]])
+    human = np.array([[1.0, 2, 3, 3]])
+    metric = np.array([[1.0, 1, 2, 9]])
     # five judged pairs, one tie of the metric
     assert across_systems(human, metric, "accuracy")[0] == pytest.approx(4.5 / 5)
     assert np.isnan(across_systems(human, np.array([[1.0, 2, np.nan, 3]]), "accuracy"))
@@ -138,7 +141,8 @@ def test_pairwise_accuracy():
 def by_hand(human, metric, weights, draws, seed):
     rng = np.random.default_rng([seed, human.shape[1]])
     signs = 1 - 2 * rng.integers(0, 2, size=(draws, human.shape[1]))
-    total, pairs = 0.0, 0
+    total = 0.0
+    pairs = 0
     for i, j in itertools.combinations(range(len(human)), 2):
         both = ~np.isnan(human[i] - human[j] + metric[i] - metric[j])
         if not both.any():
@@ -147,7 +151,8 @@ def by_hand(human, metric, weights, draws, seed):
         for values in (human, metric):
             d = weights[both] * (values[i] - values[j])[both]
             p.append(np.mean([(s[both] * d).sum() >= d.sum() - 1e-9 for s in signs]))
-        total, pairs = total + abs(p[0] - p[1]), pairs + 1
+        total = total + abs(p[0] - p[1])
+        pairs = pairs + 1
     return 1 - total / pairs
 
 

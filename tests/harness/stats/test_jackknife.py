@@ -59,7 +59,8 @@ def half_width(value, without, pairs):
 
 def test_pairs_change_nothing_for_a_mean_or_when_they_are_undefined():
     x = np.random.default_rng(2).normal(size=9)
-    one, two = (x.sum() - x) / 8, (x.sum() - x[:, None] - x[None]) / 7
+    one = (x.sum() - x) / 8
+    two = (x.sum() - x[:, None] - x[None]) / 7
     plain = jackknife.interval(x.mean(), one)
     assert jackknife.interval(x.mean(), one, pairs=two) == pytest.approx(plain)
     assert jackknife.interval(x.mean(), one, pairs=np.full((9, 9), np.nan)) == plain
@@ -128,7 +129,8 @@ def test_the_excess_is_that_of_all_pairs_by_the_definition():
 
 
 def test_halves_have_the_variance_of_the_whole():
-    rng, variances = np.random.default_rng(5), []
+    rng = np.random.default_rng(5)
+    variances = []
     for _ in range(200):
         x = rng.normal(size=40)
         values = [x[rng.permutation(40)[:20]].mean() for _ in range(40)]

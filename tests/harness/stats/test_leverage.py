@@ -12,11 +12,9 @@ from harness.stats.leverage import LinearEstimate
 
 def test_factors_and_freedom_are_those_of_the_dense_matrices():
     rng = np.random.default_rng(1)
-    weights, left, right = (
-        rng.normal(size=30),
-        rng.normal(size=(30, 3)) / 10,
-        rng.normal(size=(30, 3)) / 10,
-    )
+    weights = rng.normal(size=30)
+    left = rng.normal(size=(30, 3)) / 10
+    right = rng.normal(size=(30, 3)) / 10
     factors, freedom = LinearEstimate(weights, left, right).correct_residuals()
     kept = np.diag(weights) - left @ right.T
     square = kept @ kept.T

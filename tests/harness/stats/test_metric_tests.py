@@ -75,14 +75,13 @@ def test_size_of_williams():
 # ------------------------------------------------------------------ PERM-BOTH
 def test_size_and_power_of_perm_both():
     rng = np.random.default_rng(1)
-    null, alternative = [], []
+    null = []
+    alternative = []
     for seed in range(150):
         human = rng.normal(size=60)
-        a, b, worse = (
-            human + rng.normal(size=60),
-            human + rng.normal(size=60),
-            rng.normal(size=60),
-        )
+        a = human + rng.normal(size=60)
+        b = human + rng.normal(size=60)
+        worse = rng.normal(size=60)
         null.append(permute_scores(pearson_with(human), a, b, draws=99, seed=seed))
         if seed < 10:
             alternative.append(
@@ -117,7 +116,8 @@ def test_ratings_of_one_caption_are_exchanged_together():
 
 
 def test_credits_are_exchanged_by_item():
-    a, b = np.array([1.0, 1, 1, 1, np.nan]), np.array([0.0, 0, 0, 0, 1])
+    a = np.array([1.0, 1, 1, 1, np.nan])
+    b = np.array([0.0, 0, 0, 0, 1])
     p = permute_credit(a, b, np.array([0, 1, 2, 3, 3]), draws=4000, seed=0)
     assert p == pytest.approx(2 / 16, abs=0.02)
     assert permute_credit(a, b, np.zeros(5, dtype=int), draws=100) == 1.0
@@ -141,10 +141,8 @@ def test_kendall_of_scores(variant, levels):
 def test_kendall_of_several_ratings_of_a_caption():
     rng = np.random.default_rng(0)
     unit = rng.permutation(np.repeat(np.arange(30), 3))
-    human, score = (
-        rng.integers(1, 5, 90).astype(float),
-        rng.integers(0, 12, 30).astype(float),
-    )
+    human = rng.integers(1, 5, 90).astype(float)
+    score = rng.integers(0, 12, 30).astype(float)
     for variant in "bc":
         value = KendallOfScores(human, variant, unit)(score[unit][None])
         assert value[0] == pytest.approx(

@@ -86,7 +86,8 @@ def test_the_smallest_number_that_can_pass():
 )
 def test_bounds_and_p_values_agree(broken, improved, n):
     shares = PairedShares(broken, improved, n)
-    low, high = shares.lower(), shares.upper()
+    low = shares.lower()
+    high = shares.upper()
     assert -1 <= low <= shares.value <= high <= 1
     if high < 1:
         assert (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.stats import permutation
 
 SIZES = st.integers(1, 5)
+UNITS = st.integers(-12, 12).map(lambda exponent: 10.0**exponent)
 
 
 @given(SIZES, SIZES)
@@ -141,9 +142,6 @@ def test_p_value_of_an_undefined_score_is_undefined_and_an_undefined_null_never_
     p = permutation.p_values(np.array([np.nan, 2.0]), [null], "upper", "exact")
     assert np.isnan(p[0])
     assert p[1] == 0.5
-
-
-UNITS = st.integers(-12, 12).map(lambda exponent: 10.0**exponent)
 
 
 @given(

@@ -39,7 +39,8 @@ def test_estimates_are_those_of_ppi_python_and_truescore(estimates, name):
 
 def test_tuning_is_that_of_ppi_python_up_to_its_noise(estimates):
     content, labels, predictions = estimates
-    found, theirs = powered_mean(labels, predictions), content["estimates"]["tuned"]
+    found = powered_mean(labels, predictions)
+    theirs = content["estimates"]["tuned"]
     assert abs(found.value - theirs["by_package"]) < 0.2 * found.standard_error
     assert found.standard_error == pytest.approx(
         theirs["truescore"]["standard_error"], rel=0.05
@@ -69,7 +70,8 @@ def test_weights_and_clusters_are_those_of_the_packages(estimates):
     assert students_interval(alone, 49) == pytest.approx(
         tuple(content["labels_alone_clustered"]), rel=1e-9
     )
-    theirs, share = content["clustered"], np.isnan(labels).mean()
+    theirs = content["clustered"]
+    share = np.isnan(labels).mean()
     found = powered_mean(
         labels,
         predictions,
@@ -144,21 +146,21 @@ def test_too_few_labels_have_no_interval():
 def test_intervals_cover(design, finite):
     rng = np.random.default_rng(5)
     printed = inside = 0
-    size, runs = 400, 800
+    size = 400
+    runs = 800
     quality = (
         np.repeat(rng.gamma(1.0, size=size // 2), 2)
         if design == "clusters"
         else rng.gamma(1.0, size=size)
     )
-    scores, predictions = (
-        quality + rng.normal(scale=0.4, size=size),
-        np.sqrt(quality) + rng.normal(scale=0.2, size=size),
-    )
+    scores = quality + rng.normal(scale=0.4, size=size)
+    predictions = np.sqrt(quality) + rng.normal(scale=0.2, size=size)
     for _ in range(runs):
         rows = np.arange(size) if finite else rng.integers(0, size, size)
         if design == "clusters" and not finite:
             rows = (2 * rng.integers(0, size // 2, size // 2)[:, None] + [0, 1]).ravel()
-        f, options = predictions[rows], {}
+        f = predictions[rows]
+        options = {}
         probability = np.full(size, 0.25)
         if design == "weighted":
             probability = np.clip(0.25 * (0.5 + f / f.mean()) / 1.5, 0.05, 1)
@@ -304,7 +306,8 @@ def test_labels_without_spread_or_error_have_no_interval():
 
 def test_skewed_labels_have_a_longer_side():
     rng = np.random.default_rng(7)
-    labels, predictions = np.full(200, np.nan), rng.normal(size=(200, 1))
+    labels = np.full(200, np.nan)
+    predictions = rng.normal(size=(200, 1))
     labels[:50] = np.exp(rng.normal(size=50))
     up = powered_mean(labels, predictions, tuning=np.zeros(1))
     down = powered_mean(-labels, predictions, tuning=np.zeros(1))

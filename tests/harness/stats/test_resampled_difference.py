@@ -43,7 +43,8 @@ def rows(rng, n, shift=0.0):
 
 def test_the_difference_is_that_of_the_reported_numbers():
     rng = np.random.default_rng(0)
-    a, b = rows(rng, 40), rows(rng, 40)
+    a = rows(rng, 40)
+    b = rows(rng, 40)
     result = compared(a, b)
     assert result.a == pytest.approx(a[:, 0].sum() / a[:, 1].sum(), rel=1e-15)
     assert result.difference == result.a - result.b
@@ -53,7 +54,8 @@ def test_the_difference_is_that_of_the_reported_numbers():
 
 def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
     rng = np.random.default_rng(1)
-    a, b = rows(rng, 9, 1.0), rows(rng, 9)
+    a = rows(rng, 9, 1.0)
+    b = rows(rng, 9)
     both = np.concatenate([a, b])
     observed = abs(compared(a, b, draws=1).difference)
     extreme = 0
@@ -79,7 +81,8 @@ def test_randomisation_agrees_with_the_enumeration_of_all_swaps():
 @given(st.integers(0, 2**31))
 def test_swapping_the_systems_changes_the_sign_alone(seed):
     rng = np.random.default_rng(seed)
-    a, b = rows(rng, 12), rows(rng, 12)
+    a = rows(rng, 12)
+    b = rows(rng, 12)
     one = compared(a, b, draws=64)
     other = compared(b, a, draws=64)
     assert other.difference == -one.difference
@@ -111,10 +114,8 @@ def test_both_tests_hold_their_size_under_the_null_hypothesis():
 
 
 def test_rows_of_different_width_are_padded():
-    a, b = (
-        np.array([[1.0, 2.0], [3.0, 4.0]]),
-        np.array([[1.0, 2.0, 5.0], [0.0, 2.0, 5.0]]),
-    )
+    a = np.array([[1.0, 2.0], [3.0, 4.0]])
+    b = np.array([[1.0, 2.0, 5.0], [0.0, 2.0, 5.0]])
     result = compared(a, b, draws=4)
     assert (
         result.exact
@@ -142,7 +143,8 @@ def test_rows_of_different_number_are_refused():
 @pytest.mark.equal_bits
 def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
     rng = np.random.default_rng(5)
-    a, b = rows(rng, 50), rows(rng, 50, 0.3)
+    a = rows(rng, 50)
+    b = rows(rng, 50, 0.3)
     family = DrawFamily(50, 400, 2)
 
     def sums(x):
@@ -173,7 +175,8 @@ def test_products_of_each_system_give_the_same_as_reductions_of_the_pair():
 
 
 def test_without_repetition_there_is_randomisation_alone():
-    a, b = rows(np.random.default_rng(6), 30), rows(np.random.default_rng(7), 30)
+    a = rows(np.random.default_rng(6), 30)
+    b = rows(np.random.default_rng(7), 30)
     result = compared(a, b, repeats=False)
     whole = compared(a, b)
     assert np.isnan(result.p_bootstrap)
@@ -184,7 +187,8 @@ def test_without_repetition_there_is_randomisation_alone():
 
 
 def test_a_statistic_of_all_rows_is_not_separable():
-    a, b = rows(np.random.default_rng(8), 10), rows(np.random.default_rng(9), 10)
+    a = rows(np.random.default_rng(8), 10)
+    b = rows(np.random.default_rng(9), 10)
     values = tuple(ratio(x, np.ones((1, 10))).item() for x in (a, b))
     assert separable(ratio, a, b, values)
     assert not separable(
@@ -219,7 +223,8 @@ def test_values_that_differ_by_rounding_are_equal():
 
 
 def test_a_statistic_of_small_numbers_is_separable_only_where_it_agrees_to_nine_digits():
-    a, b = np.array([[1e-6], [3e-6]]), np.array([[2e-6], [5e-6]])
+    a = np.array([[1e-6], [3e-6]])
+    b = np.array([[2e-6], [5e-6]])
 
     def mean(stats, weights):
         return (weights @ stats)[:, 0] / weights.sum(axis=1)

@@ -212,7 +212,8 @@ def test_a_null_of_its_own_serves_metrics_of_any_input():
 
 
 def test_the_generic_null_gives_the_enumerated_p_value():
-    metric, texts = Share(), ("a", "b", "b", "c", "d")
+    metric = Share()
+    texts = ("a", "b", "b", "c", "d")
     batch, features, observed = setting(metric, texts[:2], texts[2:])
     p = metric_p_values(metric, batch, features, None, observed)
     shares: list[float] = []
@@ -257,7 +258,8 @@ def test_chunks_of_labels_do_not_change_a_p_value():
     batch, features, observed = setting(
         Length(False), ("aa", "b", "cccc"), ("a", "aaaaa", "c")
     )
-    whole, parts = Length(False), Length(False)
+    whole = Length(False)
+    parts = Length(False)
     expected = metric_p_values(whole, batch, features, None, observed).values
     assert np.array_equal(
         metric_p_values(

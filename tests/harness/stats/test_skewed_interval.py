@@ -35,7 +35,8 @@ def test_it_is_mirrored_with_the_skewness(skewness):
     ("residuals", "allowance"), [(False, OF_LABELS), (True, OF_RESIDUALS)]
 )
 def test_its_ends_are_students_quantiles_after_the_transformation(residuals, allowance):
-    freedom, skewness = 60.0, 0.05
+    freedom = 60.0
+    skewness = 0.05
     size = skewness * (1 + allowance.inflation / (freedom + 1))
     low, high = skewed_interval(0.0, 1.0, skewness, freedom, residuals=residuals)
     quantile = student_quantile(freedom, 0.975)

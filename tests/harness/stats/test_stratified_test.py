@@ -34,7 +34,8 @@ def mmd(kernel, labels):
             else kernel[off].mean()
         )
 
-    a, b = np.flatnonzero(labels), np.flatnonzero(~labels)
+    a = np.flatnonzero(labels)
+    b = np.flatnonzero(~labels)
     return within(a) + within(b) - 2 * kernel[np.ix_(a, b)].mean()
 
 

@@ -11,6 +11,21 @@ from harness.contracts import HasConstants, MeanMetric, MetricSpec, Objects
 from harness.stats import ties
 
 NUMBERS = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
+SCORES = st.sampled_from(
+    [
+        0.0,
+        1e-16,
+        0.1,
+        0.1 + 1e-9,
+        0.1 + 2e-9,
+        0.3,
+        -0.3,
+        -0.3 - 1e-9,
+        np.nan,
+        np.inf,
+        -np.inf,
+    ]
+)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=200), st.randoms(use_true_random=False))
@@ -37,30 +52,14 @@ def test_magnitude_is_per_example_and_omits_infinities_and_nan():
     assert ties.magnitude(np.empty((2, 0))).tolist() == [0.0, 0.0]
 
 
-SCORES = st.sampled_from(
-    [
-        0.0,
-        1e-16,
-        0.1,
-        0.1 + 1e-9,
-        0.1 + 2e-9,
-        0.3,
-        -0.3,
-        -0.3 - 1e-9,
-        np.nan,
-        np.inf,
-        -np.inf,
-    ]
-)
-
-
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=12))
 def test_settled_values_are_the_smallest_of_their_chain_column_by_column(rows):
     values = np.array(rows)
     settled = ties.settle(values, 1e-7)
     for column, of_column in zip(values.T, settled.T):
         np.testing.assert_array_equal(of_column, ties.settle(column, 1e-7))
-        chain, expected = None, {}
+        chain = None
+        expected = {}
         previous = None
         for value in sorted(column[~np.isnan(column)]):
             together = previous is not None and (

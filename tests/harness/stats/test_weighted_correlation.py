@@ -33,7 +33,8 @@ def test_weights_are_repetitions(name, levels):
     make, oracle = ORACLES[name]
     rng = np.random.default_rng(levels[0])
     n = 120
-    x, y = rng.integers(0, levels[0], n) + 0.1, rng.integers(0, levels[1], n) * 0.3
+    x = rng.integers(0, levels[0], n) + 0.1
+    y = rng.integers(0, levels[1], n) * 0.3
     weights = rng.multinomial(n, np.full(n, 1 / n), 6).astype(float)
     weights[0] = 1
     expected = [
@@ -59,10 +60,8 @@ def test_a_large_mean_costs_no_digits():
 
 def test_chunks_give_the_same_values(monkeypatch):
     rng = np.random.default_rng(0)
-    kendall, weights = (
-        Kendall(rng.random(30), rng.random(30)),
-        rng.integers(0, 3, (9, 30)).astype(float),
-    )
+    kendall = Kendall(rng.random(30), rng.random(30))
+    weights = rng.integers(0, 3, (9, 30)).astype(float)
     whole = kendall(weights)
     monkeypatch.setattr("harness.stats.weighted_correlation.CELLS", 60)
     np.testing.assert_array_equal(kendall(weights), whole)
@@ -75,7 +74,8 @@ def test_chunks_give_the_same_values(monkeypatch):
 def test_tau_within_groups():
     rng = np.random.default_rng(1)
     group = rng.integers(0, 8, 60)
-    x, y = rng.integers(0, 4, 60).astype(float), rng.integers(0, 3, 60).astype(float)
+    x = rng.integers(0, 4, 60).astype(float)
+    y = rng.integers(0, 3, 60).astype(float)
     x[group == 2] = 5.0  # a metric that ties everything has no agreement
     y[group == 3] = 1.0  # people who tie everything judge nothing
     tau = within_groups(x, y, group, 9)
@@ -102,7 +102,8 @@ metrics = pytest.importorskip("sklearn.metrics")
 @pytest.mark.parametrize("levels", [3, 8, 10_000])
 def test_measures_with_ties_and_repeated_rows(levels):
     rng = np.random.default_rng(levels)
-    scores, positive = rng.integers(0, levels, 90) / 7, rng.random(90) < 0.3
+    scores = rng.integers(0, levels, 90) / 7
+    positive = rng.random(90) < 0.3
     weights = rng.multinomial(90, np.full(90, 1 / 90), 5).astype(float)
     weights[0] = 1
     for measure, oracle in (

@@ -16,12 +16,59 @@ from harness.testing.adapters import (
 )
 from harness.testing.sample_captions import examples
 
+CASES = [
+    ("address", "fingerprint", "fingerprint() contains an object's address"),
+    ("short", "generates", "returned 5 results for 6 examples"),
+    (
+        "numbers",
+        "generates",
+        "generate returned (1, 2); expected captions, a Generation or a Failure",
+    ),
+    ("fails", "generates", "returned no caption: out of memory"),
+    ("log_probs", "results", "scene-0: log_probs has 3 entries for 2 candidates"),
+    (
+        "references",
+        "results",
+        "scene-0: returns references that the example does not have",
+    ),
+    ("held out", "results", "scene-0: held_out is (0,), and other references are left"),
+    ("no reference", "results", "scene-0: no reference is left to score"),
+    ("no reason", "results", "scene-0: a failure without a reason"),
+    ("one", "candidates", "returns 1 captions for decoding.candidates = 2"),
+    (
+        "global",
+        "same-seeds-same-captions",
+        "returns other captions when run again: scene-0 gets ",
+    ),
+    ("shared", "batch-split", "in batches of 1"),
+    ("reversed", "example-order", "in another order"),
+    ("raises", "failures-yielded", "raised OSError: no-such-folder/no-such-file.png"),
+    ("entries", "score-references", "scene-0: 4 entries for 5 references"),
+    ("probability", "score-references", "scene-0: a log-probability above 0, or NaN"),
+    ("rank", "score-references", "scene-0: a rank below 0"),
+    ("modifies", "inputs-unchanged", "modifies the examples"),
+    (
+        "global",
+        "random-state",
+        "draws from numpy's global random state; use np.random.default_rng(seed)",
+    ),
+    (
+        "counts",
+        "fingerprint-in-use",
+        "the fingerprint changes when the component is used",
+    ),
+    ("parameter", "parameters", "times=2 changes the captions but not the fingerprint"),
+    ("nan", "json-safe", "scene-0: Out of range float values are not JSON compliant"),
+]
+
 
 class Shuffler:
     """Words of the first reference in random order."""
 
     def __init__(self, *, fault: str = "", times: int = 1) -> None:
-        self.fault, self.times, self.calls = fault, times, 0
+        self.fault = fault
+        self.times = times
+        self.calls = 0
 
     def fingerprint(self):
         if self.fault == "address":
@@ -77,52 +124,6 @@ class Shuffler:
         for example in examples:
             references = example.references[: -1 if self.fault == "entries" else None]
             yield [TokenScores(np.log([0.5, probability]), ranks) for _ in references]
-
-
-CASES = [
-    ("address", "fingerprint", "fingerprint() contains an object's address"),
-    ("short", "generates", "returned 5 results for 6 examples"),
-    (
-        "numbers",
-        "generates",
-        "generate returned (1, 2); expected captions, a Generation or a Failure",
-    ),
-    ("fails", "generates", "returned no caption: out of memory"),
-    ("log_probs", "results", "scene-0: log_probs has 3 entries for 2 candidates"),
-    (
-        "references",
-        "results",
-        "scene-0: returns references that the example does not have",
-    ),
-    ("held out", "results", "scene-0: held_out is (0,), and other references are left"),
-    ("no reference", "results", "scene-0: no reference is left to score"),
-    ("no reason", "results", "scene-0: a failure without a reason"),
-    ("one", "candidates", "returns 1 captions for decoding.candidates = 2"),
-    (
-        "global",
-        "same-seeds-same-captions",
-        "returns other captions when run again: scene-0 gets ",
-    ),
-    ("shared", "batch-split", "in batches of 1"),
-    ("reversed", "example-order", "in another order"),
-    ("raises", "failures-yielded", "raised OSError: no-such-folder/no-such-file.png"),
-    ("entries", "score-references", "scene-0: 4 entries for 5 references"),
-    ("probability", "score-references", "scene-0: a log-probability above 0, or NaN"),
-    ("rank", "score-references", "scene-0: a rank below 0"),
-    ("modifies", "inputs-unchanged", "modifies the examples"),
-    (
-        "global",
-        "random-state",
-        "draws from numpy's global random state; use np.random.default_rng(seed)",
-    ),
-    (
-        "counts",
-        "fingerprint-in-use",
-        "the fingerprint changes when the component is used",
-    ),
-    ("parameter", "parameters", "times=2 changes the captions but not the fingerprint"),
-    ("nan", "json-safe", "scene-0: Out of range float values are not JSON compliant"),
-]
 
 
 @pytest.mark.parametrize(("fault", "check", "reason"), CASES)

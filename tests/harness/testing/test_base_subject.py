@@ -24,7 +24,8 @@ class Counter:
     """Number of calls so far."""
 
     def __init__(self, error: Exception | None = None) -> None:
-        self.calls, self.error = 0, error
+        self.calls = 0
+        self.error = error
 
     def signature(self):
         return f"counter|{self.calls}"
@@ -43,7 +44,8 @@ class Counter:
 class Subject(BaseSubject[int]):
     """Subject of this module."""
 
-    noun, base_check = "counts", "counts"
+    noun = "counts"
+    base_check = "counts"
 
     def compute(self, component: Any = None) -> int:
         return (component or self.component).count()

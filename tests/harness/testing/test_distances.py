@@ -10,6 +10,38 @@ from harness.testing import check_distance
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
 from harness.testing.sample_captions import caption_sets
 
+CASES = [
+    ("name", "name", "name is 'unnamed'"),
+    ("float32", "matrices", "does not return a float64 array"),
+    ("shape", "matrices", "has shape (6, 5, 6); expected (6, 6, 6)"),
+    ("nan", "finite", "contains NaN or an infinite number"),
+    ("negative", "non-negative", "contains -"),
+    ("diagonal", "zero-for-equal-texts", "the distance of a text from itself is 0.5"),
+    (
+        "twins",
+        "zero-for-equal-texts",
+        "the distance of a candidate from an equal reference is 1.0",
+    ),
+    ("zero", "zero-for-equal-texts", "is 0 between all texts"),
+    ("batch", "batch-split", "the matrix of scene-0 alone differs by "),
+    ("order", "text-order", "distances change by "),
+    ("empty", "odd-texts", "texts (empty) raise ValueError: no words"),
+    ("modifies", "inputs-unchanged", "modifies its arguments"),
+]
+SHARED = {
+    "described",
+    "signature",
+    "deterministic",
+    "random-state",
+    "pickles",
+    "parameters",
+    "prints-nothing",
+    "writes-nothing",
+    "no-network",
+}
+FITTED = {"corpus-state", "equal-labels", "one-source"}
+"""Checks of what is fitted; their faults are in test_exchangeability.py."""
+
 
 class Lengths(TextDistance):
     """Difference of the lengths, plus 1 for texts that differ."""
@@ -58,46 +90,11 @@ class Lengths(TextDistance):
         return values * len(batch) if self.fault == "batch" else values
 
 
-CASES = [
-    ("name", "name", "name is 'unnamed'"),
-    ("float32", "matrices", "does not return a float64 array"),
-    ("shape", "matrices", "has shape (6, 5, 6); expected (6, 6, 6)"),
-    ("nan", "finite", "contains NaN or an infinite number"),
-    ("negative", "non-negative", "contains -"),
-    ("diagonal", "zero-for-equal-texts", "the distance of a text from itself is 0.5"),
-    (
-        "twins",
-        "zero-for-equal-texts",
-        "the distance of a candidate from an equal reference is 1.0",
-    ),
-    ("zero", "zero-for-equal-texts", "is 0 between all texts"),
-    ("batch", "batch-split", "the matrix of scene-0 alone differs by "),
-    ("order", "text-order", "distances change by "),
-    ("empty", "odd-texts", "texts (empty) raise ValueError: no words"),
-    ("modifies", "inputs-unchanged", "modifies its arguments"),
-]
-SHARED = {
-    "described",
-    "signature",
-    "deterministic",
-    "random-state",
-    "pickles",
-    "parameters",
-    "prints-nothing",
-    "writes-nothing",
-    "no-network",
-}
-
-
 @pytest.mark.parametrize(("fault", "check", "reason"), CASES)
 def test_a_fault_is_detected(fault, check, reason, outcome):
     result = outcome("distances", check, Lengths(fault=fault))
     assert result.failed
     assert reason in result.reason
-
-
-FITTED = {"corpus-state", "equal-labels", "one-source"}
-"""Checks of what is fitted; their faults are in test_exchangeability.py."""
 
 
 def test_every_check_has_a_fault():

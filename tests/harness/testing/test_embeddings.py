@@ -8,6 +8,32 @@ import pytest
 from harness.testing import check_embedding
 from harness.testing.embeddings import EMBEDDING_CHECKS, TEXTS, EmbeddingSubject
 
+CASES = [
+    ("name", "name", "name is ''"),
+    ("float64", "vectors", "returns float64; expected float32"),
+    ("rows", "vectors", f"has shape ({len(TEXTS) - 1}, 8)"),
+    ("centred", "batch-split", "a text's vector alone differs by "),
+    ("unit", "odd-texts", "texts (empty): NaN or an infinite number"),
+    ("empty", "odd-texts", "texts (empty) raise ValueError: no letters"),
+    (
+        "parameter",
+        "parameters",
+        "scale=1.25 changes the vectors but not the signature 'letters|parameter|'",
+    ),
+]
+SHARED = {
+    "described",
+    "signature",
+    "deterministic",
+    "random-state",
+    "pickles",
+    "prints-nothing",
+    "writes-nothing",
+    "no-network",
+}
+FITTED = {"corpus-state", "equal-labels", "one-source"}
+"""Checks of what is fitted; their faults are in test_exchangeability.py."""
+
 
 class Letters:
     """Counts of letters."""
@@ -15,7 +41,8 @@ class Letters:
     name = "letters"
 
     def __init__(self, *, fault: str = "", scale: float = 1.0) -> None:
-        self.fault, self.scale = fault, scale
+        self.fault = fault
+        self.scale = scale
         if fault == "name":
             self.name = ""
 
@@ -43,40 +70,11 @@ class Letters:
         return vectors.astype(float) if self.fault == "float64" else vectors
 
 
-CASES = [
-    ("name", "name", "name is ''"),
-    ("float64", "vectors", "returns float64; expected float32"),
-    ("rows", "vectors", f"has shape ({len(TEXTS) - 1}, 8)"),
-    ("centred", "batch-split", "a text's vector alone differs by "),
-    ("unit", "odd-texts", "texts (empty): NaN or an infinite number"),
-    ("empty", "odd-texts", "texts (empty) raise ValueError: no letters"),
-    (
-        "parameter",
-        "parameters",
-        "scale=1.25 changes the vectors but not the signature 'letters|parameter|'",
-    ),
-]
-SHARED = {
-    "described",
-    "signature",
-    "deterministic",
-    "random-state",
-    "pickles",
-    "prints-nothing",
-    "writes-nothing",
-    "no-network",
-}
-
-
 @pytest.mark.parametrize(("fault", "check", "reason"), CASES)
 def test_a_fault_is_detected(fault, check, reason, outcome):
     result = outcome("embeddings", check, Letters(fault=fault))
     assert result.failed
     assert reason in result.reason
-
-
-FITTED = {"corpus-state", "equal-labels", "one-source"}
-"""Checks of what is fitted; their faults are in test_exchangeability.py."""
 
 
 def test_every_check_has_a_fault():

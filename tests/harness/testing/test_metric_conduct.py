@@ -62,7 +62,8 @@ class ListOfDetails(Base):
 class LeavesOut(Base):
     """Leaves out each of five groups."""
 
-    share, freedom = 0.2, 4
+    share = 0.2
+    freedom = 4
 
     def left_out(self, stats, seed):
         group = np.arange(len(stats)) % 5
@@ -183,7 +184,8 @@ class MeanLogProbability:
     )
 
     def __init__(self, *, fault: str = "") -> None:
-        self.fault, self.calls = fault, 0
+        self.fault = fault
+        self.calls = 0
 
     def signature(self):
         return "mean-log-probability"

@@ -230,7 +230,8 @@ class Counted(MeanMetric):
     """A score of the texts of one side."""
 
     def __init__(self, side: str, combine, **fields) -> None:
-        self.side, self.combine = side, combine
+        self.side = side
+        self.combine = combine
         self.spec = MetricSpec("counted", True, **fields)
 
     def signature(self) -> str:

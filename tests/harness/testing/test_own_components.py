@@ -161,6 +161,7 @@ EXPECTED_FAILURES = {
     },
     "qdisc": {"example-order": NOISE, "reference-order": NOISE},
 }
+SLOW = ("ter", {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}})
 
 
 def name_of(component):
@@ -177,9 +178,6 @@ def failures(outcomes):
 
 def passes(outcomes):
     return sum(o.status == "pass" for o in outcomes)
-
-
-SLOW = ("ter", {"self-bleu": {"conditional": True}}, {"self-bleu": {"negative": True}})
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,39 @@ from harness.testing.shared_checks import (
     variants,
 )
 
+CASES = [
+    ("signature", "number", "signature() returns 7; expected a text"),
+    ("signature", "blank", "signature() returns ' '; expected a text"),
+    ("signature", "lines", "signature() has several lines: 'one\\ntwo'"),
+    (
+        "signature",
+        "address",
+        "signature() contains an object's address, which changes per process",
+    ),
+    ("signature", "call", "signature() changes from call to call"),
+    (
+        "signature",
+        "instance",
+        "signature() differs between two equal instances: 'multiplier|",
+    ),
+    ("deterministic", "random", "returns other numbers when run again: ["),
+    (
+        "random_state",
+        "draws",
+        "draws from Python's global random state; use a seeded random.Random",
+    ),
+    ("pickles", "lambda", "does not pickle, as worker processes require: "),
+    (
+        "parameters",
+        "parameter",
+        "factor=2.25 changes the numbers but not the signature 'multiplier'",
+    ),
+    ("signature_in_use", "use", "the signature changes when the component is used"),
+    ("prints_nothing", "prints", "prints to stdout: 'working\\n'"),
+    ("writes_nothing", "writes", "writes into the working folder: values.txt"),
+    ("no_network", "connects", "connects to ('127.0.0.1', 9)"),
+]
+
 
 class Multiplier:
     """Multiples of three numbers."""
@@ -30,7 +63,9 @@ class Multiplier:
     name = "multiplier"
 
     def __init__(self, *, factor: float = 2.0, fault: str = "") -> None:
-        self.factor, self.fault, self.calls = factor, fault, 0
+        self.factor = factor
+        self.fault = fault
+        self.calls = 0
         if fault == "lambda":
             self.function = lambda: None
 
@@ -71,7 +106,8 @@ class Undocumented(Multiplier):
 class Subject(BaseSubject[list[float]]):
     """Subject of the checks of this module."""
 
-    noun, base_check = "numbers", "deterministic"
+    noun = "numbers"
+    base_check = "deterministic"
 
     def compute(self, component: Any = None) -> list[float]:
         return (component or self.component).values()
@@ -80,38 +116,6 @@ class Subject(BaseSubject[list[float]]):
         return "" if expected == actual else f"{expected} and {actual}"
 
 
-CASES = [
-    ("signature", "number", "signature() returns 7; expected a text"),
-    ("signature", "blank", "signature() returns ' '; expected a text"),
-    ("signature", "lines", "signature() has several lines: 'one\\ntwo'"),
-    (
-        "signature",
-        "address",
-        "signature() contains an object's address, which changes per process",
-    ),
-    ("signature", "call", "signature() changes from call to call"),
-    (
-        "signature",
-        "instance",
-        "signature() differs between two equal instances: 'multiplier|",
-    ),
-    ("deterministic", "random", "returns other numbers when run again: ["),
-    (
-        "random_state",
-        "draws",
-        "draws from Python's global random state; use a seeded random.Random",
-    ),
-    ("pickles", "lambda", "does not pickle, as worker processes require: "),
-    (
-        "parameters",
-        "parameter",
-        "factor=2.25 changes the numbers but not the signature 'multiplier'",
-    ),
-    ("signature_in_use", "use", "the signature changes when the component is used"),
-    ("prints_nothing", "prints", "prints to stdout: 'working\\n'"),
-    ("writes_nothing", "writes", "writes into the working folder: values.txt"),
-    ("no_network", "connects", "connects to ('127.0.0.1', 9)"),
-]
 NAMES = sorted({name for name, *_ in CASES} | {"described", "name"})
 
 
@@ -220,14 +224,12 @@ class Component:
     ) -> None:
         if n > 4:
             raise HarnessError("n is at most 4")
-        self.n, self.lower, self.scale, self.mode, self.optional, self.path = (
-            n,
-            lower,
-            scale,
-            mode,
-            optional,
-            path,
-        )
+        self.n = n
+        self.lower = lower
+        self.scale = scale
+        self.mode = mode
+        self.optional = optional
+        self.path = path
 
 
 class Recorded(Parameterised):

@@ -93,7 +93,8 @@ def numbers(models: bool = False, **surroundings: str) -> dict[str, object]:
 
 def changed(models: bool, surroundings: dict[str, str]) -> list[str]:
     """Return the names whose numbers differ from those of plain surroundings."""
-    base, other = numbers(models), numbers(models, **surroundings)
+    base = numbers(models)
+    other = numbers(models, **surroundings)
     return [name for name in {*base, *other} if base.get(name) != other.get(name)]
 
 

@@ -79,21 +79,6 @@ metrics:
   raising: {import: "broken_parts:RaisingConstructor", summary: "a constructor that raises"}
   needs-folder: {import: "broken_parts:NeedsFolder", summary: "a required parameter"}
 """
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    """A project with a manifest and a module of broken components."""
-    (tmp_path / "broken_parts.py").write_text(PARTS)
-    (tmp_path / "broken_syntax.py").write_text("def broken(:\n")
-    (tmp_path / "needs_package.py").write_text("import no_such_package\n")
-    (tmp_path / "registry.yaml").write_text(MANIFEST)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path
-    for name in ("broken_parts", "broken_syntax", "needs_package"):
-        sys.modules.pop(name, None)
-
-
 LINES = [
     (
         "no-spec",
@@ -149,6 +134,19 @@ LINES = [
         "give --kind (adapters, ",
     ),
 ]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with a manifest and a module of broken components."""
+    (tmp_path / "broken_parts.py").write_text(PARTS)
+    (tmp_path / "broken_syntax.py").write_text("def broken(:\n")
+    (tmp_path / "needs_package.py").write_text("import no_such_package\n")
+    (tmp_path / "registry.yaml").write_text(MANIFEST)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in ("broken_parts", "broken_syntax", "needs_package"):
+        sys.modules.pop(name, None)
 
 
 @pytest.mark.parametrize(("target", "line"), LINES)
@@ -225,7 +223,8 @@ def test_subjects_take_the_given_inputs():
     sets = sample_captions.caption_sets(2, 2)
     assert subject_of("distances", "bleu", sets=sets).sets == sets
     assert subject_of("metrics", "bleu", sets=sets).sets == sets
-    examples, decoding = sample_captions.examples(count=4), Decoding(candidates=2)
+    examples = sample_captions.examples(count=4)
+    decoding = Decoding(candidates=2)
     subject = subject_of("adapters", "shuffled", examples=examples, decoding=decoding)
     assert (subject.examples, subject.decoding) == (examples, decoding)
 

@@ -15,12 +15,21 @@ from harness.testing.tasks import (
     TaskSubject,
 )
 
+TASK = """
+task: {name}
+dataset: {{reader: jsonl, path: captions.jsonl}}
+models: [{{human: {{held_out: 1}}}}]
+metrics: [{metric}]
+bootstrap: {{samples: 0}}
+"""
+
 
 class Reader:
     """Three examples."""
 
     def __init__(self, *, fault: str = "") -> None:
-        self.fault, self.passes = fault, 0
+        self.fault = fault
+        self.passes = 0
 
     def fingerprint(self):
         return f"reader|{self.fault}"
@@ -97,15 +106,6 @@ def test_a_long_reader_is_read_in_part():
     assert len(subject.compute()) == MAX_EXAMPLES
     assert subject.difference([1, 2], [1, 3]) == "example 1"
     assert subject.difference([1, 2], [1]) == "2 and 1 examples"
-
-
-TASK = """
-task: {name}
-dataset: {{reader: jsonl, path: captions.jsonl}}
-models: [{{human: {{held_out: 1}}}}]
-metrics: [{metric}]
-bootstrap: {{samples: 0}}
-"""
 
 
 @pytest.fixture

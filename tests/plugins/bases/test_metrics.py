@@ -22,7 +22,8 @@ from harness_metrics.diversity.metric import Novelty
 
 
 def test_features_by_example_divides_candidates_and_references():
-    features, computed = FeatureCache(), []
+    features = FeatureCache()
+    computed = []
     sets = [CaptionSet("1", ("a", "b"), ("c",)), CaptionSet("2", ("b", "d"), ("a",))]
 
     def lengths(texts):
@@ -53,7 +54,8 @@ class Outer(FitsInner):
 
 
 def test_corpus_state_is_that_of_the_inner_metric_in_one_pass_and_in_shards():
-    outer, features = Outer(), FeatureCache()
+    outer = Outer()
+    features = FeatureCache()
     states = [outer.fit([[text]], features) for text in ("a dog", "a cat")]
     assert (
         outer.merge(*states)
@@ -72,7 +74,8 @@ def test_observed_labels_put_candidates_first():
 
 
 def test_blocks_of_labels_do_not_change_values():
-    examples, prepared = np.arange(6.0).reshape(2, 3), []
+    examples = np.arange(6.0).reshape(2, 3)
+    prepared = []
 
     def prepare(row):
         prepared.append(row.tolist())

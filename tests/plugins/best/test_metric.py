@@ -107,7 +107,8 @@ def test_undefined_candidates_are_ignored_and_examples_without_a_score_are_undef
         CaptionSet("b", ("", "cats", ""), ("x",)),
         CaptionSet("c", ("", "", ""), ("x",)),
     ]
-    features, best = FeatureCache(), Best(metric=FirstWordLength(higher))
+    features = FeatureCache()
+    best = Best(metric=FirstWordLength(higher))
     assert best.scores(features.batch(sets), features, None).tolist() == pytest.approx(
         [*expected, np.nan], nan_ok=True
     )

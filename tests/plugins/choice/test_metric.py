@@ -99,7 +99,8 @@ def test_answers_across_examples():
 def test_every_column_has_an_interval_or_a_reason():
     metric = Choice(group=2, blind=True)
     row = choice_scores(([-1], [-2]), ([-2], [-1]), ([-1], [-2]), ([-1], [-2]))
-    values, ends = metric.evaluate_scores(row * 5), metric.intervals(row * 5, 100, 0)
+    values = metric.evaluate_scores(row * 5)
+    ends = metric.intervals(row * 5, 100, 0)
     assert set(values) == set(ends) <= set(metric.spec.column_names)
     assert all(item.ends or item.note for item in ends.values())
     assert ends["chance"].ends is None
@@ -223,7 +224,8 @@ def test_a_captioner_answers_choices_and_polls(tmp_path):
 def test_parts_are_the_choices_of_each_value():
     meta = [{"kind": "swap"}, {"kind": "add"}, {"kind": "swap"}]
     metric = Choice(by="kind").of_meta(meta)
-    values, intervals = metric.evaluate_scores(PLAIN), metric.intervals(PLAIN, 100, 0)
+    values = metric.evaluate_scores(PLAIN)
+    intervals = metric.intervals(PLAIN, 100, 0)
     assert Choice().of_meta(iter(())).evaluate_scores(PLAIN).items() <= values.items()
     assert (values["accuracy, kind=swap"], values["accuracy, kind=add"]) == (1.0, 0.0)
     assert values["shortest, kind=swap"] == pytest.approx(np.mean([0, 1 / 3]))

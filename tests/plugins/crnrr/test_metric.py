@@ -51,7 +51,8 @@ def rows(count, seed):
 
 @pytest.mark.parametrize("metric", VARIANTS, ids=lambda metric: metric.spec.name)
 def test_results_without_one_and_two_examples_equal_the_metric(metric):
-    stats, field = rows(12, 0), metric.fields[metric.form]
+    stats = rows(12, 0)
+    field = metric.fields[metric.form]
     q, p = grams_of(sides_of(stats), metric.n)
     counts = _counts(q, p, 12)
     whole, one = _without_one(counts)

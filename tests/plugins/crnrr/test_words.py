@@ -104,7 +104,8 @@ def sentences(count):
 
 @pytest.mark.equal_bits
 def test_weighted_sentences_equal_repeated_sentences():
-    q, p = sentences(12), sentences(12)
+    q = sentences(12)
+    p = sentences(12)
     weights = RNG.integers(0, 3, (4, 12))
     vocabulary = Vocabulary()
     grams_q, grams_p = grams_of([words_of(q, vocabulary), words_of(p, vocabulary)], 2)

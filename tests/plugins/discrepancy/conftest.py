@@ -18,7 +18,8 @@ def corpus(rng, count, words=12):
 def scene():
     """Candidates, references, features and the batch of the task."""
     rng = np.random.default_rng(5)
-    candidates, references = corpus(rng, 60), corpus(rng, 60)
+    candidates = corpus(rng, 60)
+    references = corpus(rng, 60)
     features = FeatureCache([(text,) for text in references])
     batch = features.batch(
         [

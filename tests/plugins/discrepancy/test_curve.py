@@ -28,10 +28,8 @@ def test_points_agree_with_the_functions_on_tokens(scene, n):
     assert point("CR-NRR", q, p, n) == pytest.approx(
         (expected.cr, expected.nrr), rel=1e-12
     )
-    bleu, repetition = (
-        corpus_bleu(split(candidates), split(references), n)[-1],
-        self_bleu(split(candidates), n)[-1],
-    )
+    bleu = corpus_bleu(split(candidates), split(references), n)[-1]
+    repetition = self_bleu(split(candidates), n)[-1]
     assert point("BLEU-NSBLEU", q, p, n) == pytest.approx(
         (bleu, -repetition), rel=1e-12
     )

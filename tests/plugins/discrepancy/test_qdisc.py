@@ -16,7 +16,8 @@ def golden(golden):
 
 def test_golden_mixing_curve(golden):
     example = golden["mixing_curve_example"]
-    curve, real = example["curve"], example["real"]
+    curve = example["curve"]
+    real = example["real"]
     result = curve_discrepancy(
         [point["U"] for point in curve],
         [point["V"] for point in curve],

@@ -15,7 +15,8 @@ def loop(candidates, references_of, orders=4):
     """BLEU by the definition: ``references_of[i]`` are the references of candidate i;
     counts pooled over the candidates.
     """
-    out, logs = [], 0.0
+    out = []
+    logs = 0.0
     length = sum(map(len, candidates))
     closest = sum(
         min((abs(len(r) - len(c)), len(r)) for r in refs)[1]

@@ -113,7 +113,8 @@ def test_distinct_and_vocabulary():
 
 def test_pairwise_bleu():
     metric = PairwiseBleu(n=1, tokenizer="none")
-    forth, back = 2 / 3, np.exp(1 - 3 / 2)
+    forth = 2 / 3
+    back = np.exp(1 - 3 / 2)
     assert metric.per_example(run(metric))[0] == pytest.approx(
         (forth + back) / 2, rel=1e-6
     )

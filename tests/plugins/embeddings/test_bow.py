@@ -138,10 +138,8 @@ def test_texts_without_a_common_word_have_equal_labels(name, texts):
 def test_data_sets_of_one_example_from_one_source_have_small_p_values_at_their_level(
     seed, words, length
 ):
-    rng, metric = (
-        np.random.default_rng(seed),
-        harness.metric("mmd", embedding="bow", p_value="exact"),
-    )
+    rng = np.random.default_rng(seed)
+    metric = harness.metric("mmd", embedding="bow", p_value="exact")
     share = np.cumsum(1 / np.arange(1, words + 1))
     p_values = []
     for numbers in np.searchsorted(

@@ -43,7 +43,8 @@ def test_contract(check):
 def test_the_assignment_has_the_largest_sum(shape):
     similarity = np.random.default_rng(1).uniform(size=shape)
     rows, columns = shape
-    small, large = min(shape), max(shape)
+    small = min(shape)
+    large = max(shape)
     square = similarity if rows <= columns else similarity.T
     best = max(
         sum(square[i, j] for i, j in enumerate(choice))
@@ -66,7 +67,8 @@ def score(candidates, references, **params):
 
 def test_scores():
     assert score([["a dog on a couch"]], [["the couch", "one dog"]]) == [1.0]
-    dog, god = [["a dog beside a zzz"]], [["a god"]]
+    dog = [["a dog beside a zzz"]]
+    god = [["a god"]]
     assert score(dog, god) == [0.0]
     assert score(dog, god, aggregate="mean") == [0.5]
     assert np.isnan(score([["red"]], god)).all()

@@ -17,7 +17,8 @@ def answer(log_prob, *tokens):
 
 
 def question(truth, p_yes):
-    yes, no = answer(np.log(p_yes), "ĠYes"), answer(np.log(1 - p_yes), "▁No", "</s>")
+    yes = answer(np.log(p_yes), "ĠYes")
+    no = answer(np.log(1 - p_yes), "▁No", "</s>")
     return [yes, no] if truth else [no, yes]
 
 
@@ -68,10 +69,8 @@ def test_a_tie_is_a_wrong_answer():
 
 def test_intervals_contain_the_numbers():
     metric = Poll(score="mean")
-    values, ends = (
-        metric.evaluate_scores(ROWS * 10),
-        metric.intervals(ROWS * 10, 200, 0),
-    )
+    values = metric.evaluate_scores(ROWS * 10)
+    ends = metric.intervals(ROWS * 10, 200, 0)
     for name, value in values.items():
         assert ends[name].ends[0] <= value <= ends[name].ends[1]
 
@@ -119,7 +118,8 @@ def test_rates_of_each_type_of_question():
         {"type": "object"},
     ]
     metric = Poll(score="mean", by="type").of_meta(meta)
-    values, intervals = metric.evaluate_scores(ROWS), metric.intervals(ROWS, 100, 0)
+    values = metric.evaluate_scores(ROWS)
+    intervals = metric.intervals(ROWS, 100, 0)
     objects = Poll(score="mean").evaluate_scores([ROWS[0], ROWS[2], ROWS[4]])
     assert {
         f"{name}, type=object": value for name, value in objects.items()

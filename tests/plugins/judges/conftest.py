@@ -39,7 +39,8 @@ class Scripted:
         answer: Callable[[tuple[dict[str, str], ...]], Reply | str],
         name: str = "scripted",
     ) -> None:
-        self.answer, self.name = answer, name
+        self.answer = answer
+        self.name = name
         self.talks: list[tuple[dict[str, str], ...]] = []
 
     def signature(self) -> str:
@@ -86,7 +87,8 @@ class Overlap:
                 {"score": 100 * len(left & right) / max(1, len(left | right))}
             )
         context, caption = prompt.split("Caption to grade:")
-        left, right = words(lines_of(caption)), words(lines_of(context))
+        left = words(lines_of(caption))
+        right = words(lines_of(context))
         grade = 1 + 4 * len(left & right) / max(1, len(left | right))
         return json.dumps(
             dict.fromkeys(("correctness", "completeness", "fluency"), grade)

@@ -30,7 +30,8 @@ TALK = ({"role": "user", "content": "a\udc80 “dog”?"},)
 
 
 def test_replies_come_back(cache):
-    replies, reply = ReplyCache("model"), Reply("ein Hund\udc80 – 犬", "length", 3, 4)
+    replies = ReplyCache("model")
+    reply = Reply("ein Hund\udc80 – 犬", "length", 3, 4)
     key = replies.key(TALK)
     assert replies.read([key]) == {}
     replies.store.add(key, reply.to_record())
@@ -39,7 +40,8 @@ def test_replies_come_back(cache):
 
 
 def test_the_key_is_the_content(tmp_path):
-    model, other = ReplyCache("m", tmp_path), ReplyCache("n", tmp_path)
+    model = ReplyCache("m", tmp_path)
+    other = ReplyCache("n", tmp_path)
     assert (
         len(
             {model.key(TALK), other.key(TALK), model.key((*TALK, *TALK)), model.key(())}
@@ -223,7 +225,8 @@ def stored(folder: Path) -> int:
     return sum(counts)
 
 
-PROMPTS, CONCURRENCY = 300, 8
+PROMPTS = 300
+CONCURRENCY = 8
 ASK = f"""
 import sys
 from harness_metrics.judges.answers import read_number, verdict_of
@@ -253,7 +256,8 @@ def test_a_kill_loses_only_the_answers_under_way(server, cache, moment):
         ),
     )
     time.sleep(0.2)  # requests that were sent arrive
-    kept, sent = stored(cache), len(server.requests)
+    kept = stored(cache)
+    sent = len(server.requests)
     assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
     meter.released.set()
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")

@@ -31,7 +31,9 @@ def closing(text: str, start: int) -> int | None:
     """Return the index of the brace that closes the one at ``start``; braces in
     quotation marks do not count.
     """
-    depth, quoted, escaped = 0, False, False
+    depth = 0
+    quoted = False
+    escaped = False
     for index in range(start, len(text)):
         letter = text[index]
         if quoted:
@@ -48,12 +50,14 @@ def closing(text: str, start: int) -> int | None:
 
 def last_object(text: str) -> dict | None:
     """Return the last outermost object of a text."""
-    found, index = None, 0
+    found = None
+    index = 0
     while index < len(text):
         end = closing(text, index) if text[index] == "{" else None
         if end is not None:
             with suppress(ValueError):
-                found, index = json.loads(text[index : end + 1], strict=False), end
+                found = json.loads(text[index : end + 1], strict=False)
+                index = end
         index += 1
     return found
 

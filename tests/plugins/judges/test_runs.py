@@ -38,7 +38,8 @@ metrics:
   - clair: {{judge: {{base_url: "{server.url}", model: m, first_wait: 0.01, retries: 3}}}}
 """
     )
-    counter, lock = itertools.count(), threading.Lock()
+    counter = itertools.count()
+    lock = threading.Lock()
 
     def answer(body):
         with lock:

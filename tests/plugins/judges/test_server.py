@@ -49,7 +49,8 @@ def choice(text: str | None, finish: str = "stop", **message: Any) -> dict[str, 
 
 
 def test_one_of_ten_requests_fails_and_all_have_replies(server):
-    counter, lock = itertools.count(), threading.Lock()
+    counter = itertools.count()
+    lock = threading.Lock()
 
     def answer(body: dict[str, Any]) -> dict[str, Any]:
         with lock:
@@ -60,7 +61,8 @@ def test_one_of_ten_requests_fails_and_all_have_replies(server):
             else choice(body["messages"][-1]["content"])
         )
 
-    server.answer, server.pause = answer, 0.005
+    server.answer = answer
+    server.pause = 0.005
     out = replies(backend(server), 100)
     assert {k: out[k].text for k in sorted(out)} == {
         k: f"prompt {k}" for k in range(100)
@@ -70,7 +72,8 @@ def test_one_of_ten_requests_fails_and_all_have_replies(server):
 
 
 def test_at_most_sixteen_requests_at_once_by_default(server):
-    server.answer, server.pause = lambda body: choice("x"), 0.02
+    server.answer = lambda body: choice("x")
+    server.pause = 0.02
     assert len(replies(backend(server), 80)) == 80
     assert 8 < server.peak <= 16
 

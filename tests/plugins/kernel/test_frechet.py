@@ -41,7 +41,8 @@ def test_frechet_equals_the_d_by_d_formula(n, m, d):
 
 def test_frechet_of_two_gaussians():
     x, y = samples(4000, 3000, 3, shift=0.0)
-    x, y = x * [1, 2, 3] + [1, 0, 0], y * [1, 1, 1]
+    x = x * [1, 2, 3] + [1, 0, 0]
+    y = y * [1, 1, 1]
     # |mu|^2 = 1 and sum (s - t)^2 = 0 + 1 + 4
     assert frechet(x, y) == pytest.approx(6, rel=0.05)
 

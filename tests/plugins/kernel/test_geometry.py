@@ -145,7 +145,8 @@ def test_cosines_of_other_vectors_and_of_opposite_ones():
 
 
 def test_projections_of_whole_numbers():
-    vectors, axes = counts(6, 50), np.random.default_rng(1).normal(size=(50, 3))
+    vectors = counts(6, 50)
+    axes = np.random.default_rng(1).normal(size=(50, 3))
     vectors[2] = 0.0
     assert geometry.project_whole(vectors, axes) == pytest.approx(vectors @ axes)
     assert geometry.project_whole(vectors, axes)[2].tolist() == [0.0, 0.0, 0.0]

@@ -54,7 +54,8 @@ def test_mmd_equals_the_double_sums(n, m, estimator):
 
 def test_mmd_when_most_vectors_are_equal():
     # the median distance is 0, so that the kernel is the indicator of equality
-    x, y = np.zeros((5, 3)), np.zeros((4, 3))
+    x = np.zeros((5, 3))
+    y = np.zeros((4, 3))
     y[0] = 1
     # K(R, R) averages (1 + 9) / 16, K(C, R) 3 / 4
     assert mmd(x, y) == pytest.approx(1 + 10 / 16 - 2 * 3 / 4)

@@ -19,18 +19,17 @@ from harness_metrics.kernel.mmd import mmd_kernel
 from tests.support import kernel_values
 from tests.support.kernel_values import energy, frechet, mmd
 
-
-def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
-    rng = np.random.default_rng([seed, n, m])
-    return rng.normal(size=(*batch, n, d)), rng.normal(size=(*batch, m, d)) + shift
-
-
 VALUES = {
     "mmd": lambda x, y: mmd(x, y),
     "energy": energy,
     "frechet": frechet,
     "sliced": lambda x, y: kernel_values.sliced_wasserstein(x, y, 8),
 }
+
+
+def samples(n, m, d=12, batch=(), seed=0, shift=0.4):
+    rng = np.random.default_rng([seed, n, m])
+    return rng.normal(size=(*batch, n, d)), rng.normal(size=(*batch, m, d)) + shift
 
 
 @pytest.mark.equal_bits
@@ -107,7 +106,8 @@ def test_the_unit_of_embeddings_changes_no_p_value(seed, exponent, kind, dtype, 
     }[kind]()
     if kind == "lattice":
         # exact in float32: other units break geometric ties before the test begins
-        exponent, base = 3 * exponent, 2.0
+        exponent = 3 * exponent
+        base = 2.0
     else:
         base = 10.0
     scaled = (vectors * base**exponent).astype(dtype)
@@ -177,7 +177,9 @@ def test_exact_p_values_equal_those_of_recomputed_statistics(n, m):
 
 @pytest.mark.parametrize("kind", ["mmd", "energy", "frechet"])
 def test_p_values_are_valid_under_the_null(kind):
-    examples, n, m = {"frechet": 300}.get(kind, 1500), 5, 4
+    examples = {"frechet": 300}.get(kind, 1500)
+    n = 5
+    m = 4
     both = np.random.default_rng(3).normal(size=(examples, n + m, 6))
     inner = geometry.gram(both)
     if kind == "frechet":

@@ -62,10 +62,8 @@ def test_relabeled_equals_the_values_of_reordered_vectors():
     rng = np.random.default_rng(4)
     vectors = rng.normal(size=(3, 8, 10))
     labels = relabelings(5, 3)
-    null, observed = (
-        metric.relabel(vectors, labels, 2, seed=25, redo=5),
-        observed_labels(5, 3),
-    )
+    null = metric.relabel(vectors, labels, 2, seed=25, redo=5)
+    observed = observed_labels(5, 3)
     assert null[:, :1] == pytest.approx(
         metric.relabel(vectors, observed, 2, seed=25, redo=5, scaling=5.0)
     )
@@ -209,10 +207,8 @@ def test_two_interleaved_runs_keep_their_own_texts():
     runs = {"first": sets_of(20, 4, 3), "second": sets_of(16, 3, 5, start=50)}
     expected = {}
     for name, sets in runs.items():
-        metric, features = (
-            Mauve(embedding=Seeded(), k=5),
-            FeatureCache([item.references for item in sets]),
-        )
+        metric = Mauve(embedding=Seeded(), k=5)
+        features = FeatureCache([item.references for item in sets])
         expected[name] = metric.reduce(
             metric.stats(features.batch(sets), features, None)
         )

@@ -130,13 +130,13 @@ def other_axes(monkeypatch):
 
         def eigh(matrices):
             values, axes = original(matrices)
-            values, axes = values.copy(), axes.copy()
-            flat_values, flat_axes = (
-                values.reshape(-1, values.shape[-1]),
-                axes.reshape(-1, *axes.shape[-2:]),
-            )
+            values = values.copy()
+            axes = axes.copy()
+            flat_values = values.reshape(-1, values.shape[-1])
+            flat_axes = axes.reshape(-1, *axes.shape[-2:])
             for some_values, some_axes in zip(flat_values, flat_axes):
-                scale, start = abs(some_values).max(initial=1e-300), 0
+                scale = abs(some_values).max(initial=1e-300)
+                start = 0
                 for end in range(1, len(some_values) + 1):
                     if (
                         end == len(some_values)
@@ -160,10 +160,8 @@ def other_axes(monkeypatch):
 def test_buckets_do_not_depend_on_the_axes(name, k, other_axes):
     vectors = SETS[name]
     few = np.stack([vectors[start : start + 10] for start in range(4)])
-    expected, of_few = (
-        quantise.buckets(vectors, k, seed=3),
-        quantise.many_buckets(few, min(k, 4)),
-    )
+    expected = quantise.buckets(vectors, k, seed=3)
+    of_few = quantise.many_buckets(few, min(k, 4))
     assert len(set(expected.tolist())) > 1
     for seed in range(5):
         other_axes(seed)
@@ -200,7 +198,8 @@ def test_the_first_of_centres_at_equal_distances_is_the_nearest():
 
 def test_points_are_assigned_as_in_float64():
     rng = np.random.default_rng(0)
-    points, centres = rng.normal(size=(9000, 12)), rng.normal(size=(20, 12))
+    points = rng.normal(size=(9000, 12))
+    centres = rng.normal(size=(20, 12))
     expected = ((points[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     assert np.array_equal(
         quantise._nearest(quantise._Cloud.of(points), centres), expected

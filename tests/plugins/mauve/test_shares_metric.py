@@ -16,12 +16,14 @@ from harness_metrics.mauve.shares_metric import MauveKernel, MauveNeighbours
 
 
 def by_definition(weights, label, scaling):
-    own, other = np.flatnonzero(label), np.flatnonzero(~label)
+    own = np.flatnonzero(label)
+    other = np.flatnonzero(~label)
 
     def divergence(sample, rest, w):
         terms = []
         for i in sample:
-            p, q = weights[i, sample].mean(), weights[i, rest].mean()
+            p = weights[i, sample].mean()
+            q = weights[i, rest].mean()
             terms.append(np.log(p / (w * p + (1 - w) * q)))
         return max(np.mean(terms), 0.0)
 
@@ -101,7 +103,8 @@ def by_definition_area(weights, label):
 
 
 def test_the_curve_is_that_of_histograms():
-    p, q = np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])
+    p = np.array([[0.7, 0.3]])
+    q = np.array([[0.2, 0.8]])
     weights = frontier.mixtures()[:, None]
     mixture = weights * p + (1 - weights) * q
     x, y = (

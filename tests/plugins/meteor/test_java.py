@@ -120,13 +120,12 @@ class FakeJar:
 def test_text_table_of_the_jar_aligns_each_distinct_pair_once(monkeypatch):
     fake = FakeJar()
     monkeypatch.setattr(meteor_java, "shared_jar", lambda: fake)
-    table, compiled = meteor_java.JavaTexts(), meteor.PreparedTexts()
+    table = meteor_java.JavaTexts()
+    compiled = meteor.PreparedTexts()
     texts = ["a dog", "dogs", "a dog", "a dog", "dogs", "A  dog"]
     pairs = np.array([[False, True, True], [False, False, True], [False, False, False]])
-    ids, compiled_ids = (
-        table.intern(texts).reshape(2, 3),
-        compiled.intern(texts).reshape(2, 3),
-    )
+    ids = table.intern(texts).reshape(2, 3)
+    compiled_ids = compiled.intern(texts).reshape(2, 3)
     aligned = table.align_pairs(ids, pairs, with_statistics=True)
     expected = compiled.align_pairs(compiled_ids, pairs, with_statistics=True)
     np.testing.assert_array_equal(aligned.scores, expected.scores)

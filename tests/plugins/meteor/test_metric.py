@@ -253,7 +253,8 @@ def test_warm_loads_the_lexicon_for_the_compiled_engine_only(kind, monkeypatch):
 
 
 def test_the_process_ends_after_the_thread_that_loads_the_lexicon(monkeypatch):
-    loaded, before = threading.Event(), set(threading.enumerate())
+    loaded = threading.Event()
+    before = set(threading.enumerate())
     monkeypatch.setattr(installed, "_load", lambda: loaded.wait(10))
     installed.start_loading()
     (thread,) = set(threading.enumerate()) - before

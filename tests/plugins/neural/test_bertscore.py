@@ -95,7 +95,8 @@ def test_all_pairs_equal_the_formula_pair_by_pair(share):
 
 def recorded(monkeypatch, encoder):
     """Record the texts that the encoder gets."""
-    encoded, encode = [], encoder.encode
+    encoded = []
+    encode = encoder.encode
     monkeypatch.setattr(
         encoder, "encode", lambda texts: encoded.extend(texts) or encode(texts)
     )
@@ -106,7 +107,8 @@ def test_sizes_of_a_run_share_one_matrix_and_each_text_is_encoded_once(
     model, monkeypatch
 ):
     metric = BertScore(path=str(model))
-    features, encoded = FeatureCache(), recorded(monkeypatch, metric.encoder)
+    features = FeatureCache()
+    encoded = recorded(monkeypatch, metric.encoder)
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
     part = metric.pairwise(features.sub_batch(batch, 1, 2), features)
     whole = metric.pairwise(batch, features)
@@ -130,7 +132,8 @@ def test_the_three_kinds_share_one_matrix_with_recall_as_its_transpose(
 
 @pytest.mark.parametrize("kind", ["precision", "recall", "f1"])
 def test_scores_are_the_best_reference_of_each_candidate(model, kind):
-    metric, features = BertScore(path=str(model), kind=kind), FeatureCache()
+    metric = BertScore(path=str(model), kind=kind)
+    features = FeatureCache()
     batch = features.batch([CaptionSet("x", tuple(CANDIDATES), tuple(REFERENCES))])
     expected = metric.pairwise(batch, features)[0, :3, 3:].max(axis=1).mean()
     assert metric.scores(batch, features, None) == pytest.approx([expected])
@@ -286,10 +289,8 @@ def by_the_algorithm(folder, candidate, reference, corpus=None):
 @pytest.mark.parametrize("kind", ["precision", "recall", "f1"])
 def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):
     options = {"model": "roberta-large", "path": str(roberta), "kind": kind, "idf": idf}
-    candidates, references = (
-        [[text] for text in CANDIDATES],
-        [[text] for text in REFERENCES],
-    )
+    candidates = [[text] for text in CANDIDATES]
+    references = [[text] for text in REFERENCES]
     corpus = REFERENCES if idf else None
     expected = np.array(
         [
@@ -313,10 +314,8 @@ def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_roberta_large_equals_the_library(roberta, idf):
-    bert_score, transformers = (
-        pytest.importorskip("bert_score"),
-        pytest.importorskip("transformers"),
-    )
+    bert_score = pytest.importorskip("bert_score")
+    transformers = pytest.importorskip("transformers")
     scorer = bert_score.BERTScorer(
         model_type=str(roberta),
         num_layers=17,

@@ -107,7 +107,8 @@ def test_an_unreadable_image_is_an_input_error(pictures, media, message):
 
 def test_each_image_is_encoded_once(pictures, monkeypatch):
     metric = by_colour(ClipScore(weights="none", images=str(pictures), batch_size=1))
-    encode, sizes = metric._encode, []
+    encode = metric._encode
+    sizes = []
     monkeypatch.setattr(
         metric, "_encode", lambda images: sizes.append(len(images)) or encode(images)
     )

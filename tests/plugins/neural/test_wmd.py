@@ -172,7 +172,8 @@ def test_trm_over_wmd(vectors):
 
 
 def test_the_similarity_is_exp_of_minus_the_distance(vectors):
-    distance, similar = Wmd(path=vectors), Wmd(path=vectors, form="similarity")
+    distance = Wmd(path=vectors)
+    similar = Wmd(path=vectors, form="similarity")
     features = FeatureCache()
     batch = features.batch(
         [CaptionSet("x", ("dog runs",), ("puppy runs", "cat sleeps"))]

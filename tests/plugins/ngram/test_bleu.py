@@ -81,10 +81,8 @@ def test_the_corpus_score_is_that_of_summed_counts(batch_of):
     ]
     correct = np.sum([part.matches for part in parts], axis=0)
     guess = np.array([sum(max(0, part.length - k) for part in parts) for k in range(4)])
-    length, reference_length = (
-        sum(part.length for part in parts),
-        sum(part.reference_length for part in parts),
-    )
+    length = sum(part.length for part in parts)
+    reference_length = sum(part.reference_length for part in parts)
     expected = formula.score(correct, guess, length, reference_length, 2)
     stats = metric.stats(batch, features, None)
     assert abs(metric.reduce(stats) - expected) <= EXACT
@@ -100,7 +98,8 @@ def test_the_corpus_score_is_that_of_summed_counts(batch_of):
 def test_the_names_with_an_order_are_that_order(batch_of):
     features, batch = batch_of([["a dog runs fast", "a dog runs slowly today"]], 1)
     for n, kind in enumerate((bleu.Bleu1, bleu.Bleu2, bleu.Bleu3, bleu.Bleu4), 1):
-        by_name, by_order = kind(tokenizer="none"), bleu.Bleu(n=n, tokenizer="none")
+        by_name = kind(tokenizer="none")
+        by_order = bleu.Bleu(n=n, tokenizer="none")
         assert by_name.spec.name == f"bleu{n}" and by_name.spec.bounds == (0.0, 1.0)
         assert by_name.signature() == by_order.signature() == f"bleu|n:{n}|tok:none"
         assert np.array_equal(

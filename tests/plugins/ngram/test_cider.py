@@ -23,6 +23,7 @@ short = st.lists(
 ).map(" ".join)
 long = st.lists(st.sampled_from("ab"), min_size=60, max_size=150).map(" ".join)
 texts = st.lists(st.one_of(short, short, short, long), min_size=2, max_size=6)
+SIX = [["a dog runs", "a cat", "the dog runs", "a dog"], ["x y", "y", "x", "z"]]
 
 
 @settings(max_examples=60, deadline=None)
@@ -86,9 +87,6 @@ def test_scores_null_and_p_values_equal_the_formula_under_every_relabeling(
     assert np.array_equal(
         p_values, permutation.p_values(expected[:, 0], [expected], "lower", "exact")
     )
-
-
-SIX = [["a dog runs", "a cat", "the dog runs", "a dog"], ["x y", "y", "x", "z"]]
 
 
 def test_metric_distance_and_p_value_share_one_matrix(batch_of, monkeypatch):

@@ -22,10 +22,12 @@ def test_contract(check):
 def by_definition(hyp, refs, df, documents):
     total = 0.0
     for ref in refs:
-        a, b = Counter(hyp), Counter(ref)
+        a = Counter(hyp)
+        b = Counter(ref)
         shares = [1 / (1 + (abs(a[w] - b[w]) if w in b else a[w] - 1)) for w in a]
         repetition = math.prod(shares) ** (1 / len(shares)) if shares else 1.0
-        n, m = max(len(hyp), 1), max(len(ref), 1)
+        n = max(len(hyp), 1)
+        m = max(len(ref), 1)
         penalty = repetition**0.8 * math.exp(-((n - m) ** 2) / m**2) ** 0.2
         for h, r in zip(vectors(hyp, df, documents), vectors(ref, df, documents)):
             dot = sum(min(x, r[g]) * r[g] for g, x in h.items() if g in r)

@@ -44,10 +44,8 @@ def stats_of(metric, sets):
 @pytest.mark.parametrize("variant", ["d", "plain"])
 def test_the_value_is_that_of_df_references(variant):
     sets = examples(23)
-    fixed, refitted = (
-        Cider(tokenizer="none", variant=variant),
-        Cider(df="resampled", tokenizer="none", variant=variant),
-    )
+    fixed = Cider(tokenizer="none", variant=variant)
+    refitted = Cider(df="resampled", tokenizer="none", variant=variant)
     stats = stats_of(refitted, sets)
     assert refitted.reduce(stats) == pytest.approx(
         fixed.reduce(stats_of(fixed, sets)), abs=1e-12
@@ -74,7 +72,8 @@ def test_weights_repeat_and_leave_out_documents():
 
 def test_the_interval_counts_the_frequencies():
     sets = examples(60, 2)
-    metric, fixed = Cider(df="resampled", tokenizer="none"), Cider(tokenizer="none")
+    metric = Cider(df="resampled", tokenizer="none")
+    fixed = Cider(tokenizer="none")
     value, interval = intervals.estimate(metric, stats_of(metric, sets), 100, 0)
     assert interval.ends is not None
     assert interval.ends[0] < value < interval.ends[1]

@@ -66,7 +66,8 @@ def test_a_table_is_read_as_written(tmp_path_factory, ending, content):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_equal_tables_have_equal_hashes(tmp_path, ending):
-    first, second = tmp_path / ending, tmp_path / f"2-{ending}"
+    first = tmp_path / ending
+    second = tmp_path / f"2-{ending}"
     for path in (first, second):
         document_frequency.write(path, TABLE)
     assert document_frequency.content_hash(first) == document_frequency.content_hash(
@@ -221,10 +222,8 @@ def test_the_source_given_is_the_references_of_the_fit():
     ]
     batch = features.batch(sets)
     stratum = [item.references for item in sets]
-    fitted, task = (
-        cider.Cider(df="given", tokenizer="none"),
-        cider.Cider(tokenizer="none"),
-    )
+    fitted = cider.Cider(df="given", tokenizer="none")
+    task = cider.Cider(tokenizer="none")
     assert np.array_equal(
         fitted.stats(batch, features, fitted.fit(stratum, features)), stats(task)
     )

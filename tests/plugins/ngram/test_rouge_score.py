@@ -74,7 +74,8 @@ def test_the_null_is_the_score_under_every_relabeling(
         )
     )
     features, batch = batch_of(rows, n)
-    labels, metric = permutation.relabelings(n, m), KINDS[name](statistic=statistic)
+    labels = permutation.relabelings(n, m)
+    metric = KINDS[name](statistic=statistic)
     null = metric.null(batch, features, None, labels)
     assert np.array_equal(null, MeanMetric.null(metric, batch, features, None, labels))
     assert np.array_equal(null[:, 0], metric.scores(batch, features, None))
@@ -141,10 +142,8 @@ def test_signatures():
 
 
 def test_both_rouge_ls_stand_in_one_table_under_names_of_their_own():
-    candidates, references = (
-        [["a dog runs on grass"], ["two cats"]],
-        [["the dog runs"], ["two grey cats"]],
-    )
+    candidates = [["a dog runs on grass"], ["two cats"]]
+    references = [["the dog runs"], ["two grey cats"]]
     scores = harness.score(
         candidates, references, ["rouge", "rougeL", "rouge1:stem=true"]
     )

@@ -33,11 +33,14 @@ def places_of(first, second):
                 if word == other
                 else max(table[i - 1][j], table[i][j - 1])
             )
-    places, i, j = set(), len(first), len(second)
+    places = set()
+    i = len(first)
+    j = len(second)
     while i and j:
         if first[i - 1] == second[j - 1]:
             places.add(i - 1)
-            i, j = i - 1, j - 1
+            i = i - 1
+            j = j - 1
         elif table[i][j - 1] > table[i - 1][j]:
             j -= 1
         else:
@@ -46,7 +49,8 @@ def places_of(first, second):
 
 
 def expected_hits(reference, candidate):
-    left, hits = Counter(word for sentence in candidate for word in sentence), 0
+    left = Counter(word for sentence in candidate for word in sentence)
+    hits = 0
     for sentence in reference:
         for place in sorted(
             set().union(*(places_of(sentence, other) for other in candidate))

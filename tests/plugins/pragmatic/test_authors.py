@@ -12,6 +12,9 @@ from harness_metrics.pragmatic.authors import evaluate_script, expressions_of
 from harness_metrics.pragmatic.rows import check_rows
 from harness_tasks.a3ds.scene import scene_id
 
+TARGET = scene_id([0, 1, 5, 7, 2, 0])
+OTHER = scene_id([0, 1, 3, 7, 2, 0])
+
 
 def test_golden_expressions(golden):
     folder = golden / "a3ds_pragmatic"
@@ -41,9 +44,6 @@ def script(*games, **params):
         for text, target, other in games
     ]
     return evaluate_script(check_rows(rows), **params)
-
-
-TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
 
 
 def test_false_words_that_are_true_of_the_distractor_are_counted():

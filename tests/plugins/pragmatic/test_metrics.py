@@ -13,7 +13,8 @@ from harness.run.features import FeatureCache
 from harness_metrics.pragmatic import metrics
 from harness_tasks.a3ds.scene import scene_id
 
-TARGET, OTHER = scene_id([0, 1, 5, 7, 2, 0]), scene_id([0, 1, 3, 7, 2, 0])
+TARGET = scene_id([0, 1, 5, 7, 2, 0])
+OTHER = scene_id([0, 1, 3, 7, 2, 0])
 
 
 def batch(*sets, features):

@@ -185,14 +185,16 @@ def test_target_equal_to_distractor_is_defined():
 
 
 def test_words_shared_by_two_labels():
-    target, distractor = scene_id([0, 1, 5, 7, 2, 6]), scene_id([0, 1, 5, 7, 2, 7])
+    target = scene_id([0, 1, 5, 7, 2, 6])
+    distractor = scene_id([0, 1, 5, 7, 2, 7])
     rows = [row("a ball in the middle", target, distractor)]
     assert evaluate(rows)[0]["discriminativity"] == 1
     assert evaluate(rows, differences="words")[0]["discriminativity"] == 0
 
 
 def test_vague_words_are_true_of_both_and_not_contrastive():
-    target, distractor = scene_id([0, 1, 6, 7, 2, 0]), scene_id([0, 1, 7, 7, 2, 0])
+    target = scene_id([0, 1, 6, 7, 2, 0])
+    distractor = scene_id([0, 1, 7, 7, 2, 0])
     vague, exact = evaluate(
         [
             row("a blue ball", target, distractor),

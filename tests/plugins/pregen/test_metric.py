@@ -95,7 +95,8 @@ def test_weighted_images_count_as_often_as_they_weigh():
 
 
 def test_the_mean_of_images_has_the_interval_of_a_mean():
-    flat, name = tokens(40), "mean_max_normcount_prefix0"
+    flat = tokens(40)
+    name = "mean_max_normcount_prefix0"
     scores = functions.per_image(flat, [name])[0]
     expected = bootstrap.confidence_interval(
         lambda w: w @ scores / w.sum(axis=1), 40, 200, 3

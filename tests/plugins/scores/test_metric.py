@@ -19,18 +19,16 @@ SETS = [
     CaptionSet("2", ("a cat",), ("r",)),
     CaptionSet("2", ("no cat",), ("r",)),
 ]
-
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
-
-
 ROWS = [
     {"image_id": 1, "caption": "a dog", "score": 0.5},
     {"image_id": 2, "caption": "a cat", "score": "1e-3"},
     {"image_id": 2, "caption": "no cat", "score": None},
 ]
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
 
 
 def values(metric, sets=SETS):
@@ -166,7 +164,8 @@ def test_columns_and_files_stand_in_the_league(tmp_path):
         league["wmt"].value == pytest.approx(-1.0)
         and league["wmt"].higher_is_better is False
     )
-    k, shift = np.repeat(np.arange(4), 2), np.tile([0, 1], 4)
+    k = np.repeat(np.arange(4), 2)
+    shift = np.tile([0, 1], 4)
     assert league["gpt"].value == pytest.approx(
         np.corrcoef(k + 0.1 * shift, 2 * k + shift)[0, 1], abs=1e-12
     )

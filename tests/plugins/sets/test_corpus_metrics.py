@@ -26,7 +26,8 @@ def test_features_approximate_the_gaussian_kernel():
 
 def test_mmd_of_sums_is_the_biased_estimate():
     rng = np.random.default_rng(1)
-    x, y = rng.standard_normal((30, 4)), rng.standard_normal((20, 4)) + 0.5
+    x = rng.standard_normal((30, 4))
+    y = rng.standard_normal((20, 4)) + 0.5
     both = np.concatenate([x, y])
     kernel = np.exp(-((both[:, None] - both) ** 2).sum(axis=2) / 2)
     expected = (
@@ -52,10 +53,8 @@ def test_median_distance():
 )
 def test_feature_sums_equal_one_product(width, number, size):
     rng = np.random.default_rng(2)
-    vectors, frequency = (
-        rng.standard_normal((70, size, width)).astype(np.float32),
-        rng.standard_normal((width, number)),
-    )
+    vectors = rng.standard_normal((70, size, width)).astype(np.float32)
+    frequency = rng.standard_normal((width, number))
     phase = vectors.astype(np.float64) @ frequency
     waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
     first, second = corpus_metrics.feature_sums(vectors, frequency, 2)
@@ -67,10 +66,8 @@ def test_feature_sums_equal_one_product(width, number, size):
 
 def test_features_of_counts_and_of_large_phases():
     rng = np.random.default_rng(3)
-    counts, frequency = (
-        rng.poisson(0.3, (5, 4, 30)).astype(np.float32),
-        rng.standard_normal((30, 8)),
-    )
+    counts = rng.poisson(0.3, (5, 4, 30)).astype(np.float32)
+    frequency = rng.standard_normal((30, 8))
     for scale in (1.0, 1e7):
         phase = counts.astype(np.float64) @ (scale * frequency)
         waves = np.concatenate([np.cos(phase), np.sin(phase)], axis=-1)
@@ -93,8 +90,10 @@ def test_contract(check):
 
 def test_the_frechet_distance_of_corpora_by_covariances():
     rng = np.random.default_rng(0)
-    x, y = rng.standard_normal((50, 3)), rng.standard_normal((40, 3)) * [1, 2, 0.5] + 1
-    a, b = np.cov(x.T), np.cov(y.T)
+    x = rng.standard_normal((50, 3))
+    y = rng.standard_normal((40, 3)) * [1, 2, 0.5] + 1
+    a = np.cov(x.T)
+    b = np.cov(y.T)
     expected = ((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(
         a + b - 2 * np.real(sqrtm(a @ b))
     )

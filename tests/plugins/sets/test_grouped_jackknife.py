@@ -128,10 +128,19 @@ def captions_of(style, count=30):
     """Return examples with four candidates and four references,
     in one of two styles of candidates.
     """
-    rng, words = (
-        np.random.default_rng(3),
-        ["dog", "cat", "runs", "sleeps", "park", "house", "red", "old", "man", "ball"],
-    )
+    rng = np.random.default_rng(3)
+    words = [
+        "dog",
+        "cat",
+        "runs",
+        "sleeps",
+        "park",
+        "house",
+        "red",
+        "old",
+        "man",
+        "ball",
+    ]
     sets = []
     for k in range(count):
         texts = [
@@ -195,7 +204,8 @@ def test_halves_are_complements_and_give_the_variance_of_a_mean():
         for one, other in zip(parts[::2], parts[1::2])
     )
     assert len({tuple(part) for part in parts}) == 20
-    rng, variances = np.random.default_rng(2), []
+    rng = np.random.default_rng(2)
+    variances = []
     for trial in range(300):
         x = rng.normal(size=40)
         left_out = grouped_jackknife.without_halves(
@@ -206,7 +216,8 @@ def test_halves_are_complements_and_give_the_variance_of_a_mean():
 
 
 def test_a_neighbour_statistic_leaves_out_halves_between_20_and_1000_examples():
-    metric, sets = Coverage(embedding="bow", k=2), captions_of(10, 20)
+    metric = Coverage(embedding="bow", k=2)
+    sets = captions_of(10, 20)
     features = FeatureCache([item.references for item in sets])
     stats = metric.stats(features.batch(sets), features, None)
     assert "20 halves of the examples" in metric.interval(stats, 100, 0).note

@@ -22,13 +22,14 @@ def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]
 @pytest.mark.parametrize("seed", range(6))
 def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     rng = np.random.default_rng(seed)
-    n, m, count = 90, 60, (3, 7, 20)[seed % 3]
-    x, y = (
-        rng.standard_normal((n, 4)).astype(np.float32),
-        rng.standard_normal((m, 4)).astype(np.float32),
-    )
+    n = 90
+    m = 60
+    count = (3, 7, 20)[seed % 3]
+    x = rng.standard_normal((n, 4)).astype(np.float32)
+    y = rng.standard_normal((m, 4)).astype(np.float32)
     if seed % 2:  # many ties and points of both sides
-        x, y = np.round(2 * x), np.round(2 * y)
+        x = np.round(2 * x)
+        y = np.round(2 * y)
     candidates = Sample(x, rng.integers(0, count, n))
     references = Sample(y, rng.integers(0, count, m))
     if seed == 5:  # neighbours of one group: more than the list holds

@@ -142,7 +142,8 @@ def test_rounding_errors_change_no_statistic_of_distances(kind, k):
 @pytest.mark.parametrize("kind", neighbours.KINDS)
 @pytest.mark.parametrize("k", [1, 3])
 def test_rounding_errors_change_no_statistic_of_corpora(kind, k):
-    candidates, references = lattice(40, 3, seed=2), lattice(50, 3, seed=3)
+    candidates = lattice(40, 3, seed=2)
+    references = lattice(50, 3, seed=3)
     groups = [np.arange(len(side)) % 4 for side in (candidates, references)]
     expected = neighbours.of_corpora(candidates, references, k, kind)
     without = without_groups(

@@ -38,11 +38,9 @@ def test_equal_similarities_of_different_examples_share_their_mean_rank():
 
 def test_blocks_do_not_change_the_ranks(monkeypatch):
     rng = np.random.default_rng(0)
-    queries, targets, own = (
-        rng.normal(size=(20, 4)),
-        rng.normal(size=(20, 4)),
-        rng.integers(20, size=20),
-    )
+    queries = rng.normal(size=(20, 4))
+    targets = rng.normal(size=(20, 4))
+    own = rng.integers(20, size=20)
     expected = ranks_of(queries, targets, own)
     monkeypatch.setattr("harness_metrics.sets.retrieval._PAIRS", 41)
     assert ranks_of(queries, targets, own).tolist() == expected.tolist()
@@ -69,7 +67,8 @@ def test_reciprocal_ranks_and_recall_by_hand():
 
 
 def test_two_systems_choose_among_the_same_examples_when_their_captions_are_exchanged():
-    references, metric = (("dog",), ("cat",), ("bus",)), Retrieval(embedding="bow")
+    references = (("dog",), ("cat",), ("bus",))
+    metric = Retrieval(embedding="bow")
     features = FeatureCache(references)
     systems = [
         [CaptionSet(str(k), (text,), references[k]) for k, text in enumerate(texts)]

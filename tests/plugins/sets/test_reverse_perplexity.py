@@ -113,8 +113,6 @@ def test_copies_of_one_caption_predict_people_worse_than_other_people_do():
         ["a cat sits on a mat", "one grey cat indoors"],
     ]
     metric = find_metric("reverse-perplexity")
-    varied, copies = (
-        [["the dog runs on grass"], ["a grey cat sits indoors"]],
-        [["a dog runs on grass"]] * 2,
-    )
+    varied = [["the dog runs on grass"], ["a grey cat sits indoors"]]
+    copies = [["a dog runs on grass"]] * 2
     assert metric(varied, references).value < metric(copies, references).value

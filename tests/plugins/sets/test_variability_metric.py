@@ -27,7 +27,8 @@ def test_wasserstein_distance_of_scipy(compare):
     for row, matrix in zip(values, distances):
         symmetric = (matrix + matrix.T) / 2
         for value, label in zip(row, labels):
-            candidates, references = np.flatnonzero(label), np.flatnonzero(~label)
+            candidates = np.flatnonzero(label)
+            references = np.flatnonzero(~label)
             human = [symmetric[pair] for pair in combinations(references, 2)]
             pairs = (
                 combinations(candidates, 2)

@@ -31,10 +31,8 @@ def test_values_of_evaluate(golden):
 
 
 def test_an_exact_simplification_scores_one():
-    source, simple = (
-        ["the", "cat", "perched", "upon", "the", "mat", "today"],
-        ["the", "cat", "sat", "on", "the", "mat"],
-    )
+    source = ["the", "cat", "perched", "upon", "the", "mat", "today"]
+    simple = ["the", "cat", "sat", "on", "the", "mat"]
     assert sari(source, simple, [simple]) == pytest.approx(1.0)
     assert sari(source, source, [simple]) < 0.5
     assert 0 <= sari(source, [], [simple]) < 0.5

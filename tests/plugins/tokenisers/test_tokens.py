@@ -23,7 +23,8 @@ from harness_metrics.tokenisers.tokens import text_rows_of
 
 
 DRAW = random.Random(1)
-EXAMPLES, SHARD = 120, 40
+EXAMPLES = 120
+SHARD = 40
 
 
 def caption() -> str:
@@ -41,7 +42,8 @@ def fit_in_shards(metrics):
     """Return a feature cache with the states of metrics,
     fitted shard by shard on one index of texts.
     """
-    features, states = FeatureCache(REFERENCES), {}
+    features = FeatureCache(REFERENCES)
+    states = {}
     for start in range(0, EXAMPLES, SHARD):
         for metric in metrics:
             key = ("state", metric.signature())
@@ -89,7 +91,8 @@ def test_n_grams_of_one_document_are_dropped_and_no_digit_changes(metrics):
 
 
 def test_a_table_that_still_grows_keeps_all_n_grams():
-    features, metric = FeatureCache(REFERENCES), Cider()
+    features = FeatureCache(REFERENCES)
+    metric = Cider()
     first = metric.fit(REFERENCES[:SHARD], features)
     count = len(first.counts)
     features.next_shard()
@@ -104,10 +107,8 @@ def test_an_n_gram_of_a_table_keeps_its_beginnings_that_the_table_lacks(tmp_path
     document_frequency.write(
         path, document_frequency.Table(["a dog runs fast"], np.array([3]), 4, "none")
     )
-    metric, features = (
-        Cider(df=str(path), tokenizer="none"),
-        FeatureCache([["a dog runs fast"]]),
-    )
+    metric = Cider(df=str(path), tokenizer="none")
+    features = FeatureCache([["a dog runs fast"]])
     sets = [CaptionSet("0", ("the big a dog runs fast",), ("zebra a dog runs fast",))]
     state = metric.fit(features.references, features)
     features.keep(("state", metric.signature()), state)

@@ -40,6 +40,44 @@ CHARACTERS = (
     "ab1 9.,-!?'\"\n"
     "\t\x1f\x85\u00a0@/[`~{(:&犬猫草地上，。“”　Ａがボㄅㆠㇰ㐀\u2000\u2001\u2a6d\u2a6e\U00020000\ud800"
 )
+CHINESE_PAIRS = {
+    "1": (["一只狗在草地上跑"], ["一只狗在草地上奔跑", "一只棕色的狗在户外跑"]),
+    "2": (["一只猫坐在垫子上面"], ["一只猫坐在垫子上", "猫在垫子上"]),
+    "3": (["两个人骑自行车"], ["两个人在骑自行车", "一对情侣骑着自行车"]),
+    "4": (
+        ["一辆红色的公交车停在路边"],
+        ["一辆红色公交车停在路边", "路边停着红色的公交车"],
+    ),
+}
+METRICS = (
+    *(
+        "bleu",
+        "bleu1",
+        "bleu2",
+        "bleu3",
+        "bleu4",
+        "rouge",
+        "cider",
+        "ciderd",
+        "cider-r",
+        "meteor",
+        "mbleu",
+        "ms-jaccard",
+        "self-cider",
+    ),
+    *(
+        "reverse-perplexity",
+        "corpus-bleu",
+        "qdisc",
+        "novelty",
+        "vocabulary",
+        "pairwise-bleu",
+        "caption-length",
+        "entropy",
+        "distinct",
+    ),
+    *("self-bleu", "cnd", "nrr", "cr"),
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -63,7 +101,8 @@ def assert_equal_tokens(texts):
     from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
     from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
-    chinese, characters = TokenizerZh(), TokenizerChar()
+    chinese = TokenizerZh()
+    characters = TokenizerChar()
     assert tokenize(texts, "zh") == [chinese(text) for text in texts]
     assert [
         text.split(" ") if text else [] for text in tokenize(texts, "characters")
@@ -82,15 +121,6 @@ def test_tokens_of_every_character_of_unicode_equal_sacrebleus():
     assert_equal_tokens([f"a{chr(code)}b" for code in range(0x110000)])
 
 
-CHINESE_PAIRS = {
-    "1": (["一只狗在草地上跑"], ["一只狗在草地上奔跑", "一只棕色的狗在户外跑"]),
-    "2": (["一只猫坐在垫子上面"], ["一只猫坐在垫子上", "猫在垫子上"]),
-    "3": (["两个人骑自行车"], ["两个人在骑自行车", "一对情侣骑着自行车"]),
-    "4": (
-        ["一辆红色的公交车停在路边"],
-        ["一辆红色公交车停在路边", "路边停着红色的公交车"],
-    ),
-}
 CANDIDATES, REFERENCES = (
     {key: pair[side] for key, pair in CHINESE_PAIRS.items()} for side in (0, 1)
 )
@@ -130,37 +160,6 @@ def test_the_tokeniser_is_in_the_signature_and_the_numbers_differ_from_those_of_
     ).items()
     assert score.signature == "bleu|n:1|tok:characters"
     assert value("bleu1") < 1e-9
-
-
-METRICS = (
-    *(
-        "bleu",
-        "bleu1",
-        "bleu2",
-        "bleu3",
-        "bleu4",
-        "rouge",
-        "cider",
-        "ciderd",
-        "cider-r",
-        "meteor",
-        "mbleu",
-        "ms-jaccard",
-        "self-cider",
-    ),
-    *(
-        "reverse-perplexity",
-        "corpus-bleu",
-        "qdisc",
-        "novelty",
-        "vocabulary",
-        "pairwise-bleu",
-        "caption-length",
-        "entropy",
-        "distinct",
-    ),
-    *("self-bleu", "cnd", "nrr", "cr"),
-)
 
 
 @pytest.mark.parametrize("name", METRICS)

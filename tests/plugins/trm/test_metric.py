@@ -88,10 +88,8 @@ def texts(count, rng):
 
 
 def test_the_draws_of_an_example_depend_on_its_id_alone():
-    rng, metric = (
-        np.random.default_rng(0),
-        Trm(distance=LengthDistance(), triangles="sampled", drawn=300),
-    )
+    rng = np.random.default_rng(0)
+    metric = Trm(distance=LengthDistance(), triangles="sampled", drawn=300)
     sets = [CaptionSet(name, texts(12, rng), texts(6, rng)) for name in "abc"]
     features = FeatureCache()
     stats = metric.stats(features.batch(sets), features, None)
@@ -153,7 +151,8 @@ def test_other_values_are_refused(name, value):
 
 def loop(d: np.ndarray, n: int) -> tuple[int, float]:
     """Most frequent rank and the largest margin within it."""
-    counts, margins = [0, 0, 0], [-np.inf] * 3
+    counts = [0, 0, 0]
+    margins = [-np.inf] * 3
     for a, b, x in permutations(range(len(d)), 3):
         if (a < n) != (b < n) or (x < n) == (a < n):
             continue
@@ -272,10 +271,8 @@ def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, poolin
 
 
 def test_names_bounds_and_signatures():
-    pooled, separate = (
-        Trm(distance=LengthDistance()),
-        Trm(distance=LengthDistance(), pooling="per-direction"),
-    )
+    pooled = Trm(distance=LengthDistance())
+    separate = Trm(distance=LengthDistance(), pooling="per-direction")
     assert (pooled.spec.name, pooled.spec.bounds) == ("trm(length)", (0.0, 4 / 3))
     assert (separate.spec.name, separate.spec.bounds) == (
         "trm(length, per-direction)",

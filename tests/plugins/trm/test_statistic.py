@@ -31,7 +31,9 @@ def triangle_counts(d, candidates):
     ):
         for a, b in itertools.permutations(pair_side, 2):
             for x in other_side:
-                inner, first, second = d[a, b], d[x, a], d[x, b]
+                inner = d[a, b]
+                first = d[x, a]
+                second = d[x, b]
                 counts[direction, 0] += inner <= first and inner <= second
                 counts[direction, 1] += (
                     first <= inner <= second or second <= inner <= first
@@ -268,7 +270,8 @@ def test_p_values_are_valid_under_the_null(n, m, pooling, duplicates):
     p = statistic.exact_p_values(d, n, pooling)
     assert p.min() >= 1 / permutation.count(n, m)
     for alpha in (0.01, 0.05, 0.1, 0.2, 0.35, 0.5):
-        share, error = (p <= alpha).mean(), math.sqrt(alpha * (1 - alpha) / examples)
+        share = (p <= alpha).mean()
+        error = math.sqrt(alpha * (1 - alpha) / examples)
         assert share <= alpha + 3 * error
         if not duplicates and alpha >= 0.05:  # near uniform where ties are rare
             assert share >= 0.8 * alpha - 3 * error

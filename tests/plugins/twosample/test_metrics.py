@@ -21,7 +21,8 @@ def refitted(points, label, ridge):
     """Balanced accuracy of ridge regression with an intercept,
     fitted without each text in turn.
     """
-    size, n = len(points), label.sum()
+    size = len(points)
+    n = label.sum()
     targets = np.where(label, size / n, -size / (size - n))
     centred = points - points.mean(axis=0)
     penalty = ridge * (centred**2).sum() / size
@@ -62,7 +63,8 @@ def test_samples_apart_and_equal_texts():
 
 
 def unbiased(kernel, label):
-    c, r = np.flatnonzero(label), np.flatnonzero(~label)
+    c = np.flatnonzero(label)
+    r = np.flatnonzero(~label)
 
     def within(sample):
         block = kernel[np.ix_(sample, sample)]
@@ -88,7 +90,8 @@ def test_kernels_have_the_widths_of_the_paper():
     points = np.random.default_rng(1).standard_normal((1, 8, 2))
     distances = np.linalg.norm(points[0][:, None] - points[0], axis=-1)
     ranked = np.sort(distances[np.triu_indices(8, 1)])
-    low, high = ranked[int(0.05 * 28)] / 2, ranked[int(0.95 * 28)] * 2
+    low = ranked[int(0.05 * 28)] / 2
+    high = ranked[int(0.95 * 28)] * 2
     found = metrics.kernels(geometry.gram(points), "laplace", 4)[0]
     for width, kernel in zip(np.linspace(low, high, 4), found):
         np.testing.assert_allclose(kernel, np.exp(-distances / width), atol=1e-6)
@@ -208,9 +211,7 @@ def test_parameters_out_of_range(make, message):
 
 
 def test_defaults_are_named_in_the_signature():
-    aggregated, classifier = (
-        MmdAgg(embedding="bow").signature(),
-        ClassifierTest(embedding="bow").signature(),
-    )
+    aggregated = MmdAgg(embedding="bow").signature()
+    classifier = ClassifierTest(embedding="bow").signature()
     assert aggregated.startswith("mmdagg|both|bandwidths:10|seed:0|bow")
     assert classifier.startswith("c2st|ridge:1|bow")

@@ -10,35 +10,6 @@ from harness.contracts import CaptionSet
 from harness.run.features import FeatureCache
 
 pytest.importorskip("sacrebleu")
-
-
-def test_equal_and_disjoint_texts():
-    chrf, ter = harness.metric("chrf"), harness.metric("ter")
-    same = [["a dog runs on the grass"]]
-    assert chrf(same, [["a dog runs on the grass", "x"]]).value == pytest.approx(1.0)
-    assert ter(same, [["a dog runs on the grass", "a"]]).value == 0.0
-    assert chrf([["zzz"]], same).value == 0.0
-    assert ter([["q w e r t z"]], same).value == 1.0
-
-
-def test_a_score_is_the_mean_of_the_librarys_over_candidates():
-    import sacrebleu
-
-    candidates, references = (
-        [["a dog", "the cat sat down"]],
-        [["a dog runs", "the cat sat"]],
-    )
-    chrf = [sacrebleu.sentence_chrf(c, references[0]).score for c in candidates[0]]
-    ter = [sacrebleu.sentence_ter(c, references[0]).score for c in candidates[0]]
-    for level in ("corpus", "sentence"):
-        assert harness.metric("chrf", level=level)(
-            candidates, references
-        ).per_example.tolist() == [np.mean(chrf) / 100]
-        assert harness.metric("ter", level=level)(
-            candidates, references
-        ).per_example.tolist() == [np.mean(ter) / 100]
-
-
 CAPTIONS = {
     "a dog runs on the grass": [
         "a dog running on grass",
@@ -56,6 +27,32 @@ CAPTIONS = {
         "a double decker bus drives",
     ],
 }
+
+
+def test_equal_and_disjoint_texts():
+    chrf = harness.metric("chrf")
+    ter = harness.metric("ter")
+    same = [["a dog runs on the grass"]]
+    assert chrf(same, [["a dog runs on the grass", "x"]]).value == pytest.approx(1.0)
+    assert ter(same, [["a dog runs on the grass", "a"]]).value == 0.0
+    assert chrf([["zzz"]], same).value == 0.0
+    assert ter([["q w e r t z"]], same).value == 1.0
+
+
+def test_a_score_is_the_mean_of_the_librarys_over_candidates():
+    import sacrebleu
+
+    candidates = [["a dog", "the cat sat down"]]
+    references = [["a dog runs", "the cat sat"]]
+    chrf = [sacrebleu.sentence_chrf(c, references[0]).score for c in candidates[0]]
+    ter = [sacrebleu.sentence_ter(c, references[0]).score for c in candidates[0]]
+    for level in ("corpus", "sentence"):
+        assert harness.metric("chrf", level=level)(
+            candidates, references
+        ).per_example.tolist() == [np.mean(chrf) / 100]
+        assert harness.metric("ter", level=level)(
+            candidates, references
+        ).per_example.tolist() == [np.mean(ter) / 100]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def test_a_program_without_output_is_reported(tmp_path):
 
 def test_the_process_and_its_folder_end_with_the_object(program):
     process = SpiceProcess(program)
-    child, folder = process._process, process._folder.name
+    child = process._process
+    folder = process._folder.name
     assert process.alive
     assert os.path.isdir(folder)
     del process

@@ -36,7 +36,9 @@ def test_shape_type_and_determinism():
 
 def test_hues_of_floor_wall_and_object():
     pixels = picture()
-    red, cyan, yellow = pixels[60, 5], pixels[5, 32], pixels[30, 28]
+    red = pixels[60, 5]
+    cyan = pixels[5, 32]
+    yellow = pixels[30, 28]
     assert red[0] > 200
     assert red[1:].max() < 60
     assert cyan[0] < 60

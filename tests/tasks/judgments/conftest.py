@@ -61,6 +61,7 @@ BAD = {
     "bus": "a cat sleeps",
     "dog": "a plate of food",
 }
+VOTES = {"good": (4, 3, 4), "poor": (2, 2, 3), "bad": (1, 1, 1)}
 
 
 def write(path: Path, records: list[dict]) -> Path:
@@ -104,7 +105,8 @@ def graded(human: bool = True) -> list[dict]:
 
 
 def fifty(folder: Path) -> None:
-    references, pairs = [], []
+    references = []
+    pairs = []
     for k, (name, texts) in enumerate(SCENES.items()):
         image = f"img_{k}.jpg"
         references.append(
@@ -188,9 +190,6 @@ def indented(path: Path, value: object) -> None:
     """Write indented JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=4))
-
-
-VOTES = {"good": (4, 3, 4), "poor": (2, 2, 3), "bad": (1, 1, 1)}
 
 
 def votes_by_image(ratings: dict) -> dict:
@@ -468,7 +467,9 @@ def fill_reference_free(data: Path) -> None:
         "system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity\tcomment"
     ]
     for k, name in enumerate(SCENES, 1):
-        head, good, bad = f"talk.1\t{k}\t{k}", GOOD[name], BAD[name]
+        head = f"talk.1\t{k}\t{k}"
+        good = GOOD[name]
+        bad = BAD[name]
         lines.append(f"right\t{head}\trater1\tQuelle {k}\t{good}\tNo-error\tNo-error\t")
         lines.append(
             f"wrong\t{head}\trater1\tQuelle "

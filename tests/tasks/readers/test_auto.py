@@ -32,6 +32,15 @@ MSRVTT = {
     "videos": [{"video_id": "video1", "split": "test"}],
     "sentences": [{"video_id": "video1", "caption": "a dog"}],
 }
+ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
+OTHER = [
+    Example("b", ("w",), source="s"),
+    Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3}),
+]
+RECORDS = [
+    {"video_id": "v1", "references": ["a", "b"], "split": "train"},
+    {"video_id": "v2", "references": ["c"], "split": "test"},
+]
 
 
 @pytest.mark.parametrize(
@@ -116,13 +125,6 @@ def test_errors_name_the_parameter(tmp_path):
     assert (caught.value.parameter, caught.value.value) == ("path", str(path))
 
 
-ONE = [Example("a", ("x", "y"), media=None, meta={"k": 1}), Example("b", ("z",))]
-OTHER = [
-    Example("b", ("w",), source="s"),
-    Example("a", ("v",), media="a.jpg", meta={"k": 2, "l": 3}),
-]
-
-
 def test_references_are_joined_by_id_in_the_order_of_the_files():
     expected = [
         Example("a", ("x", "y", "v"), media="a.jpg", meta={"k": 1, "l": 3}),
@@ -196,12 +198,6 @@ def test_a_list_of_paths_in_a_spec_lies_beside_the_spec(tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     assert harness.evaluate("specs/s.yaml").results[0]["sizes"]["references"] == [2]
-
-
-RECORDS = [
-    {"video_id": "v1", "references": ["a", "b"], "split": "train"},
-    {"video_id": "v2", "references": ["c"], "split": "test"},
-]
 
 
 def test_tables_of_all_kinds(save, tmp_path):

@@ -10,6 +10,29 @@ from harness.errors import InputError, UnknownName
 from harness_tasks.readers.hf import MAPPINGS, HuggingFaceDataset
 
 datasets = pytest.importorskip("datasets")
+COCO_LIST = {
+    "cocoid": [7, 8],
+    "sentences_raw": [["a", "b"], ["c"]],
+    "filename": ["7.jpg", "8.jpg"],
+    "imgid": [1, 2],
+}
+COCO_ROWS = {
+    "cocoid": [7, 7, 8],
+    "sentences": [{"raw": "a"}, {"raw": "b"}, {"raw": "c"}],
+    "filename": ["x", "x", "y"],
+}
+COCO_BENCHMARK = {
+    "question_id": ["7", "8"],
+    "answer": [["a", "b"], ["c"]],
+    "file_name": ["x", "y"],
+}
+FLICKR8K = {"caption_0": ["a", "c"], "caption_1": ["b", "d"], "image": ["x", "y"]}
+FLICKR30K = {
+    "img_id": ["0", "1"],
+    "caption": [["a", "b"], ["c"]],
+    "filename": ["x", "y"],
+    "split": ["train", "test"],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -44,31 +67,6 @@ def error_message(**params) -> str:
         read(**params)
     assert "\n" not in str(caught.value)
     return str(caught.value)
-
-
-COCO_LIST = {
-    "cocoid": [7, 8],
-    "sentences_raw": [["a", "b"], ["c"]],
-    "filename": ["7.jpg", "8.jpg"],
-    "imgid": [1, 2],
-}
-COCO_ROWS = {
-    "cocoid": [7, 7, 8],
-    "sentences": [{"raw": "a"}, {"raw": "b"}, {"raw": "c"}],
-    "filename": ["x", "x", "y"],
-}
-COCO_BENCHMARK = {
-    "question_id": ["7", "8"],
-    "answer": [["a", "b"], ["c"]],
-    "file_name": ["x", "y"],
-}
-FLICKR8K = {"caption_0": ["a", "c"], "caption_1": ["b", "d"], "image": ["x", "y"]}
-FLICKR30K = {
-    "img_id": ["0", "1"],
-    "caption": [["a", "b"], ["c"]],
-    "filename": ["x", "y"],
-    "split": ["train", "test"],
-}
 
 
 @pytest.mark.parametrize("streaming", [False, True])

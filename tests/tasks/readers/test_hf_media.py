@@ -18,6 +18,7 @@ from harness_tasks.readers.hf import HuggingFaceDataset
 
 datasets = pytest.importorskip("datasets")
 Image = pytest.importorskip("PIL.Image")
+COLOURS = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +32,6 @@ def png(colour, mode="RGB") -> bytes:
     file = io.BytesIO()
     Image.new(mode, (6, 4), colour).save(file, "PNG" if mode != "CMYK" else "JPEG")
     return file.getvalue()
-
-
-COLOURS = [(255, 0, 0), (0, 255, 0), (0, 0, 255)]
 
 
 def table(kind="image", **extra):

@@ -98,7 +98,8 @@ def test_synthetic_table():
 def test_the_real_distribution_lies_on_the_frontier_of_matched_pairs_only():
     made = done("crnrr-frontiers")
     check_views(made)
-    quality, diversity = values(made, "text-space(CR)"), values(made, "text-space(NRR)")
+    quality = values(made, "text-space(CR)")
+    diversity = values(made, "text-space(NRR)")
     better = [
         m
         for m in quality

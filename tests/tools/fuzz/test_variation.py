@@ -24,7 +24,8 @@ def test_variations_are_reproducible_and_seldom_the_input_itself():
 
 
 def test_crossed_values_are_json_with_parts_of_both():
-    first, second = {"a": ["x", "y"], "b": 1}, ["caption", [2]]
+    first = {"a": ["x", "y"], "b": 1}
+    second = ["caption", [2]]
     drawn = [
         json.loads(crossed(first, second, random.Random(seed))) for seed in range(100)
     ]

@@ -32,7 +32,8 @@ def test_processes_that_a_test_leaves_are_ended(tmp_path, monkeypatch):
         run_tests([str(tmp_path / "test_leaves.py")], 60, None, tmp_path / "scratch")
         == 0
     ), (tmp_path / "scratch.txt").read_text()
-    pid, until = int((tmp_path / "pid").read_text()), time.monotonic() + 20
+    pid = int((tmp_path / "pid").read_text())
+    until = time.monotonic() + 20
     # a signal takes effect some time after it was sent
     while is_running(pid) and time.monotonic() < until:
         time.sleep(0.01)

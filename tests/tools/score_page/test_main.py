@@ -43,6 +43,24 @@ built = pytest.mark.skipif(
     not score_page.MODULE.is_file(),
     reason="kernels/js/caption_kernels.wasm is not built: make wasm",
 )
+FAULTS = [
+    ("a.json", '{"1": "a dog"}', "a: no candidates for 11 of 12 examples"),
+    ("a.json", '{"x": "a dog"}', "a: 1 of its ids have no references: 'x'"),
+    ("a.json", '{"1": "a dog"', "a.json: not JSON at character 14: expected , or }"),
+    ("a.json", '{"1": ""}', "a.json: '1': the caption is empty"),
+    ("a.json", '{"1": 3}', "a.json: '1': expected text, found 3"),
+    (
+        "a.csv",
+        "image_id,caption\n1,a dog,b\n",
+        "a.csv: row 2 has 3 cells; expected 2, as in the header",
+    ),
+    (
+        "a.csv",
+        "a dog\n",
+        "a.csv: its first line names no column of ids and of captions, "
+        "such as id,caption",
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -240,26 +258,6 @@ def test_an_edited_candidate_shows_its_scores(page, browse, violations, tmp_path
             and not example.locator("td.changed").count()
         )
         assert violations(view) == []
-
-
-FAULTS = [
-    ("a.json", '{"1": "a dog"}', "a: no candidates for 11 of 12 examples"),
-    ("a.json", '{"x": "a dog"}', "a: 1 of its ids have no references: 'x'"),
-    ("a.json", '{"1": "a dog"', "a.json: not JSON at character 14: expected , or }"),
-    ("a.json", '{"1": ""}', "a.json: '1': the caption is empty"),
-    ("a.json", '{"1": 3}', "a.json: '1': expected text, found 3"),
-    (
-        "a.csv",
-        "image_id,caption\n1,a dog,b\n",
-        "a.csv: row 2 has 3 cells; expected 2, as in the header",
-    ),
-    (
-        "a.csv",
-        "a dog\n",
-        "a.csv: its first line names no column of ids and of captions, "
-        "such as id,caption",
-    ),
-]
 
 
 @built

@@ -8,7 +8,8 @@ import pytest
 
 from tools.soak.model import EMPTY, Outcome, State, Verb, after_interruption, outcomes
 
-SMALL, LARGE = State("done", "small"), State("done", "large")
+SMALL = State("done", "small")
+LARGE = State("done", "large")
 RESCORED = State("done", "small", 0, ("chrf",))
 PARTS = (State("part", "large/1"), State("part", "large/2"))
 

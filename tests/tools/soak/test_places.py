@@ -73,7 +73,8 @@ def test_a_torn_file_differs_and_its_hard_link_does_not(run, how):
 
 @pytest.mark.parametrize("share", [0, 10, 333, 999])
 def test_one_letter_or_digit_is_altered(tmp_path, share):
-    path, text = tmp_path / "a", b'{"Name": 19.5, "\xc3\xa4": "z"}'
+    path = tmp_path / "a"
+    text = b'{"Name": 19.5, "\xc3\xa4": "z"}'
     path.write_bytes(text)
     alter(path, share)
     (at,) = [

@@ -75,7 +75,8 @@ def test_trees_differ_by_what_is_left_over_missing_and_different(tmp_path):
         (tmp_path / name / "a" / "text").write_text(name)
     (tmp_path / "one" / ".out.12.tmp").touch()
     (tmp_path / "two" / "late").symlink_to("a")
-    one, two = read_tree(tmp_path / "one"), read_tree(tmp_path / "two")
+    one = read_tree(tmp_path / "one")
+    two = read_tree(tmp_path / "two")
     assert differences(one, one) == ""
     assert (
         differences(one, two)
@@ -109,7 +110,8 @@ def test_data_bases_are_equal_by_their_rows(tmp_path):
 @pytest.mark.parametrize("kind", OCCUPANTS)
 @pytest.mark.parametrize("verb", PRODUCTS, ids=str)
 def test_something_of_somebody_else_lies_at_the_output(verb, kind, tmp_path):
-    made, victim = tmp_path / "made", tmp_path / "victim"
+    made = tmp_path / "made"
+    victim = tmp_path / "victim"
     made.mkdir()
     victim.write_text("precious\n")
     occupy(verb, kind, made, victim)

@@ -163,7 +163,8 @@ class Throughput:
         self.captions = self.tokens = 0
         self.seconds = 0.0
         self._lock = Lock()
-        self._active, self._since = 0, 0.0
+        self._active = 0
+        self._since = 0.0
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the counts; another process has a lock of its own."""
@@ -285,7 +286,8 @@ def _run(
     """Take items until there are none."""
     while True:
         with shared.change:
-            start, left = shared.next, len(items) - shared.next
+            start = shared.next
+            left = len(items) - shared.next
             if left <= 0:
                 return
             shared.next = start + min(replica.size(), -(-left // replicas))
@@ -299,7 +301,8 @@ def _run(
                 )
         except BaseException as error:
             with shared.change:
-                shared.error, shared.next = shared.error or error, len(items)
+                shared.error = shared.error or error
+                shared.next = len(items)
                 shared.change.notify_all()
             return
         with shared.change:

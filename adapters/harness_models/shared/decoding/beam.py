@@ -187,15 +187,18 @@ class _Lane:
 def _search(
     step: Step, decoding: Decoding, batch: DecodingBatch, groups: int, diversity: float
 ) -> Decoded:
-    beams, limit = _beams(decoding), decoding.max_length or batch.max_length
-    width, total = beams // groups, len(batch)
+    beams = _beams(decoding)
+    limit = decoding.max_length or batch.max_length
+    width = beams // groups
+    total = len(batch)
     logits, state = step(batch.start, batch.state)
     device = logits.device
     # The prefix is computed once per example. All beams of an example start from it,
     # and all but the first have the score -inf, so that the first step offers each
     # continuation once and not `beams` times.
     index = torch.arange(total, device=device).repeat_interleave(beams)
-    logits, state = logits.index_select(0, index), reorder(step, state, index)
+    logits = logits.index_select(0, index)
+    state = reorder(step, state, index)
     stop = torch.tensor(batch.stop, dtype=torch.long, device=device)
     lanes = [_fresh_lane(total, width, limit, device) for _ in range(groups)]
     final = [_Paths.empty(total, width, limit, device) for _ in range(groups)]
@@ -218,7 +221,8 @@ def _search(
                     lane.retired.examples(torch.nonzero(complete)[:, 0]),
                 )
             index = torch.nonzero(~complete)[:, 0]
-            active, lanes = active[index], [lane.examples(index) for lane in lanes]
+            active = active[index]
+            lanes = [lane.examples(index) for lane in lanes]
             rows = rows.reshape(-1, beams)[index].reshape(-1)
         tokens = torch.cat(
             [lane.live.tokens[:, :, position] for lane in lanes], dim=1
@@ -335,7 +339,8 @@ def _grow(
     grown.ranks[:, :, position] = rank_of(parent_logits, tokens.reshape(-1)).reshape(
         examples, -1
     )
-    lane.last_tokens, lane.valid = tokens[:, :width], grown.scores[:, :width] > _NEVER
+    lane.last_tokens = tokens[:, :width]
+    lane.valid = grown.scores[:, :width] > _NEVER
     # Only an end among the `width` best continuations retires; a lower one would not
     # have been a beam.
     ends = torch.isin(tokens, stop)
@@ -365,11 +370,10 @@ def _freeze(lane: _Lane, decoding: Decoding, length: int, limit: int) -> torch.T
     The live beams of these examples are removed, so that the length of a search does
     not depend on the other examples of the batch.
     """
-    alpha, rule = (
-        decoding.length_penalty,
-        decoding.options.get("early_stopping", "never"),
-    )
-    best, worst = lane.live.scores[:, 0], lane.retired.scores[:, -1]
+    alpha = decoding.length_penalty
+    rule = decoding.options.get("early_stopping", "never")
+    best = lane.live.scores[:, 0]
+    worst = lane.retired.scores[:, -1]
     # A log-probability can only fall as a beam grows. With a positive exponent the
     # division by length ** alpha raises it most at the length limit, which gives the
     # bound of `never`; with alpha <= 0 the present length already is the best that is

@@ -68,7 +68,8 @@ from harness_models.shared.decoding.types import (
 # ----------
 # Su et al. (2022), A Contrastive Framework for Neural Text Generation, section 3.3;
 # there the whole prefix is among the earlier positions.
-ALPHA, TOP_K = 0.6, 4
+ALPHA = 0.6
+TOP_K = 4
 """Defaults of the source."""
 
 
@@ -99,14 +100,13 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
             "decoding: strategy contrastive needs the hidden vectors of the model, "
             "which this adapter does not give"
         )
-    alpha, limit = (
-        float(decoding.options.get("alpha", ALPHA)),
-        decoding.max_length or batch.max_length,
-    )
+    alpha = float(decoding.options.get("alpha", ALPHA))
+    limit = decoding.max_length or batch.max_length
     logits, state = step(batch.start, batch.state)
     earlier = _unit(last_hidden())[:, None]  # (R, positions, d)
     stop = torch.tensor(batch.stop, dtype=torch.long, device=logits.device)
-    rows, record = torch.arange(len(batch)), Record(len(batch), limit)
+    rows = torch.arange(len(batch))
+    record = Record(len(batch), limit)
     for position in range(limit):
         # The penalty of a token needs the hidden vector that follows it, which exists
         # only after a step with that token. So all `width` candidates are tried in one
@@ -139,7 +139,8 @@ def contrastive_search(step: Step, decoding: Decoding, batch: DecodingBatch) -> 
         # Finished rows leave the batch at once: each would cost `width` rows in the
         # next step.
         selected = (index * width + best)[alive]
-        logits, state = after[selected], reorder(step, state, selected)
+        logits = after[selected]
+        state = reorder(step, state, selected)
         earlier = torch.cat([earlier, hidden[index, best][:, None]], dim=1)[alive]
         rows = rows[alive.cpu()]
     return Decoded(
@@ -263,7 +264,8 @@ def rollout(
     rows = torch.arange(len(batch) * candidates)
     if candidates > 1:
         index = (rows // candidates).to(logits.device)
-        logits, state = logits.index_select(0, index), reorder(step, state, index)
+        logits = logits.index_select(0, index)
+        state = reorder(step, state, index)
     # `rows` are the numbers of the captions still in the batch; the record has a place
     # for every caption from the start.
     record = Record(len(rows), limit)
@@ -284,9 +286,11 @@ def rollout(
             break
         if int(alive.sum()) * 4 <= 3 * len(alive):
             index = torch.nonzero(alive)[:, 0]
-            rows, alive = rows[index], alive[index]
+            rows = rows[index]
+            alive = alive[index]
             index = index.to(tokens.device)
-            tokens, state = tokens[index], reorder(step, state, index)
+            tokens = tokens[index]
+            state = reorder(step, state, index)
         logits, state = step(tokens, state)
     hypotheses = record.hypotheses(set(batch.stop))
     return tuple(

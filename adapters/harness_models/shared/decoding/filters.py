@@ -209,10 +209,8 @@ def filtered_probabilities(
         values = values.gather(-1, order)
         values = values.masked_fill(values < threshold, float("-inf"))
     else:
-        values, ids = (
-            logits,
-            torch.arange(size, device=logits.device).expand(rows, size),
-        )
+        values = logits
+        ids = torch.arange(size, device=logits.device).expand(rows, size)
     # float64, and the maximum subtracted: at low temperatures the exponents are large,
     # and a token must not be lost to rounding.
     scaled = values.double()
@@ -233,7 +231,8 @@ def _nucleus(mass: torch.Tensor, top_p: float) -> torch.Tensor:
     # The mass is not normalised, so the goal is a share of its own sum; that saves a
     # division of the whole vocabulary.
     goal = mass.sum(-1, keepdim=True) * top_p
-    size, width = mass.shape[-1], 256
+    size = mass.shape[-1]
+    width = 256
     while width < size:
         top, ids = mass.topk(width, dim=-1)
         ends_inside = (top.cumsum(-1)[:, -2:-1] >= goal) & (top[:, -2:-1] > top[:, -1:])

@@ -124,7 +124,8 @@ class LeftToRight:
         """Raise :class:`HarnessError` for a ``max_length`` that exceeds the positions
         after the ``context`` of the captions.
         """
-        length, room = decoding.max_length, self.longest_reference()
+        length = decoding.max_length
+        room = self.longest_reference()
         if length is not None and length > room:
             raise HarnessError(
                 f"{name}: max_length {length} does not fit; "
@@ -294,7 +295,8 @@ class LeftToRight:
         logits = self.forced_logits(
             prefix, torch.tensor([owner for owner, _ in pairs]), tokens
         )
-        is_token, words = is_token.to(logits.device), words.to(logits.device)
+        is_token = is_token.to(logits.device)
+        words = words.to(logits.device)
         # Without padding a view saves the copy of the logits, the largest array here.
         real = (
             logits.flatten(0, 1) if min(lengths) == max(lengths) else logits[is_token]

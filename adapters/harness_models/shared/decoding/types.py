@@ -262,7 +262,8 @@ def rank_of(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
 
 def _rank_of(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     value = logits.gather(-1, tokens[:, None])
-    above, equal = (logits > value).sum(-1), (logits == value).sum(-1)
+    above = (logits > value).sum(-1)
+    equal = (logits == value).sum(-1)
     tied = torch.nonzero(equal > 1)[:, 0]
     if len(tied):
         before = (
@@ -328,10 +329,8 @@ class Record:
 
         ``rows`` are their numbers in the record.
         """
-        logits, tokens = (
-            logits[alive.to(logits.device)],
-            tokens[alive.to(tokens.device)],
-        )
+        logits = logits[alive.to(logits.device)]
+        tokens = tokens[alive.to(tokens.device)]
         index = rows.numpy()
         self.tokens[index, position] = tokens.cpu().numpy()
         self.log_probs[index, position] = log_prob_of(logits, tokens).cpu().numpy()
@@ -342,10 +341,8 @@ class Record:
         """Return the rows as hypotheses; ``stop`` are the end tokens."""
         result = []
         for row, length in enumerate(self.lengths.tolist()):
-            tokens, log_probs = (
-                self.tokens[row, :length].copy(),
-                self.log_probs[row, :length].copy(),
-            )
+            tokens = self.tokens[row, :length].copy()
+            log_probs = self.log_probs[row, :length].copy()
             reason = "stop" if length and int(tokens[-1]) in stop else "length"
             result.append(
                 Hypothesis(
@@ -415,12 +412,11 @@ class Trace:
                 .numpy()
             )
 
-        self.scores, self.tokens, self.parents = (
-            stack("scores"),
-            stack("tokens"),
-            stack("parents"),
-        )
-        self.log_probs, self.ranks = stack("log_probs"), stack("ranks")
+        self.scores = stack("scores")
+        self.tokens = stack("tokens")
+        self.parents = stack("parents")
+        self.log_probs = stack("log_probs")
+        self.ranks = stack("ranks")
 
     def path(self, example: int, step: int, beam: int) -> Path:
         """Return the path that ends at ``step`` in ``beam``."""
@@ -439,8 +435,6 @@ class Trace:
         steps, beams = np.array(path).T
         tokens = self.tokens[example, steps, beams]
         reason = "stop" if tokens[-1] == stop else "length"
-        log_probs, ranks = (
-            self.log_probs[example, steps, beams],
-            self.ranks[example, steps, beams],
-        )
+        log_probs = self.log_probs[example, steps, beams]
+        ranks = self.ranks[example, steps, beams]
         return Hypothesis(tokens, log_probs, ranks, reason, score)

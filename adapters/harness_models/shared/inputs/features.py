@@ -133,7 +133,8 @@ def _read(path: Path) -> Mapping[str, np.ndarray]:
 def _by_id(arrays: Mapping[str, np.ndarray], path: Path) -> Mapping[str, np.ndarray]:
     if set(arrays) != {"ids", "features"}:
         return arrays
-    ids, rows = arrays["ids"], arrays["features"]
+    ids = arrays["ids"]
+    rows = arrays["features"]
     if ids.shape[:1] != rows.shape[:1]:
         raise InputError(f"{len(ids)} ids for {len(rows)} rows of features", str(path))
     return {str(key): row for key, row in zip(ids.tolist(), rows)}
@@ -270,7 +271,8 @@ class SceneViews:
                 "scenes: frames is at least 2 and stride at least 1; "
                 f"found {frames!r} and {stride!r}"
             )
-        self.frames, self.stride = frames, stride
+        self.frames = frames
+        self.stride = stride
         self.source = pixels.features()
         self.widths = {"appearance": self.source.width, "motion": self.source.width}
         self.name = f"scenes:{self.source.name}:{frames}:{stride}"

@@ -138,7 +138,8 @@ class VideoFeatureFiles:
                     f"the checkpoint takes the modality '{name}'; "
                     f"features has {', '.join(self.paths)}"
                 )
-            array, path = self._file(name).array(example), str(self.paths[name])
+            array = self._file(name).array(example)
+            path = str(self.paths[name])
             if array.ndim != 2 or array.shape[1] != width or not len(array):
                 raise InputError(
                     f"example '{example.id}': features {array.shape}, "
@@ -363,7 +364,8 @@ def collate(
     masks
         One tensor (B, frames) per view, True at frames of the example.
     """
-    views, masks = {}, {}
+    views = {}
+    masks = {}
     for name in rows[0]:
         longest = max(len(row[name]) for row in rows)
         views[name] = torch.zeros(len(rows), longest, rows[0][name].shape[1])

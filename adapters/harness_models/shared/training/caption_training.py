@@ -250,7 +250,8 @@ class CaptionTraining:
     """
 
     def __init__(self, recipe: CaptionRecipe, folder: Path, resume: bool) -> None:
-        self.recipe, self.folder = recipe, folder
+        self.recipe = recipe
+        self.folder = folder
         self.pairs = recipe.pairs()
         self.examples = [
             Example(name, ("-",))

@@ -100,8 +100,12 @@ class Loop:
         *,
         resume: bool,
     ) -> None:
-        self.model, self.loss, self.count = model, loss, count
-        self.schedule, self.folder, self.recipe = schedule, folder, recipe
+        self.model = model
+        self.loss = loss
+        self.count = count
+        self.schedule = schedule
+        self.folder = folder
+        self.recipe = recipe
         self.optimiser = torch.optim.Adam(
             [weight for weight in model.parameters() if weight.requires_grad],
             lr=schedule.learning_rate,
@@ -115,7 +119,8 @@ class Loop:
 
     def _open(self, resume: bool) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        path, curve = self.folder / STATE, self.folder / "curve.jsonl"
+        path = self.folder / STATE
+        curve = self.folder / "curve.jsonl"
         if not has_run(self.folder):
             curve.write_text("")
             return
@@ -163,7 +168,8 @@ class Loop:
         # repeats what an uninterrupted one does.
         order = np.random.default_rng(seed).permutation(self.count).tolist()
         self.model.train()
-        total, tokens = 0.0, 0
+        total = 0.0
+        tokens = 0
         for start in range(0, len(order), schedule.batch):
             loss, count = self.loss(order[start : start + schedule.batch])
             take_step(
@@ -174,7 +180,8 @@ class Loop:
             )
             # Batches differ in their number of tokens: the curve is the mean over
             # tokens, not over batches.
-            total, tokens = total + float(loss.detach()) * count, tokens + count
+            total = total + float(loss.detach()) * count
+            tokens = tokens + count
         self.epoch += 1
         row = {
             "epoch": self.epoch,
@@ -227,7 +234,8 @@ def mean_perplexity(
     with torch.inference_mode():
         for start in range(0, len(items), 256):
             mean, count = loss(items[start : start + 256])
-            total, tokens = total + mean.item() * count, tokens + count
+            total = total + mean.item() * count
+            tokens = tokens + count
     return math.exp(total / tokens)
 
 

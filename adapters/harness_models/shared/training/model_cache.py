@@ -79,7 +79,8 @@ def get_or_train(
             "set HARNESS_CACHE to another one",
             str(damaged),
         )
-    partial, lock = folder.with_name(f"{key}.partial"), folder.with_name(f"{key}.lock")
+    partial = folder.with_name(f"{key}.partial")
+    lock = folder.with_name(f"{key}.lock")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _lock_file(lock):
         damaged = _find_damage(folder)

@@ -199,7 +199,8 @@ def add_recipe_options(parser: argparse.ArgumentParser, kind: type) -> None:
         "--resume", action="store_true", help="continue the run in --output"
     )
     for field in fields(kind):
-        option, default = "--" + field.name.replace("_", "-"), field.default
+        option = "--" + field.name.replace("_", "-")
+        default = field.default
         if isinstance(default, tuple):
             parser.add_argument(
                 option,

@@ -129,7 +129,9 @@ class RewardTraining:
     def __init__(
         self, system: str, recipe: RewardRecipe, folder: Path, resume: bool
     ) -> None:
-        self.recipe, self.folder, self.examples = recipe, folder, recipe.examples()
+        self.recipe = recipe
+        self.folder = folder
+        self.examples = recipe.examples()
         references = {example.id: list(example.references) for example in self.examples}
         self.reward = reward(recipe.reward, references, scale=recipe.scale)
         if recipe.samples < 2 and any(term.is_of_sets for term in self.reward.terms):
@@ -161,13 +163,12 @@ class RewardTraining:
         """Return the policy-gradient loss of the examples with the indices ``batch``,
         and their number.
         """
-        policy, count = self.policy, self.recipe.samples
+        policy = self.policy
+        count = self.recipe.samples
         # no dropout: samples and log-probabilities belong to one distribution
         policy.model.eval()
-        examples, inputs = (
-            [self.examples[i] for i in batch],
-            [self.inputs[i] for i in batch],
-        )
+        examples = [self.examples[i] for i in batch]
+        inputs = [self.inputs[i] for i in batch]
         owner = torch.arange(len(batch)).repeat_interleave(count)
         tokens, texts = self.draw(inputs, examples, owner)
         advantages = self.advantages(

@@ -474,7 +474,8 @@ def save_checkpoint(
     copies = {
         key: value.detach().cpu().clone().contiguous() for key, value in tensors.items()
     }
-    weights, config = folder / "model.safetensors", folder / "config.json"
+    weights = folder / "model.safetensors"
+    config = folder / "config.json"
     folder.mkdir(parents=True, exist_ok=True)
     with temporary_folder(weights) as new:
         # safetensors writes a file of a random name beside the one it is given, which a

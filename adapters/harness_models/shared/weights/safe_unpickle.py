@@ -51,6 +51,7 @@ _STORAGES = {
         "Bool",
     )
 }
+_CORE: Any = np._core if hasattr(np, "_core") else np.core  # type: ignore[attr-defined]
 
 
 def load_plain_pickle(path: str | Path) -> Any:
@@ -136,7 +137,6 @@ def _latin1(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
-_CORE: Any = np._core if hasattr(np, "_core") else np.core  # type: ignore[attr-defined]
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("collections", "OrderedDict"): collections.OrderedDict,
     ("collections", "defaultdict"): collections.defaultdict,

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, NoReturn
 import caption_kernels
 
 Case = dict[str, Any]
+_LISTS = "f(candidates: list[str], references: list[list[str]]) -> list[float]"
 
 
 class Metric(NamedTuple):
@@ -41,7 +42,6 @@ def _corpus(cases: list[Case], _: dict[str, Any]) -> tuple[Any, ...]:
     return cases[0]["candidates"], cases[0]["references"]
 
 
-_LISTS = "f(candidates: list[str], references: list[list[str]]) -> list[float]"
 METRICS = {
     "ptb": Metric(
         "f(texts: list[str]) -> list[str]: tokens of raw texts in lower case without "
@@ -122,7 +122,8 @@ class Tally:
         self.numbers += 1
         self.beyond += not error <= tolerance
         if error > self.largest:
-            self.largest, self.worst = error, describe()
+            self.largest = error
+            self.worst = describe()
 
 
 @dataclass
@@ -236,7 +237,8 @@ def _compare(
     tally: Tally,
     tolerance: float,
 ) -> None:
-    arguments, expected = entry.arguments(cases, file), entry.expected(cases)
+    arguments = entry.arguments(cases, file)
+    expected = entry.expected(cases)
     argument_text = f"{arguments[0]!r:.120}"
     try:
         values = list(function(*arguments))
@@ -246,7 +248,8 @@ def _compare(
             .decode()
             .splitlines()[0]
         )
-        values, argument_text = [], f"{message:.120} for {argument_text}"
+        values = []
+        argument_text = f"{message:.120} for {argument_text}"
     if len(values) != len(expected):
         for _ in expected:
             tally.add(

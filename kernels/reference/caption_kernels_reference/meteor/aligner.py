@@ -19,6 +19,8 @@ from caption_kernels_reference.meteor.search import (
     search,
 )
 
+MOST_MATCHES = 1 << 22
+
 
 class Word(NamedTuple):
     """Keys of a word by which the matchers compare."""
@@ -57,9 +59,6 @@ class TooManyMatches(Exception):
     """
 
 
-MOST_MATCHES = 1 << 22
-
-
 def statistics(hyp: Text, ref: Text) -> list[int]:
     """Return the 23 statistics of two texts; see
     :func:`caption_kernels_reference.meteor.score.segment_score`.
@@ -78,10 +77,8 @@ def find_matches(hyp: Text, ref: Text) -> list[Match]:
 
     Raises :class:`TooManyMatches` for more than ``MOST_MATCHES``.
     """
-    hyp_keys, ref_keys = (
-        [word.key for word in hyp.words],
-        [word.key for word in ref.words],
-    )
+    hyp_keys = [word.key for word in hyp.words]
+    ref_keys = [word.key for word in ref.words]
     matches: list[Match] = []
     _add_word_matches(matches, hyp, ref, EXACT)
     if hyp_keys != ref_keys:
@@ -178,12 +175,12 @@ def _chunks(alignment: list[Match]) -> int:
     """Return the number of maximal runs of matches that are contiguous in both
     texts.
     """
-    chunks, ref_end, hyp_end = 0, -1, -1
+    chunks = 0
+    ref_end = -1
+    hyp_end = -1
     for match in alignment:
         if (match.ref_start, match.hyp_start) != (ref_end, hyp_end):
             chunks += 1
-        ref_end, hyp_end = (
-            match.ref_start + match.ref_length,
-            match.hyp_start + match.hyp_length,
-        )
+        ref_end = match.ref_start + match.ref_length
+        hyp_end = match.hyp_start + match.hyp_length
     return chunks

@@ -53,7 +53,8 @@ def edge_slots_of(edges: np.ndarray) -> np.ndarray:
     nodes = np.arange(1, len(edges))
     hashes = mix_hashes(edges[nodes])
     order = np.argsort(hashes)
-    nodes, hashes = nodes[order], hashes[order]
+    nodes = nodes[order]
+    hashes = hashes[order]
     size = 1 << 16
     while 5 * len(edges) > 4 * size:
         size *= 2

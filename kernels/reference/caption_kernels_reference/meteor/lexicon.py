@@ -88,7 +88,8 @@ class Lexicon:
         """
         if node < 0 or word < 0:
             return -1
-        slots, edges = self._sections.edge_slots, self._sections.edges
+        slots = self._sections.edge_slots
+        edges = self._sections.edges
         edge = np.array([node << 32 | word], dtype=np.uint64)
         slot = int(first_slot(mix_hashes(edge), len(slots))[0])
         for _ in range(len(slots)):
@@ -158,5 +159,6 @@ def _run(starts: np.ndarray, values: np.ndarray, row: int) -> list:
     """
     if not 0 <= row < len(starts) - 1:
         return []
-    first, last = int(starts[row]), int(starts[row + 1])
+    first = int(starts[row])
+    last = int(starts[row + 1])
     return values[first:last].tolist() if 0 <= first <= last <= len(values) else []

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from caption_kernels_reference.meteor.lexicon import Lexicon
 
 _LETTERS = "A-Za-z\u0160\u017d\u0161\u017e\u0178\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017e\u0400-\u0527\ua640-\ua66e\ua67e-\ua697\u1d00-\u1d7f"
-_L, _NOT_L = f"[{_LETTERS}]", f"[^{_LETTERS}]"
+_L = f"[{_LETTERS}]"
+_NOT_L = f"[^{_LETTERS}]"
 _SPACED = re.compile(rf"([^0-9{_LETTERS} \t\n\x0b\f\r.'`,\-\u2018\u2019])")
 _PLACEHOLDER = "DOTMULTI"
 _DOTS = re.compile(r"\.\.+|DOTMULTI\.(?!\.)")
@@ -34,7 +35,9 @@ _APOSTROPHES = (
 )
 _BLANKS = re.compile("[ \u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 _WORD_BREAK = re.compile("[ \t\n\r\f]+")
-_LETTER, _LOWER, _DIGIT = re.compile(_L), re.compile("[a-z]"), re.compile("[0-9]")
+_LETTER = re.compile(_L)
+_LOWER = re.compile("[a-z]")
+_DIGIT = re.compile("[0-9]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _CONTROLS_AND_BLANK = "".join(map(chr, range(33)))
 _PLAIN = re.compile("[A-Za-z0-9 ]*")

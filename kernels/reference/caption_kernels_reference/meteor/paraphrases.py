@@ -33,7 +33,8 @@ class ParaphraseReader:
         self._kind = 0  # of the next line: 0 probability, 1 phrase, 2 paraphrase
         self._words: dict[bytes, int] = {}
         self._children: dict[int, int] = {}  # node by edge
-        self._sources, self._targets = array("i"), array("i")
+        self._sources = array("i")
+        self._targets = array("i")
 
     def feed(self, data: Buffer) -> None:
         """Read the next block."""
@@ -67,10 +68,8 @@ class ParaphraseReader:
         edges = np.fromiter(
             (0, *self._children), dtype=np.uint64, count=1 + len(self._children)
         )
-        sources, targets = (
-            np.array(self._sources, dtype=np.int32),
-            np.array(self._targets, dtype=np.int32),
-        )
+        sources = np.array(self._sources, dtype=np.int32)
+        targets = np.array(self._targets, dtype=np.int32)
         return np.array(numbers, dtype=np.int64), [
             slots_of(all_words),
             np.cumsum([0, *map(len, all_words)], dtype=np.int64),

@@ -10,7 +10,10 @@ import numpy as np
 
 from caption_kernels_reference.math import power
 
-ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+ALPHA = 0.85
+BETA = 0.2
+GAMMA = 0.6
+DELTA = 0.75
 MODULE_WEIGHTS = (1.0, 0.6, 0.8, 0.6)
 """Weights of the modules exact, stem, synonym and paraphrase."""
 N_STATISTICS = 23

@@ -64,9 +64,12 @@ class Path:
     def copy(self) -> Path:
         """Return an independent copy of the path."""
         clone = Path(dict(self.matches), set(self.used_hyp), set(self.used_ref))
-        clone.hyp_count, clone.ref_count = self.hyp_count, self.ref_count
-        clone.chunks, clone.distance = self.chunks, self.distance
-        clone.next_ref, clone.chunk_end = self.next_ref, self.chunk_end
+        clone.hyp_count = self.hyp_count
+        clone.ref_count = self.ref_count
+        clone.chunks = self.chunks
+        clone.distance = self.distance
+        clone.next_ref = self.next_ref
+        clone.chunk_end = self.chunk_end
         return clone
 
     def count(self, match: Match) -> None:

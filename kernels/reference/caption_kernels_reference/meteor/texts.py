@@ -141,7 +141,9 @@ class MeteorTexts:
         for group in range(start, stop):
             ids = [self._check_row(i) for i in _part(texts, text_starts, group)]
             for pair in range(*_bounds(pair_starts, group, len(hyps))):
-                hyp, ref, row = int(hyps[pair]), int(refs[pair]), int(rows[pair])
+                hyp = int(hyps[pair])
+                ref = int(refs[pair])
+                row = int(rows[pair])
                 if not (
                     0 <= hyp < len(ids)
                     and 0 <= ref < len(ids)
@@ -180,10 +182,8 @@ class MeteorTexts:
     def _word(self, word: str) -> Word:
         if word not in self._known:
             lexicon = self._lexicon
-            synsets, is_function = (
-                frozenset(lexicon.synsets(word)),
-                lexicon.is_function_word(word),
-            )
+            synsets = frozenset(lexicon.synsets(word))
+            is_function = lexicon.is_function_word(word)
             self._known[word] = Word(
                 java_hash(word), java_hash(stem([word])[0]), synsets, is_function
             )
@@ -193,7 +193,8 @@ class MeteorTexts:
         """Return every run of words that is a node of the paraphrase table,
         by start and length.
         """
-        lexicon, occurrences = self._lexicon, []
+        lexicon = self._lexicon
+        occurrences = []
         numbers = [lexicon.number(word) for word in words]
         for start, first in enumerate(numbers):
             node = lexicon.paraphrase_child(0, first)
@@ -236,7 +237,8 @@ def _check_shapes(
 
 
 def _bounds(starts: np.ndarray, group: int, size: int) -> tuple[int, int]:
-    first, last = int(starts[group]), int(starts[group + 1])
+    first = int(starts[group])
+    last = int(starts[group + 1])
     if not 0 <= first <= last <= size:
         raise IndexError("METEOR: a row or id lies outside its table")
     return first, last

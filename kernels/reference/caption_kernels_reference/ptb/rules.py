@@ -46,6 +46,40 @@ TAG = (
     f"<(?:[!?][A-Za-z-][^>\r\n]*|/?{NAME}(?:[ ]+(?:{NAME}[ ]*=[ ]*(?:'[^'\r\n"
     f']*\'|"[^"\r\n]*")|{NAME}))*[ ]*/?)>'
 )
+_FRACTIONS = {
+    "\u00bc": "1/4",
+    "\u00bd": "1/2",
+    "\u00be": "3/4",
+    "\u2153": "1/3",
+    "\u2154": "2/3",
+}
+_CURRENCY = {
+    "\u00a2": "cents",
+    "\u00a3": "#",
+    "\u0080": "$",
+    "\u00a4": "$",
+    "\u20a0": "$",
+    "\u20ac": "$",
+}
+_OTHER_CAPITALS = "\ue000"
+"""Placeholder in a rule for the capitals outside ASCII,
+which are computed on first use.
+"""
+SENTENCE_END = f"{BLANK}(?:{BLANK}|[A-Z{_OTHER_CAPITALS}]|{TAG})"
+OPENER = f"{BLANK}+(?:(?=[A-Z])(?i:{words.SENTENCE_OPENERS}|m[rs]\\.)|{TAG}){BLANK}"
+AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
+SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
+URL_REST = '[^ \t\n\f\r"<>|()]+[^ \t\n\f\r"<>|.!?(){},-]'
+EXTENSION = "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
+HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
+THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"
+INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
+ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
+EYE = "[-^x=~<>']"
+SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
+ABBREVIATION = re.compile(
+    f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|(?i:co|pt[ey])|[A-Za-z]"
+)
 
 
 class Rule(NamedTuple):
@@ -87,23 +121,6 @@ def _hyphens(text: str) -> str:
     return "--" if len(text) in (3, 4) else text
 
 
-_FRACTIONS = {
-    "\u00bc": "1/4",
-    "\u00bd": "1/2",
-    "\u00be": "3/4",
-    "\u2153": "1/3",
-    "\u2154": "2/3",
-}
-_CURRENCY = {
-    "\u00a2": "cents",
-    "\u00a3": "#",
-    "\u0080": "$",
-    "\u00a4": "$",
-    "\u20a0": "$",
-    "\u20ac": "$",
-}
-
-
 def _fraction(text: str) -> str:
     return _FRACTIONS.get(text, text)
 
@@ -143,12 +160,6 @@ def _literal(token: str, text: str) -> str:
     return token
 
 
-_OTHER_CAPITALS = "\ue000"
-"""Placeholder in a rule for the capitals outside ASCII,
-which are computed on first use.
-"""
-
-
 def _other_capitals() -> str:
     """Return the capitals outside ASCII, with Roman numerals and circled letters, as
     the inside of a character class.
@@ -158,23 +169,6 @@ def _other_capitals() -> str:
         letter for letter in letters if letter.isupper()
     )
 
-
-SENTENCE_END = f"{BLANK}(?:{BLANK}|[A-Z{_OTHER_CAPITALS}]|{TAG})"
-OPENER = f"{BLANK}+(?:(?=[A-Z])(?i:{words.SENTENCE_OPENERS}|m[rs]\\.)|{TAG}){BLANK}"
-AUX = f"{APOS}(?i:[msd]|re|ve|ll)"
-SLASHED = "[A-Za-z0-9]+(?:-[A-Za-z]+){0,2}"
-URL_REST = '[^ \t\n\f\r"<>|()]+[^ \t\n\f\r"<>|.!?(){},-]'
-EXTENSION = "(?i:bat|bmp|class|cgi|cpp|c|dll|docx?|exe|gif|gz|html?|h|java|jar|jpe?g|mov|mp3|pdf|php|pl|png|ppt|ps|py|sql|tar|txt|wav|xml|x|zip)"
-HYPHENATED = f"[A-Za-z0-9][A-Za-z0-9.,\u00ad]*(?:-(?:{ACRONYM}\\.|[A-Za-z0-9\u00ad]+))+"
-THING = f"(?:[dDoOlL]{APOS2}{AD})?{AD}+(?:{HYPHEN}(?:[dDoOlL]{APOS2}{AD})?{AD}+)*"
-INITIALS = "[A-Z]+(?:(?:&(?i:amp);|[+&])[A-Z]+)+"
-ACRONYM_STOP = f"(?:{ACRONYM}|(?i:(?:canada|sino|korean|eu|japan|non)-U\\.S|U\\.S\\.-U\\.(?:K|S\\.S\\.R)))"
-EYE = "[-^x=~<>']"
-
-SPLIT_WORDS = frozenset(("cannot", "gonna", "gotta", "gimme", "lemme", "wanna"))
-ABBREVIATION = re.compile(
-    f"{words.ENDS_SENTENCE}|{words.BEFORE_NAME}|{words.BEFORE_NUMBER}|(?i:co|pt[ey])|[A-Za-z]"
-)
 
 # (pattern, emit); the earlier rule wins a tie.
 TABLE: tuple[tuple[str, Callable[[str], str | None]], ...] = (
@@ -322,7 +316,8 @@ def longest(text: str, start: int) -> tuple[int, int, str | None]:
     for match, emit in _rules(text.isascii()):
         result = match(text, start)
         if result is not None and result.end() > best:
-            best, winner = result.end(), (result, emit)
+            best = result.end()
+            winner = (result, emit)
     if winner is None:  # a character that no rule knows is dropped
         return start + 1, start + 1, None
     result, emit = winner

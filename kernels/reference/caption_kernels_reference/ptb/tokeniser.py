@@ -217,7 +217,8 @@ def scan(text: str, after: str = _NEXT_LINE) -> Iterator[str]:
     >>> list(scan("He can't."))
     ['he', 'ca', "n't", '.']
     """
-    position, length = 0, len(text)
+    position = 0
+    length = len(text)
     text += after
     while position < length:
         _, position, token = longest(text, position)

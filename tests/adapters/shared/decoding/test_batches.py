@@ -63,7 +63,8 @@ def test_fixed_sizes_halve_too():
 
 
 def test_a_size_is_remembered_and_reported_once(caplog):
-    batches, seen = BatchSize("auto"), []
+    batches = BatchSize("auto")
+    seen = []
     for _ in range(3):
         assert len(list(in_batches(list(range(20)), batches, doubler(3, seen)))) == 20
     assert batches.current == 2 and seen[:4] == [20, 10, 5, 2] and max(seen[4:]) == 2

@@ -12,7 +12,8 @@ from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent, every_sequence
 
-STOP, START = 0, 1
+STOP = 0
+START = 1
 
 
 def run(model, states, decoding, limit):

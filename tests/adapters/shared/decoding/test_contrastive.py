@@ -9,12 +9,15 @@ from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent
 
-START, STOP, LIMIT = 5, 0, 12
+START = 5
+STOP = 0
+LIMIT = 12
 
 
 def by_definition(model, state, alpha, k):
     """Tokens of one caption from the hidden vector ``state`` (H,)."""
-    tokens, earlier = [], []
+    tokens = []
+    earlier = []
     logits, state = model(torch.tensor([START]), state[None])
     earlier.append(state[0])
     while len(tokens) < LIMIT and (not tokens or tokens[-1] != STOP):

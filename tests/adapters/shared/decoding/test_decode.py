@@ -14,7 +14,8 @@ from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from tests.support.toy_lm import Recurrent, every_sequence
 
-STOP, START = 0, 1
+STOP = 0
+START = 1
 SEARCHES = [
     Decoding("greedy", candidates=2),
     Decoding("sample", temperature=0.8, candidates=4),
@@ -50,7 +51,8 @@ def captions(decoded):
 )
 def test_captions_depend_on_the_example_alone(decoding):
     model = Recurrent()
-    states, seeds = model.prefix(64), list(range(1000, 1064))
+    states = model.prefix(64)
+    seeds = list(range(1000, 1064))
     whole = captions(decode(model, decoding, batch(model, states, seeds)))
     for size in (1, 7, 64):
         parts = [
@@ -141,7 +143,8 @@ def expected_distribution(model, state, decoding, limit):
     """
     result = {}
     for tokens in every_sequence(4, STOP, limit):
-        probability, hidden = 1.0, state[None]
+        probability = 1.0
+        hidden = state[None]
         for last, token in zip([START, *tokens], tokens):
             logits, hidden = model(torch.tensor([last]), hidden)
             p = (logits[0].detach() / decoding.temperature).softmax(-1).numpy()
@@ -381,10 +384,9 @@ def test_draws_from_a_large_vocabulary_follow_the_distribution(decoding, ties):
         share /= share.sum()
     assert drawn[share == 0].sum() == 0
     common = share * 20000 >= 5
-    observed, expected = (
-        [*drawn[common], drawn[~common].sum()],
-        [*share[common] * 20000, share[~common].sum() * 20000],
-    )
+    observed = [*drawn[common], drawn[~common].sum()]
+    expected = [*share[common] * 20000, share[~common].sum() * 20000]
     if expected[-1] == 0:
-        observed, expected = observed[:-1], expected[:-1]
+        observed = observed[:-1]
+        expected = expected[:-1]
     assert chisquare(observed, expected).pvalue > 1e-3

@@ -22,6 +22,8 @@ from harness_models.shared.decoding.filters import (
     uniforms,
 )
 
+LOGITS = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 30)) * 3)
+
 
 def test_uniforms_are_uniform_and_independent_of_the_shape():
     numbers = uniforms(range(300), 10, 8)
@@ -143,9 +145,6 @@ def test_a_draw_inverts_the_cdf():
 def test_filters_out_of_range_are_refused(decoding: Decoding, message: str):
     with pytest.raises(HarnessError, match=message):
         check_filters(decoding)
-
-
-LOGITS = torch.from_numpy(np.random.default_rng(0).standard_normal((40, 30)) * 3)
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,19 @@ from harness_models.shared.decoding.left_to_right import LeftToRight, Prefix
 from harness_models.shared.decoding.types import select_rows
 from tests.support.toy_lm import Recurrent
 
-STOP, START = 0, 1
+STOP = 0
+START = 1
 
 
 class Toy(LeftToRight):
     """A model of digits; the id of an example is the seed of its state."""
 
-    stop, max_length = (STOP,), 9
+    stop = (STOP,)
+    max_length = 9
 
     def __init__(self, batch_size):
-        self.batch_size, self.model = batch_size, Recurrent()
+        self.batch_size = batch_size
+        self.model = Recurrent()
         self.step = self.model
         self.widths: list[tuple[int, int]] = []
 
@@ -54,11 +57,9 @@ class Toy(LeftToRight):
 
     def forced_logits(self, prefix, owner, tokens):
         self.widths.append((len(tokens), tokens.shape[1]))
-        state, last, out = (
-            select_rows(prefix.state, owner),
-            torch.full((len(tokens),), START),
-            [],
-        )
+        state = select_rows(prefix.state, owner)
+        last = torch.full((len(tokens),), START)
+        out = []
         for t in range(tokens.shape[1]):
             logits, state = self.model(last, state)
             out.append(logits)

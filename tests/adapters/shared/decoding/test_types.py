@@ -87,7 +87,8 @@ class Rows:
 
 
 def test_rows_are_selected_in_nested_states():
-    x, index = torch.tensor([[1.0], [2.0], [3.0]]), torch.tensor([2, 0, 2, 1])
+    x = torch.tensor([[1.0], [2.0], [3.0]])
+    index = torch.tensor([2, 0, 2, 1])
     state = {
         "pair": Pair(x, -x),
         "list": [x, None, 4],
@@ -152,7 +153,8 @@ def test_forbidden_tokens_pass_the_check():
 
 
 def test_the_end_token_is_forbidden_below_the_minimum_length():
-    logits, stop = torch.zeros(1, 3), torch.tensor([1])
+    logits = torch.zeros(1, 3)
+    stop = torch.tensor([1])
     decoding = Decoding(options={"min_length": 2})
     assert forbid_stop(logits, stop, decoding, 1).tolist() == [
         [0.0, float("-inf"), 0.0]

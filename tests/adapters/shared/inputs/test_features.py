@@ -107,10 +107,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
             FeatureFile(tmp_path / name)
 
 
-A, B = (
-    Example("1234", ("a",)),
-    Example("one/shape/00001", ("a",), meta={"target_id": 1234}),
-)
+A = Example("1234", ("a",))
+B = Example("one/shape/00001", ("a",), meta={"target_id": 1234})
 
 
 def test_the_id_or_the_reader_names_the_scene():
@@ -147,7 +145,8 @@ def test_settings_that_do_not_fit_are_refused(kind, settings, message):
 
 
 def test_vectors_and_views_belong_to_the_scene():
-    vectors, views = SceneVectors(), SceneViews(frames=3, stride=2)
+    vectors = SceneVectors()
+    views = SceneViews(frames=3, stride=2)
     vectors.check([A, B])
     views.check([A, B])
     assert np.array_equal(vectors.row(A), vectors.row(B))

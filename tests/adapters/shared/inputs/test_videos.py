@@ -74,7 +74,8 @@ def test_hdf5_files_give_the_same_series(files, tmp_path):
 
 
 def test_features_that_do_not_fit_are_refused(files, tmp_path):
-    source, example = open_videos(files, 2), Example("v1", ("a",))
+    source = open_videos(files, 2)
+    example = Example("v1", ("a",))
     with pytest.raises(InputError, match=r"features \(6, 4\), expected \(frames, 5\)"):
         source.read(example, {"m": 5})
     with pytest.raises(

@@ -30,7 +30,8 @@ def test_rows_are_padded_to_the_longest():
 
 def test_the_loss_is_the_mean_over_the_slots_that_count():
     torch.manual_seed(0)
-    logits, goal = torch.randn(2, 3, 4), pad_rows([[1, 2, 3], [0]], IGNORED)
+    logits = torch.randn(2, 3, 4)
+    goal = pad_rows([[1, 2, 3], [0]], IGNORED)
     loss, count = token_loss(logits, goal)
     log_probs = logits.log_softmax(-1)
     expected = (
@@ -175,7 +176,8 @@ def test_a_training_writes_weights_settings_and_vocabulary(recipe, tmp_path):
 def test_weights_depend_on_the_recipe_and_the_random_state_of_the_caller_stays(
     recipe, tmp_path
 ):
-    states, weights = [], []
+    states = []
+    weights = []
     for name in "ab":
         torch.manual_seed(ord(name))
         before = torch.get_rng_state()

@@ -55,7 +55,8 @@ def weights(training: Loop) -> list[float]:
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path):
-    whole, rows = loop(tmp_path / "a", 4), []
+    whole = loop(tmp_path / "a", 4)
+    rows = []
     whole.run(rows.append)
     loop(tmp_path / "b", 2).run()
     torch.manual_seed(99)

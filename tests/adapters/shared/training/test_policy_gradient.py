@@ -20,7 +20,8 @@ from harness_models.shared.training.policy_gradient import (
     subtract_others,
 )
 
-STOP, WORDS = 0, 3
+STOP = 0
+WORDS = 3
 
 
 def step(tokens, state):

@@ -28,6 +28,28 @@ SCENES = {
     "learning_rate": 3e-3,
     "max_length": 14,
 }
+TINY = {
+    "tvt": {
+        "features": {"scenes": {"frames": 2}},
+        "model": {
+            "width": 32,
+            "heads": 4,
+            "encoder_layers": 1,
+            "decoder_layers": 1,
+            "inner": 32,
+        },
+    },
+    "clipcap": {
+        "prefix_length": 2,
+        "model": {
+            "width": 32,
+            "heads": 4,
+            "layers": 1,
+            "positions": 64,
+            "vocabulary": 300,
+        },
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +157,8 @@ def test_the_greedy_caption_is_a_baseline_of_scores(start, tmp_path):
         tmp_path,
         False,
     )
-    examples, inputs = training.examples[:3], training.inputs[:3]
+    examples = training.examples[:3]
+    inputs = training.inputs[:3]
     _, greedy = training.draw(inputs, examples, torch.arange(3), greedy=True)
     advantages = training.advantages(
         examples, inputs, [[text, text] for text in greedy]
@@ -233,30 +256,6 @@ def test_a_trained_model_continues_by_a_reward(tmp_path, monkeypatch):
             "trained",
             {"model": "captioner", "reward": {"reward": "ciderd", "scenes": 3}},
         )
-
-
-TINY = {
-    "tvt": {
-        "features": {"scenes": {"frames": 2}},
-        "model": {
-            "width": 32,
-            "heads": 4,
-            "encoder_layers": 1,
-            "decoder_layers": 1,
-            "inner": 32,
-        },
-    },
-    "clipcap": {
-        "prefix_length": 2,
-        "model": {
-            "width": 32,
-            "heads": 4,
-            "layers": 1,
-            "positions": 64,
-            "vocabulary": 300,
-        },
-    },
-}
 
 
 @pytest.mark.slow

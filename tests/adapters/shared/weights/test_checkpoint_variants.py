@@ -34,7 +34,9 @@ def save(tensors, path):
 
 
 # --------------------------------------------------------------------------- CLIPCap over transformers' GPT-2
-CLIP, PREFIX, CLIP_LENGTH = 12, 3, 5
+CLIP = 12
+PREFIX = 3
+CLIP_LENGTH = 5
 
 
 def mapper(kind, width, seed):
@@ -104,7 +106,8 @@ def mapper(kind, width, seed):
             base = f"transformer.layers.{i}."
 
             def norm(y, name, base=base):
-                weight, bias = t[base + name + ".weight"], t[base + name + ".bias"]
+                weight = t[base + name + ".weight"]
+                bias = t[base + name + ".bias"]
                 return torch.layer_norm(y, (width,), weight, bias)
 
             x = x + attend(norm(x, "norm1"), base)
@@ -136,7 +139,8 @@ def clipcap(kind, width=64, layers=3, positions=29, inner=None):
     tensors |= {
         f"gpt.{key}": value.detach().clone() for key, value in gpt.state_dict().items()
     }
-    vectors, tokens = random(4, CLIP, seed=9, scale=1.0), torch.randint(0, 71, (4, 6))
+    vectors = random(4, CLIP, seed=9, scale=1.0)
+    tokens = torch.randint(0, 71, (4, 6))
     embedded = torch.cat([apply(vectors), gpt.transformer.wte(tokens)], dim=1)
     with torch.no_grad():
         expected = gpt(inputs_embeds=embedded).logits
@@ -249,10 +253,8 @@ def vlp(**changes):
 
 def changed(tensors, name):
     """Return the same weights in another notation."""
-    words, head = (
-        "bert.embeddings.word_embeddings.weight",
-        "cls.predictions.decoder.weight",
-    )
+    words = "bert.embeddings.word_embeddings.weight"
+    head = "cls.predictions.decoder.weight"
     tensors = {**tensors, head: tensors[words].clone()}
     if name == "gamma and beta":
         names = {
@@ -310,10 +312,8 @@ def test_vlp_position_tables_are_cut_or_repeated(positions, tmp_path):
     path = save(tensors, tmp_path / "m.bin")
     config = {**VLP, "bert_config": {"max_position_embeddings": positions}}
     model = Vlp.from_checkpoint(path, config)
-    table, whole = (
-        tensors["bert.embeddings.position_embeddings.weight"],
-        model.bert.embeddings.position_embeddings.weight,
-    )
+    table = tensors["bert.embeddings.position_embeddings.weight"]
+    whole = model.bert.embeddings.position_embeddings.weight
     assert len(whole) == model.sizes.bert.positions == positions
     assert all(torch.equal(whole[i], table[i % 20]) for i in range(positions))
     with torch.inference_mode():

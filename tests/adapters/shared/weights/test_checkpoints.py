@@ -192,10 +192,8 @@ def test_settings_that_are_not_json_are_refused(tmp_path):
 
 
 def test_fingerprint_follows_the_bytes(tmp_path):
-    one, two = (
-        save(tmp_path / "a.pt", STATE),
-        save(tmp_path / "b.pt", {"a": torch.ones(1)}),
-    )
+    one = save(tmp_path / "a.pt", STATE)
+    two = save(tmp_path / "b.pt", {"a": torch.ones(1)})
     assert file_fingerprint(one) == file_fingerprint(one) != file_fingerprint(two)
 
 

@@ -23,6 +23,8 @@ from harness_models.shared.inputs.features import _read
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_models.shared.weights.safe_unpickle import load_plain_pickle
 
+HUGE = (1 << 40, 1 << 10)
+
 
 class Evil:
     """Creates the file PWNED when it is unpickled by an unrestricted unpickler."""
@@ -59,7 +61,6 @@ def safetensors_bytes(header: object, data: bytes = b"") -> bytes:
 
 
 GOOD_TORCH = torch_bytes({"w": torch.ones(4, 4)})
-HUGE = (1 << 40, 1 << 10)
 FILES: dict[str, bytes] = {
     "empty.pt": b"",
     "evil.pt": torch_bytes({"w": torch.ones(1), "x": Evil()}),

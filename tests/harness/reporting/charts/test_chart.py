@@ -34,6 +34,23 @@ from harness.reporting.charts.chart import (
 from harness.reporting.charts.overview import overview
 from tests.support.pinned import as_text, assert_pinned
 
+PAPER = Layout(width=240, panel=50, font=8)
+XYZ = np.array(
+    [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+)
+MACHADO = {  # Machado, Oliveira & Fernandes 2009, severity 1.0
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ],
+}
+
 
 def test_the_specification_is_that_of_a_page():
     chart = Chart(
@@ -101,9 +118,6 @@ def test_without_altair_the_message_names_the_extra(monkeypatch):
         Chart("one", "One", "A caption.", "views", lambda layout: {}).altair()
 
 
-PAPER = Layout(width=240, panel=50, font=8)
-
-
 @pytest.mark.parametrize(("count", "columns"), [(1, 1), (3, 3), (5, 3), (9, 3)])
 def test_rows_of_panels_are_even(count, columns):
     assert PAPER.columns(count) == columns
@@ -162,23 +176,6 @@ def test_names_that_have_no_room_are_never_cut_to_equal_ones(layout):
 def test_labels_have_a_limit():
     assert PAPER.label_space(["a" * 1000]) == PAPER.label_limit
     assert PAPER.label_space([]) == 0
-
-
-XYZ = np.array(
-    [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-)
-MACHADO = {  # Machado, Oliveira & Fernandes 2009, severity 1.0
-    "protanopia": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "deuteranopia": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.01182, 0.04294, 0.968881],
-    ],
-}
 
 
 def linear(colour: str) -> np.ndarray:

@@ -25,6 +25,10 @@ from harness.reporting.charts.drawing import (
 )
 
 pytest.importorskip("vl_convert")
+TEXT = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><text '
+    'font-weight="bold">a</text></svg>'
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +84,6 @@ def _inflated(stream: bytes) -> bytes:
 
 def test_a_png_is_an_image(drawn):
     assert png(drawn["plane-1"]).startswith(b"\x89PNG")
-
-
-TEXT = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><text '
-    'font-weight="bold">a</text></svg>'
-)
 
 
 def test_the_weights_in_use_are_embedded():

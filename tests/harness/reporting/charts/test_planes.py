@@ -24,6 +24,18 @@ from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 from tests.support.pinned import as_text, assert_pinned
 
+ENTRIES = [
+    ("bleu1", "bleu1"),
+    ("rouge", "rouge"),
+    ("undirected", "distinct"),
+    ("gone", "no/such-metric"),
+    ("variety", "distinct"),
+    ("mmd", "mmd"),
+    ("fit", "clipscore"),
+    ("corpus", "mauve"),
+]
+"""Labels of metrics and their components."""
+
 
 def records(points, directions=(True, True)):
     return [
@@ -182,7 +194,9 @@ def test_two_systems_have_planes_and_one_has_none(captions_run):
     st.integers(1, 12),
 )
 def test_labels_overlap_neither_labels_nor_points(places, length):
-    points, size, height = np.array(places), (300.0, 200.0), 9.0
+    points = np.array(places)
+    size = (300.0, 200.0)
+    height = 9.0
     widths = [4.0 * length] * len(points)
     boxes = [
         None
@@ -287,19 +301,6 @@ def test_a_label_without_room_beside_its_point_is_centred_two_heights_away(y, ce
         np.array([point, *others]), [40.0] + [1.0] * len(others), 10.0, (200.0, 200.0)
     )
     assert first == pytest.approx((100.0, centre))
-
-
-ENTRIES = [
-    ("bleu1", "bleu1"),
-    ("rouge", "rouge"),
-    ("undirected", "distinct"),
-    ("gone", "no/such-metric"),
-    ("variety", "distinct"),
-    ("mmd", "mmd"),
-    ("fit", "clipscore"),
-    ("corpus", "mauve"),
-]
-"""Labels of metrics and their components."""
 
 
 def asked(labels, models="ab"):

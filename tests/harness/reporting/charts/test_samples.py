@@ -31,6 +31,14 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
+P_VALUES = [0.05, 0.1, 0.15, 1.0, 0.5, math.nan, 0.0]
+FIVE = {
+    "a": [1.0, 2.0, 3.0, 4.0, 5.0],
+    "b": [5.0, 4.0, 3.0, 2.0, 1.0],
+    "c": [2.0, 1.0, 4.0, 3.0, 5.0],
+    "flat": [1.0] * 5,
+}
+
 
 def test_a_density_has_area_one_and_follows_the_values():
     values = np.random.default_rng(0).normal(3, 2, 2000)
@@ -206,7 +214,8 @@ def test_distributions_are_of_five_examples_at_least(count, drawn, monkeypatch):
 
 
 def test_scores_of_which_half_are_equal_have_no_curve():
-    spread, flat = np.linspace(0, 1, 50), np.r_[np.ones(45), np.zeros(5)]
+    spread = np.linspace(0, 1, 50)
+    flat = np.r_[np.ones(45), np.zeros(5)]
     chart = distributions({"spread": {"a": spread}, "flat": {"a": flat}})
     assert chart is not None and {
         row["metric"] for row in chart.spec["datasets"]["curves"]
@@ -324,7 +333,8 @@ def test_curves_fill_their_row_and_systems_of_few_scores_have_quartiles_alone():
     }
     chart = distributions({"m": scores}, " A note.")
     assert chart is not None and chart.caption.endswith("white ticks medians. A note.")
-    curves, marks = chart.spec["datasets"]["curves"], chart.spec["datasets"]["marks"]
+    curves = chart.spec["datasets"]["curves"]
+    marks = chart.spec["datasets"]["marks"]
     for row in (0, 3):
         curve = [point for point in curves if point["row"] == row]
         assert [point["x"] for point in curve] == pytest.approx(
@@ -397,9 +407,6 @@ def test_as_many_systems_as_there_is_room_for_are_drawn_without_a_note():
             ) is bool(note)
 
 
-P_VALUES = [0.05, 0.1, 0.15, 1.0, 0.5, math.nan, 0.0]
-
-
 @pytest.mark.parametrize(
     ("floor", "counts", "cut"),
     [
@@ -427,14 +434,6 @@ def test_a_bin_of_p_values_has_its_upper_end(floor, counts, cut):
         and f"Bars beyond {cut} are cut off" in chart.caption
     )
     assert p_histograms(run_of({"m": [0.0] * 7})) == []
-
-
-FIVE = {
-    "a": [1.0, 2.0, 3.0, 4.0, 5.0],
-    "b": [5.0, 4.0, 3.0, 2.0, 1.0],
-    "c": [2.0, 1.0, 4.0, 3.0, 5.0],
-    "flat": [1.0] * 5,
-}
 
 
 def test_metrics_of_which_less_is_better_are_negated_and_flat_ones_left_out():

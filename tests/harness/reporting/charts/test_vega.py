@@ -35,6 +35,7 @@ POINT = mark(
     x=quantitative("x", axis={"title": None}),
     y=nominal("name", sort=["b", "a"]),
 )
+LAYOUT = Layout(width=240, panel=50, font=10)
 
 
 def test_a_mark_has_its_look_and_its_channels():
@@ -66,7 +67,8 @@ def test_rows_without_a_name_or_condition_are_those_around():
 
 
 def test_a_text_without_a_square_has_the_colour_of_the_style():
-    x, y = nominal("x"), nominal("y")
+    x = nominal("x")
+    y = nominal("y")
     _, text = squares(
         x,
         y,
@@ -147,8 +149,8 @@ def test_rows_of_a_chart_keep_the_order_of_their_names():
     assert distinct([{"x": "b"}, {"x": "a"}, {"x": "b"}], "x") == ["b", "a"]
 
 
-LAYOUT = Layout(width=240, panel=50, font=10)
-X, Y = quantitative("x"), nominal("y")
+X = quantitative("x")
+Y = nominal("y")
 COLOR, SHAPE, DASH = series_channels("line", ["a", "b"], None)
 
 

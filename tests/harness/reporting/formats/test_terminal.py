@@ -44,6 +44,52 @@ WIDE = Table(
     marks={(0, 3): "a", (0, 6): "b"},
     secondary=("n", "mean\ncluster"),
 )
+SMALL = Table(
+    ["long header", "b", "text"],
+    [["x", "1", "a b c d e f g h i j"], ["y [red]", "22", "k"], ["z", "333", ""]],
+    "lrl",
+    "A title",
+    ["one note", "two"],
+    bold=frozenset({(0, 1)}),
+    marks={(1, 1): "a"},
+    groups=frozenset({1}),
+)
+"""Columns of 11, 4 and 19 characters, which take 40 with the gaps; the header and the
+last column can be broken.
+"""
+AT_40 = """\
+long header ┃    b ┃ text
+━━━━━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
+x           │    1 │ a b c d e f g h i j
+────────────┼──────┼────────────────────
+y [red]     │ 22 a │ k
+z           │  333 │"""
+AT_39 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
+x       │    1 │ a b c d e f g h i j
+────────┼──────┼────────────────────
+y [red] │ 22 a │ k
+z       │  333 │"""
+AT_35 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━
+x       │    1 │ a b c d e f g h i
+        │      │ j
+────────┼──────┼───────────────────
+y [red] │ 22 a │ k
+z       │  333 │"""
+AT_27 = """\
+long    ┃      ┃
+header  ┃    b ┃ text
+━━━━━━━━╇━━━━━━╇━━━━━━━━━━━
+x       │    1 │ a b c d e
+        │      │ f g h i j
+────────┼──────┼───────────
+y [red] │ 22 a │ k
+z       │  333 │"""
 
 
 class Terminal(io.StringIO):
@@ -151,54 +197,6 @@ def test_a_pipe_has_all_columns_on_one_line_at_any_width(capsys, monkeypatch):
 
 def test_the_console_has_a_fixed_width_without_a_terminal():
     assert (console_for_tables().width, console_for_tables(70).width) == (160, 70)
-
-
-SMALL = Table(
-    ["long header", "b", "text"],
-    [["x", "1", "a b c d e f g h i j"], ["y [red]", "22", "k"], ["z", "333", ""]],
-    "lrl",
-    "A title",
-    ["one note", "two"],
-    bold=frozenset({(0, 1)}),
-    marks={(1, 1): "a"},
-    groups=frozenset({1}),
-)
-"""Columns of 11, 4 and 19 characters, which take 40 with the gaps; the header and the
-last column can be broken.
-"""
-AT_40 = """\
-long header ┃    b ┃ text
-━━━━━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
-x           │    1 │ a b c d e f g h i j
-────────────┼──────┼────────────────────
-y [red]     │ 22 a │ k
-z           │  333 │"""
-AT_39 = """\
-long    ┃      ┃
-header  ┃    b ┃ text
-━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━━
-x       │    1 │ a b c d e f g h i j
-────────┼──────┼────────────────────
-y [red] │ 22 a │ k
-z       │  333 │"""
-AT_35 = """\
-long    ┃      ┃
-header  ┃    b ┃ text
-━━━━━━━━╇━━━━━━╇━━━━━━━━━━━━━━━━━━━
-x       │    1 │ a b c d e f g h i
-        │      │ j
-────────┼──────┼───────────────────
-y [red] │ 22 a │ k
-z       │  333 │"""
-AT_27 = """\
-long    ┃      ┃
-header  ┃    b ┃ text
-━━━━━━━━╇━━━━━━╇━━━━━━━━━━━
-x       │    1 │ a b c d e
-        │      │ f g h i j
-────────┼──────┼───────────
-y [red] │ 22 a │ k
-z       │  333 │"""
 
 
 @pytest.mark.parametrize(

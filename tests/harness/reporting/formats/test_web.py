@@ -39,9 +39,9 @@ def test_the_whole_text_of_a_table():
         marks={(0, 1): "a<", (2, 0): "b"},
         bars={(2, 1): Bar(0.25, 0.5, 0.3333)},
     )
-    text, number = (
-        'style="text-align:left"',
-        'style="text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"',
+    text = 'style="text-align:left"'
+    number = (
+        'style="text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"'
     )
     head = (
         f"<table><thead><tr><th {text}>a&lt;b</th><th "
@@ -58,7 +58,8 @@ def test_the_whole_text_of_a_table():
         'stroke-width="4"/><circle cx="41.3" cy="5" r="4" '
         'fill="currentColor"/></svg></td></tr>',
     ]
-    foot, note = "</tbody></table>", "<div><small>a &lt;note&gt;</small></div>"
+    foot = "</tbody></table>"
+    note = "<div><small>a &lt;note&gt;</small></div>"
     for most in (None, 3, 4):
         assert to_html(table, most) == head + "".join(rows) + foot + note
     assert (

@@ -15,6 +15,24 @@ from harness.reporting.page.groups import groups_of, open_run
 from harness.run import score as scoring
 
 TRM = {"metrics": ["mine/length", {"trm": {"distance": {"chars": {}}}}], "views": []}
+TOLD = """
+
+class Told(Length):
+    def __init__(self):
+        super().__init__()
+        self.spec = MetricSpec("told", level="item", higher_is_better=True, min_candidates=2)
+
+    def signature(self):
+        return "told"
+
+    def scores(self, batch, features, state):
+        scores = super().scores(batch, features, state)
+        return np.where(scores < 3, np.nan, scores)
+
+    def explain(self, batch, features, state):
+        return [Explanation("first", ((0, "first"),))] * len(batch)
+"""
+EXPLAINED = {"metric": "told", "title": "told: first", "texts": [[0, "first"]]}
 
 
 @pytest.fixture
@@ -43,7 +61,8 @@ def test_without_the_data_set_the_references_of_the_run_are_the_corpus(finished)
 
 
 def test_metrics_that_explain_nothing_are_not_fitted_again(group, monkeypatch):
-    fitted, fit_once = [], scoring.fit_once
+    fitted = []
+    fit_once = scoring.fit_once
     monkeypatch.setattr(
         scoring,
         "fit_once",
@@ -88,26 +107,6 @@ def test_scores_of_another_metric_are_not_explained_but_those_that_differ_by_rou
     data: dict = {}
     assert _explain(group, metric, "trm(chars)", ["e0", "e2"], (), data) is explained
     assert list(data) == (["e0", "e2"] if explained else [])
-
-
-TOLD = """
-
-class Told(Length):
-    def __init__(self):
-        super().__init__()
-        self.spec = MetricSpec("told", level="item", higher_is_better=True, min_candidates=2)
-
-    def signature(self):
-        return "told"
-
-    def scores(self, batch, features, state):
-        scores = super().scores(batch, features, state)
-        return np.where(scores < 3, np.nan, scores)
-
-    def explain(self, batch, features, state):
-        return [Explanation("first", ((0, "first"),))] * len(batch)
-"""
-EXPLAINED = {"metric": "told", "title": "told: first", "texts": [[0, "first"]]}
 
 
 @pytest.fixture

@@ -24,6 +24,14 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
+SCALE = [
+    ("people", "harness/human"),
+    ("others", "harness/shuffled"),
+    ("more people", "human"),
+    ("a", "echo"),
+]
+"""Models and their adapters."""
+
 
 def group(*names: str):
     (only,) = groups_of([(name, open_run(name)) for name in names])
@@ -305,15 +313,6 @@ def test_questions_of_a_project_are_heads_of_columns(project):
     assert shown.questions == [("Which words?", 1)] and shown.has_questions
 
 
-SCALE = [
-    ("people", "harness/human"),
-    ("others", "harness/shuffled"),
-    ("more people", "human"),
-    ("a", "echo"),
-]
-"""Models and their adapters."""
-
-
 def test_the_scale_has_the_first_system_of_each_end():
     values = {"people": 6.0, "others": 2.0, "more people": 8.0, "a": 5.0}
     shown = matrix(
@@ -333,11 +332,9 @@ def test_the_scale_has_the_first_system_of_each_end():
 
 
 def test_without_both_ends_apart_there_is_no_share():
-    people, others, a = (
-        record("people", value=2.0),
-        record("others", value=2.0),
-        record("a", value=5.0),
-    )
+    people = record("people", value=2.0)
+    others = record("others", value=2.0)
+    a = record("a", value=5.0)
     for records, ticks in (
         ((people, a), True),
         ((people, others, a), True),

@@ -16,6 +16,8 @@ from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable
 
+SCORES = [("scores of m", "0.7500"), ("scores of CIDEr-D", "2.0000")]
+
 
 def test_tables_hold_facts_models_metrics_times_and_failures(finished):
     tables = {table.title: table for table in listings(Run.open(finished()))}
@@ -104,9 +106,6 @@ def logged(tmp_path):
         )
 
     return rows
-
-
-SCORES = [("scores of m", "0.7500"), ("scores of CIDEr-D", "2.0000")]
 
 
 def test_times_are_sums_by_model_and_metric_and_the_whole_run_lasts_to_its_end(logged):

@@ -16,6 +16,27 @@ MODELS = [
     {"echo": {"label": "one"}},
     {"predictions": {"label": "two", "path": "two.jsonl"}},
 ]
+FILTERS = {
+    "length[B] = 2": 3,
+    "length[two] = 2 and not length = 99": 3,
+    'LENGTH["two"] <= 2 or length[B] > 5': 4,
+    "diff(length) > 0": 5,
+    "(length - length[B]) * 2 >= abs(-4) and references = 2": 3,
+    "p(length) <= 1": 6,
+}
+"""Expression -> number of examples that pass."""
+BAD_FILTERS = {
+    "length <": "character 9: expected a number or the name of a metric, found the end",
+    "lenght < 3": "character 1: there is no metric 'lenght'; there are length, references",
+    "length": "character 1: expected a comparison such as cider < .3, found a number alone",
+    "length[three] < 3": """character 8: there is no system 'three'; there are A, B, "one", "two\"""",
+    "length < 3 length": "character 12: expected 'and', 'or' or the end, found 'length'",
+    "(length < 3) + 1 > 2": "character 1: expected a number, found a comparison",
+    "alert(1) < 2": "character 1: there is no metric 'alert'; there are length, references",
+    "length; 1 < 2": "character 7: ';' has no meaning in a filter",
+    "(" * 30_000: "the filter is nested too deeply",
+}
+"""Text -> line under the field."""
 
 
 @pytest.fixture
@@ -101,29 +122,6 @@ def test_words_of_one_system_alone_and_of_the_references_are_marked(examples):
     assert examples.locator(".detail mark.match").count() > 0
 
 
-FILTERS = {
-    "length[B] = 2": 3,
-    "length[two] = 2 and not length = 99": 3,
-    'LENGTH["two"] <= 2 or length[B] > 5': 4,
-    "diff(length) > 0": 5,
-    "(length - length[B]) * 2 >= abs(-4) and references = 2": 3,
-    "p(length) <= 1": 6,
-}
-"""Expression -> number of examples that pass."""
-BAD_FILTERS = {
-    "length <": "character 9: expected a number or the name of a metric, found the end",
-    "lenght < 3": "character 1: there is no metric 'lenght'; there are length, references",
-    "length": "character 1: expected a comparison such as cider < .3, found a number alone",
-    "length[three] < 3": """character 8: there is no system 'three'; there are A, B, "one", "two\"""",
-    "length < 3 length": "character 12: expected 'and', 'or' or the end, found 'length'",
-    "(length < 3) + 1 > 2": "character 1: expected a number, found a comparison",
-    "alert(1) < 2": "character 1: there is no metric 'alert'; there are length, references",
-    "length; 1 < 2": "character 7: ';' has no meaning in a filter",
-    "(" * 30_000: "the filter is nested too deeply",
-}
-"""Text -> line under the field."""
-
-
 def test_filters_by_expression(examples):
     for text, count in FILTERS.items():
         examples.fill(".filter", text)
@@ -171,10 +169,8 @@ def test_the_address_has_the_whole_view(pair, browse):
         view.wait_for_selector(f".example-id:text('{chosen}')")
         view.click(".copy-link")
         view.wait_for_selector(".hint:has-text('address of this view')")
-        before, order = (
-            view.evaluate("location.hash"),
-            view.locator(".row .id").all_inner_texts(),
-        )
+        before = view.evaluate("location.hash")
+        order = view.locator(".row .id").all_inner_texts()
         view.reload()
         view.wait_for_selector(
             f"[data-browser][data-ready] .example-id:text('{chosen}')"
