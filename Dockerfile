@@ -12,7 +12,7 @@ COPY tasks tasks
 COPY kernels kernels
 # The image has no C++ compiler: the kernels are built with zig's.
 RUN pip install --no-cache-dir build ziglang \
-    && for folder in . plugins adapters tasks; do python -m build --wheel --outdir /dist "$folder"; done \
+    && python -m build --wheel --outdir /dist . \
     && CMAKE_TOOLCHAIN_FILE=/source/kernels/zig/toolchain.cmake ZIG_PYTHON=$(command -v python) \
        python -m build --wheel --outdir /dist kernels
 

@@ -40,14 +40,11 @@ $(KERNELS): $(KERNEL_FILES) | $(BIN)/python
 	@kernels/install.sh $(BIN)/python
 	@touch $@
 
-DISTRIBUTIONS := tasks plugins adapters
-# Plugins that shipped tasks and options need.
-PLUGINS := examples/ray examples/hub examples/text_spaces examples/wrappers
-$(SETUP): pyproject.toml $(DISTRIBUTIONS:=/pyproject.toml) $(PLUGINS:=/pyproject.toml) constraints.txt tools/repair_torchvision.py | $(KERNELS)
+$(SETUP): pyproject.toml constraints.txt tools/repair_torchvision.py | $(KERNELS)
 	@echo "  torch, as pinned in constraints.txt"
 	@$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	@echo "  the harness with all extras and the development tools"
-	@$(BIN)/python -m pip install --quiet -c constraints.txt $(DISTRIBUTIONS:%=-e ./%) -e ".[dev]" $(PLUGINS:%=-e ./%)
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	@# open_clip brings torchvision, whose wheel on PyPI is built for torch with CUDA. Beside the CPU build its import fails, and with it
 	@# open_clip and the models of transformers. It is repaired, or removed: transformers works without it.
 	@$(BIN)/python -m tools.repair_torchvision || $(BIN)/python -m pip uninstall --quiet --yes torchvision
@@ -111,11 +108,9 @@ test: $(SETUP) browser
 pytest: $(SETUP)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest $(if $(CI),,-m "not slow") -n 2 --dist loadfile
 
-# The former names of packages, which refuse to be imported.
-FORMER := harness/plugins harness/adapters harness/tasks
 doctests: $(SETUP)
 	@echo "doctests"
-	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider $(FORMER:%=--ignore=%) harness plugins adapters tasks kernels/caption_kernels kernels/reference
+	@$(BIN)/python -m pytest --doctest-modules -p no:cacheprovider harness plugins adapters tasks kernels/caption_kernels kernels/reference
 
 test-slow: $(SETUP)
 	@HYPOTHESIS_PROFILE=full $(BIN)/python -m pytest -m slow

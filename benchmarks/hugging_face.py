@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from caption_wrappers import as_torchmetric
 
 import harness
 from harness.contracts import Decoding, Example, Generation
 from harness.files.media import open_media
+from harness.wrappers import as_torchmetric
 from harness_models.openai.adapter import OpenAI
 from harness_tasks.readers.hf import HuggingFaceDataset
 

@@ -192,17 +192,6 @@ def did_you_mean(name: str, options: Iterable[str]) -> str:
     return f"; did you mean '{nearest}'?" if nearest else ""
 
 
-def example_needed(name: str) -> str:
-    """Return the end of a message that names the package of ``examples/name`` and the
-    command that installs it.
-    """
-    return (
-        f"caption-{name}, which is not installed: "
-        "pip install "
-        f"'git+https://github.com/caption-harness/caption-harness#subdirectory=examples/{name}'"
-    )
-
-
 def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:
     """Import and return ``module``; raise :class:`MissingExtra` with the install
     command when it is missing.

@@ -44,7 +44,7 @@ OTHERWISE = {
     "convert": "refuses files of other content (tests/adapters/shared/weights)",
     "new-plugin": "refuses a folder that is not empty (tests/harness/testing/test_scaffold.py)",
     "push": "refuses other folders, and an earlier push without --overwrite "
-    "(examples/hub)",
+    "(tests/harness/hub)",
 }
 """Verbs with outputs that are tested elsewhere."""
 READ = {

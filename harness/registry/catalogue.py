@@ -44,14 +44,13 @@ from harness.errors import (
     HarnessError,
     MissingExtra,
     UnknownName,
-    example_needed,
     nearest_name,
 )
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
 from harness.registry.manifest_files import (
     BUILT_IN,
-    BUILT_IN_DISTRIBUTIONS,
+    BUILT_IN_DISTRIBUTION,
     FILE_NAME,
     find_manifests,
     local_plugins,
@@ -70,19 +69,8 @@ __all__ = [
     "use_files",
 ]
 
-INSTALL = "pip install " + " ".join(BUILT_IN_DISTRIBUTIONS)
+INSTALL = f"pip install {BUILT_IN_DISTRIBUTION}"
 """Command that installs the components that ship with the harness."""
-EXAMPLES = {
-    "adapters": {"nacf": "nacf", "lstm-oracle": "text_spaces", "pareto": "text_spaces"},
-    "trainers": {"nacf": "nacf"},
-    "metrics": {"text-space": "text_spaces", "text-space-qdisc": "text_spaces"},
-    "readers": {"synthetic-texts": "text_spaces"},
-    "executors": {"ray": "ray"},
-    "commands": {"inspect": "browser", "push": "hub"},
-}
-"""Components by kind that shipped with the harness once -> the package of ``examples/``
-that has them.
-"""
 _log = logging.getLogger(__name__)
 
 
@@ -159,8 +147,7 @@ class Registry:
         aliases. Raises :class:`UnknownName` with the nearest name,
         :class:`HarnessError` with both owners when two plugins share the name, and with
         both names when two built-in entries share the spelling (``rougeL`` and
-        ``rouge-l``), :class:`MissingExtra` for a component of a package of
-        ``examples/`` that is not installed.
+        ``rouge-l``).
         """
         entries = self.entries(kind)
         matches = self.match_entries(kind, name)
@@ -170,11 +157,6 @@ class Registry:
                 kind, name, [entry for entry in matches if entry.provider != BUILT_IN]
             )
         matches = built_in or matches
-        if not matches and name in EXAMPLES.get(kind, ()):
-            raise MissingExtra(
-                f"{SINGULAR[kind]} '{name}' needs the plugin "
-                f"{example_needed(EXAMPLES[kind][name])}"
-            )
         if not matches:
             names = [entry.name for entry in entries] + [
                 alias for entry in entries for alias in entry.aliases

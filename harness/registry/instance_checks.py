@@ -11,7 +11,6 @@ from harness.contracts import (
     Metric,
     MetricSpec,
     Reader,
-    SumMetric,
     TokenScoreMetric,
 )
 from harness.errors import HarnessError
@@ -31,24 +30,6 @@ _MEMBERS = {
     Adapter: ("fingerprint", "generate"),
     Reader: ("fingerprint", "__iter__"),
 }
-
-
-_SPEC_FIELDS = ("column_names", "details_of_undefined", "held_fixed", "untestable")
-_REMOVED = {
-    **{
-        name: f"set MetricSpec({name}=...) in place of the attribute"
-        for name in _SPEC_FIELDS
-    },
-    "addends": "derive it from SumMetric, whose addends(batch, features, state) are summed",
-    "list_parameters": "annotate a parameter that is a list as a Sequence in place of naming it",
-    "resample": "define intervals(scores, samples, seed) in its place",
-    **dict.fromkeys(
-        ("partial_fit", "merge_fits", "finish_fit"),
-        "fit(references, features) fits one shard, and merge(first, second) "
-        "joins the states of two",
-    ),
-}
-"""Members of metrics of an earlier version, and what to do in place of them."""
 
 
 def check_instance(kind: str, label: str, instance: object) -> None:
@@ -83,11 +64,3 @@ def check_instance(kind: str, label: str, instance: object) -> None:
         spec = getattr(instance, "spec")  # noqa: B009
         if not isinstance(spec, MetricSpec):
             raise HarnessError(f"{label}: spec is {spec!r:.80}; expected a MetricSpec")
-        removed = next((name for name in _REMOVED if hasattr(instance, name)), None)
-        if removed is not None and not (
-            removed == "addends" and isinstance(instance, SumMetric)
-        ):
-            raise HarnessError(
-                f"{label}: '{removed}' is of an earlier version: "
-                f"{_REMOVED[removed]} (docs/plugins.md)"
-            )

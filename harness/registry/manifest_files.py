@@ -25,13 +25,9 @@ from harness.registry.manifest_schema import Manifest, PluginFailure, parse_mani
 
 BUILT_IN = "harness"
 """Provider of the components that ship with the harness; only manifests of
-:data:`BUILT_IN_DISTRIBUTIONS` may name it.
+:data:`BUILT_IN_DISTRIBUTION` may name it.
 """
-BUILT_IN_DISTRIBUTIONS = (
-    "caption-harness-metrics",
-    "caption-harness-models",
-    "caption-harness-tasks",
-)
+BUILT_IN_DISTRIBUTION = "caption-harness"
 ENTRY_POINT_GROUP = "harness.manifests"
 FILE_NAME = "registry.yaml"
 LOCAL_PLUGINS = "HARNESS_LOCAL_PLUGINS"
@@ -83,7 +79,8 @@ def find_manifests(
             assert path is not None
             manifests.append(_read(path, provider, built_in=built_in))
         except (HarnessError, OSError) as problem:
-            if built_in:  # no number can be trusted where engine and metrics do not fit
+            # A damaged installation has no numbers that can be trusted.
+            if built_in:
                 raise
             failures.append(_failure(provider, problem))
     local_file = directory / FILE_NAME
@@ -135,7 +132,7 @@ def _find_installed_manifests(
         key=lambda p: (p.name, p.value),
     ):
         distribution = point.dist.name if point.dist is not None else ""
-        built_in = distribution in BUILT_IN_DISTRIBUTIONS
+        built_in = distribution == BUILT_IN_DISTRIBUTION
         if keep is not None and not built_in and not {point.name, distribution} & keep:
             continue
         try:

@@ -49,12 +49,6 @@ ENTRY_KEYS = {
     "percent",
 }
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
-FORMER_PACKAGES = {
-    "harness.plugins": "harness_metrics",
-    "harness.adapters": "harness_models",
-    "harness.tasks": "harness_tasks",
-}
-"""Packages of version 0.1.0 -> their names today."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -315,12 +309,6 @@ def _entry(
             f"{path}: {kind}.{name}: import is '{target}'; "
             'expected "package.module:Object"'
         )
-    for former, package in FORMER_PACKAGES.items():
-        if f"{target or raw.get('path')}.".replace(":", ".").startswith(f"{former}."):
-            raise HarnessError(
-                f"{path}: {kind}.{name}: the package '{former}' is now '{package}': "
-                f"write '{package}' instead"
-            )
     return Entry(
         kind=kind,
         name=name,

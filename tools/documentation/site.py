@@ -103,8 +103,8 @@ API = {
         )
     ],
     "Other libraries": [
-        "caption_wrappers.torch_metric",
-        "caption_wrappers.evaluate_module",
+        "harness.wrappers.torch_metric",
+        "harness.wrappers.evaluate_module",
         "harness.files.media",
     ],
     "Errors": ["harness.errors"],

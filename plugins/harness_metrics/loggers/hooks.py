@@ -8,10 +8,15 @@ import importlib.util
 import os
 
 from harness.contracts import Values
-from harness.errors import MissingExtra, example_needed
+from harness.errors import MissingExtra
 from harness.registry.hooks import hookimpl
 
 VARIABLE = "HARNESS_LOGGERS"
+PLUGIN = (
+    "git+https://github.com/caption-harness/caption-harness"
+    "#subdirectory=examples/loggers"
+)
+"""Address of the plugin, as pip takes it."""
 
 
 @hookimpl
@@ -20,4 +25,7 @@ def harness_run_started(manifest: Values) -> None:
     them is not installed.
     """
     if os.environ.get(VARIABLE) and importlib.util.find_spec("caption_loggers") is None:
-        raise MissingExtra(f"{VARIABLE} needs the plugin {example_needed('loggers')}")
+        raise MissingExtra(
+            f"{VARIABLE} needs the plugin caption-loggers, which is not installed: "
+            f"pip install '{PLUGIN}'"
+        )

@@ -120,19 +120,6 @@ def test_list_names_what_is_shipped(tmp_path):
     assert shown["failures"] == []
 
 
-def test_a_verb_of_a_package_that_is_not_installed_says_what_to_install(
-    monkeypatch, capsys
-):
-    monkeypatch.setenv("HARNESS_LOAD_PLUGINS", "harness")
-    assert main(["push", "runs/r", "--to", "out"]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith(
-        "harness: command 'push' needs the plugin caption-hub, "
-        "which is not installed: pip install 'git"
-    )
-    assert error.count("\n") == 1
-
-
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("arguments", "message"),

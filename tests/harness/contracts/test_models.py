@@ -46,15 +46,6 @@ def test_a_number_fulfils_none():
     assert not any(isinstance(3.5, getattr(contracts, name)) for name in MEMBERS)
 
 
-@pytest.mark.parametrize("name", contracts.REMOVED)
-def test_a_name_of_an_earlier_version_says_what_to_do(name):
-    with pytest.raises(
-        ImportError,
-        match=f"harness.contracts has no '{name}' any more: .* \\(docs/plugins.md\\)",
-    ):
-        getattr(contracts, name)
-
-
 def test_all_exports_exist():
     for name in contracts.__all__:
         assert hasattr(contracts, name), name

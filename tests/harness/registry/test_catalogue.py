@@ -314,26 +314,6 @@ def test_entries_may_have_several_roles():
     assert catalogue.all_with_role("metrics", "no such role") == []
 
 
-@pytest.mark.parametrize(
-    "kind, name, package",
-    [
-        ("adapters", "nacf", "nacf"),
-        ("trainers", "nacf", "nacf"),
-        ("commands", "push", "hub"),
-        ("commands", "inspect", "browser"),
-    ],
-)
-def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(
-    kind, name, package
-):
-    message = (
-        rf"^{kind[:-1]} '{name}' needs the plugin caption-{package}, "
-        rf"which is not installed: pip install 'git.*examples/{package}'$"
-    )
-    with pytest.raises(MissingExtra, match=message):
-        registry.Registry(()).get(kind, name)
-
-
 def test_folders_without_a_manifest_have_one_registry(tmp_path, monkeypatch):
     folders = [tmp_path / name for name in ("a", "b")]
     found = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,9 @@ def test_the_built_in_manifest_comes_first(tmp_path):
     manifests, _ = find_manifests([], tmp_path, "")
     assert [(item.provider, item.local) for item in manifests] == [
         ("harness", False)
-    ] * 3
+    ] * 4
     assert {Path(item.source).parent.name for item in manifests} == {
+        "harness",
         "harness_metrics",
         "harness_models",
         "harness_tasks",
@@ -114,14 +114,6 @@ def test_hooks_are_texts_or_mappings_with_a_target(tmp_path, section, expected):
             "provider: harness",
             "the provider 'harness' is reserved; choose another name",
         ),
-        (
-            "metrics: {m: 'harness.plugins.ngram.bleu:Bleu'}",
-            "'harness.plugins' is now 'harness_metrics': write 'harness_metrics'",
-        ),
-        (
-            "tasks: {t: {path: 'harness.tasks:coco.yaml'}}",
-            "'harness.tasks' is now 'harness_tasks': write 'harness_tasks'",
-        ),
     ],
 )
 def test_a_mistake_is_one_line_with_the_file(tmp_path, text, message):
@@ -138,7 +130,7 @@ def test_a_file_that_does_not_exist_is_an_error(tmp_path):
 
 def test_the_registry_of_the_directory_is_read_once(project):
     manifests, _ = find_manifests([project / "registry.yaml"], project, "")
-    assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
+    assert [item.provider for item in manifests] == [*["harness"] * 4, "mine"]
 
 
 def test_a_distribution_of_the_harness_that_does_not_fit_is_an_error(
@@ -147,9 +139,7 @@ def test_a_distribution_of_the_harness_that_does_not_fit_is_an_error(
     install("acme", "provider: harness\nrequires_harness: '>=99'")
     _, failures = find_manifests([], tmp_path, None)
     assert failures and "asks for harness >=99" in failures[0].reason
-    monkeypatch.setattr(
-        "harness.registry.manifest_files.BUILT_IN_DISTRIBUTIONS", ("acme",)
-    )
+    monkeypatch.setattr("harness.registry.manifest_files.BUILT_IN_DISTRIBUTION", "acme")
     with pytest.raises(
         HarnessError, match="registry.yaml: asks for harness >=99; this is harness"
     ):
@@ -166,31 +156,12 @@ def test_the_engine_alone_has_no_components_and_says_what_installs_them(
     catalogue._load.cache_clear()
     assert main(["list"]) == 0
     assert capsys.readouterr().out == (
-        "no components are installed: pip install caption-harness-metrics "
-        "caption-harness-models caption-harness-tasks\n"
+        "no components are installed: pip install caption-harness\n"
     )
     (tmp_path / "a.txt").write_text("a dog\n")
     assert main(["score", "a.txt", "--references", "a.txt"]) == 2
-    assert (
-        "not installed: pip install caption-harness-metrics" in capsys.readouterr().err
-    )
+    assert "not installed: pip install caption-harness" in capsys.readouterr().err
     catalogue._load.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("former", "package"),
-    [
-        ("plugins", "harness_metrics"),
-        ("adapters", "harness_models"),
-        ("tasks", "harness_tasks"),
-    ],
-)
-def test_the_former_name_of_a_package_says_the_new_one(former, package):
-    with pytest.raises(
-        ImportError,
-        match=f"harness.{former} is now the package {package}: write '{package}.X'",
-    ):
-        importlib.import_module(f"harness.{former}.some.module")
 
 
 def test_lists_of_providers():
@@ -260,7 +231,7 @@ def test_local_plugins_can_be_switched_off(project, monkeypatch, capsys):
     monkeypatch.setenv("HARNESS_LOCAL_PLUGINS", "0")
     assert not [item.provider for item in current().manifests if item.local]
     manifests, _ = find_manifests([project / "registry.yaml"], project, "", local=False)
-    assert [item.provider for item in manifests] == [*["harness"] * 3, "mine"]
+    assert [item.provider for item in manifests] == [*["harness"] * 4, "mine"]
     monkeypatch.delenv("HARNESS_LOCAL_PLUGINS")
     assert main(["show", "length"]) == 0
     assert main(["--no-local-plugins", "show", "length"]) == 2

@@ -1,1 +1,0 @@
-"""Executor of caption-harness on a Ray cluster."""

@@ -1,0 +1,331 @@
+"""Finished runs as a data set: a folder with a card,
+or a repository of the Hugging Face hub.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from harness.contracts.parameters import Values
+from harness.errors import HarnessError, InputError, require
+from harness.files.memory import require_memory
+from harness.files.whole_folder import whole_folder
+from harness.hub.card import MARK, CardOptions, card, check_text
+from harness.run.finished import Run
+from harness.rundir.file_names import SAMPLES
+from harness.rundir.format import open_run_file, run_folders, to_json, write_atomically
+from harness.rundir.records import ResultRecord
+from harness.rundir.stored_paths import store_paths
+
+CARD = "README.md"
+RUN_FILES = (SAMPLES, "results.parquet", "results.json", "manifest.json")
+"""Files of one run of a data set."""
+_TEXTS = (
+    "model",
+    "task",
+    "decoding",
+    "metric",
+    "params",
+    "level",
+    "signature",
+    "p_method",
+    "interval_note",
+)
+_NUMBERS = ("value", "ci95_low", "ci95_high", "p_value", "seconds")
+_COUNTS = ("n", "skipped")
+
+
+def push(
+    *runs: str | Path | Run,
+    to: str | Path | None = None,
+    repo: str | None = None,
+    private: bool = False,
+    references: bool = True,
+    overwrite: bool = False,
+    title: str = "",
+    license: str | None = None,
+    language: str | None = None,
+    task_type: str = "image-to-text",
+) -> str:
+    """Write finished runs as a data set with a card and return its folder,
+    or its address on the hub.
+
+    The data set has the configurations ``samples`` and ``results``; the card has the
+    results as ``model-index`` metadata.
+
+    Parameters
+    ----------
+    *runs : str, Path or Run
+        Run directories, folders of run directories, or runs.
+    to : str or Path, optional
+        Folder.
+    repo : str, optional
+        Name of the data set on the hub, ``owner/name``.
+    private : bool
+        Create a private repository.
+    references : bool
+        False leaves the column ``references`` out of the samples, where a licence
+        forbids to publish them.
+    overwrite : bool
+        Replace the files of an earlier push in the folder.
+    title, license, language, task_type
+        See :class:`harness.hub.card.CardOptions`.
+
+    Raises
+    ------
+    InputError
+        For a path without a finished run, a folder with other files, a name that is
+        none, and a hub that refuses.
+    HarnessError
+        Without ``to`` and ``repo``, and for ``repo`` where HF_HUB_OFFLINE is set.
+    """
+    options = CardOptions(title, license, language, task_type, repo)
+    check_text(options)
+    if to is None and repo is None:
+        raise HarnessError(
+            "no target: give a folder (--to DIR) or a repository of the hub (--repo "
+            "OWNER/NAME)"
+        )
+    if repo is not None:
+        _check_repo(repo)
+    folders = (
+        run_folders(item)[0] if isinstance(item, (str, Path)) else [item]
+        for item in runs
+    )
+    opened = _name_runs(
+        [
+            run if isinstance(run, Run) else Run.open(run)
+            for inner in folders
+            for run in inner
+        ]
+    )
+    with ExitStack() as stack:
+        folder = (
+            Path(to)
+            if to is not None
+            else Path(stack.enter_context(tempfile.TemporaryDirectory())) / "push"
+        )
+        _check_folder(folder, overwrite=overwrite)
+        with whole_folder(folder) as new:
+            write_folder(new, opened, options, references=references)
+        return str(folder) if repo is None else _upload(folder, repo, private=private)
+
+
+def write_folder(
+    folder: Path,
+    runs: Mapping[str, Run],
+    options: CardOptions,
+    *,
+    references: bool = True,
+) -> list[Path]:
+    """Write runs by name as Parquet files, results, manifests and the card into a
+    folder; return the files.
+    """
+    files: dict[str, str] = {}
+    written: list[Path] = []
+    rows = 0
+    for name, run in runs.items():
+        run_folder = folder if len(runs) == 1 else folder / name
+        prefix = "" if len(runs) == 1 else f"{name}-"
+        run_folder.mkdir(parents=True, exist_ok=True)
+        rows += _write_samples(run_folder / SAMPLES, run, references=references)
+        _write_results(run_folder / "results.parquet", run.records)
+        write_atomically(
+            run_folder / "results.json",
+            to_json({"results": run.results, "failed": dict(run.failed)}),
+        )
+        write_atomically(
+            run_folder / "manifest.json", to_json(store_paths(run.manifest, run_folder))
+        )
+        for kind in ("samples", "results"):
+            files[f"{prefix}{kind}"] = (
+                (run_folder / f"{kind}.parquet").relative_to(folder).as_posix()
+            )
+        written += [run_folder / name for name in RUN_FILES]
+    write_atomically(folder / CARD, card(runs, files, rows, options).encode("utf-8"))
+    return [*written, folder / CARD]
+
+
+def _write_samples(path: Path, run: Run, *, references: bool) -> int:
+    """Write the samples of a run as Parquet and return the number of rows."""
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    names = [name for name in run.samples.names if references or name != "references"]
+    if run.path is None or not (run.path / SAMPLES).is_file():
+        table = run.samples.to_arrow().select(names)
+        require_memory(2 * table.nbytes)
+        parquet.write_table(table, path, compression="zstd")
+        return len(run.samples)
+    with open_run_file(run.path / SAMPLES) as file, parquet.ParquetFile(file) as source:
+        schema = arrow.schema([source.schema_arrow.field(name) for name in names])
+        with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+            for group in range(source.num_row_groups):
+                rows = source.read_row_group(
+                    group, columns=names, use_threads=False
+                ).select(names)
+                require_memory(2 * rows.nbytes)
+                writer.write_table(rows)
+    return len(run.samples)
+
+
+def _write_results(path: Path, records: Sequence[ResultRecord]) -> None:
+    arrow = importlib.import_module("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    fields = [(name, arrow.string()) for name in _TEXTS] + [
+        (name, arrow.float64()) for name in _NUMBERS
+    ]
+    fields += [(name, arrow.int64()) for name in _COUNTS] + [
+        ("higher_is_better", arrow.bool_())
+    ]
+    table = arrow.Table.from_pylist(
+        [_result_row(r) for r in records], arrow.schema(fields)
+    )
+    require_memory(2 * table.nbytes)
+    parquet.write_table(table, path)
+
+
+def _result_row(record: ResultRecord) -> Values:
+    """Return a record as a flat row; mappings are JSON texts."""
+    names = (*_TEXTS, "value", "p_value", "seconds", *_COUNTS, "higher_is_better")
+    low, high = record.ci95 or (None, None)
+    params = json.dumps(record.to_dict()["params"], sort_keys=True, default=str)
+    texts = {"decoding": record.decoding_key, "params": params}
+    return (
+        {name: getattr(record, name) for name in names}
+        | texts
+        | {"ci95_low": low, "ci95_high": high}
+    )
+
+
+def _name_runs(runs: Sequence[Run]) -> dict[str, Run]:
+    """Return runs by name: their tasks, numbered where two are equal."""
+    if not runs:
+        raise HarnessError("no run to push")
+    by_name: dict[str, Run] = {}
+    for run in runs:
+        if run.provenance.kind:
+            raise InputError(
+                "is a run of judgments; a data set on the hub has captions of models",
+                run.name,
+            )
+        task = run.provenance.task.replace("/", "-") or "run"
+        count = sum(name == task or name.rpartition("-")[0] == task for name in by_name)
+        by_name[task if not count else f"{task}-{count + 1}"] = run
+    return by_name
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Raise :class:`InputError` for a folder with other files, which the new data set
+    would take the place of, and for an earlier push without ``overwrite``.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            "is a file; expected a folder for the data set", str(folder), parameter="to"
+        )
+    if folder.is_dir() and any(folder.iterdir()):
+        file = folder / CARD
+        is_own = file.is_file() and f"- {MARK}" in file.read_text(
+            encoding="utf-8", errors="replace"
+        )
+        if not is_own:
+            raise InputError(
+                "is not empty and no earlier push; give another folder",
+                str(folder),
+                parameter="to",
+            )
+        if others := sorted(
+            entry.name for entry in folder.iterdir() if not _is_of_push(entry)
+        ):
+            named = ", ".join(f"'{name}'" for name in others[:3]) + (
+                ", ..." if len(others) > 3 else ""
+            )
+            raise InputError(
+                f"holds {named} beside an earlier push; give another folder",
+                str(folder),
+                parameter="to",
+            )
+        if not overwrite:
+            raise InputError(
+                "holds an earlier push; --overwrite replaces its files",
+                str(folder),
+                parameter="to",
+            )
+
+
+def _is_of_push(entry: Path) -> bool:
+    """Return True for the card, a file of a run,
+    and a folder that has nothing but these.
+    """
+    if entry.is_dir() and not entry.is_symlink():
+        return all(
+            inner.name in RUN_FILES and inner.is_file() for inner in entry.iterdir()
+        )
+    return entry.is_file() and entry.name in (CARD, *RUN_FILES)
+
+
+def _require_hub(module: str) -> Any:
+    """Import a module of huggingface_hub, which a push to a folder does not need."""
+    return require(module, needed_by="harness push --repo", extra="hub")
+
+
+def _check_repo(repo: str) -> None:
+    hub = _require_hub("huggingface_hub.utils")
+    try:
+        hub.validate_repo_id(repo)
+    except ValueError as error:
+        raise InputError(
+            f"'{repo}' is no name of a data set (OWNER/NAME): {error}",
+            parameter="repo",
+            value=repo,
+        ) from error
+    if _require_hub("huggingface_hub.constants").HF_HUB_OFFLINE:
+        raise HarnessError(
+            "HF_HUB_OFFLINE is set: write a folder (--to DIR) "
+            f"and push it with network: hf upload {repo} DIR . --repo-type dataset",
+            parameter="repo",
+            value=repo,
+        )
+
+
+def _upload(folder: Path, repo: str, *, private: bool) -> str:
+    """Upload a folder to the hub and return the address of the data set."""
+    hub = _require_hub("huggingface_hub")
+    api = hub.HfApi()
+    try:
+        name = api.create_repo(
+            repo, repo_type="dataset", private=private, exist_ok=True
+        ).repo_id
+        api.upload_folder(
+            repo_id=name,
+            repo_type="dataset",
+            folder_path=str(folder),
+            commit_message="harness push",
+        )
+    except Exception as error:
+        # errors of the hub and of its HTTP client have no common class
+        raise _upload_error(repo, error) from error
+    return f"{api.endpoint}/datasets/{name}"
+
+
+def _upload_error(repo: str, error: Exception) -> InputError:
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+    later = "; --to DIR writes a folder that can be pushed later"
+    if status == 401 or type(error).__name__ == "LocalTokenNotFoundError":
+        message = (
+            "the hub does not know you: log in with 'hf auth login', "
+            f"or set HF_TOKEN{later}"
+        )
+    elif status == 403:
+        message = f"the token has no permission to write there{later}"
+    elif status is None:
+        message = f"the hub cannot be reached ({reason}){later}"
+    else:
+        message = f"the hub refuses: HTTP {status} ({reason}){later}"
+    return InputError(message, repo, parameter="repo", value=repo)
