@@ -378,10 +378,10 @@ def digits(work: Path, examples: int) -> Iterator[str]:
 
 
 def has_ray() -> bool:
-    """Return True where the plugin caption-ray is installed."""
+    """Return True where Ray is installed."""
     import importlib.util
 
-    return importlib.util.find_spec("caption_ray") is not None
+    return importlib.util.find_spec("ray") is not None
 
 
 class two_nodes:
@@ -404,7 +404,7 @@ class two_nodes:
 def ray(work: Path, examples: int) -> Iterator[str]:
     """Ray against worker processes and against one process, on the same cores."""
     if not has_ray():
-        yield "the plugin caption-ray is not installed"
+        yield "Ray is not installed"
         return
     size = max(SMALL, examples // 10)
     folder = work / "ray"
@@ -431,7 +431,7 @@ def ray(work: Path, examples: int) -> Iterator[str]:
 def kills(work: Path, examples: int, count: int = 20) -> Iterator[str]:
     """Workers of a Ray run killed by SIGKILL while they score."""
     if not has_ray():
-        yield "the plugin caption-ray is not installed"
+        yield "Ray is not installed"
         return
     folder = work / "kills"
     folder.mkdir()

@@ -19,56 +19,38 @@ import pytest
 pytestmark = pytest.mark.slow
 
 
-PACKAGES = {
-    ".": "harness",
-    "tasks": "harness_tasks",
-    "plugins": "harness_metrics",
-    "adapters": "harness_models",
-}
-"""Folders of the distributions and the packages that they hold."""
+PACKAGES = ("harness", "harness_metrics", "harness_models", "harness_tasks")
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory) -> dict[str, Path]:
-    """Package -> wheel, built from copies of the tree (so that no build folder is left
-    behind).
-    """
-    root = Path(__file__).resolve().parent.parent
-    out: dict[str, Path] = {}
-    for folder, package in PACKAGES.items():
-        source = tmp_path_factory.mktemp("source")
-        shutil.copytree(
-            root / folder / package,
-            source / package,
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-        shutil.copytree(
-            root / "tests",
-            source / "tests",
-            ignore=shutil.ignore_patterns("__pycache__"),
-        )
-        for name in ("pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(root / folder / name, source / name)
-        place = tmp_path_factory.mktemp("dist")
-        options = ["--quiet", "--no-deps", "--no-build-isolation", "-w", str(place)]
-        subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True
-        )
-        out[package] = next(place.glob("*.whl"))
-    return out
+def wheel(tmp_path_factory, root) -> Path:
+    """The wheel, built from the files that git tracks."""
+    source = tmp_path_factory.mktemp("source")
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True, text=True
+    ).stdout
+    for name in filter(None, names.split("\0")):
+        if (root / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, source / name)
+    folder = tmp_path_factory.mktemp("dist")
+    options = ["--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", *options, str(source)], check=True
+    )
+    return next(folder.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
-def installed(wheels, tmp_path_factory) -> Path:
-    """The bin folder of a new environment that holds the wheels and sees this one's
+def installed(wheel, tmp_path_factory) -> Path:
+    """The bin folder of a new environment that holds the wheel and sees this one's
     dependencies, but not its harness.
     """
     folder = tmp_path_factory.mktemp("env")
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    files = map(str, wheels.values())
     subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *files],
+        [python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel],
         check=True,
     )
     site = next((folder / "lib").glob("python*/site-packages"))
@@ -96,25 +78,18 @@ def call(
     )
 
 
-def test_each_wheel_puts_only_its_package_into_site_packages(wheels):
-    for package, wheel in wheels.items():
-        names = zipfile.ZipFile(wheel).namelist()
-        assert {
-            top
-            for name in names
-            if not (top := name.split("/")[0]).endswith(".dist-info")
-        } == {package}
-        assert not [name for name in names if "golden" in name]
-        assert f"{package}/py.typed" in names
-        assert package == "harness" or f"{package}/registry.yaml" in names
-    tasks = zipfile.ZipFile(wheels["harness_tasks"]).namelist()
-    assert {"harness_tasks/coco.yaml", "harness_tasks/sample/captions.json"} <= set(
-        tasks
-    )
-    assert (
-        "harness/testing/templates/pyproject.toml.tmpl"
-        in zipfile.ZipFile(wheels["harness"]).namelist()
-    )
+def test_the_wheel_holds_the_four_packages_and_their_data(wheel, root):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+    assert not [name for name in names if "golden" in name]
+    for package in PACKAGES:
+        assert {f"{package}/py.typed", f"{package}/registry.yaml"} <= names
+    assert {
+        "harness_tasks/coco.yaml",
+        "harness_tasks/sample/captions.json",
+        "harness/testing/templates/pyproject.toml.tmpl",
+    } <= names
 
 
 def test_it_runs_from_its_own_files_and_every_entry_imports(installed, tmp_path):

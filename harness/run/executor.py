@@ -71,7 +71,7 @@ class Executor(Protocol):
 
 class Cluster(Protocol):
     """Machines that generate captions and score shards:
-    ``RayCluster`` of the plugin ``caption-ray``.
+    :class:`~harness.executors.ray_cluster.RayCluster`.
     """
 
     def generate(

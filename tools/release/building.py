@@ -13,27 +13,27 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = (".", "tasks", "plugins", "adapters", "kernels/reference")
-"""Folders of the distributions in pure Python; the engine first,
+FOLDERS = (".", "kernels/reference")
+"""Folders of the distributions in pure Python; caption-harness first,
 the reference engine of the kernels last.
 """
 
 
 @dataclass(frozen=True)
 class Distributions:
-    """The files of one build: those of the engine first."""
+    """The files of one build: those of caption-harness first."""
 
     sdists: tuple[Path, ...]
     wheels: tuple[Path, ...]
 
     @property
     def sdist(self) -> Path:
-        """The sdist of the engine."""
+        """The sdist of caption-harness."""
         return self.sdists[0]
 
     @property
     def wheel(self) -> Path:
-        """The wheel of the engine."""
+        """The wheel of caption-harness."""
         return self.wheels[0]
 
     @property

@@ -3,7 +3,7 @@ be gained without loss of diversity.
 
 Source: Li et al., "On the Relation between Quality-Diversity Evaluation and
 Distribution-Fitting Goal in Text Generation" (ICML 2020), section 6.2. Exact
-discrepancies of known distributions: the plugin ``caption-text-spaces``.
+discrepancies of known distributions: ``harness_tasks.text_spaces``.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ from harness_models.nacf.training import NacfRecipe, NacfTraining, train
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from tests.support.toy_videos import SMALL, toy_recipe, toy_videos
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
@@ -53,7 +55,6 @@ def right(adapter, examples, decoding):
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "method, decoding",
     [
@@ -68,7 +69,6 @@ def test_captions_depend_on_both_modalities(data, trained, method, decoding):
     assert right(adapter, data[1], decoding) > 0.9
 
 
-@pytest.mark.slow
 def test_the_saved_model_has_the_published_layout(trained):
     for method, folder in trained.items():
         loaded = load_checkpoint(folder)
@@ -143,7 +143,6 @@ def test_templates_hold_the_visual_words(data, tmp_path):
     ]
 
 
-@pytest.mark.slow
 def test_a_trained_teacher_rescores(data, trained):
     taught = NacfAdapter(checkpoint=str(trained["NAB"]), teacher=str(trained["ARB"]))
     assert right(taught, data[1], Decoding("refine")) > 0.9
@@ -171,7 +170,6 @@ def test_captions_end_where_the_model_has_no_more_slots(data, trained, method):
         assert max(length for g in generated for length in g.lengths) <= longest
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ARB", "NACF"])
 def test_a_resumed_run_equals_an_uninterrupted_one(data, tmp_path, method):
     recipe = NacfRecipe(method=method, **toy_recipe(data[0], epochs=3))
