@@ -19,7 +19,7 @@ help:
 	@echo "make lint      style and types alone"
 	@echo "make doctests  the examples in docstrings"
 	@echo "make docs      build the documentation site in site/"
-	@echo "make clean     remove .venv and what was built"
+	@echo "make clean     remove what was built"
 	@echo
 	@echo "maintainers:"
 	@echo "  make test-slow       the long tests"
