@@ -19,12 +19,29 @@ PACKAGES = {
     "tasks/harness_tasks": "harness_tasks",
     "kernels/caption_kernels": "caption_kernels",
 }
-FOREIGN = set(
-    "persistent get_self_critical_reward cache_dir char dist_sync_on_step "
-    "experiment_id image_ids keep_in_memory num_process process_group process_id "
-    "response_format restval reward_funcs save_to_disk score_multi set_index swap_att "
-    "sync_on_compute to_datasets val".split()
-)
+FOREIGN = {
+    "persistent",
+    "get_self_critical_reward",
+    "cache_dir",
+    "char",
+    "dist_sync_on_step",
+    "experiment_id",
+    "image_ids",
+    "keep_in_memory",
+    "num_process",
+    "process_group",
+    "process_id",
+    "response_format",
+    "restval",
+    "reward_funcs",
+    "save_to_disk",
+    "score_multi",
+    "set_index",
+    "swap_att",
+    "sync_on_compute",
+    "to_datasets",
+    "val",
+}
 """Functions, parameters and values of other libraries and data sets."""
 GROUPS = {"harness.manifests"}
 """Groups of entry points."""
