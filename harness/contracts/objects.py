@@ -87,7 +87,6 @@ class Objects(Sequence[Any]):
             )
         return cls(columns, counts, np.concatenate([shard.defined for shard in shards]))
 
-    # ------------------------------------------------------------------ columns
     def values(self, name: str = ARRAY) -> np.ndarray:
         """Return the values of a name, those of all examples one after the other,
         shape (T, ...).
@@ -110,7 +109,6 @@ class Objects(Sequence[Any]):
             name: np.cumsum(counts) - counts for name, counts in self.counts.items()
         }
 
-    # ------------------------------------------------------------------ objects
     def __len__(self) -> int:
         return len(self.defined)
 
@@ -153,7 +151,6 @@ class Objects(Sequence[Any]):
             return json.loads(arrays[JSON].tobytes())
         return arrays.get(ARRAY, arrays)
 
-    # ------------------------------------------------------------------ storage
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the content as arrays by name."""
         columns = {f"{_COLUMN}{name}": values for name, values in self.columns.items()}

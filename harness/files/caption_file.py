@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.contracts import Example, PathParam, Reading, Values
 from harness.contracts.parameters import Count, check_arguments
 from harness.contracts.reading import SHOWN_ITEMS
-from harness.files import records as files
+from harness.files.user_files import existing, fingerprint
 
 
 class ReadingCounter:
@@ -106,7 +106,7 @@ class CaptionFile:
         """Return the path of an existing file;
         raise :class:`InputError` for another one.
         """
-        return files.existing(path, self.what)
+        return existing(path, self.what)
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""
@@ -120,4 +120,4 @@ class CaptionFile:
         """Return the reader's name and a hash of the file's bytes and of
         :meth:`parameters`.
         """
-        return files.fingerprint(self.name, [self.path], self.parameters())
+        return fingerprint(self.name, [self.path], self.parameters())

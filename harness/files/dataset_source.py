@@ -77,7 +77,6 @@ class DatasetSource:
         path = user_path(self.path)
         return path if path.exists() else None
 
-    # ------------------------------------------------------------------ revision
     def pin(self) -> DatasetSource:
         """Return the source with the commit of the hub as its revision; unchanged for
         files, commits, and without network.
@@ -107,7 +106,6 @@ class DatasetSource:
             return replace(self, reachable=False)
         return replace(self, revision=commit) if commit else self
 
-    # ------------------------------------------------------------------ loading
     def load(self) -> Dataset:
         """Return the ``Dataset`` of the split, or the ``IterableDataset`` of a stream.
 
@@ -209,7 +207,6 @@ class DatasetSource:
             message, self.path, parameter=parameter, value=getattr(self, parameter)
         )
 
-    # ------------------------------------------------------------------ errors
     def _load_error(self, error: Exception) -> InputError:
         if self.local is not None:
             return InputError(

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.contracts import Events, Parameters
 from harness.errors import InputError
-from harness.files.columns import find_name, get_field
+from harness.files.columns import find_name
+from harness.files.fields import get_field
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 

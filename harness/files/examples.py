@@ -10,9 +10,10 @@ from functools import cached_property
 from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import captions, identity, quote_list
-from harness.files.columns import Columns, get_field
+from harness.files.fields import get_field
 from harness.files.marks import find_mark, keep_unmarked
 from harness.files.records import Record
+from harness.files.table_columns import Columns
 from harness.files.yaml_source import YamlValue
 
 

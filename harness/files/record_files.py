@@ -11,17 +11,10 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.columns import FILE_ID_COLUMNS
+from harness.files.delimited_tables import delimited_rows, is_table_file
 from harness.files.forms import WRAPPERS, read_lines, single_object
-from harness.files.records import (
-    Record,
-    delimited_rows,
-    existing,
-    first_byte,
-    is_parquet,
-    is_table_file,
-    list_items,
-    records,
-)
+from harness.files.records import Record, list_items, records
+from harness.files.user_files import existing, first_byte, is_parquet
 from harness.files.yaml_source import YamlValue
 
 KEY = "key"

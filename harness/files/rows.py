@@ -11,20 +11,19 @@ from typing import Any, cast
 
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
+from harness.files.caption_columns import HEAD, find_caption_columns
 from harness.files.captions import identity, quote_list
 from harness.files.columns import (
     CANDIDATE_COLUMNS,
     FILE_ID_COLUMNS,
-    HEAD,
-    MOST_NAMES,
     REFERENCE_COLUMNS,
-    find_caption_columns,
     find_name,
     id_columns,
     is_id,
 )
 from harness.files.id_choice import choose_example_column, choose_ids
 from harness.files.marks import find_mark, keep_unmarked
+from harness.files.table_columns import MOST_NAMES
 from harness.files.table_types import frame_records, plain_value
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,9 @@ from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.sample import Sample
 from harness.files.forms.text import read_lines
-from harness.files.records import Record, existing
+from harness.files.records import Record
 from harness.files.streams import PartPath
+from harness.files.user_files import existing
 from harness.files.user_path import user_path
 
 TEXT_SUFFIXES = (".txt", ".caption", ".cap")
@@ -48,7 +49,7 @@ def existing_captions(
     """Return the path of a file of captions, of a folder of text files,
     or of a part of a file, ``FILE#PART``.
 
-    Parameters are those of :func:`~harness.files.records.existing`.
+    Parameters are those of :func:`~harness.files.user_files.existing`.
 
     Raises
     ------

@@ -6,17 +6,23 @@ from __future__ import annotations
 
 from harness.contracts import Parameters
 from harness.errors import InputError
-from harness.files import neighbours
 from harness.files.columns import FILE_ID_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.record_forms import items, mapping
 from harness.files.forms.sample import Sample
+from harness.files.inspect_logs import (
+    has_samples,
+    inspect_archive,
+    inspect_rows,
+    is_inspect_log,
+)
+from harness.files.lm_eval_samples import LM_EVAL_RESPONSES, lm_eval_rows
 
 
 def is_lm_eval(fields: Parameters) -> bool:
     """Return True for the fields of a line of samples of lm-eval."""
-    return "doc_id" in fields and bool(fields.keys() & neighbours.LM_EVAL_RESPONSES)
+    return "doc_id" in fields and bool(fields.keys() & LM_EVAL_RESPONSES)
 
 
 def _ids(prefix: str, document: object) -> tuple[str, ...]:
@@ -35,7 +41,7 @@ def _read_lm_eval(sample: Sample) -> Form:
     document = sample.records[0].get("doc") if sample.records else None
     return Form(
         "lm-eval",
-        neighbours.lm_eval_rows(sample.rows(constants=True)),
+        lm_eval_rows(sample.rows(constants=True)),
         key=sample.key,
         ids=_ids("doc", document),
     )
@@ -43,16 +49,16 @@ def _read_lm_eval(sample: Sample) -> Form:
 
 def _read_inspect(sample: Sample) -> Form:
     if sample.container == "archive":
-        return Form("inspect", neighbours.inspect_archive(sample.path), ids=("id",))
+        return Form("inspect", inspect_archive(sample.path), ids=("id",))
     log = mapping(sample.document)
-    if not neighbours.is_inspect_log(log):
+    if not is_inspect_log(log):
         raise InputError(
             "is no log of inspect: it lacks 'eval' and 'samples'", str(sample.path)
         )
     first = next(iter(items(log["samples"])), None)
     return Form(
         "inspect",
-        neighbours.inspect_rows(log, str(sample.path)),
+        inspect_rows(log, str(sample.path)),
         ids=_ids("metadata", mapping(first).get("metadata")),
     )
 
@@ -88,11 +94,11 @@ INSPECT = FormKind(
     "inspect",
     "logs of inspect (JSON; also `.eval`)",
     lambda sample: (
-        neighbours.is_inspect_log(sample.document)
+        is_inspect_log(sample.document)
         or (
             sample.container == "archive"
             and not sample.spreadsheet
-            and neighbours.has_samples(sample.path)
+            and has_samples(sample.path)
         )
     ),
     _read_inspect,

@@ -18,19 +18,10 @@ from harness.files.encodings import encoding_hint
 from harness.files.forms.json_shape import Shape, shape_of
 from harness.files.forms.spreadsheets import spreadsheet_kind, spreadsheet_rows
 from harness.files.forms.text import read_lines, table_rows, text_form
-from harness.files.records import (
-    ConstantError,
-    Record,
-    decode_json,
-    is_parquet,
-    json_lines,
-    list_items,
-    load_json,
-    open_binary,
-    parquet_rows,
-    plain_name,
-)
+from harness.files.records import Record, json_lines, list_items, parquet_rows
 from harness.files.streams import MAX_LINE, PartPath
+from harness.files.strict_json import ConstantError, decode_json, load_json
+from harness.files.user_files import is_parquet, open_binary, plain_name
 from harness.files.yaml_source import YamlValue
 
 Container = Literal[
@@ -87,7 +78,6 @@ class Sample:
         which the logs of some programs hold.
         """
 
-    # ----------------------------------------------------------------------- what the file is made of
     @cached_property
     def container(self) -> Container:
         """What the file is made of; raise :class:`InputError` for an empty file and for
@@ -204,7 +194,6 @@ class Sample:
         inner.constants = self.constants
         return inner
 
-    # ----------------------------------------------------------------------- what is in it
     @cached_property
     def table(self) -> str:
         """Name of the form of a file of text: ``csv``, ``tsv``, ``pairs``, ``flickr``,

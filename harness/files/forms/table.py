@@ -8,27 +8,28 @@ from pathlib import Path
 
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
-from harness.files import neighbours
 from harness.files.captions import quote_list
-from harness.files.forms import generic
-from harness.files.forms.annotation_tools import ARGILLA, LABEL_STUDIO, MECHANICAL_TURK
-from harness.files.forms.batches import ANTHROPIC, GEMINI, OPENAI
+from harness.files.forms import generic_documents, generic_tables
+from harness.files.forms.anthropic_batches import ANTHROPIC
+from harness.files.forms.argilla import ARGILLA
 from harness.files.forms.by_language import BY_LANGUAGE
-from harness.files.forms.conversations import CHAT, CONVERSATION, PIPELINE
+from harness.files.forms.conversations import CHAT, CONVERSATION
 from harness.files.forms.data_frames import PANDAS
 from harness.files.forms.dense_captions import ACTIVITYNET
-from harness.files.forms.evaluations import (
-    LLAMA_FACTORY,
-    MS_SWIFT,
-    PROMPTFOO,
-    VLMEVALKIT,
-)
+from harness.files.forms.evaluations import LLAMA_FACTORY, MS_SWIFT, VLMEVALKIT
 from harness.files.forms.folders import FOLDER
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormKind
+from harness.files.forms.gemini_batches import GEMINI
+from harness.files.forms.label_studio import LABEL_STUDIO
 from harness.files.forms.logs import INSPECT, LM_EVAL, is_lm_eval
+from harness.files.forms.mechanical_turk import MECHANICAL_TURK
+from harness.files.forms.openai_batches import OPENAI
+from harness.files.forms.pipelines import PIPELINE
+from harness.files.forms.promptfoo import PROMPTFOO
 from harness.files.forms.sample import Sample
 from harness.files.forms.subtitles import SRT, WEBVTT
+from harness.files.inspect_logs import is_inspect_log
 from harness.files.records import kind
 from harness.files.streams import readable
 
@@ -53,20 +54,20 @@ FORM_TABLE: Sequence[FormKind] = (
     ACTIVITYNET,
     SRT,
     WEBVTT,
-    generic.VIDEO_LINES,
+    generic_tables.VIDEO_LINES,
     FOLDER,
-    generic.MAPPING,
-    generic.LIST,
-    generic.JSON,
-    generic.JSON_LINES,
-    generic.CSV,
-    generic.TSV,
-    generic.PARQUET,
-    generic.XLSX,
-    generic.ODS,
-    generic.FLICKR,
-    generic.PAIRS,
-    generic.TEXT,
+    generic_documents.MAPPING,
+    generic_documents.LIST,
+    generic_documents.JSON,
+    generic_documents.JSON_LINES,
+    generic_tables.CSV,
+    generic_tables.TSV,
+    generic_tables.PARQUET,
+    generic_tables.XLSX,
+    generic_tables.ODS,
+    generic_tables.FLICKR,
+    generic_tables.PAIRS,
+    generic_tables.TEXT,
 )
 """All forms; the generic ones come last."""
 FORMS: Mapping[str, FormKind] = {form.name: form for form in FORM_TABLE}
@@ -178,7 +179,7 @@ def single_object(path: Path | Sample) -> Parameters | None:
         sample.constants is not None and isinstance(value, dict) and is_lm_eval(value)
     ):
         return None
-    if sample.constants is not None and not neighbours.is_inspect_log(value):
+    if sample.constants is not None and not is_inspect_log(value):
         raise sample.constants
     if not isinstance(value, dict):
         raise InputError(f"found {kind(value)}; expected an object", str(sample.path))

@@ -10,16 +10,16 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.delimited import unquoted
-from harness.files.encodings import encoding_hint
-from harness.files.records import (
-    Record,
+from harness.files.delimited_tables import (
     delimited_rows,
     delimiter_of,
     header_cells,
     is_table_file,
-    open_binary,
 )
+from harness.files.encodings import encoding_hint
+from harness.files.records import Record
 from harness.files.streams import lines_of
+from harness.files.user_files import open_binary
 
 VIDEO_LINE = re.compile(r"([\w-]+_\d+_\d+) +(\S.*)")
 """A line of the files of captions of MSVD: the id of a video with the start and end of

@@ -4,15 +4,14 @@ and files that are all but surely a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from harness.contracts import CaptionSet
+from harness.files.generated.caption_marks import MARK_KINDS, MarkKind, marks_of
 from harness.files.generated.cleaning import REMOVABLE, REPEATS
 from harness.files.generated.late_pattern import late_pattern
-from harness.files.generated.refused_captions import TRIGGERS as REFUSAL_TRIGGERS
-from harness.files.generated.refused_captions import is_refusal
 from harness.files.generated.unspaced_scripts import ScriptCount
 
 BLOCK = 4096
@@ -27,7 +26,6 @@ MOST_SIGNS = 6
 """Different marks that a remark lists."""
 SHORT = 60
 """Characters of an example that a remark shows."""
-_UNKNOWN_WORD = late_pattern(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
 _NOT_LETTERS = late_pattern(r"[\W_]+")
 
 
@@ -140,8 +138,8 @@ class OutputLook:
         """
         joined = "\0".join(texts).lower()  # NUL is in no caption
         lowered = joined.split("\0")
-        to_look_for: dict[int, list[_Look]] = {}
-        for look in _LOOKS:
+        to_look_for: dict[int, list[MarkKind]] = {}
+        for look in MARK_KINDS:
             triggers = [trigger for trigger in look.triggers if trigger in joined]
             if not triggers:
                 continue
@@ -155,7 +153,7 @@ class OutputLook:
             ):
                 to_look_for.setdefault(index, []).append(look)
         for index, looks in sorted(to_look_for.items()):
-            for kind, signs in _marks_of(texts[index], looks):
+            for kind, signs in marks_of(texts[index], looks):
                 self._add_to(kind, ids[index], texts[index], signs)
         for index, text in enumerate(texts):
             if not text or text.isspace():
@@ -181,7 +179,7 @@ class OutputLook:
                 self._distinct = True
 
     def _add_copies(self, sets: Sequence[CaptionSet]) -> None:
-        """Look whether every candidate is a reference, until one is none."""
+        """MarkKind whether every candidate is a reference, until one is none."""
         for item in sets:
             references = [_letters(text) for text in item.references]
             candidates = [_letters(text) for text in item.candidates]
@@ -295,68 +293,6 @@ def _letters(text: str) -> str:
     recognised after tokenisation.
     """
     return _NOT_LETTERS().sub("", text.lower())
-
-
-# --------------------------------------------------------------------------- marks in single captions
-@dataclass(frozen=True)
-class _Look:
-    """A kind of mark, as it is looked for."""
-
-    kind: str
-    triggers: tuple[str, ...]
-    find: Callable[[str], list[str] | None]
-    """Returns the signs of a text, None without any."""
-    strip: Callable[[str], str] = str
-
-
-def _finder(
-    strip: Callable[[str], str], find: Callable[[str], list[str]]
-) -> Callable[[str], list[str] | None]:
-    """Return a function that finds what ``strip`` removes: a text has a mark exactly
-    where removing it changes the text.
-    """
-    return lambda text: find(text) if strip(text) != text else None
-
-
-_LOOKS = (
-    *(
-        _Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip)
-        for item in REMOVABLE
-    ),
-    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
-    _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
-)
-
-
-def caption_marks(text: str) -> list[tuple[str, list[str]]]:
-    """Return the kinds of marks of a caption, each with what was found,
-    from the outside.
-
-    >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
-    [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
-    """
-    lowered = text.lower()
-    return _marks_of(
-        text,
-        [
-            look
-            for look in _LOOKS
-            if any(trigger in lowered for trigger in look.triggers)
-        ],
-    )
-
-
-def _marks_of(text: str, looks: Sequence[_Look]) -> list[tuple[str, list[str]]]:
-    """Return the marks of a caption among some kinds; what stands within thinking, for
-    example, is none of the caption.
-    """
-    marks: list[tuple[str, list[str]]] = []
-    for look in looks:
-        signs = look.find(text)
-        if signs is not None:
-            marks.append((look.kind, signs))
-            text = look.strip(text)
-    return marks
 
 
 _PHRASES = {

@@ -157,7 +157,6 @@ def test_default_signatures():
     assert Data().signature() == "data"
 
 
-# --------------------------------------------------------------------------- means
 def column(values) -> np.ndarray:
     return np.asarray(values, dtype=np.float64).reshape(-1, 1)
 
@@ -258,7 +257,6 @@ def test_a_metric_without_scores_names_its_class():
         Bare().scores(None, None, None)  # pyright: ignore[reportArgumentType]
 
 
-# --------------------------------------------------------------------------- distances
 class Lengths(TextDistance):
     name = "lengths"
 

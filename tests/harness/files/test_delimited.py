@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import InputError
 from harness.files.delimited import tab_separated_cells, unquoted
-from harness.files.records import delimited_rows
+from harness.files.delimited_tables import delimited_rows
 
 
 def cells(text, width=2):

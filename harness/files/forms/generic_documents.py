@@ -5,29 +5,19 @@ The names of the columns decide how they are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 from harness.errors import InputError
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.json_shape import mapping_rows
 from harness.files.forms.sample import Sample
-from harness.files.forms.text import (
-    VIDEO_LINE,
-    flickr_rows,
-    line_rows,
-    table_rows,
-    two_column_rows,
-    video_line_rows,
-)
-from harness.files.records import Record, is_table_file, kind, list_items
+from harness.files.records import Record, kind, list_items
 
-_COLUMN = "a column"
-_POSITION = "by position"
+COLUMN = "a column"
+POSITION = "by position"
 
 
-# --------------------------------------------------------------------------- JSON
 def _is_shape(name: str) -> Callable[[Sample], bool]:
     return lambda sample: sample.container == "document" and sample.shape.name == name
 
@@ -120,10 +110,8 @@ LIST = FormKind(
     _is_shape("list"),
     _read_list,
     [
-        FormExample('["a dog", "a cat"]', _POSITION),
-        FormExample(
-            '[["a dog", "a brown dog"], ["a cat"]]', _POSITION, "list of lists"
-        ),
+        FormExample('["a dog", "a cat"]', POSITION),
+        FormExample('[["a dog", "a brown dog"], ["a cat"]]', POSITION, "list of lists"),
     ],
     generic=True,
     reading="the texts; of a list all of them",
@@ -137,7 +125,7 @@ JSON = FormKind(
         FormExample(
             '[{"image_id": 42, "caption": "a dog"}, {"image_id": 73, "caption": '
             '"a cat"}]',
-            _COLUMN,
+            COLUMN,
         ),
         FormExample.of_json(
             {
@@ -188,134 +176,17 @@ JSON_LINES = FormKind(
     lambda sample: sample.container == "jsonl" or _is_shape("jsonl")(sample),
     _read_json_lines,
     [
-        FormExample(
-            '{"id": 42, "text": "a dog"}\n{"id": 73, "text": "a cat"}', _COLUMN
-        ),
+        FormExample('{"id": 42, "text": "a dog"}\n{"id": 73, "text": "a cat"}', COLUMN),
         FormExample.of_lines(
             [
                 {"id": "42", "caption": "a dog", "image": "42.jpg"},
                 {"id": "73", "caption": "a cat", "image": "73.jpg"},
             ],
-            _COLUMN,
+            COLUMN,
             "outputs of capevalkit",
         ),
     ],
     generic=True,
     splits="split",
     reading="columns of usual names",
-)
-
-# --------------------------------------------------------------------------- tables
-PARQUET = FormKind(
-    "parquet",
-    "Parquet",
-    lambda sample: sample.container == "parquet",
-    lambda sample: Form("parquet", sample.rows()),
-    [FormExample("the same records as rows", _COLUMN, is_text=False)],
-    generic=True,
-    splits="split",
-    reading="columns of usual names",
-)
-
-
-def _spreadsheet(name: str, summary: str) -> FormKind:
-    return FormKind(
-        name,
-        summary,
-        lambda sample: sample.spreadsheet == name,
-        lambda sample: Form(name, sample.rows()),
-        [FormExample("the same as a table with a header row", _COLUMN, is_text=False)],
-        generic=True,
-        splits="split",
-        reading="columns of usual names, below a header row",
-        options="the sheet, of several with content, after `#`: `FILE#SHEET`",
-        extra="spreadsheets",
-    )
-
-
-XLSX = _spreadsheet("xlsx", "Excel workbook")
-ODS = _spreadsheet("ods", "OpenDocument spreadsheet")
-
-
-def _text_kind(
-    name: str,
-    summary: str,
-    rows: Callable[[Path], Iterator[Record]],
-    examples: Sequence[FormExample],
-    *,
-    reading: str = "columns of usual names, below a header line",
-    numbered: bool = False,
-) -> FormKind:
-    """Return a form of files of text, which the first line decides."""
-    return FormKind(
-        name,
-        summary,
-        lambda sample: sample.table == name,
-        lambda sample: Form(name, rows(sample.path), numbered=numbered),
-        examples,
-        generic=True,
-        splits="split" if "header" in reading else "",
-        reading=reading,
-    )
-
-
-CSV = _text_kind(
-    "csv",
-    "csv",
-    table_rows,
-    [
-        FormExample('image_id,caption\n42,a dog\n73,"a cat, asleep"', _COLUMN),
-        FormExample(
-            "image_id;caption\n42;a dog\n73;a cat",
-            _COLUMN,
-            "csv with semicolons or bars",
-        ),
-    ],
-)
-TSV = _text_kind(
-    "tsv",
-    "tsv, cells quoted or not",
-    table_rows,
-    [FormExample('image\tcaption\n42\ta dog\n73\t"a cat, ""asleep"""', _COLUMN)],
-)
-FLICKR = _text_kind(
-    "flickr",
-    "Flickr tokens",
-    flickr_rows,
-    [FormExample("42#0\ta dog\n42#1\ta brown dog\n73#0\ta cat", "before `#`")],
-    reading="the text behind the tab",
-)
-PAIRS = _text_kind(
-    "pairs",
-    "id and caption, no header",
-    two_column_rows,
-    [FormExample("42\ta dog\n73\ta cat", "before the tab")],
-    reading="the text behind the tab",
-)
-
-
-def _is_video_lines(sample: Sample) -> bool:
-    lines = [line for line in sample.lines if line.strip()]
-    return (
-        bool(lines)
-        and all(map(VIDEO_LINE.fullmatch, lines))
-        and not is_table_file(sample.path)
-    )
-
-
-VIDEO_LINES = FormKind(
-    "video-lines",
-    "MSVD: the id of a clip, a blank and a caption",
-    _is_video_lines,
-    lambda sample: Form("video-lines", video_line_rows(sample.path), ids=("id",)),
-    [FormExample("vid_4_2 a dog\nvid_7_3 a cat", "before the blank: `vid_4_2`")],
-    reading="the text behind the blank; every one of the first lines has such an id",
-)
-TEXT = _text_kind(
-    "txt",
-    "plain text",
-    line_rows,
-    [FormExample("a dog\na cat", _POSITION)],
-    reading="each line",
-    numbered=True,
 )

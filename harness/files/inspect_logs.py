@@ -1,20 +1,21 @@
-"""Logs of neighbouring programs: samples of lm-eval and logs of inspect, as records of
-ids, candidates and references.
+"""Logs of inspect, in JSON and in its binary form, as records of ids, candidates and
+references.
 """
 
 from __future__ import annotations
 
-import ast
 import struct
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import identity
-from harness.files.records import Record, decode_json, kind
+from harness.files.log_fields import prefix_fields
+from harness.files.records import Record, kind
 from harness.files.streams import readable
+from harness.files.strict_json import decode_json
 from harness.files.yaml_source import YamlValue
 
 ZIP_MAGIC = b"PK\x03\x04"
@@ -24,125 +25,6 @@ MAX_SAMPLE_BYTES = 1 << 26
 """Maximum size of one sample in an archive of inspect, unpacked."""
 
 
-# --------------------------------------------------------------------------- lm-eval
-LM_EVAL_RESPONSES = frozenset(("filtered_resps", "resps"))
-"""Fields of a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval,
-at least one of them beside ``doc_id``.
-"""
-
-RESPONSES = "resps"
-"""Column of all responses to a document, where a file has more of them than filtered
-ones.
-"""
-
-
-def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
-    """Yield one record per document: ``id``, ``candidates``, ``references`` (the
-    target), and the texts, numbers and lists of texts of the document as ``doc.NAME``.
-
-    A file with several filters has an object of them in ``candidates``: filter ->
-    texts. Where a document has more responses than filtered ones (``repeats`` of
-    lm-eval), all of them are in the column :data:`RESPONSES`.
-
-    Raises :class:`InputError` for responses that are not texts (log-likelihoods of a
-    multiple-choice task).
-    """
-    documents: dict[str, tuple[Record, dict[str, list[str]]]] = {}
-    for row in rows:
-        key = identity(row.fields.get("doc_id"), row.where, "doc_id")
-        name = str(row.fields.get("filter", "none"))
-        _, filters = documents.setdefault(key, (row, {}))
-        if name in filters:
-            raise InputError(
-                f"the document '{key}' occurs twice with the filter '{name}'", row.where
-            )
-        responses = row.fields.get("filtered_resps", row.fields.get("resps"))
-        filters[name] = list(_texts(responses, row.where))
-    responses = {key: _responses(row) for key, (row, _) in documents.items()}
-    has_more = any(
-        len(responses[key]) > len(next(iter(filters.values())))
-        for key, (_, filters) in documents.items()
-    )
-    for key, (row, filters) in documents.items():
-        (first, *others) = filters.values()
-        values = {
-            "id": key,
-            "candidates": filters if others else first,
-            "references": _target(row.fields.get("target")),
-        }
-        values |= {RESPONSES: responses[key]} if has_more else {}
-        yield Record(row.where, values | _name_neighbour("doc", row.fields.get("doc")))
-
-
-def _responses(row: Record) -> list[str]:
-    """Return all responses to a document; empty where they are no texts."""
-    try:
-        return list(_texts(row.fields.get("resps"), row.where))
-    except InputError:
-        return []
-
-
-def _target(value: YamlValue) -> YamlValue:
-    """Return a target; a list that was written as the text of a Python list is a list
-    again.
-
-    >>> _target("['a dog', 'the dog']"), _target("a dog")
-    (['a dog', 'the dog'], 'a dog')
-    """
-    if isinstance(value, str) and value[:2] in ("['", '["') and value.endswith("]"):
-        try:
-            texts = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value
-        return (
-            texts
-            if isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-            else value
-        )
-    return value
-
-
-def _name_neighbour(prefix: str, values: YamlValue) -> Values:
-    """Return the texts, numbers and lists of texts of an object as ``PREFIX.NAME``."""
-    if not isinstance(values, Mapping):
-        return {}
-    return {
-        f"{prefix}.{name}": value for name, value in values.items() if _is_plain(value)
-    }
-
-
-def _is_plain(value: YamlValue) -> bool:
-    return isinstance(value, (str, int, float)) or (
-        isinstance(value, list) and all(isinstance(x, str) for x in value)
-    )
-
-
-def _texts(value: YamlValue, location: str) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list) and not _is_likelihood(value):
-        for item in value:
-            yield from _texts(item, location)
-    else:
-        raise InputError(
-            f"a response is {kind(value)}; expected text (tasks of lm-eval that "
-            "score choices generate no texts)",
-            location,
-        )
-
-
-def _is_likelihood(value: list[YamlValue]) -> bool:
-    """Return True for a log-likelihood and its flag, as numbers or,
-    as lm-eval writes them, as texts.
-    """
-    return (
-        len(value) == 2
-        and str(value[1]) in ("True", "False")
-        and str(value[0]).replace(".", "").lstrip("-").isdigit()
-    )
-
-
-# --------------------------------------------------------------------------- inspect
 def is_inspect_log(value: YamlValue) -> bool:
     """Return True for the object of a log of inspect in JSON."""
     return isinstance(value, Mapping) and "eval" in value and "samples" in value
@@ -252,7 +134,7 @@ def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Recor
         source = sample.get("input")
         values = {"id": key, "candidates": [], "references": sample.get("target")}
         values |= {"source": source} if isinstance(source, str) else {}
-        values |= _name_neighbour("metadata", sample.get("metadata"))
+        values |= prefix_fields("metadata", sample.get("metadata"))
         records.setdefault(key, (location, values))[1]["candidates"].extend(
             _completions(sample.get("output"))
         )

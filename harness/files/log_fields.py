@@ -1,0 +1,23 @@
+"""Fields of objects in the logs of other programs, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from harness.contracts import Values
+from harness.files.yaml_source import YamlValue
+
+
+def prefix_fields(prefix: str, values: YamlValue) -> Values:
+    """Return the texts, numbers and lists of texts of an object as ``PREFIX.NAME``."""
+    if not isinstance(values, Mapping):
+        return {}
+    return {
+        f"{prefix}.{name}": value for name, value in values.items() if _is_plain(value)
+    }
+
+
+def _is_plain(value: YamlValue) -> bool:
+    return isinstance(value, (str, int, float)) or (
+        isinstance(value, list) and all(isinstance(x, str) for x in value)
+    )
