@@ -98,8 +98,8 @@ class Features(Protocol):
     texts: list[str]
     """Interned texts; the id of a text is its index."""
     corpus_read: str
-    """What was asked for, since this was last set to an empty text,
-    that depends on the references of the task.
+    """Value that depends on the references of the task and was asked for since this was
+    last set to an empty text.
     """
 
     @property
@@ -162,8 +162,8 @@ class Features(Protocol):
         ...
 
     def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Return embedding vectors of the texts of examples, ids (B, N), shape (B, N,
-        d), float32: comparable within an example alone.
+        """Return embedding vectors of the texts of examples, ids (B, N), shape
+        (B, N, d), float32: comparable within an example alone.
 
         Metrics of each example ask for these. They are those of :meth:`vectors`, or
         those of :class:`EncodesSets`.

@@ -22,8 +22,6 @@ State = Any
 """Corpus state of a metric: any object that its ``fit`` returns and its ``stats``
 reads.
 """
-
-
 SET_SIZES = ("candidates", "references")
 """Sizes of caption sets on which the expected number of a metric may depend."""
 
@@ -108,19 +106,16 @@ class MetricSpec:
         and sizes that do not exist.
         """
         if self.depends_on is None:
-            candidates = (
-                {"candidates"} if self.level in ("set", "corpus") else set[str]()
-            )
-            object.__setattr__(
-                self,
-                "depends_on",
-                frozenset(candidates | ({"references"} & set(self.needs))),
-            )
+            sizes = {"references"} & set(self.needs)
+            if self.level in ("set", "corpus"):
+                sizes |= {"candidates"}
+            object.__setattr__(self, "depends_on", frozenset(sizes))
         elif unknown := self.depends_on - set(SET_SIZES):
             raise HarnessError(
                 f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; "
                 f"expected {' or '.join(SET_SIZES)}"
             )
+
         if not 0 <= self.tolerance < 1:
             raise HarnessError(
                 f"metric '{self.name}': tolerance is {self.tolerance}; "
@@ -229,8 +224,8 @@ class Metric(Protocol):
     def reduce(
         self, stats: Any, weights: np.ndarray | None = None
     ) -> float | np.ndarray:
-        """Return the corpus number, or with ``weights`` (W,
-        B) one number per weight vector, shape (W,).
+        """Return the corpus number, or with ``weights`` (W, B) one number per weight
+        vector, shape (W,).
 
         ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with
         weight 2 counts twice.
@@ -513,11 +508,9 @@ def cost_of(
     """Return what a metric declares for an example (:meth:`DeclaresCost.cost`); nothing
     but its statistics where it declares nothing.
     """
-    return (
-        metric.cost(n, m, tokens, tested=tested)
-        if isinstance(metric, DeclaresCost)
-        else Cost(0.0, 0.0)
-    )
+    if not isinstance(metric, DeclaresCost):
+        return Cost(0.0, 0.0)
+    return metric.cost(n, m, tokens, tested=tested)
 
 
 class OnePassFit(Exception):
