@@ -29,9 +29,7 @@ second of two equal columns ``caption.1``.
 
 @dataclass(frozen=True)
 class CaptionColumns:
-    """Columns of the captions of a file: one column,
-    or several with one caption each.
-    """
+    """Columns of the captions of a file: one, or several with one caption each."""
 
     names: tuple[str, ...]
     others: tuple[str, ...] = ()
@@ -67,41 +65,35 @@ def find_caption_columns(
     ('caption_1', 'caption_2')
     """
     present = list(dict.fromkeys(name for record in records for name in record))
-    known = [
-        column
-        for name in CAPTION_COLUMNS[role]
-        if (column := find_name([name], present)) is not None
+    first_value = {name: _first_value(records, name) for name in present}
+
+    # Columns of usual names, in order of preference, and those of numbered ones.
+    usual: dict[str, None] = {}
+    for name in CAPTION_COLUMNS[role]:
+        column = find_name([name], present)
+        if column is not None:
+            usual[column] = None
+    numbered = [
+        name
+        for name in present
+        if _NUMBERED[role].fullmatch(normalise(name))
+        and may_be_captions(first_value[name])
     ]
-    known = list(dict.fromkeys(known))
-    numbered = [name for name in present if _NUMBERED[role].fullmatch(normalise(name))]
-    possible = [
-        column for column in known if may_be_captions(_first_value(records, column))
-    ]
-    possible_numbered = [
-        column for column in numbered if may_be_captions(_first_value(records, column))
-    ]
+    possible = [name for name in usual if may_be_captions(first_value[name])]
+
     # A number or a name of a file as the only caption is odd, and is what the user has.
-    if not possible and not possible_numbered:
-        texts = [
-            column
-            for column in known
-            if isinstance(_first_value(records, column), (str, list, tuple))
-        ]
-        return (
-            CaptionColumns(((texts or known)[0],), tuple(texts[1:])) if known else None
-        )
+    if not possible and not numbered:
+        texts = [n for n in usual if isinstance(first_value[n], (str, list, tuple))]
+        if not usual:
+            return None
+        return CaptionColumns(((texts or list(usual))[0],), tuple(texts[1:]))
+
     if not possible:
-        return CaptionColumns(tuple(possible_numbered))
-    further = (
-        _continue_columns(possible[0], possible_numbered)
-        if role == "references"
-        else ()
-    )
-    others = [
-        column
-        for column in (*possible[1:], *possible_numbered)
-        if column not in further
-    ]
+        return CaptionColumns(tuple(numbered))
+    further = ()
+    if role == "references":  # each candidate has one caption, others are systems
+        further = _continue_columns(possible[0], numbered)
+    others = [name for name in (*possible[1:], *numbered) if name not in further]
     return CaptionColumns((possible[0], *further), tuple(others))
 
 
@@ -115,30 +107,27 @@ def _continue_columns(first: str, numbered: Sequence[str]) -> tuple[str, ...]:
     ... )
     (('reference2', 'reference3'), ())
     """
+    stem = normalise(first)
+    columns = {normalise(column): column for column in numbered}
+
+    # A set that counts from 0 or 1 is one of its own, beside a column that holds
+    # something else.
+    if f"{stem}0" in columns or f"{stem}1" in columns:
+        return ()
     for separator, start in (("", 2), (".", 1)):
-        expected = [
-            f"{normalise(first)}{separator}{start + k}" for k in range(len(numbered))
-        ]
-        found = {normalise(column): column for column in numbered}
-        continuing = list(takewhile(found.__contains__, expected))
-        # A set that counts from 0 or 1 is one of its own, beside a column that holds
-        # something else.
-        if continuing and not any(
-            f"{normalise(first)}{number}" in found for number in "01"
-        ):
-            return tuple(found[name] for name in continuing)
+        expected = [f"{stem}{separator}{start + k}" for k in range(len(numbered))]
+        continuing = list(takewhile(columns.__contains__, expected))
+        if continuing:
+            return tuple(columns[name] for name in continuing)
     return ()
 
 
 def _first_value(records: Sequence[Parameters], column: str) -> YamlValue:
-    """Return the first value of a column that is neither null nor empty;
-    None where there is none.
+    """Return the first value of a column that is neither null nor empty; None where
+    there is none.
     """
-    return next(
-        (
-            record[column]
-            for record in records
-            if record.get(column) not in (None, "", [])
-        ),
-        None,
-    )
+    for record in records:
+        value = record.get(column)
+        if value not in (None, "", []):
+            return value
+    return None

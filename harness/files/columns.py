@@ -1,5 +1,4 @@
-"""Column names of tables of examples and captions: usual names by role, dotted paths,
-and names from parameters of the user.
+"""Usual names of the columns of tables of examples and captions, by role.
 
 Names are compared without regard to case, blanks, ``-`` and ``_``.
 """
@@ -106,8 +105,8 @@ REFERENCE_COLUMNS = (
     "response",
     "output",
 )
-"""Usual names of the column of references, in order of preference;
-likewise for the columns below.
+"""Usual names of the column of references, in order of preference; likewise for the
+columns below.
 """
 CANDIDATE_COLUMNS = (
     "candidates",
@@ -213,32 +212,32 @@ def find_name(names: Iterable[str], present: Collection[str]) -> str | None:
 
 
 def id_columns(fields: Parameters, names: Sequence[str] = FILE_ID_COLUMNS) -> list[str]:
-    """Return the columns of a record that have usual names of ids and hold an id,
-    in order of preference.
+    """Return the columns of a record that have usual names of ids and hold an id, in
+    order of preference.
 
     The fields of a document, named ``doc.NAME`` by a log, follow those of the log.
     """
-    found = dict[str, None]()
     spelled: dict[str, list[str]] = {}
     for column in fields:
         spelled.setdefault(normalise(column.rpartition(".")[2]), []).append(column)
+
+    # Of columns that differ in their spelling alone, the usual one comes first.
+    ordered: dict[str, None] = {}
     for nested in (False, True):
         for name in FILE_ID_COLUMNS if nested else names:
-            columns = [
-                column
-                for column in spelled.get(normalise(name), ())
-                if ("." in column) == nested
-            ]
-            found.update(
-                dict.fromkeys(sorted(columns, key=lambda column: column != name))
-            )
-    usable = [column for column in found if is_id(fields[column])]
-    return usable or [column for column in found if fields[column] is None]
+            alike = spelled.get(normalise(name), ())
+            columns = [column for column in alike if ("." in column) == nested]
+            columns.sort(key=lambda column: column != name)
+            ordered.update(dict.fromkeys(columns))
+
+    # A null in the first record says nothing of the others.
+    usable = [column for column in ordered if is_id(fields[column])]
+    return usable or [column for column in ordered if fields[column] is None]
 
 
 def scalar_columns(fields: Parameters, captions: Collection[str]) -> list[str]:
-    """Return the columns of a record that hold a possible id,
-    and are named neither as captions nor as prompts.
+    """Return the columns of a record that hold a possible id, and are named neither as
+    captions nor as prompts.
     """
     others = {
         normalise(name)
@@ -256,10 +255,11 @@ def scalar_columns(fields: Parameters, captions: Collection[str]) -> list[str]:
 
 
 def is_id(value: YamlValue) -> bool:
-    """Return True for a value that can be an id: a text that is not empty,
-    or a whole number.
+    """Return True for a value that can be an id: a text that is not empty, or a whole
+    number.
     """
-    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-    return (isinstance(value, str) and bool(value.strip())) or (
-        whole and not isinstance(value, bool)
-    )
+    if isinstance(value, str):
+        return bool(value.strip())
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -9,8 +9,9 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO, NamedTuple
 
 from harness.errors import InputError
 from harness.files.delimited import tab_separated_cells
@@ -22,9 +23,21 @@ from harness.files.user_files import open_binary, plain_name
 SUFFIXES = (".csv", ".tsv")
 
 
+class _Header(NamedTuple):
+    """The header of a table."""
+
+    names: list[str]
+    """Names of the columns, without those of empty columns behind the table."""
+    width: int
+    """Number of cells of each row."""
+    delimiter: str
+    line: int
+    """Number of its line: 2 behind a line for Excel."""
+
+
 def is_table_file(path: Path) -> bool:
-    """Return True for a file whose name ends with ``.csv`` or ``.tsv``,
-    compressed or not.
+    """Return True for a file whose name ends with ``.csv`` or ``.tsv``, compressed or
+    not.
     """
     return plain_name(path).endswith(SUFFIXES)
 
@@ -43,14 +56,17 @@ def header_cells(line: str, path: Path) -> list[str]:
     line that is no row of a table.
     """
     try:
-        return [
-            cell.strip()
-            for cell in next(
-                csv.reader([line], delimiter=delimiter_of(line, path)), list[str]()
-            )
-        ]
+        return _strip_cells(line, delimiter_of(line, path))
     except csv.Error:
         return []
+
+
+def _strip_cells(line: str, delimiter: str) -> list[str]:
+    """Return the cells of a line as the csv module reads it, without the blanks around
+    them.
+    """
+    cells = next(csv.reader([line], delimiter=delimiter), list[str]())
+    return [cell.strip() for cell in cells]
 
 
 def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]:
@@ -70,59 +86,17 @@ def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]
         io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text,
     ):
         try:
-            first = text.readline()
-            declared = re.fullmatch(r"sep=(.)\r?\n?", first)
-            before = 1 if declared else 0
-            first = text.readline() if declared else first
-            delimiter = declared[1] if declared else delimiter_of(first, path)
-            header = [
-                cell.strip()
-                for cell in next(csv.reader([first], delimiter=delimiter), list[str]())
-            ]
-            named = len(header)
-            # empty columns behind a table of a spreadsheet
-            while named > 2 and header[named - 1] == header[named - 2] == "":
-                named -= 1
-            named -= named < len(header)
-            if not header:
-                raise InputError(
-                    "the file is empty; expected a header line and rows", str(path)
-                )
-            check_columns(path, len(header))
-            twice = next(
-                (name for name, count in Counter(header[:named]).items() if count > 1),
-                None,
-            )
-            if twice is not None:
-                raise InputError(
-                    f"the column '{twice}' occurs twice", f"{path}:{before + 1}"
-                )
+            header = _read_header(text, path)
             lines = lines_of(text, str(path))
-            plain_tabs = delimiter == "\t" and not quoted_tabs
-            rows = (
-                tab_separated_cells(lines, len(header))
-                if plain_tabs
-                else _csv_cells(lines, delimiter)
-            )
+            if header.delimiter == "\t" and not quoted_tabs:
+                rows = tab_separated_cells(lines, header.width)
+            else:
+                rows = _csv_cells(lines, header.delimiter)
             for number, row in _without_last_blank(rows):
-                location = f"{path}:{before + number + 1}"
-                if len(row) != len(header):
-                    quotes = (
-                        "; a cell with commas needs quotes"
-                        if delimiter == "," and len(row) > len(header)
-                        else ""
-                    )
-                    raise InputError(
-                        f"{len(row)} cells; expected {len(header)}, "
-                        f"as in the header{quotes}",
-                        location,
-                    )
-                if any(row[named:]):
-                    raise InputError("a cell has no name of its column", location)
-                yield Record(
-                    location,
-                    {name: cell or None for name, cell in zip(header[:named], row)},
-                )
+                location = f"{path}:{header.line + number}"
+                _check_row(row, header, location)
+                fields = {name: cell or None for name, cell in zip(header.names, row)}
+                yield Record(location, fields)
         except UnicodeDecodeError as error:
             raise InputError(
                 f"not UTF-8: {error.reason} at byte {error.start}{encoding_hint(path)}",
@@ -130,6 +104,59 @@ def delimited_rows(path: Path, *, quoted_tabs: bool = False) -> Iterator[Record]
             ) from error
         except csv.Error as error:
             raise InputError(f"not readable as a table: {error}", str(path)) from error
+
+
+def _read_header(text: IO[str], path: Path) -> _Header:
+    """Return the header at the beginning of a table.
+
+    Raises :class:`InputError` for an empty file, for more columns than a table has, and
+    for a column that occurs twice.
+    """
+    # Excel writes the delimiter on a line of its own: sep=;
+    first = text.readline()
+    declared = re.fullmatch(r"sep=(.)\r?\n?", first)
+    if declared:
+        first = text.readline()
+        delimiter = declared[1]
+    else:
+        delimiter = delimiter_of(first, path)
+    cells = _strip_cells(first, delimiter)
+    line = 2 if declared else 1
+
+    # Spreadsheets write empty columns behind a table; a single column without a name
+    # stays one.
+    named = len(cells)
+    while named > 2 and cells[named - 1] == cells[named - 2] == "":
+        named -= 1
+    if named < len(cells):
+        named -= 1
+
+    if not cells:
+        raise InputError(
+            "the file is empty; expected a header line and rows", str(path)
+        )
+    check_columns(path, len(cells))
+    names = cells[:named]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"the column '{name}' occurs twice", f"{path}:{line}")
+    return _Header(names, len(cells), delimiter, line)
+
+
+def _check_row(row: Sequence[str], header: _Header, location: str) -> None:
+    """Raise :class:`InputError` for a row of another length than the header, and for a
+    cell behind the columns that have names.
+    """
+    if len(row) != header.width:
+        advice = ""
+        if header.delimiter == "," and len(row) > header.width:
+            advice = "; a cell with commas needs quotes"
+        raise InputError(
+            f"{len(row)} cells; expected {header.width}, as in the header{advice}",
+            location,
+        )
+    if any(row[len(header.names) :]):
+        raise InputError("a cell has no name of its column", location)
 
 
 def _without_last_blank(
@@ -143,6 +170,7 @@ def _without_last_blank(
         if not any(row):
             waiting.append((number, row))
             continue
+
         yield from waiting
         waiting.clear()
         yield number, row

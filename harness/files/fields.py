@@ -1,4 +1,4 @@
-"""Values of the fields of a record: by dotted paths, and whether they can be captions."""
+"""Values of the fields of a record, by dotted paths; and values that can be captions."""
 
 from __future__ import annotations
 
@@ -34,16 +34,19 @@ def get_field(fields: Parameters, column: str) -> YamlValue:
     """
     if column in fields or "." not in column:
         return fields.get(column)
-    first, *steps = column.split(".")
-    # a column of a log may have a dot itself: doc.image.id
-    for length in range(len(steps), 0, -1):
-        head = ".".join([first, *steps[: length - 1]])
+
+    # A column of a log may have a dot itself, as doc.image has in doc.image.id: the
+    # longest name comes first.
+    names = column.split(".")
+    for length in range(len(names) - 1, 0, -1):
+        head = ".".join(names[:length])
         if head in fields:
-            return _follow(fields[head], steps[length - 1 :])
+            return _follow(fields[head], names[length:])
     return None
 
 
 def _follow(value: YamlValue, steps: Sequence[str]) -> YamlValue:
+    """Return the value at the end of a path below a value."""
     for position, step in enumerate(steps):
         if isinstance(value, Mapping):
             value = value.get(step)

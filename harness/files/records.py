@@ -1,10 +1,10 @@
-"""Records of users' files: JSON, JSON Lines, Parquet, and CSV or TSV with a header
-line, compressed (gzip, Zstandard) or not.
+"""Records of users' files: JSON, JSON Lines and Parquet, compressed (gzip, Zstandard)
+or not.
 
 The content of a file, not its name, decides whether it is gzipped, Parquet, a JSON list
-or JSON Lines; a table has its name. Text is UTF-8 and is not changed. Every error is an
+or JSON Lines. Text is UTF-8 and is not changed. Every error is an
 :class:`~harness.errors.InputError` whose ``where`` is ``file``, ``file:line`` or
-``file: record 3``.
+``file: record 3``. Tables of text are read by :mod:`harness.files.delimited_tables`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,20 @@ from harness.files.strict_json import decode_json, load_json
 from harness.files.user_files import first_byte, is_parquet, open_binary
 from harness.files.yaml_source import YamlValue
 
+UNCHECKED_ROWS = 1_000_000
+"""Number of rows up to which a Parquet file is not checked for its expansion."""
+PARQUET_BATCH = 4096
+"""Number of rows that are decoded at a time."""
+MOST_COLUMNS = 10_000
+"""Maximum number of columns of a table."""
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    type(None): "null",
+}
+
 
 class Record(NamedTuple):
     """One line, list item or row of a file."""
@@ -27,14 +41,6 @@ class Record(NamedTuple):
     where: str
     """Place of the record: ``file:line`` or ``file: record 3``."""
     fields: Parameters
-
-
-UNCHECKED_ROWS = 1_000_000
-"""Number of rows up to which a Parquet file is not checked for its expansion."""
-PARQUET_BATCH = 4096
-"""Number of rows that are decoded at a time."""
-MOST_COLUMNS = 10_000
-"""Maximum number of columns of a table."""
 
 
 def records(path: Path, *, constants: bool = False) -> Iterator[Record]:
@@ -69,19 +75,17 @@ def json_lines(path: Path, *, constants: bool = False) -> Iterator[Record]:
 
     ``constants`` accepts NaN and Infinity.
     """
-    # bytes before the line, for messages: the file may be larger than the memory, and
-    # is never read as a whole
+    # Bytes before the line, for messages: the file may be larger than the memory, and
+    # is never read as a whole.
     offset = 0
     with open_binary(path) as file:
         for number, line in lines_of(file, str(path)):
             if line.strip():
-                location = f"{path}:{number}"
-                value = decode_json(line, location, offset=offset, constants=constants)
+                where = f"{path}:{number}"
+                value = decode_json(line, where, offset=offset, constants=constants)
                 if not isinstance(value, dict):
-                    raise InputError(
-                        f"found {kind(value)}; expected an object", location
-                    )
-                yield Record(location, value)
+                    raise InputError(f"found {kind(value)}; expected an object", where)
+                yield Record(where, value)
             offset += len(line)
 
 
@@ -99,16 +103,16 @@ def parquet_rows(
         with pq.ParquetFile(path) as file:
             _check_rows(path, file.metadata.num_rows)
             check_columns(path, file.metadata.num_columns)
+
             # Rows of texts are large as Python objects: a batch of them at a time,
             # whatever the row groups of the writer.
-            for rows in file.iter_batches(
-                batch or PARQUET_BATCH, columns=list(columns) if columns else None
-            ):
+            names = list(columns) if columns else None
+            for rows in file.iter_batches(batch or PARQUET_BATCH, columns=names):
                 for row in rows.to_pylist():
                     number += 1
                     yield Record(f"{path}: record {number}", row)
     except (ValueError, pa.ArrowNotImplementedError, OSError) as error:
-        # ArrowInvalid, and names of columns that are no UTF-8
+        # ValueError: ArrowInvalid, and names of columns that are no UTF-8.
         raise InputError(
             f"not readable as Parquet after record {number}: {_one_line(error)}",
             str(path),
@@ -142,15 +146,6 @@ def check_columns(path: Path, columns: int) -> None:
 def _one_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
-
-
-_KINDS = {
-    dict: "an object",
-    list: "a list",
-    str: "text",
-    bool: "true or false",
-    type(None): "null",
-}
 
 
 def kind(value: YamlValue) -> str:

@@ -16,6 +16,11 @@ from harness.files.encodings import encoding_hint
 from harness.files.user_files import open_binary
 from harness.files.yaml_source import YamlValue
 
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|NaN|-?Infinity')
+"""A string, a bracket, a comma or a constant of a JSON text; numbers and the other
+words lie between them.
+"""
+
 
 def load_json(path: Path, *, constants: bool = False) -> YamlValue:
     """Return the value of a JSON file, gzipped or not; raise :class:`InputError` with
@@ -40,9 +45,14 @@ def _refuse_constant(name: str) -> YamlValue:
     raise _Constant(name)
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
-_LENIENT = json.JSONDecoder()
-"""Made once: a decoder for each line of a file takes as long as reading the line."""
+_DECODERS = {
+    False: json.JSONDecoder(parse_constant=_refuse_constant),
+    True: json.JSONDecoder(),
+}
+"""Whether NaN and Infinity are accepted -> the decoder of a line.
+
+They are made once: a decoder for each line of a file takes as long as reading the line.
+"""
 
 
 def decode_json(
@@ -66,7 +76,6 @@ def decode_json(
     complete : bool, default False
         Treat ``data`` as a whole file: messages speak of the file in place of the line,
         and objects must not repeat a key.
-
     constants : bool, default False
         Accept NaN and Infinity, which are not JSON.
 
@@ -75,7 +84,7 @@ def decode_json(
     InputError
         For bytes that are not UTF-8, text that is not JSON, and NaN or Infinity.
     """
-    if data.startswith(b"\xef\xbb\xbf"):
+    if data.startswith(b"\xef\xbb\xbf"):  # a byte order mark
         data = data[3:]
         offset = offset + 3
     try:
@@ -99,11 +108,10 @@ def decode_json(
     # last value, which would lose captions without a word.
     try:
         if not complete and not text.startswith("\ufeff"):
-            return (_LENIENT if constants else _DECODER).decode(text)
-        refuse = None if constants else _refuse_constant
+            return _DECODERS[constants].decode(text)
         return json.loads(
             text,
-            parse_constant=refuse,
+            parse_constant=None if constants else _refuse_constant,
             object_pairs_hook=unique_keys if complete else None,
         )
     except _Constant as constant:
@@ -120,11 +128,8 @@ def decode_json(
             location,
         ) from error
     except (ValueError, RecursionError) as error:
-        # numbers of thousands of digits, lists nested thousands deep
+        # Numbers of thousands of digits, lists nested thousands deep.
         raise InputError(f"not readable as JSON: {error}", location) from error
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]|NaN|-?Infinity')
 
 
 def _path_to_constant(text: str) -> str:
@@ -136,9 +141,9 @@ def _path_to_constant(text: str) -> str:
     """
     # json.loads does not say where a constant was. Only a file that is refused is
     # scanned again, by its tokens: they need no stack of values, and strings are one
-    # token each, so that brackets inside captions count for nothing. open lists: number
-    # of the item; open objects: the last string
+    # token each, so that brackets inside captions count for nothing.
     path: list[int | str] = []
+    """Of an open list the number of the item, of an open object the last string."""
     for match in _TOKEN.finditer(text):
         token = match[0]
         if token in "[{":
@@ -151,21 +156,20 @@ def _path_to_constant(text: str) -> str:
             break
         elif path and path[-1] == "":
             path[-1] = token[1:-1]
+
     return "".join(
         f": record {step}" if isinstance(step, int) else f": '{step}'" for step in path
     )
 
 
 def _cut_off(text: str, error: json.JSONDecodeError, complete: bool) -> str:
-    """Return a remark for the message of an error at the end of the text;
-    empty for errors before the end.
+    """Return a remark for the message of an error at the end of the text; empty for
+    errors before the end.
     """
-    if not text.strip():
-        return " (the file is empty)" if complete else " (the line is empty)"
+    noun = "file" if complete else "line"
     content = text.rstrip()
+    if not content:
+        return f" (the {noun} is empty)"
     if error.pos < len(content) and not error.msg.startswith("Unterminated string"):
         return ""
-    return (
-        f" (the {'file' if complete else 'line'} breaks off after "
-        f"{len(content.encode('utf-8'))} bytes)"
-    )
+    return f" (the {noun} breaks off after {len(content.encode('utf-8'))} bytes)"

@@ -1,5 +1,5 @@
-"""Columns of a table of examples, from the parameter ``columns`` of the user and the usual
-names.
+"""Columns of a table of examples, from the parameter ``columns`` of the user and from
+the usual names.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from harness.files.fields import has_field
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 
+COLUMN_NAMES = ("id", "references", "media", "source", "split")
+"""Keys of the parameter ``columns``."""
 MOST_NAMES = 5
 """Number of names that a message lists."""
 
@@ -52,9 +54,6 @@ class Columns:
         return list(dict.fromkeys(name for name in names if name))
 
 
-COLUMN_NAMES = ("id", "references", "media", "source", "split")
-
-
 def check_mapping(
     columns: Parameters | None, names: Sequence[str] = COLUMN_NAMES
 ) -> Values:
@@ -65,8 +64,8 @@ def check_mapping(
         return {}
     if not isinstance(columns, Mapping):
         raise InputError(
-            f"columns is {kind(columns)}; expected a mapping such as {{id: image_id, "
-            f"references: captions}}",
+            f"columns is {kind(columns)}; expected a mapping such as "
+            "{id: image_id, references: captions}",
             parameter="columns",
             value=columns,
         )
@@ -119,106 +118,107 @@ def find_columns(
     ... ).captions
     ('caption_0', 'caption_1')
     """
-    present = list(dict.fromkeys(name for record in records for name in record))
-    references = columns.get("references")
-    others = ()
-    if references is None:
-        found = find_caption_columns(records, "references")
-        if found is None:
-            message = (
-                f"no column of captions; found {_quote_names(present)} (name it with "
-                f"columns: {{references: ...}})"
-            )
-            raise InputError(message, location, parameter="columns")
-        names = list(found.names)
-        others = found.others
-    else:
-        names = [
-            match
-            for name in _as_list(references)
-            for match in _matching(name, records, present, location)
-        ]
+    table = _TableHead(columns, records, location)
+    captions, others = table.caption_columns()
     return Columns(
-        id=_id_column(columns, records, present, location, ids),
-        captions=tuple(names),
-        media=_one(columns, "media", MEDIA_COLUMNS, records, present, location),
-        source=_one(columns, "source", SOURCE_COLUMNS, records, present, location),
-        split=_one(columns, "split", ("split",), records, present, location)
-        if split or columns.get("split")
-        else None,
+        id=table.id_column(ids),
+        captions=captions,
+        media=table.find_column("media", MEDIA_COLUMNS),
+        source=table.find_column("source", SOURCE_COLUMNS),
+        split=(
+            table.find_column("split", ("split",))
+            if split or columns.get("split")
+            else None
+        ),
         other_captions=others,
     )
 
 
-def _id_column(
-    columns: Parameters,
-    records: Sequence[Parameters],
-    present: Sequence[str],
-    location: str,
-    usual: Sequence[str],
-) -> str | None:
-    if "id" in columns:
-        return _one(columns, "id", usual, records, present, location)
-    found = id_columns(records[0], usual) if records else []
-    if not found:
-        advice = "name it with columns: {id: ...}, or {id: null} numbers the rows"
-        raise InputError(
-            f"no column of ids; found {_quote_names(present)} ({advice})",
-            location,
-            parameter="columns",
-        )
-    return found[0]
+class _TableHead:
+    """The first records of a table, in which columns are looked up.
 
-
-def _one(
-    columns: Parameters,
-    key: str,
-    usual: Sequence[str],
-    records: Sequence[Parameters],
-    present: Sequence[str],
-    location: str,
-) -> str | None:
-    """Return the first present column of those under ``key``, or of the usual ones
-    without that key; None for a null.
+    Parameters are those of :func:`find_columns`.
     """
-    if key not in columns:
-        return find_name(usual, present)
-    if columns[key] is None:
-        return None
-    choices = [str(choice) for choice in _as_list(columns[key])]
-    column = find_name(choices, present) or next(
-        (name for name in choices if _leads_to_value(records, name)), None
-    )
-    if column is None:
-        raise missing_column(choices[0], present, location)
-    return column
 
+    def __init__(
+        self, columns: Parameters, records: Sequence[Parameters], location: str
+    ) -> None:
+        self.columns = columns
+        self.records = records
+        self.location = location
+        self.present = list(dict.fromkeys(name for row in records for name in row))
+        """Columns of the table."""
 
-def _leads_to_value(records: Sequence[Parameters], column: str) -> bool:
-    """Return True for a dotted path with a value in one of the records."""
-    return any(has_field(record, column) for record in records)
+    def caption_columns(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the columns of the references, and those that could be too."""
+        references = self.columns.get("references")
+        if references is not None:
+            names: list[str] = []
+            for name in _as_list(references):
+                names += self._matching_columns(str(name))
+            return tuple(names), ()
 
+        found = find_caption_columns(self.records, "references")
+        if found is None:
+            raise InputError(
+                f"no column of captions; found {_quote_names(self.present)} (name it "
+                "with columns: {references: ...})",
+                self.location,
+                parameter="columns",
+            )
+        return found.names, found.others
 
-def _matching(
-    name: YamlValue,
-    records: Sequence[Parameters],
-    present: Sequence[str],
-    location: str,
-) -> list[str]:
-    """Return the columns that a name, path or pattern stands for; raise
-    :class:`InputError` when there are none.
-    """
-    name = str(name)
-    if name in present:
-        return [name]
-    found = fnmatch.filter(present, name)
-    if not found and (column := find_name([name], present)):
-        found = [column]
-    if not found and _leads_to_value(records, name):
-        found = [name]
-    if not found:
-        raise missing_column(name, present, location)
-    return found
+    def id_column(self, usual: Sequence[str]) -> str | None:
+        """Return the column of the ids; None for rows that are numbered."""
+        if "id" in self.columns:
+            return self.find_column("id", usual)
+        found = id_columns(self.records[0], usual) if self.records else []
+        if not found:
+            advice = "name it with columns: {id: ...}, or {id: null} numbers the rows"
+            raise InputError(
+                f"no column of ids; found {_quote_names(self.present)} ({advice})",
+                self.location,
+                parameter="columns",
+            )
+        return found[0]
+
+    def find_column(self, key: str, usual: Sequence[str]) -> str | None:
+        """Return the first present column of those under ``key``, or of the usual ones
+        without that key; None for a null.
+        """
+        if key not in self.columns:
+            return find_name(usual, self.present)
+        if self.columns[key] is None:
+            return None
+
+        choices = [str(choice) for choice in _as_list(self.columns[key])]
+        column = find_name(choices, self.present)
+        if column:
+            return column
+        for name in choices:
+            if self._leads_to_value(name):
+                return name
+        raise missing_column(choices[0], self.present, self.location)
+
+    def _matching_columns(self, name: str) -> list[str]:
+        """Return the columns that a name, path or pattern stands for; raise
+        :class:`InputError` when there are none.
+        """
+        if name in self.present:
+            return [name]
+        matches = fnmatch.filter(self.present, name)
+        if matches:
+            return matches
+        column = find_name([name], self.present)
+        if column:
+            return [column]
+        if self._leads_to_value(name):
+            return [name]
+        raise missing_column(name, self.present, self.location)
+
+    def _leads_to_value(self, column: str) -> bool:
+        """Return True for a dotted path with a value in one of the records."""
+        return any(has_field(record, column) for record in self.records)
 
 
 def missing_column(name: str, present: Collection[str], location: str) -> InputError:

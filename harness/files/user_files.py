@@ -25,6 +25,8 @@ from harness.files.user_path import nearest_beside, user_path
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTANDARD_MAGIC = b"\x28\xb5\x2f\xfd"
 PARQUET_MAGIC = b"PAR1"
+PACKED = (".gz", ".zst")
+"""Endings of compressed files."""
 
 
 def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -> Path:
@@ -70,9 +72,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
     if file.is_fifo():
         return spool_pipe(file)
     if not file.is_file():
-        hint = (
-            f"; did you mean '{nearest}'?" if (nearest := nearest_beside(file)) else ""
-        )
+        nearest = nearest_beside(file)
+        hint = f"; did you mean '{nearest}'?" if nearest else ""
         raise InputError(
             f"no such {what}{hint}", str(path), parameter=parameter, value=str(path)
         )
@@ -80,8 +81,8 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
 
 
 def _is_possible(path: Path) -> bool:
-    """Return False for a path that the system does not accept: too long,
-    or with a null byte.
+    """Return False for a path that the system does not accept: too long, or with a null
+    byte.
     """
     try:
         path.lstat()
@@ -100,11 +101,9 @@ def open_plain(path: Path) -> IO[bytes]:
         magic = file.read(4)
     if magic[:2] == GZIP_MAGIC:
         return io.BufferedReader(BoundedGzip(path))  # type: ignore[arg-type]
-    return (
-        io.BufferedReader(BoundedZstandard(path))
-        if magic == ZSTANDARD_MAGIC
-        else path.open("rb")
-    )
+    if magic == ZSTANDARD_MAGIC:
+        return io.BufferedReader(BoundedZstandard(path))
+    return path.open("rb")
 
 
 def is_parquet(path: Path) -> bool:
@@ -156,18 +155,15 @@ def fingerprint(name: str, paths: Sequence[Path], params: Parameters) -> str:
     return f"{name}:{digest.hexdigest()[:32]}"
 
 
-PACKED = (".gz", ".zst")
-"""Endings of compressed files."""
-
-
 def plain_name(path: Path) -> str:
-    """Return the name of a file in small letters,
-    without the ending of a compressed file.
+    """Return the name of a file in small letters, without the ending of a compressed
+    file.
 
     >>> plain_name(Path("folder/A.tsv.GZ"))
     'a.tsv'
     """
     name = path.name.lower()
-    return next(
-        (name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name
-    )
+    for ending in PACKED:
+        if name.endswith(ending):
+            return name.removesuffix(ending)
+    return name

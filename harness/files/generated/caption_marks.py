@@ -39,7 +39,9 @@ MARK_KINDS = (
         for item in REMOVABLE
     ),
     MarkKind("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
-    MarkKind("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
+    MarkKind(
+        "refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None
+    ),
 )
 
 
