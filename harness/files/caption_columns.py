@@ -91,7 +91,7 @@ def find_caption_columns(
     if not possible:
         return CaptionColumns(tuple(numbered))
     further = ()
-    if role == "references":  # each candidate has one caption, others are systems
+    if role == "references":
         further = _continue_columns(possible[0], numbered)
     others = [name for name in (*possible[1:], *numbered) if name not in further]
     return CaptionColumns((possible[0], *further), tuple(others))

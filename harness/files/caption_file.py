@@ -56,8 +56,8 @@ class ReadingCounter:
 
 
 class CaptionFile:
-    """Base class: parameters and fingerprint that readers of one file share;
-    a subclass defines ``__iter__``.
+    """Base class: parameters and fingerprint that readers of one file share; a subclass
+    defines ``__iter__``.
 
     Parameters
     ----------
@@ -96,15 +96,15 @@ class CaptionFile:
         self.limit_references = limit_references
         self.allow_empty = allow_empty
         self.reading: Reading | None = None
-        """How the file was read; None before that."""
+        """Reading of the file; None before that."""
 
     def readings(self) -> list[Reading]:
         """Return how the file was read, after it was read."""
         return [] if self.reading is None else [self.reading]
 
     def locate(self, path: PathParam) -> Path:
-        """Return the path of an existing file;
-        raise :class:`InputError` for another one.
+        """Return the path of an existing file; raise :class:`InputError` for another
+        one.
         """
         return existing(path, self.what)
 

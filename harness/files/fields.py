@@ -1,4 +1,4 @@
-"""Values of the fields of a record, by dotted paths; and values that can be captions."""
+"""Values of the fields of a record, by dotted paths; values that can be captions."""
 
 from __future__ import annotations
 
