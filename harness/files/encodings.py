@@ -84,8 +84,7 @@ def encoding_hint(path: str | Path) -> str:
     with file.open("rb") as raw:
         data = raw.read(SAMPLE_BYTES)
 
-    # Of Zstandard, which the standard library does not unpack, the encoding is not
-    # looked at.
+    # The encoding of a Zstandard file is not looked at: unpacking it takes a library.
     unpack = {b"\x1f\x8b": "gunzip -c", b"\x28\xb5": "zstd -dc"}.get(data[:2])
     if unpack == "zstd -dc":
         data = b""
