@@ -41,12 +41,10 @@ def inspect_rows(log: Parameters, location: str) -> Iterator[Record]:
         raise InputError(
             f"the log has no samples (status {log.get('status', 'unknown')})", location
         )
-    yield from _inspect_records(
-        [
-            (f"{location}: samples: record {k}", item)
-            for k, item in enumerate(samples, 1)
-        ]
-    )
+    located = [
+        (f"{location}: samples: record {k}", item) for k, item in enumerate(samples, 1)
+    ]
+    yield from _inspect_records(located)
 
 
 def is_archive(path: Path) -> bool:
@@ -65,8 +63,8 @@ def has_samples(path: Path) -> bool:
 
 
 def inspect_archive(path: Path) -> Iterator[Record]:
-    """Yield the records of a log of inspect in its binary form ``.eval``,
-    a zip archive of JSON files.
+    """Yield the records of a log of inspect in its binary form ``.eval``, a zip archive
+    of JSON files.
 
     Raises :class:`InputError` for an archive of another kind, and for a damaged one.
     """
@@ -99,31 +97,35 @@ def archive_members(path: Path, beginning: str) -> Iterator[tuple[str, YamlValue
                     f"at most {MAX_SAMPLE_BYTES:,}",
                     str(path),
                 )
-            data = (
-                archive.read(item)
-                if item.compress_type != ZSTANDARD
-                else _zstandard(path, item)
-            )
+            if item.compress_type == ZSTANDARD:
+                data = _read_zstandard(path, item)
+            else:
+                data = archive.read(item)
             location = f"{path}: {item.filename}"
             yield location, decode_json(data, location, constants=True)
 
 
-def _zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:
-    """Return the content of a member that is compressed with Zstandard,
-    which zipfile reads since Python 3.14.
+def _read_zstandard(path: Path, item: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member that is compressed with Zstandard, which zipfile
+    reads since Python 3.14.
     """
     import pyarrow as pa
 
+    # The header has 30 bytes, then a name and a field whose lengths end it.
     with path.open("rb") as file:
         file.seek(item.header_offset)
         header = file.read(30)
-        file.seek(sum(struct.unpack("<HH", header[26:30])), 1)
+        name_length, extra_length = struct.unpack("<HH", header[26:30])
+        file.seek(name_length + extra_length, 1)
         data = file.read(item.compress_size)
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
         return stream.read(MAX_SAMPLE_BYTES)
 
 
 def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Record]:
+    """Yield one record per id of samples, each with its place; the epochs of a sample
+    are samples of one id.
+    """
     records: dict[str, tuple[str, Values]] = {}
     for location, sample in samples:
         if not isinstance(sample, Mapping):
@@ -135,9 +137,9 @@ def _inspect_records(samples: Sequence[tuple[str, YamlValue]]) -> Iterator[Recor
         values = {"id": key, "candidates": [], "references": sample.get("target")}
         values |= {"source": source} if isinstance(source, str) else {}
         values |= prefix_fields("metadata", sample.get("metadata"))
-        records.setdefault(key, (location, values))[1]["candidates"].extend(
-            _completions(sample.get("output"))
-        )
+        _, first = records.setdefault(key, (location, values))
+        first["candidates"] += _completions(sample.get("output"))
+
     for location, values in records.values():
         yield Record(location, {**values, "candidates": values["candidates"] or None})
 
@@ -149,18 +151,16 @@ def _completions(output: YamlValue) -> list[str]:
     if not isinstance(output, Mapping):
         return []
     choices = output.get("choices")
-    messages = (
-        [choice.get("message") for choice in choices if isinstance(choice, Mapping)]
-        if isinstance(choices, list)
-        else []
-    )
-    texts = [
-        _content(message.get("content"))
-        for message in messages
-        if isinstance(message, Mapping)
-    ]
+    texts: list[str] = []
+    for choice in choices if isinstance(choices, list) else []:
+        message = choice.get("message") if isinstance(choice, Mapping) else None
+        if isinstance(message, Mapping):
+            texts.append(_content(message.get("content")))
+    if texts:
+        return texts
+
     completion = output.get("completion")
-    return texts or ([completion] if isinstance(completion, str) and completion else [])
+    return [completion] if isinstance(completion, str) and completion else []
 
 
 def _content(content: YamlValue) -> str:

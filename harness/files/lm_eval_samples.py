@@ -43,11 +43,14 @@ def lm_eval_rows(rows: Iterable[Record]) -> Iterator[Record]:
             )
         responses = row.fields.get("filtered_resps", row.fields.get("resps"))
         filters[name] = list(_texts(responses, row.where))
+
+    # All records have the same columns: that of all responses where one has more.
     responses = {key: _responses(row) for key, (row, _) in documents.items()}
     has_more = any(
         len(responses[key]) > len(next(iter(filters.values())))
         for key, (_, filters) in documents.items()
     )
+
     for key, (row, filters) in documents.items():
         (first, *others) = filters.values()
         values = {
@@ -74,20 +77,20 @@ def _target(value: YamlValue) -> YamlValue:
     >>> _target("['a dog', 'the dog']"), _target("a dog")
     (['a dog', 'the dog'], 'a dog')
     """
-    if isinstance(value, str) and value[:2] in ("['", '["') and value.endswith("]"):
-        try:
-            texts = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value
-        return (
-            texts
-            if isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-            else value
-        )
-    return value
+    if not isinstance(value, str):
+        return value
+    if value[:2] not in ("['", '["') or not value.endswith("]"):
+        return value
+    try:
+        texts = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return value
+    are_texts = isinstance(texts, list) and all(isinstance(t, str) for t in texts)
+    return texts if are_texts else value
 
 
 def _texts(value: YamlValue, location: str) -> Iterator[str]:
+    """Yield the texts of a response, which are in lists of any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and not _is_likelihood(value):
@@ -102,8 +105,8 @@ def _texts(value: YamlValue, location: str) -> Iterator[str]:
 
 
 def _is_likelihood(value: list[YamlValue]) -> bool:
-    """Return True for a log-likelihood and its flag, as numbers or,
-    as lm-eval writes them, as texts.
+    """Return True for a log-likelihood and its flag, as numbers or, as lm-eval writes
+    them, as texts.
     """
     return (
         len(value) == 2

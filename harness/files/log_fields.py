@@ -18,6 +18,7 @@ def prefix_fields(prefix: str, values: YamlValue) -> Values:
 
 
 def _is_plain(value: YamlValue) -> bool:
-    return isinstance(value, (str, int, float)) or (
-        isinstance(value, list) and all(isinstance(x, str) for x in value)
-    )
+    """Return True for a text, a number and a list of texts."""
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, (str, int, float))
