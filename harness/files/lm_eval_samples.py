@@ -12,8 +12,8 @@ from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
 
 LM_EVAL_RESPONSES = frozenset(("filtered_resps", "resps"))
-"""Fields of a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval,
-at least one of them beside ``doc_id``.
+"""Fields of a line of a file ``samples_TASK_DATE.jsonl`` of lm-eval, at least one of
+them beside ``doc_id``.
 """
 RESPONSES = "resps"
 """Column of all responses to a document, where a file has more of them than filtered

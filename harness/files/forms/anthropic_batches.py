@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.contracts import Values
-from harness.files.forms.batches import answer_record, failure_record
+from harness.files.forms.batches import BatchAnswer, answer_record, failure_record
 from harness.files.forms.form_kind import FormExample
 from harness.files.forms.messages import content_text
 from harness.files.forms.record_forms import Conversion, mapping, record_kind
@@ -21,16 +21,14 @@ def _convert_anthropic(row: Record, conversion: Conversion) -> Values:
     message = mapping(result.get("message"))
     if result.get("type", "succeeded") != "succeeded" or not message:
         return failure_record(row, key, conversion)
+
     text = content_text(message.get("content"), "")
-    tokens = mapping(message.get("usage")).get("output_tokens")
-    return answer_record(
-        row,
-        key,
-        conversion,
+    answer = BatchAnswer(
         [] if text is None else [text],
         message.get("stop_reason"),
-        tokens,
+        mapping(message.get("usage")).get("output_tokens"),
     )
+    return answer_record(row, key, answer, conversion)
 
 
 ANTHROPIC = record_kind(

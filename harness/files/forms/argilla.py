@@ -6,6 +6,7 @@ Layout: https://docs.argilla.io/latest/how_to_guides/import_export.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from harness.contracts import Parameters, Values
@@ -52,22 +53,18 @@ def _responses(row: Record, conversion: Conversion) -> dict[str, list[str]]:
         elif isinstance(response.get("value"), str):
             out.setdefault(question, []).append(response["value"])
 
+    # Argilla 2, as columns, and as an object.
     for question in _flat_questions(row.fields):
-        texts, states = (
-            items(row.fields.get(f"{question}.{name}"))
-            for name in ("responses", "responses.status")
-        )
-        for number, text in enumerate(texts):
-            add(
-                question,
-                {"value": text},
-                states[number] if number < len(states) else None,
-            )
+        texts = items(row.fields.get(f"{question}.responses"))
+        states = items(row.fields.get(f"{question}.responses.status"))
+        for text, state in zip_longest(texts, states[: len(texts)]):
+            add(question, {"value": text}, state)
     responses = row.fields.get("responses")
     for question, answers in mapping(responses).items():
         for answer in map(mapping, items(answers)):
             add(str(question), answer, answer.get("status"))
-    # Argilla 1: a response holds the values of all questions
+
+    # Argilla 1: a response holds the values of all questions.
     for answer in map(mapping, items(responses)):
         for question, value in mapping(answer.get("values")).items():
             add(str(question), mapping(value), answer.get("status"))
@@ -76,48 +73,39 @@ def _responses(row: Record, conversion: Conversion) -> dict[str, list[str]]:
 
 def _suggestions(row: Record) -> dict[str, list[str]]:
     """Return question -> the text that a model suggested."""
+    # As an object, as a list, and as columns.
     suggestions = row.fields.get("suggestions")
-    pairs = [
-        (str(name), mapping(value)) for name, value in mapping(suggestions).items()
+    values: list[tuple[object, object]] = [
+        (name, mapping(value).get("value"))
+        for name, value in mapping(suggestions).items()
     ]
-    pairs += [
-        (str(mapping(item).get("question_name")), mapping(item))
-        for item in items(suggestions)
-    ]
-    pairs += [
-        (name, {"value": row.fields.get(f"{name}.suggestion")})
-        for name in _flat_questions(row.fields)
-    ]
-    return {
-        question: [item["value"]]
-        for question, item in pairs
-        if isinstance(item.get("value"), str)
-    }
+    for item in map(mapping, items(suggestions)):
+        values.append((item.get("question_name"), item.get("value")))
+    for name in _flat_questions(row.fields):
+        values.append((name, row.fields.get(f"{name}.suggestion")))
+    return {str(name): [text] for name, text in values if isinstance(text, str)}
 
 
 def _convert_argilla(row: Record, conversion: Conversion) -> Values:
-    fields = row.fields
-    sources = [_suggestions(row)] if conversion.role == "candidates" else []
-    found = next(filter(None, [*sources, _responses(row, conversion)]), {})
-    texts = choose_field(found, row, conversion)
+    # Responses are looked at in any case, for the count of discarded ones.
+    by_question = _responses(row, conversion)
+    if conversion.role == "candidates":
+        by_question = _suggestions(row) or by_question
+    texts = choose_field(by_question, row, conversion)
     if not texts:
         conversion.left_out["records without a response"] += 1
-    key = next(
-        (
-            fields[name]
-            for name in ("id", "external_id")
-            if fields.get(name) is not None
-        ),
-        None,
-    )
-    nested = {**mapping(fields.get("metadata")), **mapping(fields.get("fields"))}
-    return {
-        **nested,
+
+    fields = row.fields
+    values = {
+        **mapping(fields.get("metadata")),
+        **mapping(fields.get("fields")),
         **fields,
-        **({} if key is None else {"id": key}),
-        **found,
-        **conversion.captions(list_or_none(texts)),
     }
+    for name in ("id", "external_id"):
+        if fields.get(name) is not None:
+            values["id"] = fields[name]
+            break
+    return {**values, **by_question, **conversion.captions(list_or_none(texts))}
 
 
 ARGILLA = record_kind(

@@ -4,6 +4,8 @@ request.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from harness.contracts import Values
 from harness.files.forms.record_forms import Conversion, single
 from harness.files.records import Record
@@ -11,32 +13,47 @@ from harness.files.records import Record
 FAILED = "failed requests"
 WITHOUT_TEXT = "answers without text"
 FINISH_REASON = "finish_reason"
+"""Column of the reason why an answer ended, where the server says so."""
 COMPLETION_TOKENS = "completion_tokens"
-"""Columns of the reason why an answer ended and of its number of tokens,
-where the server says so.
-"""
+"""Column of the number of tokens of an answer, where the server says so."""
+
+
+class BatchAnswer(NamedTuple):
+    """Answer of a server to a request."""
+
+    texts: list[str]
+    """Its texts; several where the request asked for several answers."""
+    end: object = None
+    """Reason why the first one ended, as the server has it."""
+    tokens: object = None
+    """Number of tokens, as the server has it."""
 
 
 def answer_record(
-    row: Record,
-    key: object,
-    conversion: Conversion,
-    texts: list[str],
-    end: object = None,
-    tokens: object = None,
+    row: Record, key: object, answer: BatchAnswer, conversion: Conversion
 ) -> Values:
     """Return the record of an answer; without texts it has none, which is counted."""
-    if not texts:
+    if not answer.texts:
         conversion.left_out[WITHOUT_TEXT] += 1
-    values: Values = {name: value for name, value in row.fields.items() if name != "id"}
-    values |= {} if key is None else {"id": key}
-    values |= {FINISH_REASON: end} if isinstance(end, str) else {}
-    values |= {COMPLETION_TOKENS: tokens} if isinstance(tokens, int) else {}
-    return values | conversion.captions(single(texts))
+    values = _other_fields(row, key)
+    if isinstance(answer.end, str):
+        values[FINISH_REASON] = answer.end
+    if isinstance(answer.tokens, int):
+        values[COMPLETION_TOKENS] = answer.tokens
+    return values | conversion.captions(single(answer.texts))
 
 
 def failure_record(row: Record, key: object, conversion: Conversion) -> Values:
     """Return the record of a request that failed, which has no captions."""
     conversion.left_out[FAILED] += 1
+    return _other_fields(row, key) | conversion.captions(None)
+
+
+def _other_fields(row: Record, key: object) -> Values:
+    """Return the fields of a record with the id of the request, where it has one; the
+    server's own id of the answer is none.
+    """
     values: Values = {name: value for name, value in row.fields.items() if name != "id"}
-    return values | ({} if key is None else {"id": key}) | conversion.captions(None)
+    if key is not None:
+        values["id"] = key
+    return values

@@ -37,9 +37,8 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
     """Return the conversion of records with a conversation in one of some columns."""
 
     def convert(row: Record, conversion: Conversion) -> Values:
-        column = next(
-            (name for name in columns if isinstance(row.fields.get(name), list)), ""
-        )
+        lists = [name for name in columns if isinstance(row.fields.get(name), list)]
+        column = lists[0] if lists else ""
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
             raise InputError(
@@ -47,14 +46,16 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
                 "expected a list of turns with a role and a text",
                 row.where,
             )
+
+        # The question is needed for the remark on answers that repeat it.
+        fields = dict(row.fields)
         question = last_question(turns)
-        prompt = (
-            {} if question is None or "prompt" in row.fields else {"prompt": question}
-        )
+        if question is not None:
+            fields.setdefault("prompt", question)
         text = last_answer(turns, row.where)
         if text is None:
             conversion.left_out["answers without text"] += 1
-        return {**row.fields, **prompt, **conversion.captions(text)}
+        return {**fields, **conversion.captions(text)}
 
     return convert
 
@@ -109,10 +110,8 @@ def _read_chats(sample: Sample) -> Form:
 
     def rows() -> Iterator[Record]:
         for number, turns in enumerate(sample.document, 1):
-            where = f"{sample.location}: record {number}"
-            yield Record(
-                where, _convert_messages(Record(where, {"messages": turns}), conversion)
-            )
+            row = Record(f"{sample.location}: record {number}", {"messages": turns})
+            yield Record(row.where, _convert_messages(row, conversion))
 
     return Form("chat", rows(), numbered=True, left_out=left_out)
 

@@ -18,7 +18,7 @@ _USUAL = dict.fromkeys(
 
 
 def choose_field(
-    found: Mapping[str, list[str]], row: Record, conversion: Conversion
+    texts: Mapping[str, list[str]], row: Record, conversion: Conversion
 ) -> list[str]:
     """Return the captions of the only field with texts, of the one that the user names,
     or of the one with a usual name.
@@ -28,19 +28,18 @@ def choose_field(
     InputError
         Several fields have texts, and none of them is named or has a usual name.
     """
-    if len(found) < 2:
-        return next(iter(found.values()), [])
-    for names in (conversion.names, _USUAL):
-        chosen = next((name for name in names if name in found), None)
-        if chosen is not None:
-            return found[chosen]
+    if len(texts) < 2:
+        return next(iter(texts.values()), [])
+    for name in (*conversion.names, *_USUAL):
+        if name in texts:
+            return texts[name]
     raise InputError(
-        f"has texts in {len(found)} fields, {quote_list(found, 5)}; "
+        f"has texts in {len(texts)} fields, {quote_list(texts, 5)}; "
         "name one of them as the column of captions",
         row.where,
     )
 
 
 def list_or_none(texts: list[str]) -> YamlValue:
-    """Return texts as a list, None for none: a record holds all captions of its item."""
+    """Return texts as a list, None for none: a record has all captions of its item."""
     return list(texts) or None

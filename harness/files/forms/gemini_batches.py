@@ -9,50 +9,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.contracts import Parameters, Values
-from harness.files.forms.batches import answer_record, failure_record
+from harness.files.forms.batches import BatchAnswer, answer_record, failure_record
 from harness.files.forms.form_kind import FormExample
 from harness.files.forms.messages import content_text
 from harness.files.forms.record_forms import Conversion, items, mapping, record_kind
 from harness.files.records import Record
 
+_ANSWER_FIELDS = ("candidates", "promptFeedback", "usageMetadata")
+"""Fields of a response, one of which every response has."""
+
 
 def _is_gemini(fields: Parameters) -> bool:
     response = fields.get("response")
-    if isinstance(response, Mapping) and (
-        "candidates" in response
-        or "promptFeedback" in response
-        or "usageMetadata" in response
-    ):
+    if any(name in mapping(response) for name in _ANSWER_FIELDS):
         return "custom_id" not in fields
-    failed = "key" in fields and isinstance(fields.get("error"), Mapping)
-    refused = (
-        isinstance(fields.get("request"), Mapping)
-        and bool(fields.get("status"))
-        and not response
+
+    # A request that failed has no answer: the developer API says so by an error, Vertex
+    # AI by a status.
+    has_error = "key" in fields and isinstance(fields.get("error"), Mapping)
+    has_status = isinstance(fields.get("request"), Mapping) and bool(
+        fields.get("status")
     )
-    return failed or refused
+    return has_error or (has_status and not response)
 
 
 def _file_of_request(request: object) -> str | None:
-    """Return the address of the only file that a request sends;
-    None where there is none, or are several.
+    """Return the address of the only file that a request sends; None where there is
+    none, or are several.
     """
-    parts = [
-        mapping(part)
-        for content in items(mapping(request).get("contents"))
-        for part in items(mapping(content).get("parts"))
-    ]
-    files = [
-        mapping(part.get(name))
-        for part in parts
-        for name in ("fileData", "file_data")
-        if name in part
-    ]
-    addresses = [
-        address
-        for file in files
-        if isinstance(address := file.get("fileUri", file.get("file_uri")), str)
-    ]
+    # The names are those of the REST interface and those of the Python client.
+    addresses: list[str] = []
+    for content in items(mapping(request).get("contents")):
+        for piece in map(mapping, items(mapping(content).get("parts"))):
+            for name in ("fileData", "file_data"):
+                file = mapping(piece.get(name))
+                address = file.get("fileUri", file.get("file_uri"))
+                if isinstance(address, str):
+                    addresses.append(address)
     return addresses[0] if len(addresses) == 1 else None
 
 
@@ -63,16 +56,17 @@ def _convert_gemini(row: Record, conversion: Conversion) -> Values:
     answers = [mapping(answer) for answer in items(response.get("candidates"))]
     if fields.get("error") or (fields.get("status") and not answers) or not response:
         return failure_record(row, key, conversion)
+
     contents = [
         content_text(mapping(answer.get("content")).get("parts"), "")
         for answer in answers
     ]
-    texts = [text for text in contents if text is not None]
-    usage = mapping(response.get("usageMetadata"))
-    end = answers[0].get("finishReason") if answers else None
-    return answer_record(
-        row, key, conversion, texts, end, usage.get("candidatesTokenCount")
+    answer = BatchAnswer(
+        [text for text in contents if text is not None],
+        answers[0].get("finishReason") if answers else None,
+        mapping(response.get("usageMetadata")).get("candidatesTokenCount"),
     )
+    return answer_record(row, key, answer, conversion)
 
 
 GEMINI = record_kind(

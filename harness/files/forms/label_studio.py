@@ -5,7 +5,8 @@ Layout: https://labelstud.io/guide/export.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from harness.contracts import Parameters, Values
@@ -24,12 +25,9 @@ def _is_label_studio(fields: Parameters) -> bool:
         for name in ("annotations", "completions", "predictions")
         if isinstance(fields.get(name), list)
     ]
-    results = all(
-        isinstance(item, Mapping) and isinstance(item.get("result"), list)
-        for entry in lists
-        for item in entry
-    )
-    return isinstance(fields.get("data"), Mapping) and bool(lists) and results
+    if not lists or not isinstance(fields.get("data"), Mapping):
+        return False
+    return all(isinstance(mapping(item).get("result"), list) for item in chain(*lists))
 
 
 def _texts_by_field(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -37,54 +35,54 @@ def _texts_by_field(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for region in map(mapping, items(annotation.get("result"))):
         texts = mapping(region.get("value")).get("text")
-        texts = [texts] if isinstance(texts, str) else texts
+        if isinstance(texts, str):
+            texts = [texts]
         if isinstance(texts, list) and region.get("type", "textarea") == "textarea":
-            out.setdefault(str(region.get("from_name", "caption")), []).extend(
-                str(text) for text in texts if text is not None
-            )
+            name = str(region.get("from_name", "caption"))
+            out.setdefault(name, [])
+            out[name] += [str(text) for text in texts if text is not None]
     return out
 
 
 def _convert_label_studio(row: Record, conversion: Conversion) -> Values:
+    # Exports of early versions name the annotations completions.
     fields = row.fields
     annotations = [
         mapping(item)
         for item in items(fields.get("annotations", fields.get("completions")))
     ]
-    kept = [
+    valid = [
         item
         for item in annotations
         if not (item.get("was_cancelled") or item.get("skipped"))
     ]
-    predictions = [mapping(item) for item in items(fields.get("predictions"))]
+    if len(valid) < len(annotations):
+        conversion.left_out[CANCELLED] += len(annotations) - len(valid)
 
     # The captions of a model lie beside those of people, and are what candidates are
     # sought for.
-    sources = (
-        [_collect(predictions), _collect(kept)]
-        if conversion.role == "candidates"
-        else [_collect(kept)]
-    )
-    found = next(filter(None, sources), {})
-    if len(kept) < len(annotations):
-        conversion.left_out[CANCELLED] += len(annotations) - len(kept)
-    texts = choose_field(found, row, conversion)
+    by_field: dict[str, list[str]] = {}
+    if conversion.role == "candidates":
+        by_field = _collect(map(mapping, items(fields.get("predictions"))))
+    by_field = by_field or _collect(valid)
+    texts = choose_field(by_field, row, conversion)
     if not texts:
         conversion.left_out[WITHOUT_ANNOTATION] += 1
     return {
         **mapping(fields.get("data")),
         **fields,
-        **found,
+        **by_field,
         **conversion.captions(list_or_none(texts)),
     }
 
 
-def _collect(annotations: list[Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _collect(annotations: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return field -> the texts that some annotations have in it."""
+    by_field: dict[str, list[str]] = {}
     for annotation in annotations:
         for name, texts in _texts_by_field(annotation).items():
-            found.setdefault(name, []).extend(texts)
-    return found
+            by_field.setdefault(name, []).extend(texts)
+    return by_field
 
 
 LABEL_STUDIO = record_kind(

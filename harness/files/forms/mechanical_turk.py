@@ -26,6 +26,22 @@ REJECTED = "rejected assignments"
 _NUMBERED_ANSWER = re.compile(
     r"(?:caption|description|sentence|text|reference)s?[ _-]?\d+", re.IGNORECASE
 )
+"""Answers of one task for several captions."""
+_INPUT_IDS = (
+    "image_id",
+    "video_id",
+    "audio_id",
+    "id",
+    "image",
+    "video",
+    "audio",
+    "image_url",
+    "video_url",
+    "audio_url",
+    "file_name",
+    "url",
+)
+"""Usual names of the input that says what is described, in order of preference."""
 
 
 def _is_turk(fields: Parameters) -> bool:
@@ -33,46 +49,41 @@ def _is_turk(fields: Parameters) -> bool:
 
 
 def _convert_turk(row: Record, conversion: Conversion) -> Values | None:
+    # The page of Mechanical Turk adds a column Reject, for the requester to fill in.
     fields = row.fields
-    if (
-        str(fields.get("AssignmentStatus", "")).lower() == "rejected"
-        or str(fields.get("Reject") or "").strip()
-    ):
+    status = str(fields.get("AssignmentStatus", "")).lower()
+    if status == "rejected" or str(fields.get("Reject") or "").strip():
         conversion.left_out[REJECTED] += 1
         return None
-    answers = {
-        name.partition(".")[2]: value
-        for name, value in fields.items()
-        if name.startswith("Answer.")
-    }
-    answers = _task_answers(answers, row)
-    inputs = {
-        name.partition(".")[2]: value
-        for name, value in fields.items()
-        if name.startswith("Input.")
-    }
+
+    answers = _task_answers(_fields_below("Answer.", fields), row)
+    captions = single(_answers(answers, row, conversion))
+    inputs = _fields_below("Input.", fields)
     key = _input_id(inputs, fields)
+    return {**inputs, **fields, "id": key, **conversion.captions(captions)}
+
+
+def _fields_below(prefix: str, fields: Parameters) -> Values:
+    """Return the fields whose names have a prefix, without it."""
     return {
-        **inputs,
-        **fields,
-        "id": key,
-        **conversion.captions(single(_answers(answers, row, conversion))),
+        name.removeprefix(prefix): value
+        for name, value in fields.items()
+        if name.startswith(prefix)
     }
 
 
 def _task_answers(answers: Values, row: Record) -> Values:
-    """Return answers with the fields of the column ``taskAnswers``,
-    a list of one JSON object, in its place.
+    """Return answers with the fields of the column ``taskAnswers``, a list of one JSON
+    object, in its place.
     """
     text = answers.pop("taskAnswers", None)
     if not isinstance(text, str) or not text.strip():
         return answers
+
     value = decode_json(text.encode(), f"{row.where}: 'Answer.taskAnswers'")
-    found = mapping(value[0] if isinstance(value, list) and value else value)
-    return {
-        **answers,
-        **{name: item for name, item in found.items() if isinstance(item, str)},
-    }
+    fields = mapping(value[0] if isinstance(value, list) and value else value)
+    texts = {name: item for name, item in fields.items() if isinstance(item, str)}
+    return {**answers, **texts}
 
 
 def _answers(
@@ -82,40 +93,27 @@ def _answers(
     user's, or one of a usual name.
     """
     texts = {name: [str(value)] for name, value in answers.items()}
-    named = {
-        name: texts[name]
-        for name in answers
+    of_user = {
+        name: value
+        for name, value in texts.items()
         if f"Answer.{name}" in conversion.names or name in conversion.names
     }
     numbered = [name for name in texts if _NUMBERED_ANSWER.fullmatch(name)]
-    if len(numbered) > 1 and not named:
+    if len(numbered) > 1 and not of_user:
         return [texts[name][0] for name in numbered if texts[name][0]]
-    return choose_field(named or texts, row, conversion)
+    return choose_field(of_user or texts, row, conversion)
 
 
 def _input_id(inputs: Mapping[str, YamlValue], fields: Parameters) -> YamlValue:
-    """Return the id of an assignment: the only input, one of a usual name,
-    or the task (HIT).
+    """Return the id of an assignment: the only input, one of a usual name, or the task
+    (HIT).
     """
     if len(inputs) == 1:
         return next(iter(inputs.values()))
-    usual = (
-        "image_id",
-        "video_id",
-        "audio_id",
-        "id",
-        "image",
-        "video",
-        "audio",
-        "image_url",
-        "video_url",
-        "audio_url",
-        "file_name",
-        "url",
-    )
-    return next(
-        (inputs[name] for name in usual if inputs.get(name)), fields.get("HITId")
-    )
+    for name in _INPUT_IDS:
+        if inputs.get(name):
+            return inputs[name]
+    return fields.get("HITId")
 
 
 MECHANICAL_TURK = record_kind(

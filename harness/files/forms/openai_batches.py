@@ -1,5 +1,5 @@
-"""Form of the outputs of batches of OpenAI, and of servers that copy it (vLLM, SGLang and
-others).
+"""Form of the outputs of batches of OpenAI, and of servers that copy it (vLLM, SGLang
+and others).
 
 Layout: https://platform.openai.com/docs/guides/batch.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
-from harness.files.forms.batches import answer_record, failure_record
+from harness.files.forms.batches import BatchAnswer, answer_record, failure_record
 from harness.files.forms.form_kind import FormExample
 from harness.files.forms.messages import content_text
 from harness.files.forms.record_forms import (
@@ -23,26 +23,23 @@ from harness.files.forms.record_forms import (
 )
 from harness.files.records import Record
 
+_ANSWERS = ("response", "completion", "output", "result")
+"""Columns in which programs keep the answers of a server whole, beside ids of their
+own.
+"""
+
 
 def _is_openai(fields: Parameters) -> bool:
-    answered = "response" in fields and isinstance(
-        fields["response"], (Mapping, type(None))
-    )
     if "custom_id" not in fields:
-        return _has_choices(fields) or any(
-            _has_choices(mapping(fields.get(name))) for name in _ANSWERS
-        )
-    return (
-        "custom_id" in fields
-        and "result" not in fields
-        and (answered or "error" in fields or "body" in fields)
+        answers = [fields, *(mapping(fields.get(name)) for name in _ANSWERS)]
+        return any(map(_has_choices, answers))
+
+    # Batches of Anthropic have results.
+    response = fields.get("response", "")
+    is_answered = response is None or isinstance(response, Mapping)
+    return "result" not in fields and (
+        is_answered or "error" in fields or "body" in fields
     )
-
-
-_ANSWERS = ("response", "completion", "output", "result")
-"""Columns in which programs keep the answers of a server whole,
-beside ids of their own.
-"""
 
 
 def _has_choices(answer: Mapping[str, Any]) -> bool:
@@ -54,93 +51,76 @@ def _has_choices(answer: Mapping[str, Any]) -> bool:
 def _convert_openai(row: Record, conversion: Conversion) -> Values:
     if "custom_id" not in row.fields:
         return _convert_answer(row, conversion)
-    key = row.fields.get("custom_id")
     if "body" in row.fields and not has(row.fields, "response"):
         raise InputError(
             "is a request; expected the answers that the server wrote (the output "
             "file of the batch)",
             row.where,
         )
+
+    # Some servers write the body alone.
+    key = row.fields.get("custom_id")
     response = mapping(row.fields.get("response"))
     body = mapping(response.get("body", response))
     status = response.get("status_code", 200)
-    if (
-        row.fields.get("error")
-        or not body
-        or body.get("error")
-        or (isinstance(status, int) and status >= 400)
-    ):
+    is_refused = isinstance(status, int) and status >= 400
+    if row.fields.get("error") or not body or body.get("error") or is_refused:
         return failure_record(row, key, conversion)
 
-    usage = mapping(body.get("usage"))
-    if "output" in body:  # the responses API
-        texts = [
-            text
-            for item in items(body["output"])
-            if (text := _output_text(item)) is not None
-        ]
-        reason = mapping(body.get("incomplete_details")).get("reason")
-        end = (
-            "length" if reason == "max_output_tokens" else reason or body.get("status")
-        )
-        return answer_record(
-            row,
-            key,
-            conversion,
-            ["".join(texts)] if texts else [],
-            end,
-            usage.get("output_tokens"),
-        )
-    choices = [mapping(choice) for choice in items(body.get("choices"))]
-    texts = [text for choice in choices if (text := _choice_text(choice)) is not None]
-    end = choices[0].get("finish_reason") if choices else None
-    return answer_record(
-        row, key, conversion, texts, end, usage.get("completion_tokens")
-    )
+    answer = _answer_of_output(body) if "output" in body else _answer_of_choices(body)
+    return answer_record(row, key, answer, conversion)
 
 
 def _convert_answer(row: Record, conversion: Conversion) -> Values:
-    """Return the record of an answer that a program keeps with an id of its own;
-    the id of the answer is none.
+    """Return the record of an answer that a program keeps with an id of its own; the id
+    of the answer is none.
     """
     fields = dict(row.fields)
-    name = next(
-        (name for name in _ANSWERS if _has_choices(mapping(fields.get(name)))), None
-    )
-    body = mapping(fields.pop(name)) if name else fields
-    row = Record(row.where, fields)
+    for name in _ANSWERS:
+        if _has_choices(mapping(fields.get(name))):
+            answer = _answer_of_choices(mapping(fields.pop(name)))
+            key = fields.get("id")
+            return answer_record(Record(row.where, fields), key, answer, conversion)
+    return answer_record(row, None, _answer_of_choices(fields), conversion)
+
+
+def _answer_of_choices(body: Mapping[str, Any]) -> BatchAnswer:
+    """Return the answer of chat completions, or of plain ones."""
     choices = [mapping(choice) for choice in items(body.get("choices"))]
-    texts = [text for choice in choices if (text := _choice_text(choice)) is not None]
+    texts = [text for text in map(_choice_text, choices) if text is not None]
     end = choices[0].get("finish_reason") if choices else None
-    key = fields.get("id") if name else None
-    return answer_record(
-        row,
-        key,
-        conversion,
-        texts,
-        end,
-        mapping(body.get("usage")).get("completion_tokens"),
-    )
+    return BatchAnswer(texts, end, mapping(body.get("usage")).get("completion_tokens"))
+
+
+def _answer_of_output(body: Mapping[str, Any]) -> BatchAnswer:
+    """Return the answer of the responses API: the messages of its output are one
+    text.
+    """
+    pieces = [
+        text for text in map(_output_text, items(body["output"])) if text is not None
+    ]
+    reason = mapping(body.get("incomplete_details")).get("reason")
+    end = reason or body.get("status")
+    if reason == "max_output_tokens":
+        end = "length"  # as chat completions name it
+    tokens = mapping(body.get("usage")).get("output_tokens")
+    return BatchAnswer(["".join(pieces)] if pieces else [], end, tokens)
 
 
 def _choice_text(choice: Mapping[str, Any]) -> str | None:
     """Return the text of a choice of chat completions, or of plain completions."""
-    return (
-        choice["text"]
-        if isinstance(choice.get("text"), str)
-        else content_text(mapping(choice.get("message")).get("content"))
-    )
+    if isinstance(choice.get("text"), str):
+        return choice["text"]
+    return content_text(mapping(choice.get("message")).get("content"))
 
 
 def _output_text(item: object) -> str | None:
     """Return the text of a message in the output of the responses API; None for
     reasoning and calls of tools.
     """
-    return (
-        content_text(mapping(item).get("content"), "")
-        if mapping(item).get("type", "message") == "message"
-        else None
-    )
+    if mapping(item).get("type", "message") != "message":
+        return None
+    return content_text(mapping(item).get("content"), "")
 
 
 OPENAI = record_kind(

@@ -20,33 +20,32 @@ PIPELINE_COLUMNS = ("generated_text", "summary_text", "translation_text")
 
 
 def _pipeline_column(fields: YamlValue) -> str:
+    """Return the column of the answer of a record; empty for any other value."""
     if not isinstance(fields, dict):
         return ""
-    return next(
-        (
-            name
-            for name in PIPELINE_COLUMNS
-            if isinstance(fields.get(name), str) or is_conversation(fields.get(name))
-        ),
-        "",
-    )
+    for name in PIPELINE_COLUMNS:
+        if isinstance(fields.get(name), str) or is_conversation(fields.get(name)):
+            return name
+    return ""
 
 
 def _is_pipeline(sample: Sample) -> bool:
+    # A list of answers per input.
     document = sample.document
-    if (
-        isinstance(document, list)
-        and document
-        and all(isinstance(item, list) and item for item in document[:HEAD])
-    ):
-        return all(_pipeline_column(fields) for fields in chain(*document[:HEAD]))
+    if isinstance(document, list) and document:
+        head = document[:HEAD]
+        if all(isinstance(item, list) and item for item in head):
+            return all(_pipeline_column(fields) for fields in chain(*head))
+
     # One object per input: a record with an id and a text is a record of the usual
     # columns.
-    return bool(sample.records) and all(
-        (name := _pipeline_column(fields))
-        and (isinstance(fields[name], list) or not sample.id_columns(fields))
-        for fields in sample.records
-    )
+    for fields in sample.records:
+        name = _pipeline_column(fields)
+        if not name:
+            return False
+        if not isinstance(fields[name], list) and sample.id_columns(fields):
+            return False
+    return bool(sample.records)
 
 
 def _pipeline_text(fields: YamlValue, where: str) -> str | None:
@@ -56,11 +55,9 @@ def _pipeline_text(fields: YamlValue, where: str) -> str | None:
         raise InputError(
             f"found {kind(fields)}; expected an object with 'generated_text'", where
         )
-    return (
-        fields[name]
-        if isinstance(fields[name], str)
-        else last_answer(fields[name], where)
-    )
+    if isinstance(fields[name], str):
+        return fields[name]
+    return last_answer(fields[name], where)
 
 
 def _convert_answer(row: Record, conversion: Conversion) -> Values:
@@ -77,16 +74,13 @@ def _read_pipeline(sample: Sample) -> Form:
             where = f"{sample.location}: record {number}"
             if not isinstance(answers, list):
                 raise InputError(
-                    f"found {kind(answers)}; expected a list of the answers to one "
-                    "input",
+                    f"found {kind(answers)}; "
+                    "expected a list of the answers to one input",
                     where,
                 )
-            texts = [
-                text
-                for answer in answers
-                if (text := _pipeline_text(answer, where)) is not None
-            ]
-            yield Record(where, {sample.role: single(texts)})
+            texts = [_pipeline_text(answer, where) for answer in answers]
+            present = [text for text in texts if text is not None]
+            yield Record(where, {sample.role: single(present)})
 
     return Form("pipeline", rows(), numbered=True)
 
