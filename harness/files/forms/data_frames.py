@@ -59,8 +59,8 @@ def _has_ids(names: Iterable[str], sample: Sample) -> bool:
 
 
 def _is_columns(document: Parameters, sample: Sample) -> bool:
-    """Return True for column -> label -> value, the default: all columns have the labels
-    of the first.
+    """Return True for column -> label -> value, the default: all columns have the
+    labels of the first.
     """
     columns = list(document.values())
     if not all(isinstance(column, dict) and column for column in columns):
@@ -73,10 +73,10 @@ def _is_columns(document: Parameters, sample: Sample) -> bool:
 
     # One column alone may be captions by id below a key, which they are, or a record of
     # the id of that name.
-    is_other = next(iter(document)) in WRAPPERS[sample.role] or _has_captions(
-        labels, sample
-    )
-    return len(columns) > 1 or not is_other
+    if len(columns) > 1:
+        return True
+    is_wrapper = next(iter(document)) in WRAPPERS[sample.role]
+    return not is_wrapper and not _has_captions(labels, sample)
 
 
 def _is_index(document: Parameters, sample: Sample) -> bool:

@@ -24,15 +24,15 @@ OWN_IDS = ("image_id", "video_id", "audio_id", "question_id")
 
 
 def _convert_vlmevalkit(row: Record, conversion: Conversion) -> Values:
-    fields = row.fields
-    prediction = fields.get("prediction")
-    answer = (
-        {"references": fields["answer"]}
-        if "answer" in fields
-        else conversion.captions(prediction)
-    )
-    key = {} if any(name in fields for name in OWN_IDS) else {"id": fields.get("index")}
-    return {**fields, **key, "candidates": prediction, **answer}
+    values = dict(row.fields)
+    if not any(name in values for name in OWN_IDS):
+        values["id"] = values.get("index")
+    values["candidates"] = values.get("prediction")
+    if "answer" in values:
+        values["references"] = values["answer"]
+    else:
+        values |= conversion.captions(values.get("prediction"))
+    return values
 
 
 VLMEVALKIT = record_kind(
@@ -55,26 +55,26 @@ VLMEVALKIT = record_kind(
 
 
 def _is_swift(fields: Parameters) -> bool:
-    asked = is_conversation(fields.get("messages")) or has(fields, "query", "history")
-    return isinstance(fields.get("response"), str) and (
-        asked or has(fields, "response", "labels", "logprobs")
-    )
+    if not isinstance(fields.get("response"), str):
+        return False
+    has_turns = is_conversation(fields.get("messages"))
+    has_query = has(fields, "query", "history")
+    return has_turns or has_query or has(fields, "labels", "logprobs")
 
 
 def _convert_swift(row: Record, conversion: Conversion) -> Values:
-    fields = row.fields
-    labels = next(
-        (fields[name] for name in ("labels", "label") if fields.get(name)), None
-    )
-    image = next(iter(items(fields.get("images"))), None)
+    # The first image is the id where no column has one.
+    values = dict(row.fields)
+    image = next(iter(items(values.get("images"))), None)
     path = mapping(image).get("path", image)
-    media = {"image": path} if isinstance(path, str) and "image" not in fields else {}
-    answer = (
-        fields.get("response")
-        if conversion.role == "candidates" or labels is None
-        else labels
-    )
-    return {**fields, **media, **conversion.captions(answer)}
+    if isinstance(path, str):
+        values.setdefault("image", path)
+
+    # Without labels, a file of answers may be one of references.
+    answer = values.get("response")
+    if conversion.role == "references":
+        answer = values.get("labels") or values.get("label") or answer
+    return {**values, **conversion.captions(answer)}
 
 
 MS_SWIFT = record_kind(
@@ -114,12 +114,8 @@ MS_SWIFT = record_kind(
 
 
 def _convert_llama_factory(row: Record, conversion: Conversion) -> Values:
-    return {
-        **row.fields,
-        **conversion.captions(
-            row.fields.get("predict" if conversion.role == "candidates" else "label")
-        ),
-    }
+    column = "predict" if conversion.role == "candidates" else "label"
+    return {**row.fields, **conversion.captions(row.fields.get(column))}
 
 
 LLAMA_FACTORY = record_kind(

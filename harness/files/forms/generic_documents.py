@@ -1,4 +1,4 @@
-"""Generic forms: records with any columns, objects of ids, texts by position.
+"""Generic forms of JSON: records with any columns, objects of ids, texts by position.
 
 The names of the columns decide how they are read.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from harness.errors import InputError
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
-from harness.files.forms.json_shape import mapping_rows
+from harness.files.forms.json_shape import Shape, mapping_rows
 from harness.files.forms.sample import Sample
 from harness.files.records import Record, kind, list_items
 
@@ -22,32 +22,30 @@ def _is_shape(name: str) -> Callable[[Sample], bool]:
     return lambda sample: sample.container == "document" and sample.shape.name == name
 
 
-def _document(sample: Sample) -> None:
-    """Raise :class:`InputError` for NaN or Infinity in a document,
-    which captions hold none of.
+def _refuse_constants(sample: Sample) -> None:
+    """Raise :class:`InputError` for NaN or Infinity in a document, which captions hold
+    none of.
     """
     if sample.constants is not None:
         raise sample.constants
 
 
 def _read_mapping(sample: Sample) -> Form:
-    _document(sample)
+    _refuse_constants(sample)
     shape = sample.shape
-    value, location, key = (
-        (shape.value, shape.location, shape.key)
-        if shape.name == "mapping"
-        else (sample.document, sample.location, "")
-    )
-    if not isinstance(value, dict):
+    if shape.name != "mapping":  # the user names the form
+        shape = Shape("mapping", sample.document, sample.location)
+    if not isinstance(shape.value, dict):
         raise InputError(
-            f"found {kind(value)}; expected an object of ids with lists of captions",
+            f"found {kind(shape.value)}; "
+            "expected an object of ids with lists of captions",
             str(sample.path),
         )
-    return Form("mapping", mapping_rows(value, location), key=key)
+    return Form("mapping", mapping_rows(shape.value, shape.location), key=shape.key)
 
 
 def _read_list(sample: Sample) -> Form:
-    _document(sample)
+    _refuse_constants(sample)
     shape = sample.shape
     if shape.name != "list" or not isinstance(shape.value, list):
         return Form("json", list_items(shape.value, shape.location), key=shape.key)
@@ -59,17 +57,14 @@ def _read_list(sample: Sample) -> Form:
 
 
 def _read_json(sample: Sample) -> Form:
-    _document(sample)
-    return Form(
-        "json",
-        list_items(sample.shape.value, sample.shape.location),
-        key=sample.shape.key,
-    )
+    _refuse_constants(sample)
+    shape = sample.shape
+    return Form("json", list_items(shape.value, shape.location), key=shape.key)
 
 
 def _read_json_lines(sample: Sample) -> Form:
     if sample.container == "document":
-        _document(sample)
+        _refuse_constants(sample)
         return Form("jsonl", sample.rows() if sample.document else [])
     return Form("jsonl", sample.rows())
 

@@ -1,5 +1,5 @@
-"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval,
-logs of inspect.
+"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval, logs of
+inspect.
 """
 
 from __future__ import annotations
@@ -27,14 +27,9 @@ def is_lm_eval(fields: Parameters) -> bool:
 
 def _ids(prefix: str, document: object) -> tuple[str, ...]:
     """Return the id of a sample and the columns of ids of its document."""
-    return (
-        "id",
-        *(
-            f"{prefix}.{name}"
-            for name in FILE_ID_COLUMNS
-            if isinstance(mapping(document).get(name), (str, int))
-        ),
-    )
+    fields = mapping(document)
+    names = [n for n in FILE_ID_COLUMNS if isinstance(fields.get(n), (str, int))]
+    return ("id", *(f"{prefix}.{name}" for name in names))
 
 
 def _read_lm_eval(sample: Sample) -> Form:

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer
-from harness.files.forms.record_forms import Conversion, converted, single
+from harness.files.forms.record_forms import Conversion, convert_records, single
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 from harness.files.yaml_source import YamlValue
@@ -67,7 +67,7 @@ def _convert_answer(row: Record, conversion: Conversion) -> Values:
 def _read_pipeline(sample: Sample) -> Form:
     document = sample.document
     if not (isinstance(document, list) and document and isinstance(document[0], list)):
-        return converted(sample, "pipeline", _convert_answer)
+        return convert_records(sample, "pipeline", _convert_answer)
 
     def rows() -> Iterator[Record]:
         for number, answers in enumerate(document, 1):

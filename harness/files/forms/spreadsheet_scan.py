@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -26,20 +26,22 @@ something.
 """
 _CHUNK = 1 << 16
 _REFERENCE = re.compile(r"([A-Z]{1,4})(\d{1,9})")
+"""Name of a cell: the letters of its column and the number of its row."""
+_ODS_CELLS = ("table:table-cell", "table:covered-table-cell")
 
 
 @dataclass
 class Sheet:
-    """What a scan of a sheet found."""
+    """Extent and content of a sheet, as a scan of it found them."""
 
     rows: int = 0
     """Number of the last row with content."""
     columns: int = 0
+    """Number of the last column with content."""
     filled: int = 0
     """Number of cells with content."""
     bare_formula: str = ""
     """First cell with a formula and no stored value."""
-    _here: list[int] = field(default_factory=lambda: [0, 0])
 
     def add(self, row: int, column: int, rows: int = 1, columns: int = 1) -> None:
         """Count cells with content that begin in a row and a column."""
@@ -98,86 +100,105 @@ def _column_number(letters: str) -> int:
     return number
 
 
+class _XlsxCell:
+    """Cell of an Excel workbook, as far as its elements were read."""
+
+    def __init__(self, name: str, kind: str) -> None:
+        self.name = name
+        self.kind = kind
+        self.has_formula = False
+        self.has_value = False
+        self.in_value = False
+        """True between the beginning and the end of its value."""
+
+
+class _XlsxScan:
+    """Handlers of the elements of a sheet of an Excel workbook."""
+
+    def __init__(self) -> None:
+        self.sheet = Sheet()
+        self.row = 0
+        self.column = 0
+        self.cell = _XlsxCell("", "")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        tag = tag.rpartition(":")[2]
+        if tag == "row":
+            # A row without a number follows the one before.
+            number = attributes.get("r", "")
+            self.row = int(number) if number.isdecimal() else self.row + 1
+            self.column = 0
+        elif tag == "c":
+            self._start_cell(attributes)
+        elif tag == "f":
+            self.cell.has_formula = True
+        elif tag in ("v", "is"):
+            # Excel stores the empty text of a formula as an empty value of the type
+            # text.
+            self.cell.in_value = True
+            self.cell.has_value = self.cell.kind == "str"
+
+    def _start_cell(self, attributes: dict[str, str]) -> None:
+        # A cell without a name follows the one before.
+        match = _REFERENCE.fullmatch(attributes.get("r", ""))
+        if match:
+            self.row = int(match[2])
+            self.column = _column_number(match[1])
+        else:
+            self.row = max(1, self.row)
+            self.column += 1
+        name = attributes.get("r", f"row {self.row}")
+        self.cell = _XlsxCell(name, attributes.get("t", ""))
+
+    def text(self, data: str) -> None:
+        """Take the text of an element."""
+        if self.cell.in_value:
+            self.cell.has_value = True
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        tag = tag.rpartition(":")[2]
+        cell = self.cell
+        if tag in ("v", "is"):
+            cell.in_value = False
+        elif tag == "c":
+            if cell.has_formula and not cell.has_value:
+                self.sheet.bare_formula = self.sheet.bare_formula or cell.name
+            if cell.has_formula or cell.has_value:
+                self.sheet.add(self.row, self.column)
+
+
 def _scan_xlsx_sheet(archive: zipfile.ZipFile, name: str) -> Sheet:
     """Return extent, number of cells and the first formula without a value of a
     sheet.
     """
-    sheet = Sheet()
-    place = [0, 0]
-    cell: dict[str, Any] = {}
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        tag = tag.rpartition(":")[2]
-        if tag == "row":
-            number = attributes.get("r", "")
-            place[:] = [int(number) if number.isdecimal() else place[0] + 1, 0]
-        elif tag == "c":
-            match = _REFERENCE.fullmatch(attributes.get("r", ""))
-            place[:] = (
-                [int(match[2]), _column_number(match[1])]
-                if match
-                else [max(1, place[0]), place[1] + 1]
-            )
-            cell.clear()
-            cell.update(
-                name=attributes.get("r", f"row {place[0]}"),
-                kind=attributes.get("t", ""),
-                formula=False,
-                value=False,
-                inside="",
-            )
-        elif tag == "f":
-            cell["formula"] = True
-        elif tag in ("v", "is"):
-            cell["inside"] = tag
-            # Excel stores the empty text of a formula as an empty value of the type
-            # text.
-            cell["value"] = cell.get("kind") == "str"
-
-    def text(data: str) -> None:
-        if cell.get("inside"):
-            cell["value"] = True
-
-    def end(tag: str) -> None:
-        tag = tag.rpartition(":")[2]
-        if tag in ("v", "is"):
-            cell["inside"] = ""
-        elif tag == "c":
-            if cell["formula"] and not cell["value"]:
-                sheet.bare_formula = sheet.bare_formula or cell["name"]
-            if cell["formula"] or cell["value"]:
-                sheet.add(*place)
-
-    _parse(archive, name, start, end, text)
-    return sheet
+    scan = _XlsxScan()
+    _parse(archive, name, scan.start, scan.end, scan.text)
+    return scan.sheet
 
 
 def _xlsx_members(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return sheet -> member of the archive."""
     sheets: dict[str, str] = {}
+    """Sheet -> id of its relationship."""
     targets: dict[str, str] = {}
+    """Id of a relationship -> what it points to."""
 
-    def sheet(tag: str, attributes: dict[str, str]) -> None:
+    def add_sheet(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "sheet":
-            relation = next(
-                (
-                    value
-                    for key, value in attributes.items()
-                    if key.rpartition(":")[2] == "id"
-                ),
-                "",
-            )
-            sheets[attributes.get("name", "")] = relation
+            ids = [v for key, v in attributes.items() if key.rpartition(":")[2] == "id"]
+            sheets[attributes.get("name", "")] = ids[0] if ids else ""
 
-    def relation(tag: str, attributes: dict[str, str]) -> None:
+    def add_target(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "Relationship":
             targets[attributes.get("Id", "")] = attributes.get("Target", "")
 
     names = set(archive.namelist())
     if "xl/workbook.xml" in names:
-        _parse(archive, "xl/workbook.xml", sheet)
+        _parse(archive, "xl/workbook.xml", add_sheet)
     if "xl/_rels/workbook.xml.rels" in names:
-        _parse(archive, "xl/_rels/workbook.xml.rels", relation)
+        _parse(archive, "xl/_rels/workbook.xml.rels", add_target)
     members = {name: _member(targets.get(key, "")) for name, key in sheets.items()}
     return {name: member for name, member in members.items() if member in names}
 
@@ -187,95 +208,99 @@ def _member(target: str) -> str:
     return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
 
 
+class _OdsScan:
+    """Handlers of the elements of the content of an OpenDocument spreadsheet.
+
+    Rows and cells stand for as many as they are repeated; the next one begins behind
+    them.
+    """
+
+    def __init__(self) -> None:
+        self.sheets: dict[str, Sheet] = {}
+        self.sheet: Sheet | None = None
+        self.row = 0
+        self.rows = 1
+        """Number of rows that the current one stands for."""
+        self.column = 0
+        self.columns = 1
+        """Number of cells that the current one stands for."""
+        self.in_paragraph = False
+        self.has_text = False
+        self.has_formula = False
+        self.has_value = False
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element."""
+        if tag == "table:table":
+            self.sheet = Sheet()
+            self.sheets[attributes.get("table:name", "")] = self.sheet
+            self.row = 0
+            self.rows = 0
+        elif tag == "table:table-row":
+            self.row = (self.row + self.rows) or 1
+            self.rows = _repetitions(attributes, "rows")
+            self.column = 1
+            self.columns = 0
+        elif tag in _ODS_CELLS:
+            self._start_cell(attributes)
+        elif tag == "text:p":
+            self.in_paragraph = True
+
+    def _start_cell(self, attributes: dict[str, str]) -> None:
+        self.column += self.columns
+        self.columns = _repetitions(attributes, "columns")
+        self.has_text = False
+        self.has_formula = "table:formula" in attributes
+
+        # A text is stored as paragraphs: its type alone is no value of a formula.
+        is_stored = any(
+            key.startswith("office:") and key.endswith("value") for key in attributes
+        )
+        is_string = attributes.get("office:value-type") == "string"
+        self.has_value = is_stored or (is_string and not self.has_formula)
+
+    def text(self, data: str) -> None:
+        """Take the text of an element."""
+        self.has_text = self.has_text or self.in_paragraph
+
+    def end(self, tag: str) -> None:
+        """End an element."""
+        if tag == "text:p":
+            self.in_paragraph = False
+        elif tag in _ODS_CELLS and self.sheet is not None:
+            has_result = self.has_value or self.has_text
+            if self.has_formula and not has_result:
+                name = f"{_letters(self.column)}{self.row}"
+                self.sheet.bare_formula = self.sheet.bare_formula or name
+            if self.has_formula or has_result:
+                self.sheet.add(self.row, self.column, self.rows, self.columns)
+
+
+def _repetitions(attributes: dict[str, str], name: str) -> int:
+    """Return how often a row or cell is repeated."""
+    number = attributes.get(f"table:number-{name}-repeated", "1")
+    return int(number) if number.isdecimal() else 1
+
+
 def _scan_ods(archive: zipfile.ZipFile) -> dict[str, Sheet]:
     """Return sheet -> what a scan of it found."""
-    sheets: dict[str, Sheet] = {}
-    current = {
-        "name": "",
-        "row": 0,
-        "rows": 1,
-        "column": 0,
-        "columns": 1,
-        "paragraph": False,
-        "text": False,
-        "formula": False,
-        "value": False,
-    }
-
-    def repeated(attributes: dict[str, str], name: str) -> int:
-        number = attributes.get(f"table:number-{name}-repeated", "1")
-        return int(number) if number.isdecimal() else 1
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        if tag == "table:table":
-            current.update(name=attributes.get("table:name", ""), row=0, rows=0)
-            sheets[str(current["name"])] = Sheet()
-        elif tag == "table:table-row":
-            current.update(
-                row=current["row"] + current["rows"],
-                rows=repeated(attributes, "rows"),
-                column=1,
-                columns=0,
-            )
-            current["row"] = current["row"] or 1
-        elif tag in ("table:table-cell", "table:covered-table-cell"):
-            current.update(
-                column=current["column"] + current["columns"],
-                columns=repeated(attributes, "columns"),
-                text=False,
-            )
-            current["formula"] = "table:formula" in attributes
-            stored = any(
-                key.startswith("office:") and key.endswith("value")
-                for key in attributes
-            )
-            current["value"] = stored or (
-                attributes.get("office:value-type") == "string"
-                and not current["formula"]
-            )
-        elif tag == "text:p":
-            current["paragraph"] = True
-
-    def text(data: str) -> None:
-        current["text"] = current["text"] or current["paragraph"]
-
-    def end(tag: str) -> None:
-        if tag == "text:p":
-            current["paragraph"] = False
-        elif (
-            tag in ("table:table-cell", "table:covered-table-cell")
-            and current["name"] in sheets
-        ):
-            sheet = sheets[str(current["name"])]
-            if current["formula"] and not (current["value"] or current["text"]):
-                sheet.bare_formula = (
-                    sheet.bare_formula
-                    or f"{_letters(int(current['column']))}{current['row']}"
-                )
-            if current["formula"] or current["value"] or current["text"]:
-                sheet.add(
-                    int(current["row"]),
-                    int(current["column"]),
-                    int(current["rows"]),
-                    int(current["columns"]),
-                )
-
-    _parse(archive, "content.xml", start, end, text)
-    return sheets
+    scan = _OdsScan()
+    _parse(archive, "content.xml", scan.start, scan.end, scan.text)
+    return scan.sheets
 
 
 def _letters(number: int) -> str:
     """Return the letters of a column from its number from 1."""
     text = ""
     while number:
-        number, rest = divmod(number - 1, 26)
-        text = chr(65 + rest) + text
+        number, letter = divmod(number - 1, 26)
+        text = chr(65 + letter) + text
     return text
 
 
 def scan_sheets(path: Path) -> dict[str, Sheet]:
-    """Return sheet -> what a scan of it found;
-    raise :class:`InputError` for an archive that expands too much.
+    """Return sheet -> what a scan of it found; raise :class:`InputError` for an archive
+    that expands too much.
     """
     with readable(path, "spreadsheet"), zipfile.ZipFile(path) as archive:
         _check_size(path, archive)
@@ -302,6 +327,7 @@ def check_sheet(sheet: Sheet, name: str, path: Path) -> None:
             f"found {sheet.columns:,} columns; a table has at most {MOST_COLUMNS:,}",
             where,
         )
+
     extent = sheet.rows * sheet.columns
     if extent > max(UNCHECKED_CELLS, MOST_EMPTY * sheet.filled):
         last = f"{_letters(sheet.columns)}{sheet.rows}"
@@ -311,6 +337,7 @@ def check_sheet(sheet: Sheet, name: str, path: Path) -> None:
             "save the table as CSV (UTF-8)",
             where,
         )
+
     if sheet.bare_formula:
         raise InputError(
             f"cell {sheet.bare_formula} has a formula without a stored value; "

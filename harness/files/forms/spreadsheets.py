@@ -1,16 +1,13 @@
 """Forms of spreadsheets: Excel workbooks (``.xlsx``) and OpenDocument (``.ods``).
 
-Values alone are read, as text, with a header row.
-
-A workbook is a zip archive of XML, which a small file can blow up: by its compression,
-by a cell far away from all others, by repeated cells. The archive is scanned before it
-is read, for its size, for the extent of its sheets, and for formulas without a stored
-value.
+Values alone are read, as text, with a header row, after a scan of the archive
+(:mod:`harness.files.forms.spreadsheet_scan`).
 """
 
 from __future__ import annotations
 
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,8 +22,8 @@ EXTRA = "spreadsheets"
 
 
 def spreadsheet_kind(path: Path) -> str:
-    """Return ``xlsx`` or ``ods`` for a zip archive that is a spreadsheet;
-    empty for another one.
+    """Return ``xlsx`` or ``ods`` for a zip archive that is a spreadsheet; empty for
+    another one.
     """
     with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
@@ -45,8 +42,8 @@ def spreadsheet_kind(path: Path) -> str:
 
 
 def choose_sheet(path: Path, part: str) -> str:
-    """Return the sheet of a workbook that is read: the one that the user names,
-    or the only one with content.
+    """Return the sheet of a workbook that is read: the one that the user names, or the
+    only one with content.
 
     Raises
     ------
@@ -65,20 +62,20 @@ def choose_sheet(path: Path, part: str) -> str:
     if not part and not filled:
         raise InputError("the spreadsheet is empty", str(path))
     if not part and len(filled) > 1:
-        named = quote_list(filled, 10)
         raise InputError(
-            f"has {len(filled)} sheets with content: {named}; name one of them: "
-            f"'{path}#{filled[0]}'",
+            f"has {len(filled)} sheets with content: {quote_list(filled, 10)}; "
+            f"name one of them: '{path}#{filled[0]}'",
             str(path),
         )
-    chosen = part or filled[0]
-    check_sheet(sheets[chosen], chosen, path)
-    return chosen
+
+    name = part or filled[0]
+    check_sheet(sheets[name], name, path)
+    return name
 
 
 def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
-    """Yield the rows of a sheet below its header, all values as text;
-    an empty cell is an empty text.
+    """Yield the rows of a sheet below its header, all values as text; an empty cell is
+    an empty text.
 
     Raises
     ------
@@ -95,23 +92,24 @@ def spreadsheet_rows(path: Path, part: str = "") -> Iterator[Record]:
     )
     name = choose_sheet(path, part)
     where = f"{path}: sheet '{name}'"
+    errors = (
+        python_calamine.CalamineError,
+        python_calamine.PasswordError,
+        python_calamine.ZipError,
+        python_calamine.XmlError,
+    )
     with readable(path, "spreadsheet"):
         try:
             with path.open("rb") as file:
-                sheet = python_calamine.CalamineWorkbook.from_filelike(
-                    file
-                ).get_sheet_by_name(name)
+                book = python_calamine.CalamineWorkbook.from_filelike(file)
+                sheet = book.get_sheet_by_name(name)
             cells = sheet.to_python(skip_empty_area=True)
             first = sheet.start[0] + 1 if sheet.start else 1
-        except (
-            python_calamine.CalamineError,
-            python_calamine.PasswordError,
-            python_calamine.ZipError,
-            python_calamine.XmlError,
-        ) as error:
+        except errors as error:
             raise InputError(
                 f"not a complete spreadsheet ({error})", str(path)
             ) from error
+
     if not cells:
         raise InputError("the sheet is empty; expected a header row and rows", where)
     header = [_cell_text(cell).strip() for cell in cells[0]]
@@ -133,16 +131,11 @@ def _columns(
         for position, name in enumerate(header)
         if name or any(row[position] not in ("", None) for row in cells[1:])
     ]
-    names = [header[position] for position in filled]
-    twice = (
-        next((name for name in names if names.count(name) > 1), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice == "":
-        raise InputError("two columns have no name in the header row", where)
-    if twice is not None:
-        raise InputError(f"the column '{twice}' occurs twice", where)
+    for name, count in Counter(header[position] for position in filled).items():
+        if count > 1 and not name:
+            raise InputError("two columns have no name in the header row", where)
+        if count > 1:
+            raise InputError(f"the column '{name}' occurs twice", where)
     return filled
 
 
