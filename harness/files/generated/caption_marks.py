@@ -17,11 +17,13 @@ _UNKNOWN_WORD = late_pattern(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![
 class MarkKind:
     """A kind of mark, as it is looked for."""
 
-    kind: str
+    name: str
     triggers: tuple[str, ...]
+    """Lower-case texts, one of which stands in every text with such a mark."""
     find: Callable[[str], list[str] | None]
     """Returns the signs of a text, None without any."""
     strip: Callable[[str], str] = str
+    """Returns a text without the mark."""
 
 
 def _finder(
@@ -46,31 +48,29 @@ MARK_KINDS = (
 
 
 def caption_marks(text: str) -> list[tuple[str, list[str]]]:
-    """Return the kinds of marks of a caption, each with what was found,
-    from the outside.
+    """Return the kinds of marks of a caption, each with what was found, from the
+    outside.
 
     >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
     [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
     """
     lowered = text.lower()
-    return marks_of(
-        text,
-        [
-            look
-            for look in MARK_KINDS
-            if any(trigger in lowered for trigger in look.triggers)
-        ],
-    )
+    possible = [
+        kind
+        for kind in MARK_KINDS
+        if any(trigger in lowered for trigger in kind.triggers)
+    ]
+    return marks_of(text, possible)
 
 
-def marks_of(text: str, looks: Sequence[MarkKind]) -> list[tuple[str, list[str]]]:
+def marks_of(text: str, kinds: Sequence[MarkKind]) -> list[tuple[str, list[str]]]:
     """Return the marks of a caption among some kinds; what stands within thinking, for
     example, is none of the caption.
     """
     marks: list[tuple[str, list[str]]] = []
-    for look in looks:
-        signs = look.find(text)
+    for kind in kinds:
+        signs = kind.find(text)
         if signs is not None:
-            marks.append((look.kind, signs))
-            text = look.strip(text)
+            marks.append((kind.name, signs))
+            text = kind.strip(text)
     return marks
