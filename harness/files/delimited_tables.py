@@ -125,18 +125,18 @@ def _read_header(text: IO[str], path: Path) -> _Header:
 
     # Spreadsheets write empty columns behind a table; a single column without a name
     # stays one.
-    named = len(cells)
-    while named > 2 and cells[named - 1] == cells[named - 2] == "":
-        named -= 1
-    if named < len(cells):
-        named -= 1
+    n_names = len(cells)
+    while n_names > 2 and cells[n_names - 1] == cells[n_names - 2] == "":
+        n_names -= 1
+    if n_names < len(cells):
+        n_names -= 1
 
     if not cells:
         raise InputError(
             "the file is empty; expected a header line and rows", str(path)
         )
     check_columns(path, len(cells))
-    names = cells[:named]
+    names = cells[:n_names]
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError(f"the column '{name}' occurs twice", f"{path}:{line}")

@@ -99,8 +99,8 @@ def _find_spans(
         return None
 
     # Where one has no time, the list is no list of events.
-    found = [span for span in spans if span is not None]
-    return found if len(found) == len(spans) else None
+    complete = [span for span in spans if span is not None]
+    return complete if len(complete) == len(spans) else None
 
 
 def _span(value: YamlValue) -> tuple[YamlValue, YamlValue] | None:

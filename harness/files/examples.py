@@ -25,7 +25,7 @@ class _Group:
     references: list[str]
     single: bool
     """True when each row holds one caption, so that more rows of the id may follow."""
-    kept: bool
+    is_scored: bool
     """False while all references were marked as not to be scored."""
     media: str | None
     source: str | None
@@ -116,13 +116,13 @@ class RowReader:
 
     def _add(self, groups: dict[str, _Group], key: str, row: Record) -> None:
         """Add the references of a row to those of its id."""
-        references, single, kept = self._references(row)
+        references, single, is_scored = self._references(row)
         group = groups.get(key)
         if group is None:
-            groups[key] = self._group(row, references, single, kept)
+            groups[key] = self._group(row, references, single, is_scored)
         elif group.single and single:
             group.references.extend(references)
-            group.kept = group.kept or kept
+            group.is_scored = group.is_scored or is_scored
         else:
             self._check_repeated(
                 key, row, group.location, hash(tuple(group.references))
@@ -141,7 +141,7 @@ class RowReader:
 
     def _references(self, row: Record) -> tuple[list[str], bool, bool]:
         """Return the references of a row, whether it holds one caption of an example
-        that may have more, and whether any is kept.
+        that may have more, and whether any is scored.
         """
         first = self.columns.captions[0]
         others = self.columns.captions[1:]
@@ -207,7 +207,7 @@ class RowReader:
         return texts
 
     def _group(
-        self, row: Record, references: list[str], single: bool, kept: bool
+        self, row: Record, references: list[str], single: bool, is_scored: bool
     ) -> _Group:
         columns = self.columns
         fields = row.fields
@@ -220,7 +220,7 @@ class RowReader:
             row.where,
             references,
             single,
-            kept,
+            is_scored,
             with_root(media, self.media_root),
             source,
             meta,
@@ -234,7 +234,7 @@ class RowReader:
     def _make_examples(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
         """Yield the examples of complete groups."""
         for key, group in groups.items():
-            if not group.references and not group.kept:
+            if not group.references and not group.is_scored:
                 self.left_out["items without other references"] += 1
                 continue
             if not group.references and not self.absent:

@@ -158,29 +158,29 @@ class _TableHead:
                 names += self._matching_columns(str(name))
             return tuple(names), ()
 
-        found = find_caption_columns(self.records, "references")
-        if found is None:
+        columns = find_caption_columns(self.records, "references")
+        if columns is None:
             raise InputError(
                 f"no column of captions; found {_quote_names(self.present)} (name it "
                 "with columns: {references: ...})",
                 self.location,
                 parameter="columns",
             )
-        return found.names, found.others
+        return columns.names, columns.others
 
     def id_column(self, usual: Sequence[str]) -> str | None:
         """Return the column of the ids; None for rows that are numbered."""
         if "id" in self.columns:
             return self.find_column("id", usual)
-        found = id_columns(self.records[0], usual) if self.records else []
-        if not found:
+        columns = id_columns(self.records[0], usual) if self.records else []
+        if not columns:
             advice = "name it with columns: {id: ...}, or {id: null} numbers the rows"
             raise InputError(
                 f"no column of ids; found {_quote_names(self.present)} ({advice})",
                 self.location,
                 parameter="columns",
             )
-        return found[0]
+        return columns[0]
 
     def find_column(self, key: str, usual: Sequence[str]) -> str | None:
         """Return the first present column of those under ``key``, or of the usual ones

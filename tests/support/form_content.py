@@ -1,4 +1,4 @@
-"""Content of files of several forms, for tests, and the captions that are read of it."""
+"""Content of files of several forms, for tests, and the captions read of it."""
 
 from __future__ import annotations
 

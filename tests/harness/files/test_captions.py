@@ -201,7 +201,8 @@ def test_ids_are_matched_in_the_order_of_the_references():
     many = {str(k): 1 for k in range(500)}
     with pytest.raises(
         InputError,
-        match=r"500 ids have no references: '0', '1', '2', \.\.\. \(allow_unknown: true",
+        match=r"500 ids have no references: '0', '1', '2', \.\.\. "
+        r"\(allow_unknown: true",
     ):
         matched_ids(many, {"a": 1}, allow_missing=False, allow_unknown=False)
 

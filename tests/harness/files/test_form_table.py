@@ -1,5 +1,5 @@
-"""The table of forms: each form in two layouts of its kind,
-and what all forms have in common.
+"""The table of forms: each form in two layouts of its kind, and what all forms have in
+common.
 """
 
 from __future__ import annotations
@@ -16,13 +16,6 @@ from harness.files.forms import FORM_TABLE, Sample, existing_captions, read_form
 from tests.support.form_content import BOTH, captions, gemini, lines, message_of, task
 
 BY_POSITION = {None: ["a dog", "a cat"]}
-
-
-def zstandard_bytes(data):
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
 
 
 CASES = [
@@ -419,6 +412,13 @@ CASES = [
 ]
 
 
+def zstandard_bytes(data):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     CASES,
@@ -569,14 +569,11 @@ def test_mistakes_of_forms_are_one_line(tmp_path, content, message):
     )
     with pytest.raises(InputError, match=message) as caught:
         list(read_form(tmp_path / "f", "candidates").rows)
-    assert str(caught.value).startswith(str(tmp_path / "f")) and "\n" not in str(
-        caught.value
-    )
+    text = str(caught.value)
+    assert text.startswith(str(tmp_path / "f")) and "\n" not in text
 
 
-def test_a_file_that_fits_two_forms_is_refused_with_both_and_read_as_the_one_that_is_named(
-    tmp_path,
-):
+def test_a_file_that_fits_two_forms_is_refused_unless_one_is_named(tmp_path):
     both = {
         "id": 1,
         "messages": [{"role": "assistant", "content": "a dog"}],
