@@ -128,9 +128,8 @@ def test_every_file_of_the_cache_is_in_the_table():
         for path in sources
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert {path.as_posix() for path in found if "build" not in path.parts} == set(
-        MODULES
-    )
+    names = {path.as_posix() for path in found if "build" not in path.parts}
+    assert names == set(MODULES)
     for row in (row for rows in MODULES.values() for row in rows):
         assert f"| `{row}`" in TABLE
 

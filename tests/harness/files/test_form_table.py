@@ -617,11 +617,13 @@ def test_files_that_only_look_like_a_specific_form(tmp_path):
         "txt": "vid_1_5 a dog\na cat",
         "list": [["1", "a dog"], ["2", "a cat"]],
     }
+
     for name, content in looks.items():
         (tmp_path / "f").write_text(
             content if isinstance(content, str) else json.dumps(content)
         )
         assert read_form(tmp_path / "f", "candidates").name == name
+
     for text in ("1\na dog\n00:00 --> x\n", "10\n20\n", "WEBVTTX\n"):
         (tmp_path / "f").write_text(text)
         assert read_form(tmp_path / "f", "candidates").name == "txt"
@@ -637,23 +639,13 @@ def test_captions_that_look_like_paths_and_numbers_are_texts(tmp_path):
 
 
 def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
-    (tmp_path / "f").write_text(
-        lines(
-            *(
-                {"prompt": "?", "predict": text, "label": "x", "key": k}
-                for k, text in BOTH.items()
-            )
-        )
-    )
+    answer = {"prompt": "?", "label": "x"}
+    records = [{**answer, "predict": text, "key": k} for k, text in BOTH.items()]
+    (tmp_path / "f").write_text(lines(*records))
     assert not read_form(tmp_path / "f", "candidates", ["predict"]).numbered
-    (tmp_path / "f").write_text(
-        lines(
-            *(
-                {"prompt": "?", "predict": text, "label": "x", "n": k}
-                for k, text in BOTH.items()
-            )
-        )
-    )
+
+    records = [{**answer, "predict": text, "n": k} for k, text in BOTH.items()]
+    (tmp_path / "f").write_text(lines(*records))
     assert read_form(tmp_path / "f", "candidates", ["predict"]).numbered
     form = read_form(tmp_path / "f", "candidates", ["n", "predict"])
     assert (form.numbered, form.ids) == (False, ("n",))
@@ -661,6 +653,5 @@ def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
 
 def test_every_form_has_a_name_of_its_own_and_the_generic_ones_are_last():
     assert len({form.name for form in FORM_TABLE}) == len(FORM_TABLE)
-    assert [form.generic for form in FORM_TABLE] == sorted(
-        form.generic for form in FORM_TABLE
-    )
+    generic = [form.generic for form in FORM_TABLE]
+    assert generic == sorted(generic)

@@ -16,8 +16,8 @@ NAN = float("nan")
 
 
 def test_nan_is_read_in_logs_alone(tmp_path):
-    """Python's json writes the constant for a sample without a score;
-    in captions it is no JSON.
+    """Python's json writes the constant for a sample without a score; in captions it is
+    no JSON.
     """
     logs = {
         "s.jsonl": [
@@ -32,12 +32,12 @@ def test_nan_is_read_in_logs_alone(tmp_path):
         ],
         "c.jsonl": [{"id": k, "caption": "x", "acc": NAN} for k in range(2)],
     }
+
     for name, rows in logs.items():
-        (tmp_path / name).write_text(
-            "\n".join(
-                json.dumps(row, indent=1 if name == "l.json" else None) for row in rows
-            )
-        )
+        indent = 1 if name == "l.json" else None
+        text = "\n".join(json.dumps(row, indent=indent) for row in rows)
+        (tmp_path / name).write_text(text)
+
     for name, form in (
         ("s.jsonl", "lm-eval"),
         ("one.json", "lm-eval"),
@@ -45,9 +45,9 @@ def test_nan_is_read_in_logs_alone(tmp_path):
     ):
         for given in (None, form):
             read = read_form(tmp_path / name, "candidates", form=given)
-            assert read.name == form and next(iter(read.rows)).fields["candidates"] == [
-                "x"
-            ]
+            first = next(iter(read.rows))
+            assert (read.name, first.fields["candidates"]) == (form, ["x"])
+
     with pytest.raises(InputError, match="found NaN; JSON numbers are finite"):
         list(read_form(tmp_path / "c.jsonl", "candidates").rows)
 
@@ -130,13 +130,16 @@ def test_an_archive_with_zstandard(tmp_path):
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(content)
+
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("samples/b_epoch_1.json", sink.getvalue().to_pybytes())
+
     data = bytearray(path.read_bytes())
     for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         place = data.index(mark) + offset
         data[place : place + 2] = (93).to_bytes(2, "little")
     path.write_bytes(data)
+
     assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [
         ["a dog"]
     ]

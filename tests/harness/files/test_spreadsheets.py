@@ -57,6 +57,7 @@ def test_a_sheet_of_several_is_named_after_the_path(tmp_path):
         "the second": [["id", "caption"], [1, "b"]],
         "empty": [],
     }
+
     for path in (
         write_xlsx(tmp_path / "a.xlsx", sheets),
         write_ods(
@@ -72,6 +73,7 @@ def test_a_sheet_of_several_is_named_after_the_path(tmp_path):
         assert rows(f"{path}#the second") == [{"id": "1", "caption": "b"}]
         assert message(f"{path}#secnd").startswith(f"{path}: no sheet 'secnd'")
         assert "the sheet is empty" in message(f"{path}#empty")
+
     one = write_xlsx(
         tmp_path / "b.xlsx", {"empty": [], "full": [["id", "caption"], [1, "a"]]}
     )

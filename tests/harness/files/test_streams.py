@@ -151,25 +151,19 @@ def test_arrays_may_be_constant_but_not_huge(tmp_path, monkeypatch):
 )
 def test_a_pipe_is_an_input_file_of_any_form(tmp_path, content, capsys):
     (tmp_path / "refs.jsonl").write_bytes(RECORD)
+
     reading, writing = os.pipe()
     with open(writing, "wb") as file:
         file.write(content)
     try:
+        references = str(tmp_path / "refs.jsonl")
+        candidates = f"/dev/fd/{reading}"
         assert (
-            main(
-                [
-                    "score",
-                    f"/dev/fd/{reading}",
-                    "--references",
-                    str(tmp_path / "refs.jsonl"),
-                    "-m",
-                    "bleu1",
-                ]
-            )
-            == 0
+            main(["score", candidates, "--references", references, "-m", "bleu1"]) == 0
         )
     finally:
         os.close(reading)
+
     assert f"│ {reading} " in capsys.readouterr().out
 
 

@@ -88,9 +88,9 @@ def test_archives_that_expand_too_much_are_refused(tmp_path):
     path = write_xlsx(
         tmp_path / "a.xlsx", {"S": [["id", "caption"], [1, "a" * (20 << 20)]]}
     )
-    assert "bytes of the spreadsheet expand to 20," in message(
-        path
-    ) and "save it as CSV (UTF-8)" in message(path)
+    text = message(path)
+    assert "bytes of the spreadsheet expand to 20," in text
+    assert "save it as CSV (UTF-8)" in text
 
 
 def test_entities_that_grow_are_refused(tmp_path):
