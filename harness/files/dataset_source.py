@@ -259,6 +259,7 @@ class DatasetSource:
         text = _reason(error)
         endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
         page = f"{endpoint}/datasets/{self.path}"
+
         if "GatedRepoError" in names or "gated dataset" in text:
             message = (
                 f"is a gated data set of the hub: accept its terms on {page}, "

@@ -209,21 +209,22 @@ class RowReader:
     def _group(
         self, row: Record, references: list[str], single: bool, is_scored: bool
     ) -> _Group:
+        """Return the group of an id that begins with a row."""
         columns = self.columns
         fields = row.fields
         media = fields.get(columns.media) if columns.media else None
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue
             source = "\n".join(map(str, source))
-        meta = {name: value for name, value in fields.items() if name not in self._used}
+
         return _Group(
             row.where,
             references,
             single,
             is_scored,
-            with_root(media, self.media_root),
-            source,
-            meta,
+            media=with_root(media, self.media_root),
+            source=source,
+            meta={n: value for n, value in fields.items() if n not in self._used},
         )
 
     @cached_property

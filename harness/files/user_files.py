@@ -54,29 +54,27 @@ def existing(path: str | Path, what: str = "file", *, parameter: str = "path") -
             parameter=parameter,
             value=path,
         )
+
+    text = str(path)
     file = user_path(path)
     if not _is_possible(file):
         raise InputError(
             f"is no possible path of a {what}",
-            str(path)[:200],
+            text[:200],
             parameter=parameter,
-            value=str(path),
+            value=text,
         )
     if file.is_dir():
         raise InputError(
-            f"is a folder; expected a {what}",
-            str(path),
-            parameter=parameter,
-            value=str(path),
+            f"is a folder; expected a {what}", text, parameter=parameter, value=text
         )
+
     if file.is_fifo():
         return spool_pipe(file)
     if not file.is_file():
         nearest = nearest_beside(file)
         hint = f"; did you mean '{nearest}'?" if nearest else ""
-        raise InputError(
-            f"no such {what}{hint}", str(path), parameter=parameter, value=str(path)
-        )
+        raise InputError(f"no such {what}{hint}", text, parameter=parameter, value=text)
     return file
 
 

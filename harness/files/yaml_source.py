@@ -125,6 +125,8 @@ def load(
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
+
+        # Bounded before it is decoded: the file may be of any size.
         if len(data) > MAX_BYTES:
             raise InputError(
                 f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name

@@ -24,17 +24,6 @@ from harness.files.forms.text import (
 )
 from harness.files.records import Record
 
-PARQUET = FormKind(
-    "parquet",
-    "Parquet",
-    lambda sample: sample.container == "parquet",
-    lambda sample: Form("parquet", sample.rows()),
-    [FormExample("the same records as rows", COLUMN, is_text=False)],
-    generic=True,
-    splits="split",
-    reading="columns of usual names",
-)
-
 
 def _spreadsheet(name: str, summary: str) -> FormKind:
     return FormKind(
@@ -49,10 +38,6 @@ def _spreadsheet(name: str, summary: str) -> FormKind:
         options="the sheet, of several with content, after `#`: `FILE#SHEET`",
         extra="spreadsheets",
     )
-
-
-XLSX = _spreadsheet("xlsx", "Excel workbook")
-ODS = _spreadsheet("ods", "OpenDocument spreadsheet")
 
 
 def _text_kind(
@@ -77,6 +62,25 @@ def _text_kind(
     )
 
 
+def _is_video_lines(sample: Sample) -> bool:
+    lines = [line for line in sample.lines if line.strip()]
+    if not lines or is_table_file(sample.path):
+        return False
+    return all(map(VIDEO_LINE.fullmatch, lines))
+
+
+PARQUET = FormKind(
+    "parquet",
+    "Parquet",
+    lambda sample: sample.container == "parquet",
+    lambda sample: Form("parquet", sample.rows()),
+    [FormExample("the same records as rows", COLUMN, is_text=False)],
+    generic=True,
+    splits="split",
+    reading="columns of usual names",
+)
+XLSX = _spreadsheet("xlsx", "Excel workbook")
+ODS = _spreadsheet("ods", "OpenDocument spreadsheet")
 CSV = _text_kind(
     "csv",
     "csv",
@@ -110,17 +114,6 @@ PAIRS = _text_kind(
     [FormExample("42\ta dog\n73\ta cat", "before the tab")],
     reading="the text behind the tab",
 )
-
-
-def _is_video_lines(sample: Sample) -> bool:
-    lines = [line for line in sample.lines if line.strip()]
-    return (
-        bool(lines)
-        and all(map(VIDEO_LINE.fullmatch, lines))
-        and not is_table_file(sample.path)
-    )
-
-
 VIDEO_LINES = FormKind(
     "video-lines",
     "MSVD: the id of a clip, a blank and a caption",
