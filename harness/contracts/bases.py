@@ -27,8 +27,8 @@ _NETWORK_WIDTH = 400
 
 
 class Parameterised:
-    """Base that records the constructor arguments of an instance, as given,
-    for its default signature.
+    """Base that records the constructor arguments of an instance, as given, for its
+    default signature.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -102,8 +102,8 @@ def _is_default(value: object, default: object) -> bool:
 
 
 def _is_field_default(value: object, field: dataclasses.Field[Any]) -> bool:
-    """Return True when a value equals the default of its dataclass field,
-    or the result of its default factory.
+    """Return True when a value equals the default of its dataclass field, or the result
+    of its default factory.
     """
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -142,9 +142,7 @@ class TextDistance(Parameterised):
         raise NotImplementedError(f"{type(self).__name__} must define pairwise(texts)")
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs of each example, float64, shape
-        (B, N, N).
-        """
+        """Return the distances of all pairs of each example, float64, shape (B, N, N)."""
         matrices = [np.asarray(self.pairwise(t), dtype=np.float64) for t in batch.texts]
         return np.stack(matrices)
 
@@ -286,8 +284,8 @@ class MeanMetric(_NamedBySpec):
         return np.column_stack([stats[:, 0], np.ones(len(stats))])
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return means (...) from sums of summands (..., 2),
-        NaN where the number of examples is 0.
+        """Return means (...) from sums of summands (..., 2), NaN where the number of
+        examples is 0.
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[..., 0] / sums[..., 1]
@@ -360,9 +358,7 @@ class CorpusMetric(_NamedBySpec):
         )
 
     def number(self, objects: Objects) -> float:
-        """Return the number of a corpus of at least one example,
-        NaN where undefined.
-        """
+        """Return the number of a corpus of at least one example, NaN where undefined."""
         raise NotImplementedError(f"{type(self).__name__} must define number(objects)")
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:

@@ -92,8 +92,8 @@ class Features(Protocol):
     """
 
     references: Sequence[Sequence[str]]
-    """References of the task, one sequence per example;
-    metrics fit their corpus state on them.
+    """References of the task, one sequence per example; metrics fit their corpus state
+    on them.
     """
     texts: list[str]
     """Interned texts; the id of a text is its index."""
@@ -156,8 +156,8 @@ class Features(Protocol):
         ...
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Return embedding vectors, shape ``ids.shape + (d,)``, float32;
-        each distinct text is encoded once.
+        """Return embedding vectors, shape ``ids.shape + (d,)``, float32; each distinct
+        text is encoded once.
         """
         ...
 
@@ -171,14 +171,14 @@ class Features(Protocol):
         ...
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
-        """Return the matrices (B, N, N) of a distance on a batch, float64,
-        checked and read-only.
+        """Return the matrices (B, N, N) of a distance on a batch, float64, checked and
+        read-only.
         """
         ...
 
     def memo(self, key: Hashable, build: Callable[[], T]) -> T:
-        """Return ``build()``, computed once per key:
-        corpus-level state shared between metrics.
+        """Return ``build()``, computed once per key: corpus-level state shared between
+        metrics.
         """
         ...
 

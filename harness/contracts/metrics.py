@@ -62,8 +62,8 @@ class MetricSpec:
     that.
     """
     untestable: str = ""
-    """Reason why no permutation of the texts tests the metric,
-    to follow its name (``reads a scene``).
+    """Reason why no permutation of the texts tests the metric, to follow its name
+    (``reads a scene``).
     """
     testable_from: int = 0
     """Number of examples of the task from which on the metric has permutation p-values.
@@ -88,8 +88,8 @@ class MetricSpec:
     the only metric of a reward.
     """
     gamed_by: str = ""
-    """Captions that get a better value than true ones, as a plural noun
-    (``random strings``); empty: none known.
+    """Captions that get a better value than true ones, as a plural noun (``random
+    strings``); empty: none known.
     """
     rival: bool = False
     """True for a metric that judges the two captions of a pair together, in tasks of
@@ -102,8 +102,8 @@ class MetricSpec:
     """Field of an earlier version."""
 
     def __post_init__(self, shardable: bool) -> None:
-        """Fill in ``depends_on``; refuse a field of an earlier version,
-        and sizes that do not exist.
+        """Fill in ``depends_on``; refuse a field of an earlier version, and sizes that
+        do not exist.
         """
         if self.depends_on is None:
             sizes = {"references"} & set(self.needs)
@@ -132,8 +132,8 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Resources that a metric takes for one example,
-    within a factor of three; :class:`DeclaresCost`.
+    """Resources that a metric takes for one example, within a factor of three;
+    :class:`DeclaresCost`.
     """
 
     seconds: float
@@ -145,8 +145,8 @@ class Cost:
     other, or in blocks of bounded size.
     """
     corpus: float = 200.0
-    """Bytes that stay until the number is known: statistics, objects,
-    document frequencies.
+    """Bytes that stay until the number is known: statistics, objects, document
+    frequencies.
     """
     advice: str = "fewer or shorter texts"
     """Remedy where this is too much, for the end of a message."""
@@ -250,8 +250,8 @@ class Explanation:
 
     title: str
     texts: tuple[tuple[int, str], ...]
-    """Position among the N texts of the example (candidates first),
-    and role of the text.
+    """Position among the N texts of the example (candidates first), and role of the
+    text.
     """
 
 
@@ -262,8 +262,8 @@ class Explains(Protocol):
     def explain(
         self, batch: Batch, features: Features, state: Any
     ) -> list[Explanation | None]:
-        """Return an explanation per example, length B;
-        None where there is nothing to say.
+        """Return an explanation per example, length B; None where there is nothing to
+        say.
         """
         ...
 
@@ -339,8 +339,8 @@ class OwnInterval(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Numbers of a corpus without parts of its examples,
-    from which the jackknife estimates a variance.
+    """Numbers of a corpus without parts of its examples, from which the jackknife
+    estimates a variance.
     """
 
     values: np.ndarray
@@ -381,8 +381,8 @@ class ChecksInstallation(Protocol):
     """A metric that needs programs or files that no Python package contains."""
 
     def check_installation(self) -> None:
-        """Raise :class:`~harness.errors.MissingExtra`, with the remedy,
-        when one of them is missing.
+        """Raise :class:`~harness.errors.MissingExtra`, with the remedy, when one of
+        them is missing.
         """
         ...
 
@@ -431,8 +431,8 @@ class ReadsMeta(Protocol):
         ...
 
     def column_sizes(self) -> Mapping[str, int]:
-        """Return column -> number of examples,
-        for the columns that do not describe all examples.
+        """Return column -> number of examples, for the columns that do not describe all
+        examples.
         """
         ...
 
@@ -474,8 +474,8 @@ class Permutes(Protocol):
 
 @runtime_checkable
 class ScoresCandidates(Protocol):
-    """A metric of level ``item`` that scores each candidate of a set alone,
-    for rewards of groups in one batch.
+    """A metric of level ``item`` that scores each candidate of a set alone, for rewards
+    of groups in one batch.
     """
 
     def candidate_scores(

@@ -116,8 +116,8 @@ class Objects(Sequence[Any]):
     def __getitem__(self, index: slice | np.ndarray) -> Objects: ...
 
     def __getitem__(self, index: int | slice | np.ndarray) -> Any:
-        """Return the object of an example, None where it is undefined;
-        or the objects of several examples.
+        """Return the object of an example, None where it is undefined; or the objects
+        of several examples.
         """
         if isinstance(index, (int, np.integer)):
             return self._object(range(len(self))[index])
@@ -232,8 +232,8 @@ def is_defined(stats: Statistics) -> np.ndarray:
 
 
 def example_scores(metric: Any, stats: Statistics) -> np.ndarray:
-    """Return the score of each example by a metric, shape (B,),
-    NaN where it is undefined.
+    """Return the score of each example by a metric, shape (B,), NaN where it is
+    undefined.
     """
     scores = np.full(len(stats), np.nan)
     defined = is_defined(stats)

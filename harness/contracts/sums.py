@@ -1,5 +1,5 @@
-"""Weighted sums of columns with digits that depend on the numbers alone,
-not on how a processor adds them.
+"""Weighted sums of columns with digits that depend on the numbers alone, not on how a
+processor adds them.
 """
 
 from __future__ import annotations

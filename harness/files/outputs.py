@@ -52,8 +52,8 @@ def is_unchanged_output(path: Path, folder: Path | None = None) -> bool:
 
 
 def check_output(path: Path, *, overwrite: bool, folder: Path | None = None) -> None:
-    """Raise :class:`InputError` where a verb may not write a file;
-    parameters as for :func:`write_output`.
+    """Raise :class:`InputError` where a verb may not write a file; parameters as for
+    :func:`write_output`.
     """
     if not os.path.lexists(path):
         return

@@ -1,6 +1,4 @@
-"""Forms of conversations with a model, whose last turn is the caption,
-and of pipelines of transformers.
-"""
+"""Forms of conversations with a model, whose last turn is the caption."""
 
 from __future__ import annotations
 

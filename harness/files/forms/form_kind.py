@@ -12,8 +12,8 @@ from harness.files.forms.sample import Sample
 
 @dataclass(frozen=True)
 class FormExample:
-    """A small file of a form, for the documentation; its two items are ``42``,
-    "a dog", and ``73``, "a cat".
+    """A small file of a form, for the documentation; its two items are ``42``, "a dog",
+    and ``73``, "a cat".
     """
 
     text: str

@@ -1,6 +1,4 @@
-"""Base classes: recorded constructor parameters, default signatures,
-means, distances.
-"""
+"""Base classes: recorded constructor parameters, default signatures, means, distances."""
 
 from __future__ import annotations
 

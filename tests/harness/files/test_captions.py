@@ -236,7 +236,7 @@ def test_ids_are_texts_as_in_files():
     ],
 )
 def test_file_names_are_matched_where_all_of_one_side_are(ids, names, matches):
-    """A match in part, or of two files with one name,
-    is a mistake in the names: nothing is matched.
+    """A match in part, or of two files with one name, is a mistake in the names:
+    nothing is matched.
     """
     assert match_file_names(ids, names) == matches

@@ -1,6 +1,4 @@
-"""Checksums of files and folders of the cache,
-and the table of what the cache holds.
-"""
+"""Checksums of files and folders of the cache, and the table of what the cache holds."""
 
 from __future__ import annotations
 
@@ -31,8 +29,8 @@ MODULES = {
     ),
     "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
 }
-"""Modules that write below the folder of caches,
-and the rows of their files in the table.
+"""Modules that write below the folder of caches, and the rows of their files in the
+table.
 """
 
 

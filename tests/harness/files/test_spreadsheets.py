@@ -1,5 +1,5 @@
-"""Spreadsheets as tables: values as text, sheets by name,
-and workbooks that a small file blows up.
+"""Spreadsheets as tables: values as text, sheets by name, and workbooks that a small
+file blows up.
 """
 
 from __future__ import annotations
