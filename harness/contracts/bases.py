@@ -142,7 +142,9 @@ class TextDistance(Parameterised):
         raise NotImplementedError(f"{type(self).__name__} must define pairwise(texts)")
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs of each example, float64, shape (B, N, N)."""
+        """Return the distances of all pairs of each example, float64, shape (B, N,
+        N).
+        """
         matrices = [np.asarray(self.pairwise(t), dtype=np.float64) for t in batch.texts]
         return np.stack(matrices)
 

@@ -85,7 +85,9 @@ def is_secret_variable(name: str) -> bool:
 
 
 def looks_like_key(text: str) -> bool:
-    """Return True for a text with a key of a known form, or an address with a password."""
+    """Return True for a text with a key of a known form, or an address with a
+    password.
+    """
     return any(pattern.search(text) for pattern in _KEYS)
 
 

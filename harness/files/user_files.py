@@ -92,7 +92,9 @@ def _is_possible(path: Path) -> bool:
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """Open a file as bytes, decompressed when it is compressed with gzip or Zstandard."""
+    """Open a file as bytes, decompressed when it is compressed with gzip or
+    Zstandard.
+    """
     with path.open("rb") as file:
         magic = file.read(4)
     if magic[:2] == GZIP_MAGIC:

@@ -1,4 +1,6 @@
-"""Base classes: recorded constructor parameters, default signatures, means, distances."""
+"""Base classes: recorded constructor parameters, default signatures, means,
+distances.
+"""
 
 from __future__ import annotations
 

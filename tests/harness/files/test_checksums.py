@@ -1,4 +1,6 @@
-"""Checksums of files and folders of the cache, and the table of what the cache holds."""
+"""Checksums of files and folders of the cache, and the table of what the cache
+holds.
+"""
 
 from __future__ import annotations
 
