@@ -360,7 +360,9 @@ class CorpusMetric(_NamedBySpec):
         )
 
     def number(self, objects: Objects) -> float:
-        """Return the number of a corpus of at least one example, NaN where undefined."""
+        """Return the number of a corpus of at least one example, NaN where it is
+        undefined.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define number(objects)")
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
