@@ -120,16 +120,13 @@ def find_columns(
     """
     table = _TableHead(columns, records, location)
     captions, others = table.caption_columns()
+    looks_for_split = split or bool(columns.get("split"))
     return Columns(
         id=table.id_column(ids),
         captions=captions,
         media=table.find_column("media", MEDIA_COLUMNS),
         source=table.find_column("source", SOURCE_COLUMNS),
-        split=(
-            table.find_column("split", ("split",))
-            if split or columns.get("split")
-            else None
-        ),
+        split=table.find_column("split", ("split",)) if looks_for_split else None,
         other_captions=others,
     )
 

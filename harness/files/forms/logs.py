@@ -42,6 +42,14 @@ def _read_lm_eval(sample: Sample) -> Form:
     )
 
 
+def _is_inspect(sample: Sample) -> bool:
+    if is_inspect_log(sample.document):
+        return True
+    if sample.container != "archive" or sample.spreadsheet:
+        return False
+    return has_samples(sample.path)
+
+
 def _read_inspect(sample: Sample) -> Form:
     if sample.container == "archive":
         return Form("inspect", inspect_archive(sample.path), ids=("id",))
@@ -88,14 +96,7 @@ LM_EVAL = FormKind(
 INSPECT = FormKind(
     "inspect",
     "logs of inspect (JSON; also `.eval`)",
-    lambda sample: (
-        is_inspect_log(sample.document)
-        or (
-            sample.container == "archive"
-            and not sample.spreadsheet
-            and has_samples(sample.path)
-        )
-    ),
+    _is_inspect,
     _read_inspect,
     [
         FormExample.of_json(
