@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harness.contracts.parameters import *
     from harness.contracts.reading import *
     from harness.contracts.sums import *
+    from harness.contracts.token_metrics import *
 
 _NAMES = {
     "bases": (
@@ -38,9 +39,9 @@ _NAMES = {
     "features": "Distance Embedding EncodesSets Features",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains "
-        "Explanation Fetches ForgetsTexts HasConstants HasTokenIntervals Interval "
-        "LeftOut Metric MetricSpec OnePassFit OwnInterval Permutes ReadsMeta "
-        "ScoresCandidates State TokenScoreMetric Warms cost_of merge_states"
+        "Explanation Fetches ForgetsTexts HasConstants Interval LeftOut Metric "
+        "MetricSpec OnePassFit OwnInterval Permutes ScoresCandidates State Warms "
+        "cost_of merge_states"
     ),
     "models": (
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia "
@@ -54,6 +55,7 @@ _NAMES = {
     ),
     "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",
+    "token_metrics": "HasTokenIntervals ReadsMeta TokenScoreMetric",
 }
 """Names of each module."""
 _MODULE_OF = {

@@ -24,6 +24,17 @@ from harness.files.forms.text import (
 )
 from harness.files.records import Record
 
+PARQUET = FormKind(
+    "parquet",
+    "Parquet",
+    lambda sample: sample.container == "parquet",
+    lambda sample: Form("parquet", sample.rows()),
+    [FormExample("the same records as rows", COLUMN, is_text=False)],
+    generic=True,
+    splits="split",
+    reading="columns of usual names",
+)
+
 
 def _spreadsheet(name: str, summary: str) -> FormKind:
     return FormKind(
@@ -69,16 +80,6 @@ def _is_video_lines(sample: Sample) -> bool:
     return all(map(VIDEO_LINE.fullmatch, lines))
 
 
-PARQUET = FormKind(
-    "parquet",
-    "Parquet",
-    lambda sample: sample.container == "parquet",
-    lambda sample: Form("parquet", sample.rows()),
-    [FormExample("the same records as rows", COLUMN, is_text=False)],
-    generic=True,
-    splits="split",
-    reading="columns of usual names",
-)
 XLSX = _spreadsheet("xlsx", "Excel workbook")
 ODS = _spreadsheet("ods", "OpenDocument spreadsheet")
 CSV = _text_kind(
