@@ -21,7 +21,8 @@ from typing import Any
 
 from benchmarks.captions import data_folder, records_of
 from harness.contracts import CaptionSet
-from harness.files.generated.remarks import caption_marks, output_remarks
+from harness.files.generated.caption_marks import caption_marks
+from harness.files.generated.remarks import output_remarks
 
 IDS = ("image_id", "video_id", "youtube_id", "id", "index", "file_name")
 NAMES = {*IDS, "split", "category", "audio_id", "raw_name", "judges"}

@@ -16,8 +16,9 @@ import numpy as np
 
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.columns import ID_COLUMNS
-from harness.files.records import delimited_rows, first_byte, is_parquet, is_table_file
+from harness.files.delimited_tables import delimited_rows, is_table_file
 from harness.files.records import records as records_of
+from harness.files.user_files import first_byte, is_parquet
 from harness.run.finished import Run
 
 MISSING = frozenset({"", "na", "nan", "none", "null"})

@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from harness.errors import InputError
-from harness.files.neighbours import archive_members
-from harness.files.records import Record, existing, first_byte, kind, load_json, records
+from harness.files.inspect_logs import archive_members
+from harness.files.records import Record, kind, records
+from harness.files.strict_json import load_json
+from harness.files.user_files import existing, first_byte
 from harness.files.yaml_source import YamlValue
 
 NO_SCORES = frozenset(

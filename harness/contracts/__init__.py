@@ -6,7 +6,8 @@ imports with ``from harness.contracts import ...``. A name is imported on first 
 that reading manifests does not import numpy.
 """
 
-# ruff: noqa: F403  (type checkers read the modules; a program imports from them by name, on first use)
+# Type checkers read the modules; a program imports from them by name, on first use.
+# ruff: noqa: F403
 
 from __future__ import annotations
 
@@ -23,32 +24,38 @@ if TYPE_CHECKING:
     from harness.contracts.parameters import *
     from harness.contracts.reading import *
     from harness.contracts.sums import *
+    from harness.contracts.token_metrics import *
 
 _NAMES = {
-    "bases": "CorpusMetric MeanMetric Parameterised SumMetric TextDistance fitted_fields "
-    "has_corpus_state signature_with_parameters",
+    "bases": (
+        "CorpusMetric MeanMetric Parameterised SumMetric TextDistance fitted_fields "
+        "has_corpus_state signature_with_parameters"
+    ),
     "data": (
         "Batch Candidates CaptionSet Decoding Example Failure Generation "
-        "JudgedCaption JudgedItem JudgedPair Judgments Level "
-        "PositionedBatch TaskView TokenScores"
+        "JudgedCaption JudgedItem JudgedPair Judgments Level PositionedBatch TaskView "
+        "TokenScores"
     ),
     "features": "Distance Embedding EncodesSets Features",
     "metrics": (
         "ChecksInstallation Cost CreditsCandidates DeclaresCost Details Explains "
-        "Explanation Fetches ForgetsTexts HasConstants "
-        "HasTokenIntervals Interval LeftOut Metric MetricSpec OnePassFit OwnInterval "
-        "Permutes ReadsMeta ScoresCandidates State "
-        "TokenScoreMetric Warms cost_of merge_states"
+        "Explanation Fetches ForgetsTexts HasConstants Interval LeftOut Metric "
+        "MetricSpec OnePassFit OwnInterval Permutes ScoresCandidates State Warms "
+        "cost_of merge_states"
     ),
     "models": (
         "Adapter CountsUsage Describes GeneratesUnordered Listener OpensMedia "
         "Prepares Reader Scorer StoreResult Timed needs_whole_task"
     ),
-    "objects": "Objects Statistics example_scores is_defined join_statistics "
-    "place_statistics",
-    "parameters": "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values",
+    "objects": (
+        "Objects Statistics example_scores is_defined join_statistics place_statistics"
+    ),
+    "parameters": (
+        "CodePath KeyVariable Parameters PathLike PathMark PathParam RunsCode Values"
+    ),
     "reading": "EVENTS Events ListsIds Reading Role ShowsReadings",
     "sums": "SplitColumns weighted_means weighted_sums",
+    "token_metrics": "HasTokenIntervals ReadsMeta TokenScoreMetric",
 }
 """Names of each module."""
 _MODULE_OF = {
@@ -60,9 +67,9 @@ __all__ = sorted(_MODULE_OF)  # pyright: ignore[reportUnsupportedDunderAll]
 def __getattr__(name: str) -> Any:
     """Import a name on first use."""
     if name in _MODULE_OF:
-        globals()[name] = value = getattr(
-            importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}"), name
-        )
+        module = importlib.import_module(f"harness.contracts.{_MODULE_OF[name]}")
+        value = getattr(module, name)
+        globals()[name] = value  # the next look-up does not come here
         return value
     raise AttributeError(f"module 'harness.contracts' has no attribute '{name}'")
 

@@ -27,8 +27,8 @@ _NETWORK_WIDTH = 400
 
 
 class Parameterised:
-    """Base that records the constructor arguments of an instance, as given,
-    for its default signature.
+    """Base that records the constructor arguments of an instance, as given, for its
+    default signature.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -44,16 +44,17 @@ class Parameterised:
         recorded = self.__dict__.get("_constructor_parameters")
         # The __init__ of a dataclass is generated after the class is created, and does
         # not record.
-        if dataclasses.is_dataclass(self) and not hasattr(
-            type(self).__init__, "records_parameters"
-        ):
-            fields = [field for field in dataclasses.fields(self) if field.init]
-            return {
-                f.name: value
-                for f in fields
-                if not _is_field_default(value := getattr(self, f.name), f)
-            }
-        return recorded or {}
+        records = hasattr(type(self).__init__, "records_parameters")
+        if records or not dataclasses.is_dataclass(self):
+            return recorded or {}
+        values: Values = {}
+        for field in dataclasses.fields(self):
+            if not field.init:
+                continue
+            value = getattr(self, field.name)
+            if not _is_field_default(value, field):
+                values[field.name] = value
+        return values
 
 
 def _recording(init: Callable[..., None]) -> Callable[..., None]:
@@ -80,6 +81,8 @@ def _bound(
         bound = signature.bind(None, *args, **kwargs)
     except TypeError:  # the call of the constructor itself reports what does not fit
         return {}
+
+    # The first argument is the instance.
     out: Values = {}
     for name, value in list(bound.arguments.items())[1:]:
         parameter = signature.parameters[name]
@@ -99,8 +102,8 @@ def _is_default(value: object, default: object) -> bool:
 
 
 def _is_field_default(value: object, field: dataclasses.Field[Any]) -> bool:
-    """Return True when a value equals the default of its dataclass field,
-    or the result of its default factory.
+    """Return True when a value equals the default of its dataclass field, or the result
+    of its default factory.
     """
     if field.default_factory is not dataclasses.MISSING:
         default = field.default_factory()
@@ -139,19 +142,17 @@ class TextDistance(Parameterised):
         raise NotImplementedError(f"{type(self).__name__} must define pairwise(texts)")
 
     def matrices(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return the distances of all pairs of each example, float64, shape (B,
-        N, N).
+        """Return the distances of all pairs of each example, float64, shape (B, N,
+        N).
         """
-        return np.stack(
-            [
-                np.asarray(self.pairwise(texts), dtype=np.float64)
-                for texts in batch.texts
-            ]
-        )
+        matrices = [np.asarray(self.pairwise(t), dtype=np.float64) for t in batch.texts]
+        return np.stack(matrices)
 
 
 class _NamedBySpec(Parameterised):
-    """Base of metrics without corpus state."""
+    """Base of metrics: a signature by the specification, no corpus state, a usual
+    cost.
+    """
 
     spec: MetricSpec
 
@@ -172,23 +173,21 @@ class _NamedBySpec(Parameterised):
         """
         texts = n + m
         has_vectors = "embeddings" in self.spec.needs
-        width = (
-            getattr(getattr(self, "embedding", None), "dimensions", _NETWORK_WIDTH)
-            if has_vectors
-            else 0
-        )
+        width = 0
+        if has_vectors:
+            embedding = getattr(self, "embedding", None)
+            width = getattr(embedding, "dimensions", _NETWORK_WIDTH)
         pairs = texts**2 if self.spec.level == "set" else 0
         seconds = (2e-6 * tokens + 3e-3 * has_vectors) * texts + 1e-7 * pairs
-        # vectors, or words
-        corpus = (
-            8.0 * texts * (width or tokens) if self.spec.level == "corpus" else 200.0
-        )
+
         # In memory at once: vectors in float32, and a copy of them in float64.
-        return Cost(
-            seconds,
-            300.0 * texts * tokens + 12.0 * width * texts + 64.0 * pairs,
-            corpus=corpus,
-        )
+        batch_bytes = 300.0 * texts * tokens + 12.0 * width * texts + 64.0 * pairs
+
+        # What stays until the number is known: vectors, or words.
+        stays = 200.0
+        if self.spec.level == "corpus":
+            stays = 8.0 * texts * (width or tokens)
+        return Cost(seconds, batch_bytes, corpus=stays)
 
 
 def fitted_fields(component: Embedding | Distance) -> dict[str, Any]:
@@ -232,9 +231,8 @@ class MeanMetric(_NamedBySpec):
 
     def stats(self, batch: Batch, features: Features, state: State) -> np.ndarray:
         """Return the scores as statistics, shape (B, 1)."""
-        return np.asarray(
-            self.scores(batch, features, state), dtype=np.float64
-        ).reshape(len(batch), 1)
+        scores = self.scores(batch, features, state)
+        return np.asarray(scores, dtype=np.float64).reshape(len(batch), 1)
 
     def per_example(self, stats: np.ndarray) -> np.ndarray:
         """Return the scores, shape (B,)."""
@@ -268,12 +266,11 @@ class MeanMetric(_NamedBySpec):
         texts = batch.texts
         scores = np.full((len(batch), len(distinct)), np.nan)
         for column, row in enumerate(distinct):
-            scores[:, column] = example_scores(
-                self,
-                self.stats(
-                    relabeled_batch(batch, texts, row, features), features, state
-                ),
-            )
+            relabeled = relabeled_batch(batch, texts, row, features)
+            stats = self.stats(relabeled, features, state)
+            scores[:, column] = example_scores(self, stats)
+
+        # NumPy 2.0 returns the inverse as a column, other versions as a row.
         return scores[:, column_of.reshape(-1)]
 
     def reduce(self, stats: Any, weights: np.ndarray | None = None) -> Any:
@@ -289,8 +286,8 @@ class MeanMetric(_NamedBySpec):
         return np.column_stack([stats[:, 0], np.ones(len(stats))])
 
     def of_sums(self, sums: np.ndarray) -> np.ndarray:
-        """Return means (...) from sums of summands (..., 2),
-        NaN where the number of examples is 0.
+        """Return means (...) from sums of summands (..., 2), NaN where the number of
+        examples is 0.
         """
         with np.errstate(invalid="ignore", divide="ignore"):
             return sums[..., 0] / sums[..., 1]
@@ -334,11 +331,9 @@ class SumMetric(MeanMetric):
         summands = self.summands(stats)
         if weights is not None:
             return self.of_sums(weighted_sums(weights, summands))
-        return (
-            float(self.of_sums(summands.sum(axis=0, keepdims=True))[0])
-            if len(stats)
-            else float("nan")
-        )
+        if not len(stats):
+            return float("nan")
+        return float(self.of_sums(summands.sum(axis=0, keepdims=True))[0])
 
 
 class CorpusMetric(_NamedBySpec):
@@ -365,8 +360,8 @@ class CorpusMetric(_NamedBySpec):
         )
 
     def number(self, objects: Objects) -> float:
-        """Return the number of a corpus of at least one example,
-        NaN where undefined.
+        """Return the number of a corpus of at least one example, NaN where it is
+        undefined.
         """
         raise NotImplementedError(f"{type(self).__name__} must define number(objects)")
 
@@ -397,11 +392,9 @@ class CorpusMetric(_NamedBySpec):
         """
         if weights is None:
             return self.number(stats) if len(stats) else float("nan")
-        return (
-            self.numbers(stats, np.asarray(weights, dtype=np.float64))
-            if len(stats)
-            else np.full(len(weights), np.nan)
-        )
+        if not len(stats):
+            return np.full(len(weights), np.nan)
+        return self.numbers(stats, np.asarray(weights, dtype=np.float64))
 
 
 def relabeled_batch(
@@ -412,16 +405,15 @@ def relabeled_batch(
     """
     candidates = np.flatnonzero(labels).tolist()
     references = np.flatnonzero(~labels).tolist()
-    return features.batch(
-        [
-            CaptionSet(
-                item.id,
-                tuple([row[k] for k in candidates]),
-                tuple([row[k] for k in references]),
-                item.media,
-                item.source,
-                item.meta,
-            )
-            for item, row in zip(batch.sets, texts)
-        ]
-    )
+    sets = [
+        CaptionSet(
+            item.id,
+            tuple([row[k] for k in candidates]),
+            tuple([row[k] for k in references]),
+            item.media,
+            item.source,
+            item.meta,
+        )
+        for item, row in zip(batch.sets, texts)
+    ]
+    return features.batch(sets)

@@ -212,8 +212,8 @@ class JudgedCaption:
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
     """Further human scores by column."""
     meta: Parameters = field(default_factory=Values)
-    """Fields of the record that are not used otherwise,
-    such as ``kind`` and ``category``.
+    """Fields of the record that are not used otherwise, such as ``kind`` and
+    ``category``.
     """
 
 

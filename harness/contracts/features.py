@@ -92,14 +92,14 @@ class Features(Protocol):
     """
 
     references: Sequence[Sequence[str]]
-    """References of the task, one sequence per example;
-    metrics fit their corpus state on them.
+    """References of the task, one sequence per example; metrics fit their corpus state
+    on them.
     """
     texts: list[str]
     """Interned texts; the id of a text is its index."""
     corpus_read: str
-    """What was asked for, since this was last set to an empty text,
-    that depends on the references of the task.
+    """Value that depends on the references of the task and was asked for since this was
+    last set to an empty text.
     """
 
     @property
@@ -156,14 +156,14 @@ class Features(Protocol):
         ...
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Return embedding vectors, shape ``ids.shape + (d,)``, float32;
-        each distinct text is encoded once.
+        """Return embedding vectors, shape ``ids.shape + (d,)``, float32; each distinct
+        text is encoded once.
         """
         ...
 
     def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Return embedding vectors of the texts of examples, ids (B, N), shape (B, N,
-        d), float32: comparable within an example alone.
+        """Return embedding vectors of the texts of examples, ids (B, N), shape
+        (B, N, d), float32: comparable within an example alone.
 
         Metrics of each example ask for these. They are those of :meth:`vectors`, or
         those of :class:`EncodesSets`.
@@ -171,14 +171,14 @@ class Features(Protocol):
         ...
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
-        """Return the matrices (B, N, N) of a distance on a batch, float64,
-        checked and read-only.
+        """Return the matrices (B, N, N) of a distance on a batch, float64, checked and
+        read-only.
         """
         ...
 
     def memo(self, key: Hashable, build: Callable[[], T]) -> T:
-        """Return ``build()``, computed once per key:
-        corpus-level state shared between metrics.
+        """Return ``build()``, computed once per key: corpus-level state shared between
+        metrics.
         """
         ...
 

@@ -7,23 +7,20 @@ vectors, ``T`` texts, ``d`` features.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
-from harness.contracts.data import Batch, Level, TokenScores
+from harness.contracts.data import Batch, Level
 from harness.contracts.features import Features
-from harness.contracts.parameters import Parameters
 from harness.errors import HarnessError
 
 State = Any
 """Corpus state of a metric: any object that its ``fit`` returns and its ``stats``
 reads.
 """
-
-
 SET_SIZES = ("candidates", "references")
 """Sizes of caption sets on which the expected number of a metric may depend."""
 
@@ -64,8 +61,8 @@ class MetricSpec:
     that.
     """
     untestable: str = ""
-    """Reason why no permutation of the texts tests the metric,
-    to follow its name (``reads a scene``).
+    """Reason why no permutation of the texts tests the metric, to follow its name
+    (``reads a scene``).
     """
     testable_from: int = 0
     """Number of examples of the task from which on the metric has permutation p-values.
@@ -90,8 +87,8 @@ class MetricSpec:
     the only metric of a reward.
     """
     gamed_by: str = ""
-    """Captions that get a better value than true ones, as a plural noun
-    (``random strings``); empty: none known.
+    """Captions that get a better value than true ones, as a plural noun (``random
+    strings``); empty: none known.
     """
     rival: bool = False
     """True for a metric that judges the two captions of a pair together, in tasks of
@@ -104,19 +101,16 @@ class MetricSpec:
     def __post_init__(self) -> None:
         """Fill in ``depends_on``; refuse sizes that do not exist."""
         if self.depends_on is None:
-            candidates = (
-                {"candidates"} if self.level in ("set", "corpus") else set[str]()
-            )
-            object.__setattr__(
-                self,
-                "depends_on",
-                frozenset(candidates | ({"references"} & set(self.needs))),
-            )
+            sizes = {"references"} & set(self.needs)
+            if self.level in ("set", "corpus"):
+                sizes |= {"candidates"}
+            object.__setattr__(self, "depends_on", frozenset(sizes))
         elif unknown := self.depends_on - set(SET_SIZES):
             raise HarnessError(
                 f"metric '{self.name}': depends_on has {', '.join(sorted(unknown))}; "
                 f"expected {' or '.join(SET_SIZES)}"
             )
+
         if not 0 <= self.tolerance < 1:
             raise HarnessError(
                 f"metric '{self.name}': tolerance is {self.tolerance}; "
@@ -126,8 +120,8 @@ class MetricSpec:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Resources that a metric takes for one example,
-    within a factor of three; :class:`DeclaresCost`.
+    """Resources that a metric takes for one example, within a factor of three;
+    :class:`DeclaresCost`.
     """
 
     seconds: float
@@ -139,8 +133,8 @@ class Cost:
     other, or in blocks of bounded size.
     """
     corpus: float = 200.0
-    """Bytes that stay until the number is known: statistics, objects,
-    document frequencies.
+    """Bytes that stay until the number is known: statistics, objects, document
+    frequencies.
     """
     advice: str = "fewer or shorter texts"
     """Remedy where this is too much, for the end of a message."""
@@ -218,8 +212,8 @@ class Metric(Protocol):
     def reduce(
         self, stats: Any, weights: np.ndarray | None = None
     ) -> float | np.ndarray:
-        """Return the corpus number, or with ``weights`` (W,
-        B) one number per weight vector, shape (W,).
+        """Return the corpus number, or with ``weights`` (W, B) one number per weight
+        vector, shape (W,).
 
         ``reduce(stats, ones((1, B)))[0]`` equals ``reduce(stats)``; an example with
         weight 2 counts twice.
@@ -244,8 +238,8 @@ class Explanation:
 
     title: str
     texts: tuple[tuple[int, str], ...]
-    """Position among the N texts of the example (candidates first),
-    and role of the text.
+    """Position among the N texts of the example (candidates first), and role of the
+    text.
     """
 
 
@@ -256,8 +250,8 @@ class Explains(Protocol):
     def explain(
         self, batch: Batch, features: Features, state: Any
     ) -> list[Explanation | None]:
-        """Return an explanation per example, length B;
-        None where there is nothing to say.
+        """Return an explanation per example, length B; None where there is nothing to
+        say.
         """
         ...
 
@@ -333,8 +327,8 @@ class OwnInterval(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Numbers of a corpus without parts of its examples,
-    from which the jackknife estimates a variance.
+    """Numbers of a corpus without parts of its examples, from which the jackknife
+    estimates a variance.
     """
 
     values: np.ndarray
@@ -375,73 +369,8 @@ class ChecksInstallation(Protocol):
     """A metric that needs programs or files that no Python package contains."""
 
     def check_installation(self) -> None:
-        """Raise :class:`~harness.errors.MissingExtra`, with the remedy,
-        when one of them is missing.
-        """
-        ...
-
-
-@runtime_checkable
-class TokenScoreMetric(Protocol):
-    """A metric of level ``model``: it judges a model by its token scores for the
-    references; no caption is generated.
-    """
-
-    spec: MetricSpec
-
-    def signature(self) -> str:
-        """Return a text that changes whenever a number may change."""
-        ...
-
-    def evaluate_scores(
-        self, scores: Sequence[Sequence[TokenScores]]
-    ) -> dict[str, float]:
-        """Return column name -> number for the token scores of all examples (per
-        example one entry per reference).
-        """
-        ...
-
-    def per_example(
-        self, scores: Sequence[Sequence[TokenScores]]
-    ) -> dict[str, np.ndarray]:
-        """Return column name -> scores (B,) for the columns that have a score per
-        example.
-        """
-        ...
-
-
-@runtime_checkable
-class ReadsMeta(Protocol):
-    """A metric of level ``model`` that reads the metadata of the examples beside their
-    token scores, for numbers of parts of a task.
-    """
-
-    def of_meta(self, meta: Iterable[Parameters]) -> TokenScoreMetric:
-        """Return the metric for examples with this metadata, in the order of the token
-        scores that its other members get.
-
-        A metric that needs no metadata returns itself and reads none.
-        """
-        ...
-
-    def column_sizes(self) -> Mapping[str, int]:
-        """Return column -> number of examples,
-        for the columns that do not describe all examples.
-        """
-        ...
-
-
-@runtime_checkable
-class HasTokenIntervals(Protocol):
-    """A metric of level ``model`` that computes the intervals of its columns."""
-
-    def intervals(
-        self, scores: Sequence[Sequence[TokenScores]], samples: int, seed: int
-    ) -> Mapping[str, Interval]:
-        """Return column name -> 95 % interval, or the reason for none.
-
-        Called with at least two examples and at least one bootstrap sample. The result
-        depends on the arguments alone.
+        """Raise :class:`~harness.errors.MissingExtra`, with the remedy, when one of
+        them is missing.
         """
         ...
 
@@ -468,8 +397,8 @@ class Permutes(Protocol):
 
 @runtime_checkable
 class ScoresCandidates(Protocol):
-    """A metric of level ``item`` that scores each candidate of a set alone,
-    for rewards of groups in one batch.
+    """A metric of level ``item`` that scores each candidate of a set alone, for rewards
+    of groups in one batch.
     """
 
     def candidate_scores(
@@ -502,11 +431,9 @@ def cost_of(
     """Return what a metric declares for an example (:meth:`DeclaresCost.cost`); nothing
     but its statistics where it declares nothing.
     """
-    return (
-        metric.cost(n, m, tokens, tested=tested)
-        if isinstance(metric, DeclaresCost)
-        else Cost(0.0, 0.0)
-    )
+    if not isinstance(metric, DeclaresCost):
+        return Cost(0.0, 0.0)
+    return metric.cost(n, m, tokens, tested=tested)
 
 
 class OnePassFit(Exception):

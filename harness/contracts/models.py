@@ -30,8 +30,8 @@ class Adapter(Protocol):
     """
 
     def fingerprint(self) -> str:
-        """Return a text that changes whenever weights,
-        files or configuration change: part of every cache key.
+        """Return a text that changes whenever weights, files or configuration change:
+        part of every cache key.
         """
         ...
 
@@ -85,8 +85,8 @@ class Listener(Protocol):
     def listen(
         self, examples: Sequence[Example], captions: Sequence[str]
     ) -> np.ndarray:
-        """Return choices (B,), int: 0 for the target, 1, 2,
-        ... for the distractors (``Example.meta``).
+        """Return choices (B,), int: 0 for the target, 1, 2, ... for the distractors
+        (``Example.meta``).
         """
         ...
 

@@ -15,10 +15,9 @@ import numpy as np
 from harness.errors import HarnessError
 
 ARRAY = ""
+"""Name of the column of objects that are one array each."""
 JSON = "{}"
-"""Names of the column of objects that are one array each,
-and of objects that are stored as JSON.
-"""
+"""Name of the column of objects that are stored as JSON."""
 _COLUMN = "objects."
 _COUNT = "counts."
 """Prefixes of the names under which columns and counts are stored."""
@@ -53,19 +52,16 @@ class Objects(Sequence[Any]):
         defined = np.array([item is not None for item in objects], dtype=bool)
         encoded = [{} if item is None else _to_arrays(item, metric) for item in objects]
         names = list(dict.fromkeys(name for arrays in encoded for name in arrays))
+
+        # An example without a name has no values in its column, and the count 0.
         columns: dict[str, np.ndarray] = {}
         counts: dict[str, np.ndarray] = {}
         for name in names:
-            present = [arrays.get(name) for arrays in encoded]
-            columns[name] = _concatenate(
-                [array for array in present if array is not None],
-                name,
-                f"metric '{metric}'",
-            )
-            counts[name] = np.array(
-                [0 if array is None else len(array) for array in present],
-                dtype=np.int64,
-            )
+            values = [arrays.get(name) for arrays in encoded]
+            present = [array for array in values if array is not None]
+            lengths = [0 if array is None else len(array) for array in values]
+            columns[name] = _concatenate(present, name, f"metric '{metric}'")
+            counts[name] = np.array(lengths, dtype=np.int64)
         return cls(columns, counts, defined)
 
     @classmethod
@@ -74,20 +70,20 @@ class Objects(Sequence[Any]):
         if len(shards) == 1:
             return shards[0]
         names = list(dict.fromkeys(name for shard in shards for name in shard.columns))
+
+        # A shard of undefined examples alone has no column.
         columns: dict[str, np.ndarray] = {}
         counts: dict[str, np.ndarray] = {}
-        for name in names:  # a shard of undefined examples alone has no column
+        for name in names:
             present = [shard.columns[name] for shard in shards if name in shard.columns]
+            lengths = [
+                shard.counts.get(name, np.zeros(len(shard), np.int64))
+                for shard in shards
+            ]
             columns[name] = _concatenate(present, name, "a metric")
-            counts[name] = np.concatenate(
-                [
-                    shard.counts.get(name, np.zeros(len(shard), np.int64))
-                    for shard in shards
-                ]
-            )
+            counts[name] = np.concatenate(lengths)
         return cls(columns, counts, np.concatenate([shard.defined for shard in shards]))
 
-    # ------------------------------------------------------------------ columns
     def values(self, name: str = ARRAY) -> np.ndarray:
         """Return the values of a name, those of all examples one after the other,
         shape (T, ...).
@@ -110,7 +106,6 @@ class Objects(Sequence[Any]):
             name: np.cumsum(counts) - counts for name, counts in self.counts.items()
         }
 
-    # ------------------------------------------------------------------ objects
     def __len__(self) -> int:
         return len(self.defined)
 
@@ -121,24 +116,23 @@ class Objects(Sequence[Any]):
     def __getitem__(self, index: slice | np.ndarray) -> Objects: ...
 
     def __getitem__(self, index: int | slice | np.ndarray) -> Any:
-        """Return the object of an example, None where it is undefined;
-        or the objects of several examples.
+        """Return the object of an example, None where it is undefined; or the objects
+        of several examples.
         """
         if isinstance(index, (int, np.integer)):
             return self._object(range(len(self))[index])
+
+        # The values of example k lie from starts[k] on; a running number, set back to 0
+        # at each example, counts through them.
         examples = np.arange(len(self))[index]
         columns: dict[str, np.ndarray] = {}
         counts: dict[str, np.ndarray] = {}
         for name, values in self.columns.items():
             lengths = self.counts[name][examples]
-            # The values of example k lie from starts[k] on; a running number, set back
-            # to 0 at each example, counts through them.
-            running = np.arange(int(lengths.sum())) - np.repeat(
-                np.cumsum(lengths) - lengths, lengths
-            )
-            columns[name] = values[
-                np.repeat(self._starts[name][examples], lengths) + running
-            ]
+            first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+            running = np.arange(int(lengths.sum())) - first
+            starts = np.repeat(self._starts[name][examples], lengths)
+            columns[name] = values[starts + running]
             counts[name] = lengths
         return Objects(columns, counts, self.defined[examples])
 
@@ -153,7 +147,6 @@ class Objects(Sequence[Any]):
             return json.loads(arrays[JSON].tobytes())
         return arrays.get(ARRAY, arrays)
 
-    # ------------------------------------------------------------------ storage
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the content as arrays by name."""
         columns = {f"{_COLUMN}{name}": values for name, values in self.columns.items()}
@@ -163,38 +156,35 @@ class Objects(Sequence[Any]):
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Objects:
         """Return the content of :meth:`to_arrays`."""
-        columns, counts = (
-            {
-                name.removeprefix(prefix): values
-                for name, values in arrays.items()
-                if name.startswith(prefix)
-            }
-            for prefix in (_COLUMN, _COUNT)
-        )
+        columns: dict[str, np.ndarray] = {}
+        counts: dict[str, np.ndarray] = {}
+        for name, values in arrays.items():
+            if name.startswith(_COLUMN):
+                columns[name.removeprefix(_COLUMN)] = values
+            elif name.startswith(_COUNT):
+                counts[name.removeprefix(_COUNT)] = values
         return cls(columns, counts, arrays["defined"])
 
 
 def _to_arrays(item: Any, metric: str) -> dict[str, np.ndarray]:
     """Return an object as arrays by name."""
-    values_by_name: Mapping[str, Any] = (
-        cast("Mapping[str, Any]", item) if isinstance(item, Mapping) else {ARRAY: item}
-    )
-    if not values_by_name or not all(
-        isinstance(value, np.ndarray) for value in values_by_name.values()
-    ):
+    values_by_name: Mapping[str, Any] = {ARRAY: item}
+    if isinstance(item, Mapping):
+        values_by_name = cast("Mapping[str, Any]", item)
+    are_arrays = all(isinstance(v, np.ndarray) for v in values_by_name.values())
+    if not values_by_name or not are_arrays:
         return {JSON: _json_bytes(item, metric)}
+
+    # An array of objects could not be stored.
     arrays: dict[str, np.ndarray] = {
         name: np.atleast_1d(value) for name, value in values_by_name.items()
     }
-    wrong = next(
-        (array.dtype for array in arrays.values() if array.dtype.kind not in "biufcU"),
-        None,
-    )
-    if wrong is not None:
-        raise HarnessError(
-            f"metric '{metric}' collects an array of {wrong}; expected numbers, "
-            "booleans or texts"
-        )
+    for array in arrays.values():
+        if array.dtype.kind not in "biufcU":
+            raise HarnessError(
+                f"metric '{metric}' collects an array of {array.dtype}; expected "
+                "numbers, booleans or texts"
+            )
     return arrays
 
 
@@ -210,8 +200,8 @@ def _json_bytes(item: Any, metric: str) -> np.ndarray:
         raise HarnessError(
             f"metric '{metric}' collects {item!r:.60}; "
             "expected per example an array, a mapping from names to arrays, "
-            "or what JSON "
-            "gives back unchanged (texts, numbers, lists, mappings with texts as keys)"
+            "or what JSON gives back unchanged "
+            "(texts, numbers, lists, mappings with texts as keys)"
         )
     return np.frombuffer(text.encode(), dtype=np.uint8)
 
@@ -242,8 +232,8 @@ def is_defined(stats: Statistics) -> np.ndarray:
 
 
 def example_scores(metric: Any, stats: Statistics) -> np.ndarray:
-    """Return the score of each example by a metric, shape (B,),
-    NaN where it is undefined.
+    """Return the score of each example by a metric, shape (B,), NaN where it is
+    undefined.
     """
     scores = np.full(len(stats), np.nan)
     defined = is_defined(stats)
@@ -267,35 +257,39 @@ def place_statistics(
         Number of examples.
     """
     if any(isinstance(stats, Objects) for _, stats in blocks):
-        joined = Objects.join(
-            [stats for _, stats in blocks if isinstance(stats, Objects)]
-        )
-        block_of = np.concatenate([positions for positions, _ in blocks])
-        missing = np.setdiff1d(np.arange(total), block_of)
-        nothing = {name: np.zeros(len(missing), np.int64) for name in joined.counts}
-        empty = Objects(
-            {name: values[:0] for name, values in joined.columns.items()},
-            nothing,
-            np.zeros(len(missing), dtype=bool),
-        )
-        return Objects.join([joined, empty])[
-            np.argsort(np.concatenate([block_of, missing]), kind="stable")
-        ]
+        return _place_objects(blocks, total)
+
     arrays = [(positions, np.asarray(stats)) for positions, stats in blocks]
-    out = np.full(
-        (total, max((rows.shape[1] for _, rows in arrays), default=1)), np.nan
-    )
+    width = max((rows.shape[1] for _, rows in arrays), default=1)
+    out = np.full((total, width), np.nan)
     for positions, rows in arrays:
         out[positions, : rows.shape[1]] = rows
     return out
+
+
+def _place_objects(
+    blocks: Sequence[tuple[np.ndarray, Statistics]], total: int
+) -> Objects:
+    """Return the objects of ``total`` examples, as :func:`place_statistics`."""
+    joined = Objects.join([stats for _, stats in blocks if isinstance(stats, Objects)])
+    present = np.concatenate([positions for positions, _ in blocks])
+
+    # Examples that are in no block are appended as undefined ones, and all are then
+    # brought into order.
+    missing = np.setdiff1d(np.arange(total), present)
+    empty = Objects(
+        {name: values[:0] for name, values in joined.columns.items()},
+        {name: np.zeros(len(missing), np.int64) for name in joined.counts},
+        np.zeros(len(missing), dtype=bool),
+    )
+    order = np.argsort(np.concatenate([present, missing]), kind="stable")
+    return Objects.join([joined, empty])[order]
 
 
 def join_statistics(shards: Sequence[Statistics]) -> Statistics:
     """Return the statistics of shards as one, in their order."""
     if len(shards) == 1:
         return shards[0]
-    positions = np.split(
-        np.arange(sum(map(len, shards))),
-        np.cumsum([len(shard) for shard in shards])[:-1],
-    )
-    return place_statistics(list(zip(positions, shards)), sum(map(len, shards)))
+    sizes = [len(shard) for shard in shards]
+    positions = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    return place_statistics(list(zip(positions, shards)), sum(sizes))

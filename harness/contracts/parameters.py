@@ -15,6 +15,7 @@ import operator
 import re
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import Parameter
 from numbers import Integral, Real
@@ -63,7 +64,7 @@ PathParam = Annotated[str, PathMark]
 """Annotation of a constructor parameter that is a path: a relative one in a spec is
 resolved beside the spec file.
 
->>> def __init__(self, checkpoint: PathParam, vocabulary: PathParam | None = None) -> None: ...
+>>> def __init__(self, checkpoint: PathParam, words: PathParam | None = None): ...
 """
 PathLike = Annotated[str | Path, PathMark]
 """As :data:`PathParam`, for constructors that also accept a :class:`~pathlib.Path`."""
@@ -126,8 +127,8 @@ class _Kind:
 
 @dataclass(frozen=True)
 class _ListOf(_Kind):
-    """A list or tuple, with the plain types,
-    literals and ``...`` (anything) that its items may be.
+    """A list or tuple, with the plain types, literals and ``...`` (anything) that its
+    items may be.
     """
 
     items: tuple[Any, ...]
@@ -141,9 +142,10 @@ class _ListOf(_Kind):
         """
         if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
             return False
-        items = (
-            cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else ()
-        )
+        # A look at the items of other iterables, such as generators, would use them up.
+        if not isinstance(value, (list, tuple)):
+            return True
+        items = cast("Sequence[object]", value)
         return all(_fits(item, self.items) for item in items)
 
 
@@ -155,9 +157,8 @@ class _MapOf(_Kind):
     values: tuple[Any, ...]
 
     def __str__(self) -> str:
-        keys, values = (
-            " or ".join(map(_plural, items)) for items in (self.keys, self.values)
-        )
+        keys = " or ".join(map(_plural, self.keys))
+        values = " or ".join(map(_plural, self.values))
         return f"a mapping of {keys} to {values}"
 
     def holds(self, value: Any) -> bool:
@@ -179,13 +180,10 @@ class _Limited(_Kind):
     def __str__(self) -> str:
         text = PLAIN_TYPES[self.kind]
         match self.bounds:
-            case (Ge(), Le()):
-                return f"{text} from {self.bounds[0].ge} to {self.bounds[1].le}"
+            case (Ge(ge=smallest), Le(le=largest)):
+                return f"{text} from {smallest} to {largest}"
             case _:
-                limits = [
-                    f"{_LIMITS[type(bound)][0]} {_limit(bound)}"
-                    for bound in self.bounds
-                ]
+                limits = [f"{_LIMITS[type(b)][0]} {_limit(b)}" for b in self.bounds]
                 return f"{text} {' and '.join(limits)}"
 
     def holds(self, value: Any) -> bool:
@@ -251,22 +249,17 @@ def type_hints(factory: Callable[..., object]) -> Parameters:
     that cannot be evaluated.
     """
     function = factory.__init__ if inspect.isclass(factory) else factory
-    try:
+    with suppress(NameError, TypeError, AttributeError):
         return typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, AttributeError):
-        # a name imported for type checkers alone: evaluate one by one
-        function = inspect.unwrap(function)
-        hints: Values = {}
-        for name, hint in getattr(function, "__annotations__", {}).items():
-            try:
-                hints[name] = (
-                    eval(hint, getattr(function, "__globals__", {}))
-                    if isinstance(hint, str)
-                    else hint
-                )
-            except (NameError, TypeError, AttributeError):
-                continue
-        return hints
+
+    # A name is imported for type checkers alone: the others are evaluated one by one.
+    function = inspect.unwrap(function)
+    known = getattr(function, "__globals__", {})
+    hints: Values = {}
+    for name, hint in getattr(function, "__annotations__", {}).items():
+        with suppress(NameError, TypeError, AttributeError):
+            hints[name] = eval(hint, known) if isinstance(hint, str) else hint
+    return hints
 
 
 def literal_names(hint: object) -> tuple[str, ...]:
@@ -305,7 +298,7 @@ def _marked_parameters(factory: Callable[..., object], mark: type) -> set[str]:
 def _has_mark(hint: Any, mark: type) -> bool:
     if mark in getattr(hint, "__metadata__", ()):
         return True
-    return any(_has_mark(part, mark) for part in typing.get_args(hint))
+    return any(_has_mark(member, mark) for member in typing.get_args(hint))
 
 
 def check_parameters(
@@ -334,15 +327,13 @@ def check_parameters(
             raise UnknownName.of_name(
                 text, name, accepted, "parameters are:", parameter=name
             )
-    missing = [
-        name
-        for name, p in accepted.items()
-        if p.default is inspect.Parameter.empty and name not in params
-    ]
-    if missing:
-        raise InputError(
-            f"{component} needs the parameter '{missing[0]}'", parameter=missing[0]
-        )
+    for name, parameter in accepted.items():
+        if parameter.default is inspect.Parameter.empty and name not in params:
+            raise InputError(
+                f"{component} needs the parameter '{name}'", parameter=name
+            )
+
+    # Hints are evaluated only where there is something to check: that takes time.
     hints: Parameters = type_hints(factory) if params else {}
     for name, value in params.items():
         if name in hints:
@@ -366,30 +357,27 @@ def check_arguments(function: Checked) -> Checked:
     harness.errors.InputError: Coverage: k is 0; expected a whole number of at least 1
     """
     signature = inspect.signature(function)
+    catch_alls = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
     @functools.wraps(function)
-    def call_checked(*args: Any, **kwargs: Any) -> Any:
+    def check_and_call(*args: Any, **kwargs: Any) -> Any:
         hints = type_hints(function)
         values = signature.bind(*args, **kwargs).arguments
         owner = type(values["self"]).__name__ if "self" in values else function.__name__
         for name, value in values.items():
-            if name in hints and signature.parameters[name].kind not in (
-                Parameter.VAR_POSITIONAL,
-                Parameter.VAR_KEYWORD,
-            ):
+            if name in hints and signature.parameters[name].kind not in catch_alls:
                 _check_type(owner, name, value, hints[name])
         return function(*args, **kwargs)
 
-    return cast(Checked, call_checked)
+    return cast(Checked, check_and_call)
 
 
 def check_fields(owner: str, instance: object) -> None:
     """Raise :class:`InputError` for fields of a dataclass that do not fit their types,
     to be called in ``__post_init__``.
     """
-    for name, hint in typing.get_type_hints(
-        type(instance), include_extras=True
-    ).items():
+    hints = typing.get_type_hints(type(instance), include_extras=True)
+    for name, hint in hints.items():
         _check_type(owner, name, getattr(instance, name), hint)
 
 
@@ -400,6 +388,7 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
     accepted = tuple(_plain(hint))
     if ... in accepted or _fits(value, accepted):
         return
+
     literals = [
         str(item) for item in accepted if not isinstance(item, (type, _Kind, NoneType))
     ]
@@ -408,19 +397,20 @@ def _check_type(component: str, name: str, value: object, hint: Any) -> None:
         for item in accepted
         if isinstance(item, (type, _Kind))
     ]
-    expected = [*literals, *kinds, *(["null"] if None in accepted else [])]
-    # YAML reads 1e-3 as text.
-    hint = (
-        " (in YAML write 1.0e-3, not 1e-3)"
-        if isinstance(value, str) and _EXPONENT.fullmatch(value)
-        else ""
-    )
+    expected = [*literals, *kinds]
+    if None in accepted:
+        expected.append("null")
     choices = ", ".join(expected[:-1]) + " or " * (len(expected) > 1) + expected[-1]
-    message = (
-        f"{component}: {name} is {value!r:.80}; expected "
-        f"{choices}{did_you_mean(str(value), literals)}{hint}"
+
+    advice = did_you_mean(str(value), literals)
+    if isinstance(value, str) and _EXPONENT.fullmatch(value):
+        # YAML 1.1 reads an exponent without a point as text.
+        advice += " (in YAML write 1.0e-3, not 1e-3)"
+    raise InputError(
+        f"{component}: {name} is {value!r:.80}; expected {choices}{advice}",
+        parameter=name,
+        value=value,
     )
-    raise InputError(message, parameter=name, value=value)
 
 
 def _plain(hint: Any) -> Iterator[Any]:
@@ -431,25 +421,25 @@ def _plain(hint: Any) -> Iterator[Any]:
     if origin is Literal:
         yield from typing.get_args(hint)
     elif origin in (Union, UnionType):
-        for part in typing.get_args(hint):
-            yield from _plain(part)
+        for member in typing.get_args(hint):
+            yield from _plain(member)
     elif origin is typing.Annotated:
         kind, *marks = typing.get_args(hint)
         bounds = tuple(mark for mark in marks if isinstance(mark, (Ge, Gt, Le, Lt)))
-        yield from (
-            [_Limited(kind, bounds, MayBeInfinite in marks)] if bounds else _plain(kind)
-        )
+        if bounds:
+            yield _Limited(kind, bounds, MayBeInfinite in marks)
+        else:
+            yield from _plain(kind)
     elif origin in (list, tuple, Sequence):
-        items = tuple(
-            item
-            for part in typing.get_args(hint)
-            if part is not Ellipsis
-            for item in _plain(part)
-        )
-        yield ... if ... in items else _ListOf(items)
+        items: list[Any] = []
+        for member in typing.get_args(hint):
+            if member is not Ellipsis:  # of tuple[int, ...]
+                items += _plain(member)
+        yield ... if ... in items else _ListOf(tuple(items))
     elif origin is Mapping:
-        keys, values = (tuple(_plain(part)) for part in typing.get_args(hint))
-        yield ... if ... in values else _MapOf(keys, values)
+        key, value = typing.get_args(hint)
+        values = tuple(_plain(value))
+        yield ... if ... in values else _MapOf(tuple(_plain(key)), values)
     elif hint in PLAIN_TYPES:
         yield hint
     elif hint is type(None):

@@ -1,4 +1,4 @@
-"""What was read from a file, and how."""
+"""Readings of files: their form, columns and numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ Events = Literal["paragraph", "separate"]
 EVENTS: tuple[Events, ...] = ("paragraph", "separate")
 SHOWN_ITEMS = 3
 """Number of items that a reading keeps as examples."""
+MOST_NAMES = 5
+"""Number of columns that the line of a reading lists."""
 KEYS = "(keys)"
 """Name of the ids of an object whose keys are ids."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file was read: its form, columns and numbers, what was left out, and what
-    was chosen among alternatives.
+    """Reading of a file: its form, columns and numbers, what was left out, and what was
+    chosen among alternatives.
     """
 
     path: str
@@ -40,7 +42,7 @@ class Reading:
     texts: int
     """Number of captions of all items."""
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
-    """What was not read -> its number."""
+    """Name of a thing that was not read -> its number."""
     possible_ids: tuple[str, ...] = ()
     """Columns that could hold the ids, where there are several."""
     other_ids: tuple[str, ...] = ()
@@ -48,7 +50,7 @@ class Reading:
     other_columns: tuple[str, ...] = ()
     """Columns that could hold captions by their names, and were not taken."""
     remarks: tuple[str, ...] = ()
-    """How ids were matched where they are not equal, as phrases."""
+    """Phrases about ids that were matched though they are not equal."""
     examples: Mapping[str, Sequence[str]] = field(
         default_factory=dict[str, Sequence[str]]
     )
@@ -56,27 +58,27 @@ class Reading:
 
     def line(self) -> str:
         """Return the reading in one line."""
+        if self.id is None:
+            ids = "position"
+        else:
+            ids = "key" if self.id == KEYS else f"'{self.id}'"
+        if self.other_ids:
+            ids += f" (not {_names(self.other_ids)})"
+
         noun = "reference" if self.role == "references" else "caption"
-        ids = (
-            "position"
-            if self.id is None
-            else "key"
-            if self.id == KEYS
-            else f"'{self.id}'"
-        )
-        ids += f" (not {_names(self.other_ids)})" if self.other_ids else ""
         columns = f", {noun}s in {_names(self.columns)}" if self.columns else ""
-        columns += f" (not {_names(self.other_columns)})" if self.other_columns else ""
-        out = (
+        if self.other_columns:
+            columns += f" (not {_names(self.other_columns)})"
+
+        clauses = [
             f"{self.path}: read as {self.form}, ids by {ids}{columns}: "
-            f"{counted(self.items, 'item')}, {counted(self.texts, noun)}"
-        )
-        left_out = ", ".join(
-            f"{what} ({number:,})" for what, number in self.left_out.items()
-        )
-        return "; ".join(
-            [out, *self.remarks, *([f"left out: {left_out}"] if left_out else [])]
-        )
+            f"{counted(self.items, 'item')}, {counted(self.texts, noun)}",
+            *self.remarks,
+        ]
+        left_out = [f"{name} ({number:,})" for name, number in self.left_out.items()]
+        if left_out:
+            clauses.append(f"left out: {', '.join(left_out)}")
+        return "; ".join(clauses)
 
     @property
     def decided(self) -> bool:
@@ -88,18 +90,16 @@ class Reading:
     def to_dict(self) -> Values:
         """Return the fields as JSON values."""
         values: Values = asdict(self)
-        return {
-            name: list(cast("tuple[str, ...]", value))
-            if isinstance(value, tuple)
-            else value
-            for name, value in values.items()
-        }
+        for name, value in values.items():
+            if isinstance(value, tuple):
+                values[name] = list(cast("tuple[str, ...]", value))
+        return values
 
 
 def _names(names: Sequence[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names[:5]) + (
-        ", ..." if len(names) > 5 else ""
-    )
+    """Return the first names, quoted and separated by commas."""
+    listed = ", ".join(f"'{name}'" for name in names[:MOST_NAMES])
+    return f"{listed}, ..." if len(names) > MOST_NAMES else listed
 
 
 @runtime_checkable

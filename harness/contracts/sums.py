@@ -1,5 +1,5 @@
-"""Weighted sums of columns with digits that depend on the numbers alone,
-not on how a processor adds them.
+"""Weighted sums of columns with digits that depend on the numbers alone, not on how a
+processor adds them.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import numpy as np
 DIGITS = 53
 """Binary digits of a float64."""
 PRODUCT = 1 << 18
-"""Most multiplications of a product: BLAS begins threads above it,
-which cost more than they save.
+"""Most multiplications of a product: BLAS begins threads above it, which cost more than
+they save.
 """
 TILE = 64
 """Most rows and columns of a product."""
@@ -69,11 +69,13 @@ class SplitColumns:
         self.width = columns.shape[1]
         self.finite = np.asarray(np.isfinite(columns).all(axis=0))
         self.undefined = columns[:, ~self.finite]
+
         # With |x| < 2^e and row sums of weights below 2^s, multiples of 2^(e + s - 53)
         # have sums of at most 53 digits.
         _, growth = np.frexp(float(LARGEST_MEAN * max(1, len(columns))))
         leading, rest = _split(columns[:, self.finite], int(growth))
         trailing, _ = _split(rest, int(growth))
+
         # Counts and other whole numbers have no trailing addend.
         self.fractional = np.asarray(trailing.any(axis=0))
         # One product of twice the width is faster than two.
@@ -88,17 +90,17 @@ class SplitColumns:
         leading = products[:, : len(self.fractional)]
         leading[:, self.fractional] += products[:, len(self.fractional) :]
         sums[:, self.finite] = leading
+
         if self.undefined.shape[1]:
             with np.errstate(invalid="ignore"):
-                sums[:, ~self.finite] = (
-                    np.asarray(weights, dtype=np.float64) @ self.undefined
-                )
+                plain = np.asarray(weights, dtype=np.float64) @ self.undefined
+            sums[:, ~self.finite] = plain
         return sums
 
 
 def _product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return ``weights @ columns``, float64, where all sums are exact:
-    they are added up from small products.
+    """Return ``weights @ columns``, float64, where all sums are exact: they are added
+    up from small products.
     """
     sums = np.zeros((len(weights), columns.shape[1]))
     height = PRODUCT // (TILE * max(1, min(TILE, columns.shape[1])))
@@ -107,10 +109,8 @@ def _product(weights: np.ndarray, columns: np.ndarray) -> np.ndarray:
         for column in range(0, columns.shape[1], TILE):
             total = sums[row : row + TILE, column : column + TILE]
             for example in range(0, len(columns), height):
-                total += (
-                    rows[:, example : example + height]
-                    @ columns[example : example + height, column : column + TILE]
-                )
+                block = slice(example, example + height)
+                total += rows[:, block] @ columns[block, column : column + TILE]
     return sums
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from harness.contracts import Example, PathParam, Reading, Values
 from harness.contracts.parameters import Count, check_arguments
 from harness.contracts.reading import SHOWN_ITEMS
-from harness.files import records as files
+from harness.files.user_files import existing, fingerprint
 
 
 class ReadingCounter:
@@ -56,8 +56,8 @@ class ReadingCounter:
 
 
 class CaptionFile:
-    """Base class: parameters and fingerprint that readers of one file share;
-    a subclass defines ``__iter__``.
+    """Base class: parameters and fingerprint that readers of one file share; a subclass
+    defines ``__iter__``.
 
     Parameters
     ----------
@@ -96,17 +96,17 @@ class CaptionFile:
         self.limit_references = limit_references
         self.allow_empty = allow_empty
         self.reading: Reading | None = None
-        """How the file was read; None before that."""
+        """Reading of the file; None before that."""
 
     def readings(self) -> list[Reading]:
         """Return how the file was read, after it was read."""
         return [] if self.reading is None else [self.reading]
 
     def locate(self, path: PathParam) -> Path:
-        """Return the path of an existing file;
-        raise :class:`InputError` for another one.
+        """Return the path of an existing file; raise :class:`InputError` for another
+        one.
         """
-        return files.existing(path, self.what)
+        return existing(path, self.what)
 
     def parameters(self) -> Values:
         """Return the parameters that change the examples, for the fingerprint."""
@@ -120,4 +120,4 @@ class CaptionFile:
         """Return the reader's name and a hash of the file's bytes and of
         :meth:`parameters`.
         """
-        return files.fingerprint(self.name, [self.path], self.parameters())
+        return fingerprint(self.name, [self.path], self.parameters())

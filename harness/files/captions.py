@@ -116,6 +116,7 @@ def parse_list(text: str, location: str, *, what: str = "caption") -> list[str] 
     """
     if not _LIST_ENDS.fullmatch(text):
         return None
+
     # Python joins strings without a comma between them, as NumPy prints an array, into
     # one: such a text is refused.
     if _LIST.fullmatch(text):
@@ -136,17 +137,17 @@ def text_field(item: YamlValue) -> str | None:
     """
     if not isinstance(item, Mapping):
         return None
-    named = (
-        name
-        for name in ("caption", "raw", "sentence", "text")
-        if isinstance(item.get(name), str)
-    )
-    return next(named, None) or next(
-        (name for name in ("caption", "raw") if name in item), None
-    )
+    for name in ("caption", "raw", "sentence", "text"):
+        if isinstance(item.get(name), str):
+            return name
+    for name in ("caption", "raw"):
+        if name in item:
+            return name
+    return None
 
 
 def _inner(item: YamlValue) -> YamlValue:
+    """Return the caption that an object holds; anything else as it is."""
     if isinstance(item, Mapping):
         name = text_field(item)
         return item if name is None else item[name]
@@ -183,9 +184,8 @@ def quote_list(ids: Iterable[object], limit: int = 3) -> str:
     "'1', '2', '3', ..."
     """
     names = list(ids)
-    return ", ".join(f"'{name}'" for name in names[:limit]) + (
-        ", ..." if len(names) > limit else ""
-    )
+    listed = ", ".join(f"'{name}'" for name in names[:limit])
+    return f"{listed}, ..." if len(names) > limit else listed
 
 
 def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
@@ -214,17 +214,15 @@ def texts_per_example(value: object, name: str) -> list[tuple[str, ...]]:
     [('a dog', 'the dog'), ('a cat',)]
     """
     items = _sequence(value, name, "with one list of texts, or one text, per example")
+    for k, item in enumerate(items):
+        if item is None or isinstance(item, (int, float)):
+            raise InputError(
+                f"expected a text or a list of texts; found {item!r}",
+                f"{name}: example {k}",
+            )
+
+    # Texts beside lists are a mistake: one text each is one candidate each.
     single = [_is_text(item) for item in items]
-    absent = [
-        k
-        for k, item in enumerate(items)
-        if item is None or isinstance(item, (int, float))
-    ]
-    if absent:
-        raise InputError(
-            f"expected a text or a list of texts; found {items[absent[0]]!r}",
-            f"{name}: example {absent[0]}",
-        )
     if any(single) and not all(single):
         first = single.index(not single[0])
         kinds = ("a text", "a list") if single[0] else ("a list", "a text")
@@ -239,15 +237,12 @@ def texts_of(value: object, location: str) -> tuple[str, ...]:
     """Return the texts of one example: a text, or a list of texts; raise
     :class:`InputError` with ``location`` for anything else.
     """
-    if (
-        isinstance(value, (list, tuple))
-        and value
-        and all(type(text) is str for text in cast("Sequence[object]", value))
-    ):
-        # the usual case
-        return tuple(
-            check_text(text, location) for text in cast("Sequence[str]", value)
-        )
+    # A list of strings is the usual case, and there may be a million of them.
+    if isinstance(value, (list, tuple)) and value:
+        strings = cast("Sequence[str]", value)
+        if all(type(text) is str for text in strings):
+            return tuple(check_text(text, location) for text in strings)
+
     texts = [value] if _is_text(value) else _sequence(value, location, "of texts")
     if isinstance(value, str):  # a column of a table that was written and read again
         texts = parse_list(value, location) or texts
@@ -261,10 +256,12 @@ def _is_text(value: object) -> bool:
 
 
 def _sequence(value: object, location: str, content: str) -> list[object]:
-    usual = isinstance(value, Sequence) or (
+    # Arrays and columns of data sets have a length and are iterated, and are no
+    # Sequence by their class.
+    has_items = isinstance(value, Sequence) or (
         isinstance(value, Sized) and isinstance(value, Iterable)
     )
-    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not usual:
+    if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not has_items:
         raise InputError(f"expected a list {content}; found {value!r:.60}", location)
     return list(cast("Iterable[object]", value))
 
@@ -278,16 +275,14 @@ def by_text_id(values: Mapping[Any, object], name: str) -> dict[str, object]:
     {'42': 'a dog'}
     """
     ids = {str(key): value for key, value in values.items()}
-    if len(ids) < len(values):
-        twice = [
-            key for key in values if not isinstance(key, str) and str(key) in values
-        ]
-        raise InputError(
-            f"{counted(len(twice), 'id', 'occurs/occur')} as a number and as a text: "
-            f"{quote_list(twice)}",
-            name,
-        )
-    return ids
+    if len(ids) == len(values):
+        return ids
+    twice = [key for key in values if not isinstance(key, str) and str(key) in values]
+    raise InputError(
+        f"{counted(len(twice), 'id', 'occurs/occur')} as a number and as a text: "
+        f"{quote_list(twice)}",
+        name,
+    )
 
 
 def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]:
@@ -304,22 +299,19 @@ def match_file_names(ids: Iterable[str], names: Iterable[str]) -> dict[str, str]
     """
     left = list(ids)
     right = list(names)
-    for reduced in (_stem, _number):
-        keys = {reduced(item): item for item in left}
-        targets = {reduced(item): item for item in right}
+    for reduce in (_stem, _number):
+        keys = {reduce(item): item for item in left}
+        targets = {reduce(item): item for item in right}
+        if len(keys) < len(left) or len(targets) < len(right):
+            continue  # a match would not be the only one
         common = keys.keys() & targets.keys()
-        if (
-            len(keys) == len(left)
-            and len(targets) == len(right)
-            and common
-            and len(common) in (len(keys), len(targets))
-        ):
+        if common and len(common) in (len(keys), len(targets)):
             return {item: targets.get(key, item) for key, item in keys.items()}
     return {}
 
 
 def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
-    """Return how many ids are alike a name by :func:`match_file_names`,
+    """Return the number of ids that are alike a name by :func:`match_file_names`,
     though not all are.
 
     >>> count_alike(["1.jpg", "2.jpg", "x.jpg"], ["1", "2", "3"])
@@ -328,14 +320,14 @@ def count_alike(ids: Iterable[str], names: Iterable[str]) -> int:
     left = list(ids)
     right = list(names)
     return max(
-        len({reduced(item) for item in left} & {reduced(item) for item in right})
-        for reduced in (_stem, _number)
+        len({reduce(item) for item in left} & {reduce(item) for item in right})
+        for reduce in (_stem, _number)
     )
 
 
 def name_keys(name: str) -> tuple[str, str]:
-    """Return what :func:`match_file_names` compares of an id: the name of a file,
-    and the number at its end.
+    """Return what :func:`match_file_names` compares of an id: the name of a file, and
+    the number at its end.
 
     >>> name_keys("val2014/COCO_val2014_000000391895.jpg")
     ('COCO_val2014_000000391895', '391895')
@@ -351,13 +343,16 @@ def _stem(name: str) -> str:
     it.
     """
     name = name.strip("\"'= \t")
-    # a column of numbers with gaps, as pandas writes it
+    # pandas writes whole numbers with decimals where the column has gaps.
     if name.endswith(".0") and name[:-2].isdigit():
         return name[:-2]
     return re.sub(r"(.*/)?([^/]+?)(\.[A-Za-z]\w{1,4})?", r"\2", name)
 
 
 def _number(name: str) -> str:
+    """Return the number at the end of the name of a file, without leading zeros; the
+    name where it ends otherwise.
+    """
     return re.sub(r"(?:.*\D)?0*(\d+)", r"\1", _stem(name))
 
 

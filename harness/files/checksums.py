@@ -1,5 +1,5 @@
-"""Checksums of a file or folder of the cache,
-by which later processes see that it is damaged.
+"""Checksums of a file or folder of the cache, by which later processes see that it is
+damaged.
 
 The list is ``checksums.crc32`` inside a folder and ``NAME.crc32`` beside a file. Each
 line is a CRC-32, eight hexadecimal digits, a blank and a path within the folder, or the
@@ -16,6 +16,7 @@ from harness.files.whole_folder import temporary_name
 
 LIST = "checksums.crc32"
 _BLOCK = 1 << 16
+"""Bytes that are read at a time."""
 
 
 def list_of(place: Path) -> Path:
@@ -51,14 +52,17 @@ def find_damage(place: Path) -> Path | None:
     """
     path = list_of(place)
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    recorded: dict[str, str] = {}
+    checksums: dict[str, str] = {}
     for line in text.splitlines():
         checksum, space, name = line.partition(" ")
         if space:
-            recorded[name] = checksum
-    if not recorded or not text.endswith("\n") or len(recorded) != text.count("\n"):
+            checksums[name] = checksum
+
+    # A list that was cut off, or has a line of another form, is damaged itself.
+    if not checksums or not text.endswith("\n") or len(checksums) != text.count("\n"):
         return path
-    for name, checksum in recorded.items():
+
+    for name, checksum in checksums.items():
         file = path.parent / name
         if not file.is_file() or _checksum(file) != checksum:
             return file

@@ -1,5 +1,5 @@
-"""Data sets of the ``datasets`` library: from the hub by name,
-from ``save_to_disk`` folders, from files.
+"""Data sets of the ``datasets`` library: from the hub by name, from ``save_to_disk``
+folders, from files.
 
 A split may have slices in every case: ``test[:100]``, ``train[10%:20%]``,
 ``train+validation[:50]``.
@@ -22,8 +22,8 @@ from harness.errors import InputError, require
 from harness.files.user_path import nearest_beside, user_path
 
 Dataset = Any
-"""A data set or a part of one, of the package datasets,
-which is imported when it is used.
+"""A data set or a part of one, of the package datasets, which is imported when it is
+used.
 """
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
@@ -41,6 +41,16 @@ _PART = re.compile(
     r"\s*([^\[\]+\s]+)\s*(\[[^\[\]+]*\](?:\((?:closest|pct1_dropremainder)\))?)?\s*"
 )
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_CONNECTION_ERRORS = frozenset(
+    (
+        "OfflineModeIsEnabled",
+        "ConnectError",
+        "ConnectTimeout",
+        "ReadTimeout",
+        "LocalEntryNotFoundError",
+    )
+)
+"""Names of errors of the libraries that say that there is no connection."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,6 @@ class DatasetSource:
         path = user_path(self.path)
         return path if path.exists() else None
 
-    # ------------------------------------------------------------------ revision
     def pin(self) -> DatasetSource:
         """Return the source with the commit of the hub as its revision; unchanged for
         files, commits, and without network.
@@ -85,29 +94,23 @@ class DatasetSource:
         Raises :class:`InputError` for a data set that the hub does not have or does not
         show.
         """
-        if (
-            self.local is not None
-            or _COMMIT.fullmatch(self.revision or "")
-            or is_offline()
-        ):
+        is_commit = _COMMIT.fullmatch(self.revision or "") is not None
+        if self.local is not None or is_commit or is_offline():
             return self
+
         hub = require(
             "huggingface_hub", extra="datasets", needed_by="a data set of the hub"
         )
+        api = hub.HfApi()
         try:
-            commit = (
-                hub.HfApi()
-                .dataset_info(self.path, revision=self.revision, timeout=30.0)
-                .sha
-            )
+            info = api.dataset_info(self.path, revision=self.revision, timeout=30.0)
         except Exception as error:
             if not _is_connection_error(error):
                 raise self._hub_error(error) from error
-            # the cache of the library may have it; loading says so if not
+            # The cache of the library may have it; loading says so if not.
             return replace(self, reachable=False)
-        return replace(self, revision=commit) if commit else self
+        return replace(self, revision=info.sha) if info.sha else self
 
-    # ------------------------------------------------------------------ loading
     def load(self) -> Dataset:
         """Return the ``Dataset`` of the split, or the ``IterableDataset`` of a stream.
 
@@ -121,13 +124,13 @@ class DatasetSource:
         except InputError:
             raise
         except Exception as error:
-            # the library raises what its readers, pyarrow and its HTTP client raise
+            # The library raises what its readers, pyarrow and its HTTP client raise.
             raise self._load_error(error) from error
         return self._select_split(datasets, loaded)
 
     def rows(self, dataset: Iterable[Dataset]) -> Iterator[Dataset]:
-        """Yield the rows of a loaded data set;
-        raise :class:`InputError` for a file of it that cannot be read.
+        """Yield the rows of a loaded data set; raise :class:`InputError` for a file of
+        it that cannot be read.
         """
         try:
             yield from dataset
@@ -145,15 +148,17 @@ class DatasetSource:
                 name: split.to_iterable_dataset() if self.streaming else split
                 for name, split in loaded.items()
             }
+
         if local is not None and local.is_file():
             return datasets.load_dataset(
                 _builder(local, self), data_files=str(local), streaming=self.streaming
             )
+
         # The library fetches only the split that it is called with. A stream takes no
-        # slices there.
-        split = (
-            self.split if not self.streaming or "[" not in (self.split or "") else None
-        )
+        # slices there: they are cut later.
+        split = self.split
+        if self.streaming and "[" in (split or ""):
+            split = None
         return datasets.load_dataset(
             str(local or self.path),
             self.config,
@@ -166,6 +171,7 @@ class DatasetSource:
         """Return the split of what the library returned."""
         if not isinstance(loaded, dict):
             return loaded
+
         names = list(map(str, loaded))
         if self.split is None and len(names) == 1:
             return next(iter(loaded.values()))
@@ -175,6 +181,7 @@ class DatasetSource:
                 f"{', '.join(names)}",
                 "split",
             )
+
         slices = [
             _slice_split(loaded, datasets, name, text, self)
             for name, text in self._parts(names)
@@ -202,41 +209,41 @@ class DatasetSource:
         return slices
 
     def error(self, message: str, parameter: str = "path") -> InputError:
-        """Return the error of a parameter of the source: ``path``,
-        ``split`` or ``revision``.
+        """Return the error of a parameter of the source: ``path``, ``split`` or
+        ``revision``.
         """
         return InputError(
             message, self.path, parameter=parameter, value=getattr(self, parameter)
         )
 
-    # ------------------------------------------------------------------ errors
     def _load_error(self, error: Exception) -> InputError:
         if self.local is not None:
             return InputError(
                 f"the datasets library cannot load it: {_reason(error)}", self.path
             )
-        if not self.reachable and (
-            _is_connection_error(error) or isinstance(error, FileNotFoundError)
-        ):
+
+        # Without requests the library says that the file is not in its cache.
+        is_connection_error = _is_connection_error(error)
+        is_missing = is_connection_error or isinstance(error, FileNotFoundError)
+        if not self.reachable and is_missing:
             hint = self._nearest().removeprefix("; ")
+            hint = f" ({hint})" if hint else ""
             return InputError(
-                f"no such file or folder{f' ({hint})' if hint else ''}, "
-                "the hub cannot be reached, and the data set is not in the "
-                f"cache. Without network, fetch it before: {self.fetch_command()}",
+                f"no such file or folder{hint}, "
+                "the hub cannot be reached, and the data set is not in the cache. "
+                f"Without network, fetch it before: {self.fetch_command()}",
                 self.path,
             )
-        if is_offline() and (
-            _is_connection_error(error) or isinstance(error, FileNotFoundError)
-        ):
+        if is_missing and is_offline():
             return InputError(
                 f"is not in the cache, and HF_HUB_OFFLINE is set. {self.fetch_hint()}",
                 self.path,
             )
-        if _is_connection_error(error):
+        if is_connection_error:
             return InputError(
                 "the hub cannot be reached, and the data set is not in the cache "
-                f"({_reason(error)[:200]}). Without network, "
-                f"fetch it before: {self.fetch_command()}",
+                f"({_reason(error)[:200]}). "
+                f"Without network, fetch it before: {self.fetch_command()}",
                 self.path,
             )
         return self._hub_error(error)
@@ -245,11 +252,14 @@ class DatasetSource:
         """Return the error of a data set that the hub does not have or does not
         show.
         """
+        # By their names, so that no library is imported for this.
         names = {
             type(item).__name__ for item in (error, error.__cause__) if item is not None
         }
         text = _reason(error)
-        page = f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/datasets/{self.path}"
+        endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+        page = f"{endpoint}/datasets/{self.path}"
+
         if "GatedRepoError" in names or "gated dataset" in text:
             message = (
                 f"is a gated data set of the hub: accept its terms on {page}, "
@@ -298,12 +308,9 @@ def loaded_commit(dataset: Dataset) -> str | None:
     """Return the commit of the hub from which a loaded ``Dataset`` was prepared, by the
     folder of its cache; None if unknown.
     """
-    files = [
-        Path(entry["filename"]) for entry in getattr(dataset, "cache_files", None) or ()
-    ]
-    commits = {
-        file.parent.name for file in files if _COMMIT.fullmatch(file.parent.name)
-    }
+    entries = getattr(dataset, "cache_files", None) or ()
+    folders = [Path(entry["filename"]).parent.name for entry in entries]
+    commits = {name for name in folders if _COMMIT.fullmatch(name)}
     return commits.pop() if len(commits) == 1 else None
 
 
@@ -316,6 +323,7 @@ def _without_requests() -> Generator[None]:
         importlib.import_module(name)
         for name in ("datasets.config", "huggingface_hub.constants")
     ]
+    # A variable of the environment would be too late: both have read it.
     before = [config.HF_HUB_OFFLINE for config in configs]
     try:
         for config in configs:
@@ -340,6 +348,7 @@ def has_saved_state(folder: Path) -> bool:
 
 
 def _builder(file: Path, source: DatasetSource) -> str:
+    """Return the name of the builder of the library that reads a file."""
     plain = file.with_suffix("") if file.suffix == ".gz" else file
     if plain.suffix not in BUILDERS:
         raise source.error(
@@ -365,17 +374,18 @@ def _slice_split(
         (piece,) = datasets.ReadInstruction.from_spec(text).to_absolute({name: count})
     except (ValueError, AssertionError) as error:
         raise source.error(f"split '{text}': {_reason(error)}", "split") from error
+
     if source.streaming:
-        dataset = dataset.skip(piece.from_) if piece.from_ else dataset
-        return (
-            dataset if piece.to == sys.maxsize else dataset.take(piece.to - piece.from_)
-        )
+        if piece.from_:
+            dataset = dataset.skip(piece.from_)
+        if piece.to != sys.maxsize:
+            dataset = dataset.take(piece.to - piece.from_)
+        return dataset
     return dataset.select(range(piece.from_, max(piece.from_, piece.to)))
 
 
 def _rows(dataset: Dataset, name: str, text: str) -> int:
-    """Return the number of rows of a data set,
-    or of a stream where the slice does not need it.
+    """Return the number of rows of a data set, or a bound of that of a stream.
 
     Raises ``ValueError`` for a slice of a stream that counts from the end and whose
     length is not known.
@@ -385,6 +395,8 @@ def _rows(dataset: Dataset, name: str, text: str) -> int:
     splits = getattr(dataset.info, "splits", None) or {}
     if name in splits and splits[name].num_examples:
         return int(splits[name].num_examples)
+
+    # Only rows that are counted from the beginning need no length.
     if "%" in text or "-" in text:
         raise ValueError(
             "the length of the stream is not known; give the rows as [from:to], "
@@ -394,30 +406,22 @@ def _rows(dataset: Dataset, name: str, text: str) -> int:
 
 
 def _is_connection_error(error: BaseException) -> bool:
-    """Return True for an error, or a cause of one,
-    that says that there is no connection.
+    """Return True for an error, or a cause of one, that says that there is no
+    connection.
     """
-    names = {
-        "OfflineModeIsEnabled",
-        "ConnectError",
-        "ConnectTimeout",
-        "ReadTimeout",
-        "LocalEntryNotFoundError",
-    }
-    seen: BaseException | None = error
-    while seen is not None:
-        if (
-            isinstance(seen, (ConnectionError, TimeoutError))
-            or type(seen).__name__ in names
-        ):
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (ConnectionError, TimeoutError)):
             return True
-        seen = seen.__cause__
+        if type(cause).__name__ in _CONNECTION_ERRORS:
+            return True
+        cause = cause.__cause__
     return False
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first lines of an error and of its cause,
-    where the library often puts the reason.
+    """Return the first lines of an error and of its cause, where the library often puts
+    the reason.
     """
     reasons = list[str]()
     for cause in (error, error.__cause__):

@@ -48,8 +48,8 @@ def tab_separated_cells(
     width : int
         Number of cells of the header.
     """
-    # lines that were looked at in vain, in reverse order
     waiting: list[tuple[int, str]] = []
+    """Lines that were looked at in vain, in reverse order."""
 
     def next_line() -> tuple[int, str] | None:
         return waiting.pop() if waiting else next(lines, None)
@@ -59,6 +59,8 @@ def tab_separated_cells(
         text = line.rstrip("\r\n")
         if not text:
             continue
+
+        # Most lines: no cell is quoted, or all cells are on the line.
         cells = text.split("\t")
         if CELL_QUOTE not in text:
             yield number, cells
@@ -73,24 +75,21 @@ def tab_separated_cells(
         # Tabs or ends of lines within a quoted cell, or text that begins with a
         # quotation mark: the next line decides.
         row = _quoted_row(text, width) if len(cells) != width else None
-        taken: list[tuple[int, str]] = []
+        following: list[tuple[int, str]] = []
         joined = line
-        while (
-            row is None
-            and len(taken) < MOST_LINES
-            and (following := next_line()) is not None
-        ):
-            taken.append(following)
-            if (
-                len(cells) == width
-                and len(taken) == 1
-                and following[1].count("\t") == width - 1
-            ):
+        while row is None and len(following) < MOST_LINES:
+            numbered = next_line()
+            if numbered is None:
                 break
-            joined += following[1]
+            following.append(numbered)
+            is_row = numbered[1].count("\t") == width - 1
+            if len(cells) == width and len(following) == 1 and is_row:
+                break  # both lines are rows by themselves
+            joined += numbered[1]
             row = _quoted_row(joined.rstrip("\r\n"), width)
+
         if row is None:
-            waiting.extend(reversed(taken))
+            waiting.extend(reversed(following))
         yield number, list(row) if row else [unquoted(cell) for cell in cells]
 
 
@@ -100,13 +99,12 @@ def _is_open(cell: str) -> bool:
 
 
 def _quoted_row(text: str, width: int) -> Sequence[str] | None:
-    """Return the cells of a row as the csv module reads it;
-    None where that is no row of this width.
+    """Return the cells of a row as the csv module reads it; None where that is no row
+    of this width.
     """
+    lines = io.StringIO(text, newline="")
     try:
-        rows = list(
-            csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
-        )
+        rows = list(csv.reader(lines, delimiter="\t", strict=True))
     except csv.Error:
         return None
     return rows[0] if len(rows) == 1 and len(rows[0]) == width else None

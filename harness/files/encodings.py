@@ -45,25 +45,29 @@ def guess_encoding(data: bytes) -> str:
     for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return name
+
     # Text in UTF-16 without a mark: every other byte of Latin text is zero.
     for offset, name in ((1, "UTF-16LE"), (0, "UTF-16BE")):
         half = data[offset::2]
         if half and half.count(0) > 0.5 * len(half):
             return name
+
+    # Bytes of one encoding are often valid in another, as other characters: only text
+    # that is made of the usual ones counts.
     for name, characters, share in _EAST_ASIAN:
-        text = _decoded(data, name)
-        wide = re.findall(r"[^\x00-\x7f]", text or "")
-        if (
-            text is not None
-            and len(re.findall(characters, text)) >= share * max(1, len(wide))
-            and len(wide) > 0.05 * len(text)
-        ):
+        text = _decode(data, name)
+        if text is None:
+            continue
+        wide = len(re.findall(r"[^\x00-\x7f]", text))
+        usual = len(re.findall(characters, text))
+        if usual >= share * max(1, wide) and wide > 0.05 * len(text):
             return name
-    windows = _decoded(data, "cp1252")
-    mac = _decoded(data, "mac_roman")
-    if mac is not None and _usual_letters(mac) > _usual_letters(
-        windows or data.decode("latin-1")
-    ):
+
+    # Western languages: any bytes are valid in these encodings, or nearly.
+    windows = _decode(data, "cp1252")
+    mac = _decode(data, "mac_roman")
+    western = windows or data.decode("latin-1")
+    if mac is not None and _count_usual(mac) > _count_usual(western):
         return "MACINTOSH"
     return "ISO-8859-1" if windows is None else "CP1252"
 
@@ -78,26 +82,24 @@ def encoding_hint(path: str | Path) -> str:
     if not file.is_file():
         return ""
     with file.open("rb") as raw:
-        magic = raw.read(4)
-    unpack = {b"\x1f\x8b": "gunzip -c", b"\x28\xb5": "zstd -dc"}.get(magic[:2])
-    name = shlex.quote(str(path))
+        data = raw.read(SAMPLE_BYTES)
+
+    # The encoding of a Zstandard file is not looked at: unpacking it takes a library.
+    unpack = {b"\x1f\x8b": "gunzip -c", b"\x28\xb5": "zstd -dc"}.get(data[:2])
     if unpack == "zstd -dc":
         data = b""
     elif unpack:
         data = BoundedGzip(file).read(SAMPLE_BYTES)
-    else:
-        with file.open("rb") as raw:
-            data = raw.read(SAMPLE_BYTES)
+
     encoding = guess_encoding(data)
-    command = (
-        f"{unpack} {name} | iconv -f {encoding} -t UTF-8 > NEW"
-        if unpack
-        else f"iconv -f {encoding} -t UTF-8 {name} > NEW"
-    )
+    name = shlex.quote(str(path))
+    command = f"iconv -f {encoding} -t UTF-8 {name} > NEW"
+    if unpack:
+        command = f"{unpack} {name} | iconv -f {encoding} -t UTF-8 > NEW"
     return f" ({encoding}; convert it: {command})"
 
 
-def _decoded(data: bytes, encoding: str) -> str | None:
+def _decode(data: bytes, encoding: str) -> str | None:
     """Return bytes as text, None where they are not in an encoding; a last character
     that was cut off is left out.
     """
@@ -109,5 +111,6 @@ def _decoded(data: bytes, encoding: str) -> str | None:
     return None
 
 
-def _usual_letters(text: str) -> int:
+def _count_usual(text: str) -> int:
+    """Return the number of characters that captions of western languages hold."""
     return sum(character in _USUAL_LETTERS for character in text)

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.contracts import Events, Parameters
 from harness.errors import InputError
-from harness.files.columns import find_name, get_field
+from harness.files.columns import find_name
+from harness.files.fields import get_field
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
 
@@ -22,8 +23,8 @@ _ENDS = ("end", "end_time", "stop")
 def resolve_events(
     rows: Iterable[Record], id_column: str | None, captions: str, events: Events | None
 ) -> Iterator[Record]:
-    """Yield records whose lists of texts with times are one text,
-    or one record per text.
+    """Yield records whose lists of texts with times are one text, or one record per
+    text.
 
     Parameters
     ----------
@@ -50,6 +51,7 @@ def resolve_events(
             continue
         texts = get_field(row.fields, captions)
         assert isinstance(texts, (list, tuple))
+
         if len(texts) != len(spans):
             raise InputError(
                 f"'{captions}' has {len(texts)} texts and {len(spans)} times; "
@@ -59,21 +61,17 @@ def resolve_events(
         if events is None and len(texts) > 1:
             raise InputError(
                 f"'{captions}' holds {len(texts)} texts with times: "
-                "captions of parts, not of one thing (events: "
-                "paragraph joins them to "
-                "one text; events: separate makes each an item of its own)",
+                "captions of parts, not of one thing "
+                "(events: paragraph joins them to one text; "
+                "events: separate makes each an item of its own)",
                 row.where,
                 parameter="events",
             )
+
         values = [_text_of(item) for item in texts]
         if events != "separate":
-            yield Record(
-                row.where,
-                {
-                    **row.fields,
-                    captions: " ".join(str(value).strip() for value in values),
-                },
-            )
+            paragraph = " ".join(str(value).strip() for value in values)
+            yield Record(row.where, {**row.fields, captions: paragraph})
             continue
         for number, (value, span) in enumerate(zip(values, spans), 1):
             fields = {**row.fields, captions: value, "start": span[0], "end": span[1]}
@@ -89,29 +87,36 @@ def _find_spans(
     value = fields.get(captions)
     if not isinstance(value, (list, tuple)) or not value:
         return None
+
+    # The times are a column beside the texts, or fields of objects with a text.
     name = find_name(TIME_COLUMNS, fields)
     times = fields.get(name) if name is not None else None
     if isinstance(times, (list, tuple)) and times:
         spans = [_span(item) for item in times]
-        return [span for span in spans if span is not None] if all(spans) else None
-    if all(isinstance(item, Mapping) for item in value):
+    elif all(isinstance(item, Mapping) for item in value):
         spans = [_span_of_object(item) for item in value]
-        return [span for span in spans if span is not None] if all(spans) else None
-    return None
+    else:
+        return None
+
+    # Where one has no time, the list is no list of events.
+    complete = [span for span in spans if span is not None]
+    return complete if len(complete) == len(spans) else None
 
 
 def _span(value: YamlValue) -> tuple[YamlValue, YamlValue] | None:
+    """Return the start and end of a pair of numbers or of an object; None for anything
+    else.
+    """
     if isinstance(value, Mapping):
         return _span_of_object(value)
-    pair = (
-        isinstance(value, (list, tuple))
-        and len(value) == 2
-        and all(isinstance(item, (int, float)) for item in value)
-    )
-    return (value[0], value[1]) if pair else None
+    is_pair = isinstance(value, (list, tuple)) and len(value) == 2
+    if not is_pair or not all(isinstance(item, (int, float)) for item in value):
+        return None
+    return value[0], value[1]
 
 
 def _span_of_object(item: Parameters) -> tuple[YamlValue, YamlValue] | None:
+    """Return the start and end that an object has; None without them."""
     name = find_name(TIME_COLUMNS, item)
     if name is not None:
         return _span(item[name]) if not isinstance(item[name], Mapping) else None

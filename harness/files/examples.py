@@ -10,9 +10,10 @@ from functools import cached_property
 from harness.contracts import Example, Parameters, Values
 from harness.errors import InputError
 from harness.files.captions import captions, identity, quote_list
-from harness.files.columns import Columns, get_field
+from harness.files.fields import get_field
 from harness.files.marks import find_mark, keep_unmarked
 from harness.files.records import Record
+from harness.files.table_columns import Columns
 from harness.files.yaml_source import YamlValue
 
 
@@ -24,7 +25,7 @@ class _Group:
     references: list[str]
     single: bool
     """True when each row holds one caption, so that more rows of the id may follow."""
-    kept: bool
+    is_scored: bool
     """False while all references were marked as not to be scored."""
     media: str | None
     source: str | None
@@ -43,8 +44,8 @@ class RowReader:
     """
 
     columns: Columns
-    """Columns to read; the other fields of a row go to ``Example.meta``,
-    except ``candidates``.
+    """Columns to read; the other fields of a row go to ``Example.meta``, except
+    ``candidates``.
     """
     allow_empty: bool = False
     """Accept empty references."""
@@ -53,15 +54,16 @@ class RowReader:
     media_root: str | None = None
     """Folder put before the media names."""
     consecutive: bool = False
-    """Yield an example as soon as the next id begins (streams);
-    the rows of one id must be adjacent.
+    """Yield an example as soon as the next id begins (streams); the rows of one id must
+    be adjacent.
     """
     absent: bool = False
     """A blank text is no reference; an example may then have none (files of which each
     has some references).
     """
     left_out: Counter[str] = field(default_factory=Counter[str])
-    """What is not read -> its number, filled while the rows are read."""
+    """Name of a thing that is not read -> its number, filled while the rows are read.
+    """
 
     def examples(self, rows: Iterable[Record]) -> Iterator[Example]:
         """Yield the examples of the rows; one whose row holds all its references at
@@ -75,12 +77,8 @@ class RowReader:
         yielded: dict[str, tuple[str, int]] = {}
         """Place and hash of the references of the examples that did not wait, by id."""
         for number, row in enumerate(rows):
-            columns = self.columns
-            key = (
-                str(number)
-                if columns.id is None
-                else identity(get_field(row.fields, columns.id), row.where, columns.id)
-            )
+            key = self._id_of(row, number)
+
             # A stream cannot be kept: the rows of an id are complete when the next id
             # begins. An id that comes again later would give two examples, hence
             # `finished`.
@@ -94,29 +92,37 @@ class RowReader:
                     "in a stream the rows of one id must be adjacent",
                     row.where,
                 )
+
             if key in yielded:
                 self._check_repeated(key, row, *yielded[key])
                 continue
             self._add(groups, key, row)
-            # A split without rows is found at the end: then nothing is yielded before.
-            if (
-                not (self.consecutive or columns.split)
-                and len(groups) == 1
-                and not groups[key].single
-            ):
+
+            # A row with all references of its example need not wait. A split without
+            # rows is found at the end: then nothing is yielded before.
+            may_wait = self.consecutive or self.columns.split
+            if not may_wait and len(groups) == 1 and not groups[key].single:
                 yielded[key] = row.where, hash(tuple(groups[key].references))
                 yield from self._make_examples(groups)
                 groups.clear()
         yield from self._make_examples(groups)
 
+    def _id_of(self, row: Record, number: int) -> str:
+        """Return the id of a row, which is its number where no column has ids."""
+        column = self.columns.id
+        if column is None:
+            return str(number)
+        return identity(get_field(row.fields, column), row.where, column)
+
     def _add(self, groups: dict[str, _Group], key: str, row: Record) -> None:
-        references, single, kept = self._references(row)
+        """Add the references of a row to those of its id."""
+        references, single, is_scored = self._references(row)
         group = groups.get(key)
         if group is None:
-            groups[key] = self._group(row, references, single, kept)
+            groups[key] = self._group(row, references, single, is_scored)
         elif group.single and single:
             group.references.extend(references)
-            group.kept = group.kept or kept
+            group.is_scored = group.is_scored or is_scored
         else:
             self._check_repeated(
                 key, row, group.location, hash(tuple(group.references))
@@ -135,7 +141,7 @@ class RowReader:
 
     def _references(self, row: Record) -> tuple[list[str], bool, bool]:
         """Return the references of a row, whether it holds one caption of an example
-        that may have more, and whether any is kept.
+        that may have more, and whether any is scored.
         """
         first = self.columns.captions[0]
         others = self.columns.captions[1:]
@@ -145,29 +151,19 @@ class RowReader:
             raise InputError(
                 f"'{first}' is missing or null; expected captions", row.where
             )
+
         mark = find_mark(row.fields)
         if mark is not None:
-            self.left_out[f"references marked {mark}"] += (
-                len(value) if isinstance(value, (list, tuple)) else 1
-            )
+            number = len(value) if isinstance(value, (list, tuple)) else 1
+            self.left_out[f"references marked {mark}"] += number
             return [], single, False
-        # most rows: this is done for each of a million
+
+        # Most rows: this is done for each of a million.
         if isinstance(value, str) and not others and not self.absent:
-            return (
-                list(
-                    captions(
-                        value, row.where, what="reference", allow_empty=self.allow_empty
-                    )
-                ),
-                True,
-                True,
-            )
+            return self._captions(value, row), True, True
+
         # One caption per column: a null or an empty cell is an absent caption.
-        values = (
-            [value, *(get_field(row.fields, name) for name in others)]
-            if others
-            else [value]
-        )
+        values = [value, *(get_field(row.fields, name) for name in others)]
         if others or self.absent:
             values = self._drop_absent(values)
         dropped = 0
@@ -176,12 +172,14 @@ class RowReader:
             texts = item if isinstance(item, str) else self._kept_texts(row, item)
             if isinstance(item, (list, tuple)):
                 dropped += len(item) - len(texts)
-            references.extend(
-                captions(
-                    texts, row.where, what="reference", allow_empty=self.allow_empty
-                )
-            )
+            references += self._captions(texts, row)
         return references, single, not dropped or bool(references)
+
+    def _captions(self, value: YamlValue, row: Record) -> list[str]:
+        """Return the references of a value, checked."""
+        return list(
+            captions(value, row.where, what="reference", allow_empty=self.allow_empty)
+        )
 
     def _drop_absent(self, values: Sequence[YamlValue]) -> list[YamlValue]:
         """Return the values of the columns of a row without those that hold no
@@ -190,10 +188,9 @@ class RowReader:
         filled = [value for value in values if value is not None]
         if self.allow_empty and not self.absent:
             return filled
+
         texts = [
-            value
-            for value in filled
-            if not (isinstance(value, str) and not value.strip())
+            value for value in filled if not isinstance(value, str) or value.strip()
         ]
         if self.absent and len(texts) < len(filled):
             self.left_out["empty lines"] += len(filled) - len(texts)
@@ -204,29 +201,30 @@ class RowReader:
         any other value as it is.
         """
         marked = Counter[str]()
-        kept = keep_unmarked(row.fields, value, marked)
+        texts = keep_unmarked(row.fields, value, marked)
         for mark, number in marked.items():
             self.left_out[f"references marked {mark}"] += number
-        return kept
+        return texts
 
     def _group(
-        self, row: Record, references: list[str], single: bool, kept: bool
+        self, row: Record, references: list[str], single: bool, is_scored: bool
     ) -> _Group:
+        """Return the group of an id that begins with a row."""
         columns = self.columns
         fields = row.fields
         media = fields.get(columns.media) if columns.media else None
         source = fields.get(columns.source) if columns.source else None
         if isinstance(source, (list, tuple)):  # the turns of a dialogue
             source = "\n".join(map(str, source))
-        meta = {name: value for name, value in fields.items() if name not in self._used}
+
         return _Group(
             row.where,
             references,
             single,
-            kept,
-            with_root(media, self.media_root),
-            source,
-            meta,
+            is_scored,
+            media=with_root(media, self.media_root),
+            source=source,
+            meta={n: value for n, value in fields.items() if n not in self._used},
         )
 
     @cached_property
@@ -237,7 +235,7 @@ class RowReader:
     def _make_examples(self, groups: Mapping[str, _Group]) -> Iterator[Example]:
         """Yield the examples of complete groups."""
         for key, group in groups.items():
-            if not group.references and not group.kept:
+            if not group.references and not group.is_scored:
                 self.left_out["items without other references"] += 1
                 continue
             if not group.references and not self.absent:
@@ -257,9 +255,9 @@ def with_root(media: YamlValue, root: str | None) -> str | None:
     """
     if not isinstance(media, str) or not media:
         return None
-    return (
-        f"{root.rstrip('/')}/{media}" if root and not media.startswith("/") else media
-    )
+    if not root or media.startswith("/"):
+        return media
+    return f"{root.rstrip('/')}/{media}"
 
 
 def examples_by_image(
@@ -270,8 +268,8 @@ def examples_by_image(
     noun: str,
     limit_references: int | None,
 ) -> Iterator[Example]:
-    """Yield the examples of a file that lists images and captions separately,
-    in the order of the images.
+    """Yield the examples of a file that lists images and captions separately, in the
+    order of the images.
 
     Parameters
     ----------
@@ -299,5 +297,6 @@ def examples_by_image(
             f"{quote_list(bare_images)}",
             location,
         )
+
     for key, (media, meta) in images.items():
         yield Example(key, tuple(references[key][:limit_references]), media, None, meta)

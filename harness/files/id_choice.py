@@ -1,5 +1,5 @@
-"""Choice among the columns of ids of a file,
-by the ids of the file that it is matched with.
+"""Choice among the columns of ids of a file, by the ids of the file that it is matched
+with.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from harness.files.columns import ID_COLUMNS, normalise
 _NAMES_OF_SUBJECTS = frozenset(
     normalise(name) for name in ID_COLUMNS[: ID_COLUMNS.index("id")]
 )
-"""Names of ids of what a caption describes, unlike ``id``,
-which may be the number of the record.
+"""Names of ids of what a caption describes, unlike ``id``, which may be the number of
+the record.
 """
 _NAMES_OF_MEDIA = frozenset(
     normalise(f"{kind}{end}")
@@ -43,8 +43,8 @@ class IdChoice:
     examples: int
     """Number of examples."""
     renamed: tuple[str, str] | None = None
-    """The first id that is matched by file name, and its example;
-    None where ids are equal.
+    """The first id that is matched by file name, and its example; None where ids are
+    equal.
     """
     rejected: tuple[str, ...] = ()
     """Columns that pair some records with other examples, and were not taken."""
@@ -98,31 +98,143 @@ def choose_ids(
         Two columns pair records and examples in different ways, and neither is the
         better one.
     """
-    known = set(examples)
+    target = _Target(examples, fields, columns, location)
     choices = [
-        _match(column, ids, known) for column, ids in _records_last(columns).items()
+        _match(column, ids, target.known)
+        for column, ids in _records_last(columns).items()
     ]
     best = choices[0]
-    for other in choices[1:]:
-        best = _better(best, other, examples, fields, columns, location)
+    for choice in choices[1:]:
+        best = target.better(best, choice)
+
+    # The number of a record may be the number at the end of a name by chance: what a
+    # caption describes comes first.
     if by_name and not best.fits:
-        renamed = [_match_by_name(choice, examples, known) for choice in choices]
-        # The number of a record may be the number at the end of a name by chance: what
-        # a caption describes comes first.
+        renamed = [_match_by_name(choice, examples, target.known) for choice in choices]
         described = _NAMES_OF_SUBJECTS | _NAMES_OF_MEDIA
-        found = [best, *(choice for choice in renamed if choice is not None)]
         best = max(
-            found,
+            [best, *(choice for choice in renamed if choice is not None)],
             key=lambda choice: (choice.score, _last_name(choice.column) in described),
         )
+
     if by_name and best.renamed is None and best.fits:
-        _check_media(best, columns, examples, fields, location)
+        target.check_media(best)
     rejected = [
         choice.column
         for choice in choices
         if choice.matched and choice.column != best.column and choice.ids != best.ids
     ]
     return replace(best, rejected=tuple(rejected))
+
+
+class _Target:
+    """The examples that the records of a file are matched with, and what the records
+    say of them: the parameters of :func:`choose_ids`.
+    """
+
+    def __init__(
+        self,
+        examples: Sequence[str],
+        fields: IdsByColumn,
+        columns: IdsByColumn,
+        location: str,
+    ) -> None:
+        self.examples = examples
+        self.known = set(examples)
+        """Ids of the examples."""
+        self.fields = fields
+        self.columns = columns
+        self.location = location
+
+    def better(self, first: IdChoice, second: IdChoice) -> IdChoice:
+        """Return the better of two choices, the first of which is preferred; raise
+        :class:`InputError` where that cannot be told.
+        """
+        if self._pair_alike(first, second):
+            return first
+
+        # A column that fits comes first, then one that shared fields confirm.
+        if first.fits != second.fits:
+            return first if first.fits else second
+        agrees = self._agrees(first)
+        if agrees != self._agrees(second):
+            return first if agrees else second
+
+        # Two names of what a caption describes, image_id and video_id, cannot both be
+        # right.
+        names = {_last_name(choice.column) for choice in (first, second)}
+        both_describe = len(names) == 2 and names <= _NAMES_OF_SUBJECTS
+        if first.fits and second.fits and both_describe:
+            raise self._refusal(first, second)
+        if first.score >= second.score:
+            return first
+        if not first.matched:
+            return second
+        raise self._refusal(first, second)
+
+    def check_media(self, best: IdChoice) -> None:
+        """Raise :class:`InputError` where names of files have the ids of the examples
+        too, and pair the records differently.
+        """
+        if _last_name(best.column) in _NAMES_OF_MEDIA:
+            return
+        for column, ids in self.columns.items():
+            if column == best.column or _last_name(column) not in _NAMES_OF_MEDIA:
+                continue
+            keys = (key for name in ids[:FIRST] for key in name_keys(name))
+            if self.known.isdisjoint(keys):
+                continue
+
+            by_file = _match_by_name(
+                _match(column, ids, self.known), self.examples, self.known
+            )
+            if by_file is None or not by_file.fits:
+                continue
+            if self._pair_alike(best, by_file) or self._agrees(best):
+                continue
+            raise self._refusal(best, by_file)
+
+    def _pair_alike(self, first: IdChoice, second: IdChoice) -> bool:
+        """Return True where two columns give each record the same example, or none."""
+        if first.ids == second.ids:
+            return True
+        return all(
+            a == b or (a not in self.known and b not in self.known)
+            for a, b in zip(first.ids, second.ids, strict=True)
+        )
+
+    def _agrees(self, choice: IdChoice) -> bool:
+        """Return True where the fields that records and examples share are equal in
+        every pair, and there is such a field.
+        """
+        shared = [
+            (ids, self.fields[name])
+            for name, ids in self.columns.items()
+            if name in self.fields and name != choice.column
+        ]
+        position = {key: k for k, key in enumerate(self.examples)}
+        for ids, values in shared:
+            for record, key in enumerate(choice.ids):
+                if key in position and ids[record] != values[position[key]]:
+                    return False
+        return bool(shared)
+
+    def _refusal(self, first: IdChoice, second: IdChoice) -> InputError:
+        """Return the error for two columns neither of which is the better one."""
+        counts = [
+            f"by '{choice.column}' {choice.covered:,} of {choice.examples:,} examples "
+            "have records"
+            for choice in (first, second)
+        ]
+        pairs = enumerate(zip(first.ids, second.ids))
+        record = next(k for k, (a, b) in pairs if a != b)
+        ids = f"record {record + 1} is '{first.ids[record]}' or '{second.ids[record]}'"
+        return InputError(
+            f"two columns of ids pair records and examples differently: {counts[0]}, "
+            f"{counts[1]} ({ids}); choose the column with id: ...",
+            self.location,
+            parameter="id",
+        )
 
 
 def _records_last(columns: IdsByColumn) -> IdsByColumn:
@@ -137,11 +249,9 @@ def _records_last(columns: IdsByColumn) -> IdsByColumn:
         and len(set(ids)) == len(ids)
     }
     first = next(iter(columns))
-    return (
-        {**subjects, **columns}
-        if subjects and _last_name(first) not in _NAMES_OF_SUBJECTS
-        else columns
-    )
+    if not subjects or _last_name(first) in _NAMES_OF_SUBJECTS:
+        return columns
+    return {**subjects, **columns}
 
 
 def _match(
@@ -160,120 +270,14 @@ def _match(
 def _match_by_name(
     choice: IdChoice, examples: Sequence[str], known: set[str]
 ) -> IdChoice | None:
-    """Return a choice with its ids matched by file name or number;
-    None where that is not possible.
+    """Return a choice with its ids matched by file name or number; None where that is
+    not possible.
     """
     matches = match_file_names(dict.fromkeys(choice.ids), examples)
     if not matches:
         return None
     renamed = next((pair for pair in matches.items() if pair[0] != pair[1]), None)
     return _match(choice.column, [matches[key] for key in choice.ids], known, renamed)
-
-
-def _check_media(
-    best: IdChoice,
-    columns: IdsByColumn,
-    examples: Sequence[str],
-    fields: IdsByColumn,
-    location: str,
-) -> None:
-    """Raise :class:`InputError` where names of files have the ids of the examples too,
-    and pair the records differently.
-    """
-    known = set(examples)
-    for column, ids in columns.items():
-        if (
-            column == best.column
-            or _last_name(column) not in _NAMES_OF_MEDIA
-            or _last_name(best.column) in _NAMES_OF_MEDIA
-        ):
-            continue
-        if known.isdisjoint(key for name in ids[:FIRST] for key in name_keys(name)):
-            continue
-        named = _match_by_name(_match(column, ids, known), examples, known)
-        if (
-            named is None
-            or not named.fits
-            or _pair_alike(best, named, examples)
-            or _agree(best, examples, fields, columns)
-        ):
-            continue
-        raise InputError(_refusal(best, named), location, parameter="id")
-
-
-def _better(
-    first: IdChoice,
-    second: IdChoice,
-    examples: Sequence[str],
-    fields: IdsByColumn,
-    columns: IdsByColumn,
-    location: str,
-) -> IdChoice:
-    """Return the better of two choices, the first of which is preferred; raise
-    :class:`InputError` where that cannot be told.
-    """
-    if _pair_alike(first, second, examples):
-        return first
-    if first.fits != second.fits:
-        return first if first.fits else second
-    agreement = [
-        _agree(choice, examples, fields, columns) for choice in (first, second)
-    ]
-    if agreement[0] != agreement[1]:
-        return first if agreement[0] else second
-    both = {_last_name(choice.column) for choice in (first, second)}
-    if first.fits and second.fits and len(both) == 2 and both <= _NAMES_OF_SUBJECTS:
-        raise InputError(_refusal(first, second), location, parameter="id")
-    if first.score >= second.score:
-        return first
-    if not first.matched:
-        return second
-    raise InputError(_refusal(first, second), location, parameter="id")
-
-
-def _pair_alike(first: IdChoice, second: IdChoice, examples: Sequence[str]) -> bool:
-    """Return True where two columns give each record the same example, or none."""
-    if first.ids == second.ids:
-        return True
-    known = set(examples)
-    pairs = zip(first.ids, second.ids, strict=True)
-    return all(a == b or (a not in known and b not in known) for a, b in pairs)
-
-
-def _agree(
-    choice: IdChoice, examples: Sequence[str], fields: IdsByColumn, columns: IdsByColumn
-) -> bool:
-    """Return True where the fields that records and examples share are equal in every
-    pair, and there is such a field.
-    """
-    shared = [
-        (ids, fields[name])
-        for name, ids in columns.items()
-        if name in fields and name != choice.column
-    ]
-    if not shared:
-        return False
-    position = {key: k for k, key in enumerate(examples)}
-    for ids, values in shared:
-        for record, key in enumerate(choice.ids):
-            if key in position and ids[record] != values[position[key]]:
-                return False
-    return True
-
-
-def _refusal(first: IdChoice, second: IdChoice) -> str:
-    """Return the message for two columns neither of which is the better one."""
-    record = next(k for k, (a, b) in enumerate(zip(first.ids, second.ids)) if a != b)
-    counts = [
-        f"by '{choice.column}' {choice.covered:,} of {choice.examples:,} examples "
-        "have records"
-        for choice in (first, second)
-    ]
-    ids = f"record {record + 1} is '{first.ids[record]}' or '{second.ids[record]}'"
-    return (
-        f"two columns of ids pair records and examples differently: {counts[0]}, "
-        f"{counts[1]} ({ids}); choose the column with id: ..."
-    )
 
 
 def choose_example_column(
@@ -292,20 +296,21 @@ def choose_example_column(
         False for columns that have no usual names of ids.
     """
     first = next(iter(columns), None) if usual else None
-    ranked = [
-        (_rank_column(name, set(ids), others, is_first=name == first), name)
+    ranks = {
+        name: _rank_column(name, set(ids), others, is_first=name == first)
         for name, ids in columns.items()
-    ]
-    best = max(ranked, key=lambda pair: pair[0], default=None)  # the first of equals
-    if (
-        best is not None
-        and best[0][0]
-        and (media := _contradicting_media(best[1], columns, others)) is not None
-    ):
+    }
+    best = max(ranks, key=lambda name: ranks[name], default=None)  # the first of equals
+    if best is None:
+        return None
+
+    fits_all, _, _ = ranks[best]
+    if not fits_all:
+        return _column_by_name(columns, others, first) if len(columns) > 1 else None
+    media = _contradicting_media(best, columns, others)
+    if media is not None:
         return media
-    if best is not None and not best[0][0] and len(columns) > 1:
-        return _column_by_name(columns, others, first)
-    return None if best is None or best[1] == first or not best[0][0] else best[1]
+    return None if best == first else best
 
 
 def _column_by_name(
@@ -318,28 +323,28 @@ def _column_by_name(
     """
     fitting: list[str] = []
     for name, ids in columns.items():
-        distinct = list(dict.fromkeys(ids))
-        known = set(distinct)
-        found = [
-            [
-                choice
-                for column, values in other.items()
-                if (
-                    choice := _match_by_name(
-                        _match(column, values, known), distinct, known
-                    )
-                )
-            ]
-            for other in others
-        ]
-        if found and all(
-            any(choice.covered == choice.examples for choice in choices)
-            for choices in found
-        ):
+        files = [_choices_by_name(ids, file) for file in others]
+        if not files:
+            continue
+        if all(any(c.covered == c.examples for c in choices) for choices in files):
             return None if name == first else name
-        if found and all(any(choice.fits for choice in choices) for choices in found):
+        if all(any(choice.fits for choice in choices) for choices in files):
             fitting.append(name)
     return fitting[0] if fitting and fitting[0] != first else None
+
+
+def _choices_by_name(ids: Sequence[str], columns: IdsByColumn) -> list[IdChoice]:
+    """Return the columns of a file of candidates that match ids of references by file
+    name or number.
+    """
+    distinct = list(dict.fromkeys(ids))
+    known = set(distinct)
+    choices: list[IdChoice] = []
+    for column, values in columns.items():
+        choice = _match_by_name(_match(column, values, known), distinct, known)
+        if choice is not None:
+            choices.append(choice)
+    return choices
 
 
 def _contradicting_media(
@@ -356,49 +361,72 @@ def _contradicting_media(
     for media, files in columns.items():
         if _last_name(media) not in _NAMES_OF_MEDIA or len(set(files)) < len(files):
             continue
-        pairs = dict(zip(columns[name], files))
-        both = [
-            (_find_named(name, other), _find_named(media, other)) for other in others
+        candidates = [
+            (_column_of_name(name, file), _column_of_name(media, file))
+            for file in others
         ]
-        if not both or not all(
-            numbers and theirs and len(set(theirs)) == len(theirs)
-            for numbers, theirs in both
-        ):
-            continue
-        if all(
-            pairs.get(number) == file
-            for numbers, theirs in both
-            for number, file in zip(numbers, theirs)
-        ):
-            continue
-        stems = {number: name_keys(file)[0] for number, file in pairs.items()}
-        known = set(stems.values())
-        named = [
-            (numbers, [name_keys(file)[0] for file in theirs])
-            for numbers, theirs in both
-        ]
-        whole = len(known) == len(files) and all(
-            set(theirs) == known and len(theirs) == len(known) for _, theirs in named
-        )
-        if whole and any(
-            stems.get(number) != file
-            for numbers, theirs in named
-            for number, file in zip(numbers, theirs)
-        ):
+        if _contradicts(columns[name], files, candidates):
             return media
     return None
 
 
-def _find_named(name: str, columns: IdsByColumn) -> Sequence[str]:
-    """Return the ids of the column of a name; empty where there is none."""
-    return next(
-        (
-            ids
-            for column, ids in columns.items()
-            if _last_name(column) == _last_name(name)
-        ),
-        (),
+def _contradicts(
+    numbers: Sequence[str],
+    files: Sequence[str],
+    candidates: Sequence[tuple[Sequence[str], Sequence[str]]],
+) -> bool:
+    """Return True where every file of candidates has all files of the references, and
+    one of them with another number.
+
+    Parameters
+    ----------
+    numbers, files : sequence of str
+        Number and file of each reference.
+    candidates : sequence of (sequence of str, sequence of str)
+        The same of each file of candidates; empty where it has no such column.
+    """
+    is_complete = all(
+        own_numbers and own_files and len(set(own_files)) == len(own_files)
+        for own_numbers, own_files in candidates
     )
+    if not candidates or not is_complete:
+        return False
+    pairs = dict(zip(numbers, files))
+    if not _has_other_pair(pairs, candidates):
+        return False
+
+    # The names of files differ by folder and ending at most.
+    stems = {number: name_keys(file)[0] for number, file in pairs.items()}
+    known = set(stems.values())
+    if len(known) < len(files):
+        return False
+    own_stems: list[tuple[Sequence[str], Sequence[str]]] = []
+    for own_numbers, own_files in candidates:
+        names = [name_keys(file)[0] for file in own_files]
+        if set(names) != known or len(names) != len(known):
+            return False
+        own_stems.append((own_numbers, names))
+    return _has_other_pair(stems, own_stems)
+
+
+def _has_other_pair(
+    pairs: Mapping[str, str], files: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> bool:
+    """Return True where a record of one of the files has another file than the number
+    stands for.
+    """
+    for numbers, names in files:
+        if any(pairs.get(number) != name for number, name in zip(numbers, names)):
+            return True
+    return False
+
+
+def _column_of_name(name: str, columns: IdsByColumn) -> Sequence[str]:
+    """Return the ids of the column of a name; empty where there is none."""
+    for column, ids in columns.items():
+        if _last_name(column) == _last_name(name):
+            return ids
+    return ()
 
 
 def _rank_column(
@@ -412,26 +440,18 @@ def _rank_column(
     """
     if not others:
         return False, False, False
-    counts = is_first or _last_name(name) in _NAMES_OF_SUBJECTS
-    fitting: list[list[IdChoice]] = []
+    name_counts = is_first or _last_name(name) in _NAMES_OF_SUBJECTS
+    all_fit = all_complete = all_alike = True
     for columns in others:
-        fitting.append(
-            [
-                choice
-                for column, ids in columns.items()
-                if (choice := _match(column, ids, known)).fits
-            ]
-        )
-    whole = [
-        any(choice.covered == choice.examples for choice in found) for found in fitting
-    ]
-    same = [
-        counts
-        and any(_last_name(choice.column) == _last_name(name) for choice in found)
-        for found in fitting
-    ]
-    return all(map(bool, fitting)), all(whole), all(same)
+        choices = [_match(column, ids, known) for column, ids in columns.items()]
+        fitting = [choice for choice in choices if choice.fits]
+        all_fit = all_fit and bool(fitting)
+        all_complete = all_complete and any(c.covered == c.examples for c in fitting)
+        names = {_last_name(choice.column) for choice in fitting}
+        all_alike = all_alike and name_counts and _last_name(name) in names
+    return all_fit, all_complete, all_alike
 
 
 def _last_name(column: str) -> str:
+    """Return the last step of a dotted path, normalised."""
     return normalise(column.rpartition(".")[2])

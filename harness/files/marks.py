@@ -1,5 +1,5 @@
-"""Fields of a reference that say that it is not to be scored,
-such as ``is_rejected`` of VizWiz.
+"""Fields of a reference that say that it is not to be scored, such as ``is_rejected``
+of VizWiz.
 """
 
 from __future__ import annotations
@@ -13,7 +13,20 @@ from harness.files.columns import normalise
 from harness.files.yaml_source import YamlValue
 
 _TRUE = frozenset(("isrejected", "rejected", "isprecanned", "precanned"))
+"""Normalised names of fields that exclude a reference where they are true."""
 _FALSE = frozenset(("isvalid", "valid"))
+"""Those that exclude it where they are false."""
+_TRUTHS = {
+    "true": True,
+    "1": True,
+    "1.0": True,
+    "yes": True,
+    "false": False,
+    "0": False,
+    "0.0": False,
+    "no": False,
+}
+"""Text of a flag, which tables write as a text or a number -> its truth."""
 
 
 def find_mark(fields: Parameters) -> str | None:
@@ -37,8 +50,8 @@ def find_mark(fields: Parameters) -> str | None:
 def keep_unmarked(
     fields: Parameters, value: YamlValue, left_out: Counter[str]
 ) -> YamlValue:
-    """Return a list of references without those that are marked;
-    any other value as it is.
+    """Return a list of references without those that are marked; any other value as it
+    is.
 
     A mark is a field of a reference that is an object, or stands at its place in a list
     of marks as long as the list of references.
@@ -65,6 +78,7 @@ def keep_unmarked(
     """
     if not isinstance(value, (list, tuple)) or not value:
         return value
+
     lists: list[tuple[str, bool, list[YamlValue]]] = []
     for name, of_true in _marks_among(tuple(fields)):
         marks = fields[name]
@@ -72,36 +86,27 @@ def keep_unmarked(
             lists.append((name, of_true, list(marks)))
     if not lists and not isinstance(value[0], Mapping):
         return value
-    kept: list[YamlValue] = []
-    for place, item in enumerate(value):
+
+    references: list[YamlValue] = []
+    for position, item in enumerate(value):
         mark = find_mark(item) if isinstance(item, Mapping) else None
-        mark = mark or next(
-            (
-                found
-                for name, of_true, marks in lists
-                if (found := _excludes(name, of_true, marks[place]))
-            ),
-            None,
-        )
+        for name, of_true, marks in lists:
+            mark = mark or _excludes(name, of_true, marks[position])
         if mark is None:
-            kept.append(item)
+            references.append(item)
         else:
             left_out[mark] += 1
-    return kept
+    return references
 
 
 @lru_cache(maxsize=1024)  # most records of a file have the same names
 def _marks_among(names: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
-    """Return the names of marks, and whether true excludes a reference:
-    first those of which it does.
+    """Return the names of marks, and whether true excludes a reference: first those of
+    which it does.
     """
-    named = [(name, normalise(name)) for name in names]
-    return tuple(
-        (name, of_true)
-        for of_true, shorts in ((True, _TRUE), (False, _FALSE))
-        for name, short in named
-        if short in shorts
-    )
+    of_true = [(name, True) for name in names if normalise(name) in _TRUE]
+    of_false = [(name, False) for name in names if normalise(name) in _FALSE]
+    return (*of_true, *of_false)
 
 
 def _excludes(name: str, of_true: bool, value: YamlValue) -> str | None:
@@ -112,21 +117,7 @@ def _excludes(name: str, of_true: bool, value: YamlValue) -> str | None:
 
 
 def _truth(value: YamlValue) -> bool | None:
-    """Return the truth of a flag, which tables write as a text or a number;
-    None for any other value.
-    """
-    texts = {
-        "true": True,
-        "1": True,
-        "1.0": True,
-        "yes": True,
-        "false": False,
-        "0": False,
-        "0.0": False,
-        "no": False,
-    }
-    return (
-        None
-        if isinstance(value, (list, tuple, Mapping))
-        else texts.get(str(value).strip().lower())
-    )
+    """Return the truth of a flag; None for any other value."""
+    if isinstance(value, (list, tuple, Mapping)):
+        return None
+    return _TRUTHS.get(str(value).strip().lower())

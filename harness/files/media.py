@@ -27,6 +27,7 @@ from harness.files.dataset_source import DatasetSource
 from harness.files.user_path import cache_folder
 
 _SCHEME = "dataset:"
+"""Begin of the text of a cell of a data set."""
 _HUB = re.compile(r"((zip|tar|gzip)://[^:]*::)*hf://")
 """Begin of the name of a file of the hub, or of a member of an archive there."""
 _opened: dict[DatasetSource, Any] = {}
@@ -48,7 +49,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"BM", ".bmp"),
     (0, b"II*\0", ".tif"),
 )
-
+"""Place of the first bytes of a format, these bytes, and its usual suffix."""
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]")
 """Bytes that headers of media have, and no text has that begins as one of them."""
 _OTHER_FORMATS = re.compile(
@@ -83,43 +84,49 @@ def check_media(
         adapter, which :func:`media_file` checks.
     """
     texts = {name for name in names if isinstance(name, str)}
-    folders = [
-        name if os.path.isdir(name) else os.path.dirname(name) or "."
-        for name in texts
-        if os.path.exists(name)
-    ]
-    folders += filter(
-        None,
-        (
-            os.environ.get(name)
-            for name in ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE")
-        ),
-    )
-    folders += [str(cache_folder("media")), os.path.expanduser("~/.cache/huggingface")]
-    roots = tuple({os.path.join(os.path.realpath(folder), "") for folder in folders})
+    roots = _media_roots(texts)
 
     def is_inside(media: str) -> bool:
         cell = MediaCell.parse(media)
-        if cell is not None or _HUB.match(media):
-            return cell is None or cell.source.path in texts
-        if (
-            not os.path.isabs(media)
-            and ".." not in Path(media).parts
-            and not os.path.lexists(media)
-        ):
-            return "\0" not in media
-        return "\0" not in media and os.path.realpath(media).startswith(roots)
+        if cell is not None:
+            return cell.source.path in texts
+        if _HUB.match(media):
+            return True
+        if "\0" in media:
+            return False
+
+        # A name without a file is looked for in the folder of an adapter.
+        climbs = os.path.isabs(media) or ".." in Path(media).parts
+        if not climbs and not os.path.lexists(media):
+            return True
+        return os.path.realpath(media).startswith(roots)
 
     for example in examples:
         if example.media is not None and not is_inside(example.media):
             raise InputError(
                 f"the media {media_label(example.media)} lies outside of the folders "
-                "of the data set; "
-                "where it belongs to the data: media_root: FOLDER",
+                "of the data set; where it belongs to the data: media_root: FOLDER",
                 f"example '{example.id}'",
                 value=example.media,
             )
         yield example
+
+
+def _media_roots(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders in which media may lie, links resolved, each with a slash at
+    its end: those among the names, those of files among them, and the caches.
+    """
+    folders = [
+        name if os.path.isdir(name) else os.path.dirname(name) or "."
+        for name in names
+        if os.path.exists(name)
+    ]
+    for variable in ("HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE"):
+        folder = os.environ.get(variable)
+        if folder:
+            folders.append(folder)
+    folders += [str(cache_folder("media")), os.path.expanduser("~/.cache/huggingface")]
+    return tuple({os.path.join(os.path.realpath(folder), "") for folder in folders})
 
 
 def require_media(head: bytes, label: str) -> None:
@@ -146,8 +153,8 @@ class MediaCell:
 
     @property
     def text(self) -> str:
-        """The cell as a text for ``Example.media``; its last part, after a slash,
-        is the file name.
+        """The cell as a text for ``Example.media``; its last part, after a slash, is
+        the file name.
         """
         source = self.source
         values = {
@@ -157,7 +164,8 @@ class MediaCell:
         }
         query = {name: value for name, value in values.items() if value is not None}
         location = urlencode({**query, "column": self.column, "row": self.row})
-        return f"{_SCHEME}{quote(source.path, safe='')}?{location}/{self.name.replace('/', '_')}"
+        path = quote(source.path, safe="")
+        return f"{_SCHEME}{path}?{location}/{self.name.replace('/', '_')}"
 
     @classmethod
     def parse(cls, text: str) -> MediaCell | None:
@@ -189,6 +197,8 @@ class MediaCell:
             raise InputError(
                 f"no row {self.row} of the column '{self.column}'", self.source.path
             )
+
+        # As Arrow: the library would decode an image.
         cell = dataset.with_format("arrow")[self.row].column(self.column)[0].as_py()
         return encoded_content(cell, f"{self.source.path}: row {self.row + 1}")
 
@@ -202,8 +212,8 @@ def keep_open(source: DatasetSource, dataset: Any) -> None:
 
 
 def encoded_content(cell: Any, location: str) -> bytes:
-    """Return the bytes of a media cell as the library stores it,
-    ``{"bytes": ..., "path": ...}``.
+    """Return the bytes of a media cell as the library stores it, ``{"bytes": ...,
+    "path": ...}``.
 
     Raises :class:`InputError` for an empty cell, and for a path without file.
     """
@@ -255,28 +265,28 @@ def open_media(media: str, folder: Path | None = None) -> IO[bytes]:
 
 
 def media_file(media: str, folder: Path | None = None) -> Path:
-    """Return a path for libraries that read files;
-    the content of a cell is written to the cache once.
+    """Return a path for libraries that read files; the content of a cell is written to
+    the cache once.
 
     Raises as :func:`open_media`; the path of a plain file name is returned without a
     look at the file.
     """
-    if is_file_name(media):
-        path = _joined(folder, media) if folder is not None else Path(media)
-        if (
-            folder is not None
-            and not os.path.isabs(media)
-            and not path.resolve().is_relative_to(folder.resolve())
-        ):
-            raise InputError(
-                f"leads out of the folder {folder}, to {path.resolve()}", str(path)
-            )
+    if not is_file_name(media):
+        with open_media(media) as file:
+            return store_media(file.read(), media.rpartition("/")[2])
+    if folder is None:
+        return Path(media)
+
+    path = _join_media(folder, media)
+    if os.path.isabs(media):
         return path
-    with open_media(media) as file:
-        return store_media(file.read(), media.rpartition("/")[2])
+    target = path.resolve()
+    if not target.is_relative_to(folder.resolve()):
+        raise InputError(f"leads out of the folder {folder}, to {target}", str(path))
+    return path
 
 
-def _joined(folder: Path, media: str) -> Path:
+def _join_media(folder: Path, media: str) -> Path:
     """Return the file of a name below a folder; where there is none, and the name
     begins with the folder or its last parts, as ``media_root`` puts them before it, the
     folder is not joined twice.
@@ -284,20 +294,20 @@ def _joined(folder: Path, media: str) -> Path:
     path = folder / media
     if path.exists() or os.path.isabs(media):
         return path
-    own = folder.parts
-    parts = Path(media).parts
-    for count in range(min(len(own), len(parts) - 1), 0, -1):
-        if (
-            own[-count:] == parts[:count]
-            and (inside := folder.joinpath(*parts[count:])).exists()
-        ):
-            return inside
+
+    outer = folder.parts
+    inner = Path(media).parts
+    for count in range(min(len(outer), len(inner) - 1), 0, -1):
+        if outer[-count:] == inner[:count]:
+            shorter = folder.joinpath(*inner[count:])
+            if shorter.exists():
+                return shorter
     return path
 
 
 def is_file_name(media: str) -> bool:
-    """Return True for the name or path of a file;
-    False for a cell of a data set and a file of the hub.
+    """Return True for the name or path of a file; False for a cell of a data set and a
+    file of the hub.
     """
     return MediaCell.parse(media) is None and not _HUB.match(media)
 
@@ -314,6 +324,8 @@ def store_media(content: bytes, name: str) -> Path:
     path = folder / f"{stem}{suffix}"
     if path.is_file() and path.read_bytes() == content:
         return path
+
+    # Under another name first: a file of the name is whole for every other process.
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=folder)
@@ -334,29 +346,23 @@ def store_media(content: bytes, name: str) -> Path:
 
 
 def suffix_of(content: bytes) -> str:
-    """Return the usual suffix of a media format by its first bytes;
-    empty for an unknown one.
+    """Return the usual suffix of a media format by its first bytes; empty for an
+    unknown one.
 
     >>> suffix_of(b"RIFF....WAVEfmt ")
     '.wav'
     """
-    return next(
-        (
-            suffix
-            for at, magic, suffix in _SIGNATURES
-            if content[at : at + len(magic)] == magic
-        ),
-        "",
-    )
+    for at, magic, suffix in _SIGNATURES:
+        if content[at : at + len(magic)] == magic:
+            return suffix
+    return ""
 
 
 def media_label(media: str, folder: Path | None = None) -> str:
-    """Return a media name for messages: the path of a file,
-    or the row of a data set.
-    """
+    """Return a media name for messages: the path of a file, or a row of a data set."""
     cell = MediaCell.parse(media)
     if cell is not None:
         return f"{cell.source.path}: row {cell.row + 1}, {cell.column} {cell.name}"
-    return str(
-        folder / media if folder is not None and not _HUB.match(media) else media
-    )
+    if folder is None or _HUB.match(media):
+        return media
+    return str(folder / media)

@@ -21,7 +21,8 @@ def require_memory(size: int = 0) -> None:
     size : int
         Number of bytes that the work needs.
     """
+    needed = size + SPARE
     try:
-        mmap.mmap(-1, size + SPARE).close()
+        mmap.mmap(-1, needed).close()
     except OSError:
-        raise MemoryError(f"{(size + SPARE) >> 20} MB more are needed") from None
+        raise MemoryError(f"{needed >> 20} MB more are needed") from None

@@ -24,6 +24,9 @@ from harness.files.whole_folder import name_file, whole_file
 OUTPUTS = ".harness-outputs"
 """Record of the outputs in a folder."""
 _OPEN = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NOT_PLAIN = (
+    "is no plain file; remove it: it records what the harness wrote into the folder"
+)
 
 
 def is_unchanged_output(path: Path, folder: Path | None = None) -> bool:
@@ -49,8 +52,8 @@ def is_unchanged_output(path: Path, folder: Path | None = None) -> bool:
 
 
 def check_output(path: Path, *, overwrite: bool, folder: Path | None = None) -> None:
-    """Raise :class:`InputError` where a verb may not write a file;
-    parameters as for :func:`write_output`.
+    """Raise :class:`InputError` where a verb may not write a file; parameters as for
+    :func:`write_output`.
     """
     if not os.path.lexists(path):
         return
@@ -94,9 +97,10 @@ def write_output(
     has_content = path.is_file() and not path.is_symlink() and path.read_bytes() == data
     if not has_content:
         check_output(path, overwrite=overwrite, folder=folder)
-    _record(
-        _line(hashlib.sha256(data).hexdigest(), path, folder), folder or path.parent
-    )
+    # The line comes before the file: the same command goes on after a kill between the
+    # two.
+    line = _line(hashlib.sha256(data).hexdigest(), path, folder)
+    _record(line, folder or path.parent)
     if not has_content:
         with whole_file(path) as file:
             file.write(data)
@@ -106,9 +110,7 @@ def write_output(
 def write_outputs(
     files: Iterable[tuple[Path, bytes]], *, overwrite: bool, folder: Path | None = None
 ) -> list[Path]:
-    """Write files as they come, each by :func:`write_output`,
-    and return their paths.
-    """
+    """Write files as they come by :func:`write_output`, and return their paths."""
     return [
         write_output(path, data, overwrite=overwrite, folder=folder)
         for path, data in files
@@ -125,8 +127,8 @@ def _line(digest: str, path: Path, folder: Path | None) -> bytes:
 
 
 def _read_record(folder: Path) -> set[bytes]:
-    """Return the lines of the record in a folder;
-    other lines than those of outputs do not disturb.
+    """Return the lines of the record in a folder; other lines than those of outputs do
+    not disturb.
     """
     try:
         with os.fdopen(_open_record(folder, os.O_RDONLY), "rb") as file:
@@ -138,18 +140,17 @@ def _read_record(folder: Path) -> set[bytes]:
 def _record(line: bytes, folder: Path) -> None:
     """Append a line to the record in a folder, which is created when missing."""
     folder.mkdir(parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
     with (
         name_file(folder / OUTPUTS),
-        os.fdopen(
-            _open_record(folder, os.O_RDWR | os.O_APPEND | os.O_CREAT),
-            "rb+",
-            buffering=0,
-        ) as file,
+        os.fdopen(_open_record(folder, flags), "rb+", buffering=0) as file,
     ):
         content = file.read()
         if line in content.split(b"\n"):
             return
-        is_torn = bool(content) and not content.endswith(b"\n")  # by a full disk
+
+        # A full disk may have cut off the line before.
+        is_torn = bool(content) and not content.endswith(b"\n")
         data = (b"\n" if is_torn else b"") + line + b"\n"
         while data:
             data = data[file.write(data) :]
@@ -157,22 +158,17 @@ def _record(line: bytes, folder: Path) -> None:
 
 
 def _open_record(folder: Path, flags: int) -> int:
+    """Return a descriptor of the record in a folder; raise :class:`InputError` for a
+    link, a pipe or a folder of its name.
+    """
     path = folder / OUTPUTS
     try:
         descriptor = os.open(path, flags | _OPEN, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            raise InputError(
-                "is no plain file; remove it: it records what the harness wrote into "
-                "the folder",
-                str(path),
-            ) from None
+            raise InputError(_NOT_PLAIN, str(path)) from None
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InputError(
-            "is no plain file; remove it: it records what the harness wrote into the "
-            "folder",
-            str(path),
-        )
+        raise InputError(_NOT_PLAIN, str(path))
     return descriptor

@@ -11,17 +11,10 @@ from typing import cast
 from harness.contracts import Parameters
 from harness.errors import InputError
 from harness.files.columns import FILE_ID_COLUMNS
+from harness.files.delimited_tables import delimited_rows, is_table_file
 from harness.files.forms import WRAPPERS, read_lines, single_object
-from harness.files.records import (
-    Record,
-    delimited_rows,
-    existing,
-    first_byte,
-    is_parquet,
-    is_table_file,
-    list_items,
-    records,
-)
+from harness.files.records import Record, list_items, records
+from harness.files.user_files import existing, first_byte, is_parquet
 from harness.files.yaml_source import YamlValue
 
 KEY = "key"
@@ -43,15 +36,19 @@ def read_records(path: str | Path, what: str) -> Iterator[Record]:
         raise InputError(
             "not readable as Parquet: it does not begin with PAR1", str(path)
         )
+
     if file.suffix == SCORES:
         yield from read_score_lines(file)
-    elif is_table_file(file):
+        return
+    if is_table_file(file):
         yield from delimited_rows(file)
-    elif (
-        not is_parquet(file)
-        and first_byte(file) == b"{"
-        and (value := single_object(file)) is not None
-    ):
+        return
+
+    # An object may hold the records, or be the first one of JSON Lines.
+    value = None
+    if not is_parquet(file) and first_byte(file) == b"{":
+        value = single_object(file)
+    if value is not None:
         yield from records_of_object(value, str(path))
     else:
         yield from records(file)
@@ -78,9 +75,9 @@ def read_score_lines(path: Path) -> Iterator[Record]:
             "system": system,
             "score": None if score == "None" else score,
         }
-        yield Record(
-            f"{path}:{number}", {**fields, "domain": domain[0]} if domain else fields
-        )
+        if domain:
+            fields["domain"] = domain[0]
+        yield Record(f"{path}:{number}", fields)
 
 
 def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
@@ -100,24 +97,15 @@ def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
     ... ]
     [{'group': 'HC', 'n': 1}, {'group': 'MM', 'n': 2}]
     """
-    wrapper = next(
-        (
-            name
-            for name in WRAPPERS["references"]
-            if isinstance(value.get(name), list) and holds_records(value[name])
-        ),
-        None,
-    )
-    if wrapper is not None and not any(name in value for name in FILE_ID_COLUMNS):
-        yield from list_items(value[wrapper], f"{location}: {wrapper}")
+    # A record may have a list of objects too; one with an id is a record.
+    wrappers = [name for name in WRAPPERS["references"] if _is_table(value.get(name))]
+    if wrappers and not any(name in value for name in FILE_ID_COLUMNS):
+        yield from list_items(value[wrappers[0]], f"{location}: {wrappers[0]}")
     elif holds_records(value):
         for name, item in value.items():
-            yield Record(
-                f"{location}: '{name}'", {KEY: name, **cast("Parameters", item)}
-            )
-    elif value and all(
-        isinstance(item, list) and holds_records(item) for item in value.values()
-    ):
+            fields = cast("Parameters", item)
+            yield Record(f"{location}: '{name}'", {KEY: name, **fields})
+    elif value and all(map(_is_table, value.values())):
         for name, items in value.items():
             for record in list_items(items, f"{location}: '{name}'"):
                 yield Record(record.where, {GROUP: name, **record.fields})
@@ -125,13 +113,16 @@ def records_of_object(value: Parameters, location: str) -> Iterator[Record]:
         yield Record(f"{location}:1", value)
 
 
+def _is_table(value: YamlValue) -> bool:
+    """Return True for a list of objects."""
+    return isinstance(value, list) and holds_records(value)
+
+
 def holds_records(value: YamlValue) -> bool:
-    """Return True for a list or an object that holds nothing but objects,
-    and at least one.
+    """Return True for a list or an object that holds nothing but objects, and at least
+    one.
     """
     items = list(value.values()) if isinstance(value, Mapping) else value
-    return (
-        isinstance(items, list)
-        and bool(items)
-        and all(isinstance(item, Mapping) for item in cast("list[YamlValue]", items))
-    )
+    if not isinstance(items, list) or not items:
+        return False
+    return all(isinstance(item, Mapping) for item in cast("list[YamlValue]", items))

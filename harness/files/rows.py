@@ -11,20 +11,19 @@ from typing import Any, cast
 
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
+from harness.files.caption_columns import HEAD, find_caption_columns
 from harness.files.captions import identity, quote_list
 from harness.files.columns import (
     CANDIDATE_COLUMNS,
     FILE_ID_COLUMNS,
-    HEAD,
-    MOST_NAMES,
     REFERENCE_COLUMNS,
-    find_caption_columns,
     find_name,
     id_columns,
     is_id,
 )
 from harness.files.id_choice import choose_example_column, choose_ids
 from harness.files.marks import find_mark, keep_unmarked
+from harness.files.table_columns import MOST_NAMES
 from harness.files.table_types import frame_records, plain_value
 
 _log = logging.getLogger(__name__)
@@ -41,18 +40,23 @@ def rows_of(value: object) -> list[Parameters] | None:
     if records is None:
         records = _records_of_columns(value)
     if records is None:
-        if (
-            isinstance(value, (str, bytes, Mapping))
-            or not hasattr(value, "__len__")
-            or not hasattr(value, "__iter__")
-        ):
-            return None
-        records = list(cast("Sequence[Any]", value))
-        if not records or not all(isinstance(item, Mapping) for item in records):
-            return None
-        if all(set(item) == {"caption"} for item in records):
-            return None
+        records = _records_of_sequence(value)
+    if records is None:
+        return None
     return [{name: plain_value(cell) for name, cell in row.items()} for row in records]
+
+
+def _records_of_sequence(value: object) -> list[Parameters] | None:
+    """Return the mappings of a sequence; None for anything else, and where each has a
+    caption alone: then it is a text, not a row.
+    """
+    has_items = hasattr(value, "__len__") and hasattr(value, "__iter__")
+    if isinstance(value, (str, bytes, Mapping)) or not has_items:
+        return None
+    records = list(cast("Sequence[Any]", value))
+    if not records or not all(isinstance(item, Mapping) for item in records):
+        return None
+    return None if all(set(item) == {"caption"} for item in records) else records
 
 
 def _records_of_columns(value: object) -> list[Parameters] | None:
@@ -69,17 +73,15 @@ def _records_of_columns(value: object) -> list[Parameters] | None:
     ):
         return None
     columns = cast("Mapping[str, Any]", value)
-    if (
-        not all(isinstance(cell, (list, tuple)) for cell in columns.values())
-        or len(set(map(len, columns.values()))) != 1
-    ):
+    if not all(isinstance(cells, (list, tuple)) for cells in columns.values()):
         return None
-    named = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns) and find_name(
-        FILE_ID_COLUMNS, columns
-    )
-    return (
-        [dict(zip(columns, row)) for row in zip(*columns.values())] if named else None
-    )
+    if len(set(map(len, columns.values()))) != 1:
+        return None
+
+    captions = find_name((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS), columns)
+    if not captions or not find_name(FILE_ID_COLUMNS, columns):
+        return None
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
 def texts_of_rows(rows: Sequence[Parameters], role: Role) -> list[object]:
@@ -90,43 +92,44 @@ def texts_of_rows(rows: Sequence[Parameters], role: Role) -> list[object]:
     (:func:`~harness.files.marks.find_mark`) are left out, with a note; a row without
     others has None.
     """
-    found = find_caption_columns(rows[:HEAD], role)
-    if found is None:
+    columns = find_caption_columns(rows[:HEAD], role)
+    if columns is None:
         names = quote_list(rows[0], MOST_NAMES) or "none"
         raise InputError(
             f"no column of {role}; found {names}; pass the texts: "
             "[row['NAME'] for row in rows]",
             role,
         )
-    if len(found.names) == 1:
-        texts: list[Any] = [row.get(found.names[0]) for row in rows]
+
+    if len(columns.names) == 1:
+        texts: list[Any] = [row.get(columns.names[0]) for row in rows]
     else:
         texts = [
-            [row[name] for name in found.names if row.get(name) not in (None, "")]
+            [row[name] for name in columns.names if row.get(name) not in (None, "")]
             for row in rows
         ]
-    return _without_marked(rows, texts) if role == "references" else texts
+    return _drop_marked(rows, texts) if role == "references" else texts
 
 
-def _without_marked(rows: Sequence[Parameters], texts: Sequence[Any]) -> list[object]:
-    """Return the references of each row without marked ones,
-    None where no other is there.
+def _drop_marked(rows: Sequence[Parameters], texts: Sequence[Any]) -> list[object]:
+    """Return the references of each row without marked ones, None where no other is
+    there.
     """
     left_out = Counter[str]()
-    kept: list[object] = []
+    references: list[object] = []
     for row, value in zip(rows, texts, strict=True):
         mark = find_mark(row)
         if mark is not None:
             left_out[mark] += 1
-            kept.append(None)
+            references.append(None)
             continue
         others = keep_unmarked(row, value, left_out)
-        kept.append(
-            None if value and isinstance(others, list) and not others else others
-        )
+        is_emptied = value and isinstance(others, list) and not others
+        references.append(None if is_emptied else others)
+
     for mark, number in left_out.items():
         _log.warning("note: references: left out: %s marked %s", f"{number:,}", mark)
-    return kept
+    return references
 
 
 def match_rows(
@@ -145,25 +148,25 @@ def match_rows(
     if columns and others:
         name = choose_example_column(others, [columns]) or next(iter(others))
         examples = list(dict.fromkeys(others[name]))
-        fields = others if len(examples) == len(references) else {}
-        choice = choose_ids(
-            columns,
-            examples,
-            {key: ids for key, ids in fields.items() if key != name},
-            "candidates",
-        )
+
+        # The other columns tell which pairs agree where each example has one row.
+        fields: dict[str, list[str]] = {}
+        if len(examples) == len(references):
+            fields = {key: ids for key, ids in others.items() if key != name}
+        choice = choose_ids(columns, examples, fields, "candidates")
         if choice.fits:
             return list(choice.ids), others[name]
+
     for name in columns:
-        other = find_name([name], others)
-        if other is not None:
-            return columns[name], others[other]
+        same_name = find_name([name], others)
+        if same_name is not None:
+            return columns[name], others[same_name]
     return None
 
 
 def _ids_by_column(rows: Sequence[Parameters]) -> dict[str, list[str]]:
-    """Return the columns that have an id in every row -> id of each row,
-    in order of preference.
+    """Return the columns that have an id in every row -> id of each row, in order of
+    preference.
     """
     names = [
         name
@@ -191,12 +194,11 @@ def group_by_id(ids: Sequence[str], texts: Sequence[object]) -> dict[str, object
 
 
 def _flatten(values: Sequence[object]) -> list[object]:
-    return [
-        text
-        for value in values
-        for text in (
-            cast("Sequence[object]", value)
-            if isinstance(value, (list, tuple))
-            else [value]
-        )
-    ]
+    """Return the texts of several rows as one list."""
+    texts: list[object] = []
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            texts.extend(cast("Sequence[object]", value))
+        else:
+            texts.append(value)
+    return texts

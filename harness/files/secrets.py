@@ -23,6 +23,7 @@ HIDDEN = "${secret}"
 """Replacement of a key that was written into a spec."""
 
 _values: dict[str, str] = {}
+"""Secret -> its replacement."""
 _SECRET_VARIABLE = re.compile(
     r"((^|_)(API_?)?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE
 )
@@ -32,6 +33,7 @@ _SECRET_PARAMETER = re.compile(
 )
 _JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/]))")
 _URL_SAFE = str.maketrans("-_", "+/")
+"""From base64 for addresses to the usual one."""
 _KEYS = (
     re.compile(
         r"\b(sk-[\w-]{16,}|hf_\w{20,}|gh[pousr]_\w{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,})"
@@ -44,6 +46,7 @@ _KEYS = (
         re.IGNORECASE,
     ),
 )
+"""Keys of known services, tokens, passwords in addresses and in their queries."""
 
 
 def remember(value: str, replacement: str = HIDDEN) -> None:
@@ -82,8 +85,8 @@ def is_secret_variable(name: str) -> bool:
 
 
 def looks_like_key(text: str) -> bool:
-    """Return True for a text with a key of a known form,
-    or an address with a password.
+    """Return True for a text with a key of a known form, or an address with a
+    password.
     """
     return any(pattern.search(text) for pattern in _KEYS)
 
@@ -123,29 +126,33 @@ def holds_secret(text: str) -> bool:
     readings = {text, _JSON_ESCAPE.sub(_unescape, text), unquote_plus(text)}
     if any(_shows(value, reading) for value in _values for reading in readings):
         return True
+
+    # Base64 is often broken into lines.
     compact = "".join(text.split()).translate(_URL_SAFE)
+    long_ones = [value for value in _values if len(value) >= SEARCHED_LENGTH]
     return any(
-        part in compact
-        for value in _values
-        if len(value) >= SEARCHED_LENGTH
-        for part in _base64_parts(value)
+        piece in compact for value in long_ones for piece in _base64_pieces(value)
     )
 
 
 def _shows(value: str, text: str) -> bool:
+    """Return True for a text with a secret, a short one between other signs."""
     if len(value) >= SEARCHED_LENGTH:
         return value in text
     return re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text) is not None
 
 
 def _unescape(match: re.Match[str]) -> str:
+    """Return the character of an escape of JSON."""
     return chr(int(match[1], 16)) if match[1] else match[2]
 
 
-def _base64_parts(value: str) -> Iterator[str]:
+def _base64_pieces(value: str) -> Iterator[str]:
     """Yield what base64 has of a text at each of the three places where it may begin,
     without the letters that its neighbours share.
     """
+    # A letter is six bits: the first whole one begins at the end of the offset, rounded
+    # up, the last one ends at the end of the text, rounded down.
     data = value.encode()
     for offset in range(3):
         coded = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
@@ -156,6 +163,7 @@ def _base64_parts(value: str) -> Iterator[str]:
 
 def redact(text: str) -> str:
     """Return a text in which every secret is replaced by its placeholder."""
+    # The longest first: a secret may hold another one.
     for value in sorted(_values, key=len, reverse=True) if _values else ():
         if value in text:
             text = text.replace(value, _values[value])

@@ -62,9 +62,8 @@ class BoundedGzip(gzip.GzipFile):
         if size is None or size < 0:
             return b"".join(iter(lambda: self.read(1 << 20), b""))
         data = super().read(size)
-        if self.tell() > max(
-            UNCHECKED_BYTES, MAX_RATIO * os.lseek(self.fileno(), 0, os.SEEK_CUR)
-        ):
+        packed = os.lseek(self.fileno(), 0, os.SEEK_CUR)
+        if self.tell() > max(UNCHECKED_BYTES, MAX_RATIO * packed):
             raise InputError(
                 f"the gzip file expands to more than {MAX_RATIO} times its size; "
                 "if that is right, gunzip it",
@@ -93,8 +92,8 @@ class BoundedZstandard(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Read up to the size of a buffer into it, and return the number of bytes;
-        0 at the end.
+        """Read up to the size of a buffer into it, and return the number of bytes; 0 at
+        the end.
         """
         try:
             data = self._stream.read(len(buffer))
@@ -102,6 +101,7 @@ class BoundedZstandard(io.RawIOBase):
             raise InputError(
                 f"the zst file is broken or cut off: {error}", str(self._path)
             ) from error
+
         self._size += len(data)
         if self._size > max(UNCHECKED_BYTES, MAX_RATIO * self._file.tell()):
             raise InputError(
@@ -109,6 +109,7 @@ class BoundedZstandard(io.RawIOBase):
                 "if that is right, unzstd it",
                 str(self._path),
             )
+
         buffer[: len(data)] = data
         return len(data)
 
@@ -135,6 +136,7 @@ def lines_of(file: IO[AnyStr], location: str) -> Iterator[tuple[int, AnyStr]]:
             )
         return line
 
+    # Reading nothing gives the empty text or bytes that stand for the end.
     return enumerate(iter(read_line, file.read(0)), 1)
 
 
@@ -142,10 +144,8 @@ def check_expansion(archive: zipfile.ZipFile) -> None:
     """Raise ValueError for an archive of arrays that is large and :data:`MAX_RATIO`
     times as large as on disk.
     """
-    size, packed = (
-        sum(getattr(item, name) for item in archive.infolist())
-        for name in ("file_size", "compress_size")
-    )
+    size = sum(item.file_size for item in archive.infolist())
+    packed = sum(item.compress_size for item in archive.infolist())
     if size > max(UNCHECKED_ARRAY_BYTES, MAX_RATIO * packed):
         raise ValueError(f"{packed:,} bytes expand to {size:,}")
 
@@ -163,8 +163,8 @@ class SpooledPath(type(Path())):
 
 
 class PartPath(type(Path())):
-    """Path of a part of a file, written ``FILE#PART``:
-    it has the name with the part, and opens the file.
+    """Path of a part of a file, written ``FILE#PART``: it has the name with the part,
+    and opens the file.
     """
 
     whole: Path | None = None
@@ -198,19 +198,24 @@ def spool_pipe(pipe: Path) -> Path:
     status = pipe.stat()
     key = status.st_dev, status.st_ino
     path.content = _spooled.get(key)
-    if path.content is None:
-        try:
-            # closed with the path
-            path.content = tempfile.NamedTemporaryFile(prefix="harness-pipe-")  # noqa: SIM115
-            with pipe.open("rb") as file:
-                shutil.copyfileobj(file, path.content)
-            path.content.flush()
-        except OSError as error:
-            raise InputError(
-                f"cannot be read as a pipe: {error.strerror or error}", str(pipe)
-            ) from error
-        if not os.path.exists(os.path.realpath(pipe)):
-            _spooled[key] = path.content
+    if path.content is not None:
+        return path
+
+    try:
+        # It is closed with the path.
+        content = tempfile.NamedTemporaryFile(prefix="harness-pipe-")  # noqa: SIM115
+        path.content = content
+        with pipe.open("rb") as file:
+            shutil.copyfileobj(file, content)
+        content.flush()
+    except OSError as error:
+        raise InputError(
+            f"cannot be read as a pipe: {error.strerror or error}", str(pipe)
+        ) from error
+
+    # A pipe with a name of its own may be written to again.
+    if not os.path.exists(os.path.realpath(pipe)):
+        _spooled[key] = content
     return path
 
 
@@ -223,7 +228,7 @@ def readable(path: Path, noun: str) -> Generator[None]:
     ----------
     path : Path
         The file.
-    what : str
+    noun : str
         Description of a file that is as expected: ``.npz of arrays``.
 
     Raises
@@ -235,22 +240,23 @@ def readable(path: Path, noun: str) -> Generator[None]:
         yield
     except MemoryError as error:
         size = path.stat().st_size if path.is_file() else 0
-        text = (
-            f"asks for more memory than there is ({size:,} bytes on "
-            f"disk{_first_line(error)}); not a complete {noun}?"
-        )
-        raise InputError(text, str(path)) from error
+        raise InputError(
+            "asks for more memory than there is "
+            f"({size:,} bytes on disk{_first_line(error)}); not a complete {noun}?",
+            str(path),
+        ) from error
     except DAMAGED as error:
         raise InputError(f"not a complete {noun}{_reason(error)}", str(path)) from error
 
 
 def _first_line(error: BaseException) -> str:
+    """Return the first line of a message behind a semicolon; empty without one."""
     lines = str(error).strip().splitlines()
     return f"; {lines[0][:160]}" if lines else ""
 
 
 def _reason(error: BaseException) -> str:
-    """Return the first line of a message in parentheses;
-    the name of the error where it has none.
+    """Return the first line of a message in parentheses; the name of the error where it
+    has none.
     """
     return f" ({_first_line(error).removeprefix('; ') or type(error).__name__})"

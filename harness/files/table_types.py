@@ -1,4 +1,4 @@
-"""Data frames and series of other libraries, recognised by their methods:
+"""Data frames and series of other libraries, recognised by their names and methods:
 none of these libraries is imported.
 """
 
@@ -13,8 +13,8 @@ from harness.files.yaml_source import YamlValue
 
 
 def frame_records(value: object) -> list[Parameters] | None:
-    """Return the rows of a data frame of pandas or polars as mappings;
-    None for anything else.
+    """Return the rows of a data frame of pandas or polars as mappings; None for
+    anything else.
 
     The labels of the rows of pandas are a column where they have a name, as after
     ``set_index``.
@@ -25,12 +25,11 @@ def frame_records(value: object) -> list[Parameters] | None:
     frame = cast(Any, value)
     if library == "polars":
         return frame.to_dicts()
-    named = [
-        name
-        for name in frame.index.names
-        if name is not None and name not in frame.columns
-    ]
-    if named and len(named) == frame.index.nlevels:
+
+    # Labels without a name are row numbers, and those of a name that a column has would
+    # be refused by pandas.
+    names = frame.index.names
+    if all(name is not None and name not in frame.columns for name in names):
         frame = frame.reset_index()
     return frame.to_dict("records")
 
@@ -50,13 +49,11 @@ def plain_value(value: Any) -> YamlValue:
 
 
 def row_labels(value: object) -> list[object] | None:
-    """Return the labels of the rows of a series or a data frame of pandas;
-    None for anything else.
+    """Return the labels of the rows of a series or a data frame of pandas; None for
+    anything else.
     """
-    if (
-        type(value).__name__ not in ("Series", "DataFrame")
-        or type(value).__module__.partition(".")[0] != "pandas"
-    ):
+    library = type(value).__module__.partition(".")[0]
+    if library != "pandas" or type(value).__name__ not in ("Series", "DataFrame"):
         return None
     return cast(Any, value).index.tolist()
 
@@ -74,15 +71,14 @@ def order_of_labels(candidates: object, references: object) -> list[int] | None:
     others = row_labels(references)
     if labels is None or others is None or labels == others:
         return None
-    if (
-        len(set(labels)) == len(labels)
-        and len(set(others)) == len(others)
-        and set(labels) == set(others)
-    ):
-        place = {label: k for k, label in enumerate(others)}
-        return [place[label] for label in labels]
-    raise InputError(
-        "the labels of candidates and references differ: "
-        f"{quote_list(labels)} and {quote_list(others)}; expected the same labels "
-        "(candidates.tolist() and references.tolist() are paired by position)"
-    )
+
+    # Labels that repeat in another order have no one place.
+    are_distinct = len(set(labels)) == len(labels) and len(set(others)) == len(others)
+    if not are_distinct or set(labels) != set(others):
+        raise InputError(
+            "the labels of candidates and references differ: "
+            f"{quote_list(labels)} and {quote_list(others)}; expected the same labels "
+            "(candidates.tolist() and references.tolist() are paired by position)"
+        )
+    position = {label: k for k, label in enumerate(others)}
+    return [position[label] for label in labels]

@@ -35,18 +35,21 @@ def nearest_beside(path: str | Path) -> str | None:
 
 
 def cache_folder(kind: str) -> Path:
-    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...);
-    it need not exist.
+    """Return the folder of all cached files of a kind (``media``, ``rnnlm``, ...); it
+    need not exist.
 
     The base folder is ``$HARNESS_CACHE``, else ``$XDG_CACHE_HOME/harness``, else
     ``~/.cache/harness``. Raises :class:`~harness.errors.HarnessError` for a user
     without a home folder.
     """
+    own_folder = os.environ.get("HARNESS_CACHE")
+    if own_folder:
+        return user_path(own_folder) / kind
+    user_cache = os.environ.get("XDG_CACHE_HOME")
+    if user_cache:
+        return Path(user_cache) / "harness" / kind
     try:
-        if base := os.environ.get("HARNESS_CACHE"):
-            return user_path(base) / kind
-        base = os.environ.get("XDG_CACHE_HOME")
-        return (Path(base) if base else Path.home() / ".cache") / "harness" / kind
+        return Path.home() / ".cache" / "harness" / kind
     except RuntimeError as error:
         raise HarnessError(
             f"no folder for caches ({error}): set HARNESS_CACHE to a writable folder"

@@ -36,11 +36,13 @@ def is_left_over(entry: str, names: Iterable[str]) -> bool:
     match = _TEMPORARY.fullmatch(entry)
     if match is None or match["name"] not in names:
         return False
+
+    # The signal 0 asks whether there is such a process.
     try:
         os.kill(int(match["process"]), 0)
     except (ProcessLookupError, OverflowError):
         return True
-    except PermissionError:
+    except PermissionError:  # there is, of another user
         return False
     return False
 
@@ -49,10 +51,10 @@ def remove_left_overs(folder: Path, names: Iterable[str]) -> None:
     """Remove what processes that were killed left of these names in a folder, links
     without what they point to.
     """
-    wanted = set(names)
+    own_names = set(names)
     with suppress(FileNotFoundError):
         for entry in os.listdir(folder):
-            if is_left_over(entry, wanted):
+            if is_left_over(entry, own_names):
                 _remove_unless_held(folder / entry)
 
 
@@ -63,9 +65,10 @@ def _remove_unless_held(path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        # a link, or no permission to read: it is no file that a writer holds
+        # A link, or no permission to read: it is no file that a writer holds.
         _remove(path)
         return
+
     try:
         if hold_temporary(descriptor):
             _remove(path)
@@ -74,8 +77,8 @@ def _remove_unless_held(path: Path) -> None:
 
 
 def hold_temporary(descriptor: int) -> bool:
-    """Lock an open file or folder until it is closed;
-    return False where another process holds it.
+    """Lock an open file or folder until it is closed; return False where another
+    process holds it.
 
     On a file system without locks nothing is held: the number of the process in the
     name alone tells.
@@ -115,6 +118,7 @@ def whole_file(path: Path) -> Generator[BinaryIO]:
     temporary = path.with_name(temporary_name(path.name))
     with name_file(path):
         try:
+            # Of a killed process that had the number of this one, as in containers.
             temporary.unlink(missing_ok=True)
             with open(temporary, "xb") as file:
                 hold_temporary(file.fileno())
@@ -128,24 +132,25 @@ def whole_file(path: Path) -> Generator[BinaryIO]:
 
 @contextmanager
 def temporary_folder(path: Path) -> Generator[Path]:
-    """Yield a new folder beside ``path`` under its temporary name,
-    and remove it at the end where it still is.
+    """Yield a new folder beside ``path`` under its temporary name, and remove it at the
+    end where it still is.
 
     What killed processes left under such names is removed before. The folder of
     ``path`` must be there.
     """
     remove_left_overs(path.parent, {path.name})
     folder = path.with_name(temporary_name(path.name))
-    # of a killed process that had the number of this one, as in containers
+
+    # Of a killed process that had the number of this one, as in containers.
     if os.path.lexists(folder):
         _remove_unless_held(folder)
     folder.mkdir()
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        hold_temporary(held)
+        hold_temporary(descriptor)
         yield folder
     finally:
-        os.close(held)
+        os.close(descriptor)
         if folder.exists():
             _remove(folder)
 
@@ -165,6 +170,9 @@ def whole_folder(path: Path) -> Generator[Path]:
     remove_left_overs(target.parent, {old_name.name})
     with temporary_folder(target) as new:
         yield new
+
+        # The content is on disk before its name is: a power cut between the two leaves
+        # no empty files under the name. An empty folder is replaced by the rename.
         sync_folder(new)
         old = target.with_name(temporary_name(old_name.name))
         replaces = target.exists() and any(target.iterdir())
@@ -177,8 +185,8 @@ def whole_folder(path: Path) -> Generator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the content of all files in a folder, and all names in it, to disk;
-    system errors name the file.
+    """Flush the content of all files in a folder, and all names in it, to disk; system
+    errors name the file.
     """
     for parent, _, names in os.walk(folder, topdown=False):
         for path in (Path(parent, name) for name in names):

@@ -15,15 +15,16 @@ from harness.errors import InputError
 
 MAX_BYTES = 1 << 22
 """Maximum size of a YAML file."""
-_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
-"""A scalar without quotes that YAML 1.1 may read as a number of base 60."""
 MAX_DEPTH = 50
 """Maximum number of levels in a YAML file."""
 MAX_NODES = 100_000
 """Maximum number of values in a YAML file, with aliases written out."""
 YamlValue = Any
 """A value of YAML as loaded, of any type."""
+_BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
+"""A scalar without quotes that YAML 1.1 may read as a number of base 60."""
 Key = tuple[str | int | float | bool, ...]
+"""Keys and list indices that lead to a value."""
 Loader = Any
 """``yaml.SafeLoader`` or, where it is there, ``yaml.CSafeLoader``."""
 
@@ -61,38 +62,34 @@ class Located:
     def put(
         self, key: Key, value: YamlValue, locations: dict[Key, tuple[str, int]]
     ) -> None:
-        """Replace the top-level entry ``key[0]`` and its places;
-        ``locations`` are relative to ``key``.
+        """Replace the top-level entry ``key[0]`` and its places; ``locations`` are
+        relative to ``key``.
         """
         assert len(key) == 1
         self.data[key[0]] = value
-        self.locations = {
+        others = {
             path: location
             for path, location in self.locations.items()
             if path[:1] != key
         }
-        self.locations.update(
-            {key + path: location for path, location in locations.items()}
-        )
+        below = {key + path: location for path, location in locations.items()}
+        self.locations = others | below
 
     def walk(self) -> Iterator[tuple[Key, YamlValue]]:
-        """Yield all values at any depth with their keys,
-        each mapping and list before its items.
+        """Yield all values at any depth with their keys, each mapping and list before
+        its items.
         """
         waiting: list[tuple[Key, YamlValue]] = [((), self.data)]
         while waiting:
             key, value = waiting.pop()
             yield key, value
             if isinstance(value, dict):
-                waiting += [
-                    ((*key, name), item)
-                    for name, item in cast("dict[Any, YamlValue]", value).items()
-                ]
+                items = cast("dict[Any, YamlValue]", value).items()
             elif isinstance(value, list):
-                waiting += [
-                    ((*key, index), item)
-                    for index, item in enumerate(cast("list[YamlValue]", value))
-                ]
+                items = enumerate(cast("list[YamlValue]", value))
+            else:
+                continue
+            waiting += [((*key, name), item) for name, item in items]
 
     def part(self, key: Key) -> dict[Key, tuple[str, int]]:
         """Return the places at and below ``key``, relative to it."""
@@ -128,6 +125,8 @@ def load(
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
+
+        # Bounded before it is decoded: the file may be of any size.
         if len(data) > MAX_BYTES:
             raise InputError(
                 f"a YAML file has at most {MAX_BYTES:,} bytes; found more", name
@@ -158,29 +157,28 @@ def loads(text: str, name: str, *, compiled: bool = False) -> Located:
 
 
 def _locate(text: str, name: str, kind: Any) -> Located:
-    """Return the data of a YAML text as a class of loaders of PyYAML reads it;
-    raises as :func:`load`.
+    """Return the data of a YAML text as a class of loaders of PyYAML reads it; raises
+    as :func:`load`.
     """
     try:
         loader: Loader = kind(text)
     except yaml.YAMLError as error:
-        raise InputError(
-            f"not valid YAML: {' '.join(str(error).split())}", name
-        ) from None
+        reason = " ".join(str(error).split())
+        raise InputError(f"not valid YAML: {reason}", name) from None
+
+    # The nodes are looked at before values are made of them, which may be many more.
+    located = Located({})
     try:
         node = loader.get_single_node()
-        if node is not None and _depth(node) > MAX_DEPTH:
+        if node is None:
+            return located
+        if _depth(node) > MAX_DEPTH:
             raise RecursionError
-        if node is not None and _size(node, {}) > MAX_NODES:
+        if _size(node, {}) > MAX_NODES:
             raise InputError(
                 f"aliases (*name) make more than {MAX_NODES:,} values", name
             )
-        located = Located(None)
-        located.data = (
-            _build(loader, node, (), name, located.locations)
-            if node is not None
-            else {}
-        )
+        located.data = _build(loader, node, (), name, located.locations)
         return located
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -191,10 +189,9 @@ def _locate(text: str, name: str, kind: Any) -> Located:
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", name) from None
     except (ValueError, OverflowError) as error:
-        # a number or date that Python cannot represent
-        raise InputError(
-            f"not valid YAML: {' '.join(str(error).split())}", name
-        ) from None
+        # A number or date that Python cannot represent.
+        reason = " ".join(str(error).split())
+        raise InputError(f"not valid YAML: {reason}", name) from None
     except RecursionError:
         raise InputError(
             "a value holds itself, or is nested too deeply", name
@@ -204,8 +201,8 @@ def _locate(text: str, name: str, kind: Any) -> Located:
 
 
 def _compiled_reads(text: str) -> bool:
-    """Return True where libyaml is there and reads a text of few levels;
-    its composer has no bound of its own.
+    """Return True where libyaml is there and reads a text of few levels; its composer
+    has no bound of its own.
     """
     if not hasattr(yaml, "CSafeLoader"):
         return False
@@ -224,8 +221,8 @@ def _compiled_reads(text: str) -> bool:
 
 
 def parse_value(text: str) -> YamlValue:
-    """Return the value of a short YAML text, None for an empty one;
-    raises as :func:`load`.
+    """Return the value of a short YAML text, None for an empty one; raises as
+    :func:`load`.
 
     >>> parse_value("[1, two]"), parse_value("")
     ([1, 'two'], None)
@@ -234,9 +231,10 @@ def parse_value(text: str) -> YamlValue:
 
 
 def _depth(node: yaml.Node) -> int:
-    """Return the number of levels below a node,
-    at most one more than :data:`MAX_DEPTH`.
+    """Return the number of levels below a node, at most one more than
+    :data:`MAX_DEPTH`.
     """
+    # Each node once, however many aliases lead to it: there may be billions of paths.
     level = [node]
     depth = 0
     while level and depth <= MAX_DEPTH:
@@ -247,13 +245,12 @@ def _depth(node: yaml.Node) -> int:
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:
+    """Return the items of a list, or the keys and values of a mapping."""
     if isinstance(node, yaml.SequenceNode):
         return node.value
-    return (
-        [item for pair in node.value for item in pair]
-        if isinstance(node, yaml.MappingNode)
-        else []
-    )
+    if isinstance(node, yaml.MappingNode):
+        return [item for pair in node.value for item in pair]
+    return []
 
 
 def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
@@ -264,7 +261,7 @@ def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
         if not sizes[id(node)]:
             raise RecursionError
         return sizes[id(node)]
-    sizes[id(node)] = 0
+    sizes[id(node)] = 0  # while its items are counted
     sizes[id(node)] = 1 + sum(_size(child, sizes) for child in _children(node))
     return sizes[id(node)]
 
@@ -279,24 +276,23 @@ def _build(
     """Return the data of a node and add the places at and below ``key`` to
     ``locations``.
     """
-    locations.setdefault(key, (name, node.start_mark.line + 1))
+    line = node.start_mark.line + 1
+    locations.setdefault(key, (name, line))
     if isinstance(node, yaml.MappingNode):
         loader.flatten_mapping(node)
         mapping: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            label = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            line = key_node.start_mark.line + 1
+            label = loader.construct_object(key_node, deep=True)
             if not isinstance(label, (str, int, float, bool)):
                 raise InputError(
                     f"a key must be text, a number or a boolean; found {label!r}",
-                    f"{name}:{key_node.start_mark.line + 1}",
+                    f"{name}:{line}",
                 )
             if label in mapping:
-                raise InputError(
-                    f"the key '{label}' is given twice",
-                    f"{name}:{key_node.start_mark.line + 1}",
-                )
+                raise InputError(f"the key '{label}' is given twice", f"{name}:{line}")
             below = (*key, label)
-            locations[below] = (name, key_node.start_mark.line + 1)
+            locations[below] = (name, line)
             mapping[label] = _build(loader, value_node, below, name, locations)
         return mapping
     if isinstance(node, yaml.SequenceNode):
@@ -304,16 +300,15 @@ def _build(
             _build(loader, child, (*key, index), name, locations)
             for index, child in enumerate(node.value)
         ]
-    if (
-        isinstance(node, yaml.ScalarNode)
-        and node.style is None
-        and _BASE_60.fullmatch(node.value)
-    ):
-        value = loader.construct_object(node)  # type: ignore[no-untyped-call]
+
+    # 12:30 without quotes is the number 750 in YAML 1.1: nobody means that.
+    is_plain = isinstance(node, yaml.ScalarNode) and node.style is None
+    if is_plain and _BASE_60.fullmatch(node.value):
+        value = loader.construct_object(node)
         if not isinstance(value, str):
-            text = (
+            raise InputError(
                 f"YAML reads {node.value} as {value} (base 60); "
-                f"write '{node.value}' in quotes for a text, or the number"
+                f"write '{node.value}' in quotes for a text, or the number",
+                f"{name}:{line}",
             )
-            raise InputError(text, f"{name}:{node.start_mark.line + 1}")
-    return loader.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+    return loader.construct_object(node, deep=True)

@@ -11,7 +11,8 @@ from typing import cast
 from harness.errors import InputError
 from harness.files.forms import read_lines
 from harness.files.record_files import read_records
-from harness.files.records import Record, decode_json, kind
+from harness.files.records import Record, kind
+from harness.files.strict_json import decode_json
 from harness.files.user_path import user_path
 from harness.files.yaml_source import YamlValue
 from harness.judgments.fields import column, lookup

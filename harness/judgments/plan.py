@@ -16,7 +16,7 @@ from harness.contracts import Example, Judgments, Values
 from harness.errors import HarnessError, InputError, did_you_mean
 from harness.files.media import check_media
 from harness.files.record_files import SCORES
-from harness.files.records import fingerprint
+from harness.files.user_files import fingerprint
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Located
 from harness.judgments.collection import Collection

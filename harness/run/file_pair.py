@@ -24,7 +24,8 @@ from harness.contracts import (
     Values,
 )
 from harness.errors import HarnessError, InputError, UnknownName
-from harness.files.columns import PROMPT_COLUMNS, get_field, has_field, id_columns
+from harness.files.columns import PROMPT_COLUMNS, id_columns
+from harness.files.fields import get_field, has_field
 from harness.files.id_choice import choose_example_column
 from harness.files.user_path import user_path
 from harness.files.yaml_source import Key, Located

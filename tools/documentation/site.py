@@ -82,6 +82,7 @@ API = {
     "Contracts": [
         "harness.contracts.data",
         "harness.contracts.metrics",
+        "harness.contracts.token_metrics",
         "harness.contracts.models",
         "harness.contracts.bases",
         "harness.contracts.features",

@@ -20,11 +20,12 @@ from harness.contracts import (
 from harness.contracts.parameters import Count, check_arguments
 from harness.contracts.reading import KEYS
 from harness.errors import InputError, counted
-from harness.files import captions, records
-from harness.files.columns import check_mapping
+from harness.files import captions
 from harness.files.forms import existing_captions
 from harness.files.generated.cleaning import check_clean
 from harness.files.generated.record_signs import RecordSigns
+from harness.files.table_columns import check_mapping
+from harness.files.user_files import fingerprint
 from harness.registry.file_forms import form_names
 from harness_models.predictions.record_tables import (
     FORMATS,
@@ -162,7 +163,7 @@ class Predictions:
             params |= {"events": self.choice.events} if self.choice.events else {}
             if self.choice.clean:
                 params["clean"] = self.choice.clean
-            self._fingerprint = records.fingerprint("predictions", self.paths, params)
+            self._fingerprint = fingerprint("predictions", self.paths, params)
         return self._fingerprint
 
     def captions_by_id(self) -> dict[str, tuple[str, ...]]:

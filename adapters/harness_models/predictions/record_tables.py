@@ -11,22 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError, did_you_mean
-from harness.files import captions, forms, records
+from harness.files import captions, forms
+from harness.files.caption_columns import HEAD, find_caption_columns
 from harness.files.columns import (
     FILE_ID_COLUMNS,
-    HEAD,
-    MOST_NAMES,
-    find_caption_columns,
     find_name,
-    get_field,
-    has_field,
     id_columns,
     is_id,
     scalar_columns,
 )
 from harness.files.events import has_times, resolve_events
+from harness.files.fields import get_field, has_field
 from harness.files.generated.record_signs import LOOKED_AT, RecordSigns
-from harness.files.neighbours import RESPONSES
+from harness.files.lm_eval_samples import RESPONSES
+from harness.files.records import Record, kind, list_items, records
+from harness.files.strict_json import load_json
+from harness.files.table_columns import MOST_NAMES
+from harness.files.user_files import is_parquet
 from harness.registry.file_forms import is_specific, read_form
 from harness_models.predictions.table import USUAL, Choice, RecordCaptions, Table
 from harness_tasks.readers.annotations import ids_of_vdtk
@@ -85,9 +86,7 @@ def find_matching_column(
     return counts.most_common(1)[0] if counts else None
 
 
-def _note_other_responses(
-    path: Path, rows: Iterable[records.Record]
-) -> Iterator[records.Record]:
+def _note_other_responses(path: Path, rows: Iterable[Record]) -> Iterator[Record]:
     """Yield the documents of lm-eval; note at the end how many responses they have
     where not all are scored.
     """
@@ -137,11 +136,11 @@ def detect(path: Path) -> str:
 
 def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     """Return the name of the format and the records of a file."""
-    if form == "parquet" and not records.is_parquet(path):
+    if form == "parquet" and not is_parquet(path):
         raise InputError("not a Parquet file", str(path))
     if form in ("coco", "jsonl", "vdtk", "parquet"):
         return form, forms.Form(
-            form, _coco_records(path) if form == "coco" else records.records(path)
+            form, _coco_records(path) if form == "coco" else records(path)
         )
     names = [name for name in (choice.id, choice.candidates) if name]
     first, rows = read_form(
@@ -159,11 +158,11 @@ def read_rows(path: Path, form: str, choice: Choice) -> tuple[str, forms.Form]:
     return "jsonl", rows
 
 
-def _coco_records(path: Path) -> Iterable[records.Record]:
-    value = records.load_json(path)
+def _coco_records(path: Path) -> Iterable[Record]:
+    value = load_json(path)
     if isinstance(value, dict) and "annotations" in value:
-        return records.list_items(value["annotations"], f"{path}: annotations")
-    return records.list_items(value, str(path))
+        return list_items(value["annotations"], f"{path}: annotations")
+    return list_items(value, str(path))
 
 
 # --------------------------------------------------------------------------- records
@@ -210,7 +209,7 @@ def _fill(table: Table, form: forms.Form, choice: Choice) -> None:
 
 def _hold_records(
     table: Table,
-    rows: Iterable[records.Record],
+    rows: Iterable[Record],
     names: Sequence[str],
     columns: Sequence[str],
     choice: Choice,
@@ -234,7 +233,7 @@ def _hold_records(
 
 
 def _caption_columns(
-    head: Sequence[records.Record], parameter: str
+    head: Sequence[Record], parameter: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of the captions and those that could hold some too; raise
     :class:`InputError` for an absent one.
@@ -263,7 +262,7 @@ class _IdColumns:
     @classmethod
     def find(
         cls,
-        row: records.Record,
+        row: Record,
         choice: Choice,
         usual: Sequence[str],
         columns: Sequence[str],
@@ -291,7 +290,7 @@ class _IdColumns:
         return cls(tuple(others), absent)
 
 
-def _given_column(row: records.Record, parameter: str) -> str:
+def _given_column(row: Record, parameter: str) -> str:
     """Return the column or dotted path that a parameter names; raise
     :class:`InputError` when it is missing.
     """
@@ -311,7 +310,7 @@ def _given_column(row: records.Record, parameter: str) -> str:
 
 
 def _captions_of(
-    row: records.Record, columns: Sequence[str], choice: Choice, signs: RecordSigns
+    row: Record, columns: Sequence[str], choice: Choice, signs: RecordSigns
 ) -> RecordCaptions:
     """Return the captions of a record."""
     if len(columns) > 1:
@@ -347,7 +346,7 @@ def _captions_of(
 
 
 def _look(
-    row: records.Record, texts: tuple[str, ...], choice: Choice, signs: RecordSigns
+    row: Record, texts: tuple[str, ...], choice: Choice, signs: RecordSigns
 ) -> tuple[str, ...]:
     """Return the captions of a record, cleaned where this is asked for."""
     # most records: this is done for each of a million
@@ -368,7 +367,7 @@ def _of_systems(
     """
     if not _is_object(value):
         raise InputError(
-            f"'{column}' is {records.kind(value)}; expected an object of systems "
+            f"'{column}' is {kind(value)}; expected an object of systems "
             "(because of system: ...)",
             location,
         )

@@ -22,7 +22,8 @@ from harness.contracts import (
     TokenScores,
 )
 from harness.errors import HarnessError, InputError, did_you_mean
-from harness.files.records import is_parquet, json_lines, parquet_rows
+from harness.files.records import json_lines, parquet_rows
+from harness.files.user_files import is_parquet
 from harness.registry import resolve
 
 FIELDS = ("id", "reference", "probabilities", "log_probs", "ranks", "tokens")

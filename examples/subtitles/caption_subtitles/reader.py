@@ -9,7 +9,8 @@ from pathlib import Path
 from harness.contracts import Example, PathParam
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError
-from harness.files import captions, records
+from harness.files import captions
+from harness.files.user_files import existing, fingerprint
 
 SAMPLE = (
     Path(__file__).parent / "sample.srt",
@@ -45,12 +46,12 @@ class SubRip:
             if isinstance(path, str)
             else list(path)
         )
-        self.paths = [records.existing(item, "file of subtitles") for item in paths]
+        self.paths = [existing(item, "file of subtitles") for item in paths]
         self.limit_references = limit_references
 
     def fingerprint(self) -> str:
         """Return a hash of the files and the parameters."""
-        return records.fingerprint(
+        return fingerprint(
             "srt", self.paths, {"limit_references": self.limit_references}
         )
 

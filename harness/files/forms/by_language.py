@@ -25,13 +25,15 @@ _INNER = ("caption", "captions", "references")
 
 
 def _caption_of(value: YamlValue) -> YamlValue:
-    """Return the captions of a language in a record: an object with them,
-    a list of texts or a text.
+    """Return the captions of a language in a record: an object with them, a list of
+    texts or a text.
     """
-    return next(
-        (mapping(value)[name] for name in _INNER if name in mapping(value)),
-        None if isinstance(value, Mapping) else value,
-    )
+    if not isinstance(value, Mapping):
+        return value
+    for name in _INNER:
+        if name in value:
+            return value[name]
+    return None
 
 
 def _languages(fields: Parameters) -> list[str]:
@@ -48,32 +50,31 @@ def _is_record(fields: Parameters) -> bool:
 
 
 def _is_object(document: object) -> bool:
-    """Return True for an object language -> id -> captions,
-    of two languages or more.
+    """Return True for an object language -> id -> captions, of two languages or
+    more.
     """
     outer = mapping(document)
-    return (
-        len(outer) > 1
-        and all(_LANGUAGE.fullmatch(name) is not None for name in outer)
-        and all(
-            isinstance(inner, Mapping) and inner and not set(inner) & set(_INNER)
-            for inner in outer.values()
-        )
-        and all(
-            isinstance(value, str)
-            or (
-                isinstance(value, list) and all(isinstance(text, str) for text in value)
-            )
-            for inner in outer.values()
-            for value in list(inner.values())[:HEAD]
-        )
-    )
+    if len(outer) < 2 or not all(map(_LANGUAGE.fullmatch, outer)):
+        return False
+    return all(map(_is_language_object, outer.values()))
+
+
+def _is_language_object(inner: object) -> bool:
+    """Return True for an object id -> captions, by its first ones."""
+    by_id = mapping(inner)
+    if not by_id or set(by_id) & set(_INNER):
+        return False
+    for value in list(by_id.values())[:HEAD]:
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
+            return False
+    return True
 
 
 def _recognise(sample: Sample) -> bool:
-    return (
-        bool(sample.records) and all(map(_is_record, sample.records))
-    ) or _is_object(sample.document)
+    if sample.records and all(map(_is_record, sample.records)):
+        return True
+    return _is_object(sample.document)
 
 
 def _choose(languages: list[str], sample: Sample) -> str:
@@ -103,35 +104,30 @@ def _read(sample: Sample) -> Form:
     if _is_object(sample.document):
         document = mapping(sample.document)
         language = _choose(list(document), sample)
-        return Form(
-            "by-language",
-            mapping_rows(document[language], f"{sample.location}: {language}"),
-            ids=("id",),
-        )
+        captions = mapping_rows(document[language], f"{sample.location}: {language}")
+        return Form("by-language", captions, ids=("id",))
     if not sample.records or not _is_record(sample.records[0]):
         raise InputError(
             "is no file of captions by language: expected records with an object of "
             "captions per language",
             sample.location,
         )
-    language = _choose(
-        list(
-            dict.fromkeys(
-                name for fields in sample.records for name in _languages(fields)
-            )
-        ),
-        sample,
-    )
+
+    languages = [name for fields in sample.records for name in _languages(fields)]
+    language = _choose(list(dict.fromkeys(languages)), sample)
 
     def rows() -> Iterator[Record]:
         for row in sample.rows():
+            own_languages = _languages(row.fields)
             others: Values = {
                 name: value
                 for name, value in row.fields.items()
-                if name not in _languages(row.fields)
+                if name not in own_languages
             }
             key = next((row.fields[name] for name in KEYS if name in row.fields), None)
             captions = _caption_of(row.fields.get(language))
+
+            # References may be in some of the languages alone.
             if captions is not None or sample.role == "candidates":
                 yield Record(row.where, {**others, "id": key, sample.role: captions})
 

@@ -1,12 +1,9 @@
-"""Forms of conversations with a model, whose last turn is the caption,
-and of pipelines of transformers.
-"""
+"""Forms of conversations with a model, whose last turn is the caption."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import chain
 
 from harness.contracts import Parameters, Values
 from harness.errors import InputError
@@ -14,24 +11,15 @@ from harness.files.columns import CANDIDATE_COLUMNS, REFERENCE_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.messages import is_conversation, last_answer, last_question
-from harness.files.forms.record_forms import (
-    Conversion,
-    converted,
-    items,
-    record_kind,
-    single,
-)
+from harness.files.forms.record_forms import Conversion, items, record_kind
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
-from harness.files.yaml_source import YamlValue
 
 MESSAGES = ("messages", "completion", "chat", "dialogue", "dialog")
 """Columns of turns with ``role`` and ``content``."""
 CONVERSATIONS = ("conversations", "conversation")
 """Columns of turns with ``from`` and ``value``."""
 TEXT_COLUMNS = frozenset((*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, "predict", "answer"))
-PIPELINE_COLUMNS = ("generated_text", "summary_text", "translation_text")
-"""Columns of the answers of pipelines of transformers."""
 
 
 def _turns_column(fields: Parameters, columns: tuple[str, ...]) -> str:
@@ -47,9 +35,8 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
     """Return the conversion of records with a conversation in one of some columns."""
 
     def convert(row: Record, conversion: Conversion) -> Values:
-        column = next(
-            (name for name in columns if isinstance(row.fields.get(name), list)), ""
-        )
+        lists = [name for name in columns if isinstance(row.fields.get(name), list)]
+        column = lists[0] if lists else ""
         turns = items(row.fields.get(column))
         if not is_conversation(turns):
             raise InputError(
@@ -57,14 +44,16 @@ def _converter(columns: tuple[str, ...]) -> Callable[[Record, Conversion], Value
                 "expected a list of turns with a role and a text",
                 row.where,
             )
+
+        # The question is needed for the remark on answers that repeat it.
+        fields = dict(row.fields)
         question = last_question(turns)
-        prompt = (
-            {} if question is None or "prompt" in row.fields else {"prompt": question}
-        )
+        if question is not None:
+            fields.setdefault("prompt", question)
         text = last_answer(turns, row.where)
         if text is None:
             conversion.left_out["answers without text"] += 1
-        return {**row.fields, **prompt, **conversion.captions(text)}
+        return {**fields, **conversion.captions(text)}
 
     return convert
 
@@ -119,10 +108,8 @@ def _read_chats(sample: Sample) -> Form:
 
     def rows() -> Iterator[Record]:
         for number, turns in enumerate(sample.document, 1):
-            where = f"{sample.location}: record {number}"
-            yield Record(
-                where, _convert_messages(Record(where, {"messages": turns}), conversion)
-            )
+            row = Record(f"{sample.location}: record {number}", {"messages": turns})
+            yield Record(row.where, _convert_messages(row, conversion))
 
     return Form("chat", rows(), numbered=True, left_out=left_out)
 
@@ -168,106 +155,4 @@ CONVERSATION = record_kind(
         )
     ],
     reading="the last turn, which has to be the model's (`gpt`, `assistant`)",
-)
-
-
-# --------------------------------------------------------------------------- pipelines
-def _pipeline_column(fields: YamlValue) -> str:
-    if not isinstance(fields, dict):
-        return ""
-    return next(
-        (
-            name
-            for name in PIPELINE_COLUMNS
-            if isinstance(fields.get(name), str) or is_conversation(fields.get(name))
-        ),
-        "",
-    )
-
-
-def _is_pipeline(sample: Sample) -> bool:
-    document = sample.document
-    if (
-        isinstance(document, list)
-        and document
-        and all(isinstance(item, list) and item for item in document[:HEAD])
-    ):
-        return all(_pipeline_column(fields) for fields in chain(*document[:HEAD]))
-    # One object per input: a record with an id and a text is a record of the usual
-    # columns.
-    return bool(sample.records) and all(
-        (name := _pipeline_column(fields))
-        and (isinstance(fields[name], list) or not sample.id_columns(fields))
-        for fields in sample.records
-    )
-
-
-def _pipeline_text(fields: YamlValue, where: str) -> str | None:
-    """Return the text of an answer: a text, or the last turn of a conversation."""
-    name = _pipeline_column(fields)
-    if not name:
-        raise InputError(
-            f"found {kind(fields)}; expected an object with 'generated_text'", where
-        )
-    return (
-        fields[name]
-        if isinstance(fields[name], str)
-        else last_answer(fields[name], where)
-    )
-
-
-def _convert_answer(row: Record, conversion: Conversion) -> Values:
-    return {**row.fields, **conversion.captions(_pipeline_text(row.fields, row.where))}
-
-
-def _read_pipeline(sample: Sample) -> Form:
-    document = sample.document
-    if not (isinstance(document, list) and document and isinstance(document[0], list)):
-        return converted(sample, "pipeline", _convert_answer)
-
-    def rows() -> Iterator[Record]:
-        for number, answers in enumerate(document, 1):
-            where = f"{sample.location}: record {number}"
-            if not isinstance(answers, list):
-                raise InputError(
-                    f"found {kind(answers)}; expected a list of the answers to one "
-                    "input",
-                    where,
-                )
-            texts = [
-                text
-                for answer in answers
-                if (text := _pipeline_text(answer, where)) is not None
-            ]
-            yield Record(where, {sample.role: single(texts)})
-
-    return Form("pipeline", rows(), numbered=True)
-
-
-PIPELINE = FormKind(
-    "pipeline",
-    "pipelines of transformers: one list of answers, or one answer, per input",
-    _is_pipeline,
-    _read_pipeline,
-    [
-        FormExample(
-            '[[{"generated_text": "a dog"}], [{"generated_text": "a cat"}]]',
-            "by position",
-        ),
-        FormExample.of_json(
-            [
-                {"generated_text": "a dog"},
-                {
-                    "generated_text": [
-                        {"role": "user", "content": "describe"},
-                        {"role": "assistant", "content": "a cat"},
-                    ]
-                },
-            ],
-            "by position",
-            "pipelines, one answer per input",
-        ),
-    ],
-    reading="`generated_text`, `summary_text` or `translation_text`; "
-    "of a conversation its last turn",
 )

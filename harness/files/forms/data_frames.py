@@ -6,7 +6,8 @@ are JSON lists or JSON Lines of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from harness.contracts import Parameters
@@ -22,12 +23,14 @@ from harness.files.records import Record, kind
 
 INDEX = "index"
 """Column of the labels of the rows, where the frame has no other column of ids."""
-_CAPTIONS = frozenset(
-    map(
-        plain_column,
-        (*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, "predict", "answer", "description"),
-    )
+_CAPTION_NAMES = (
+    *CANDIDATE_COLUMNS,
+    *REFERENCE_COLUMNS,
+    "predict",
+    "answer",
+    "description",
 )
+_CAPTIONS = frozenset(map(plain_column, _CAPTION_NAMES))
 _IDS = frozenset(map(plain_column, FILE_ID_COLUMNS)) - {INDEX}
 
 
@@ -39,65 +42,66 @@ class _Frame(NamedTuple):
     rows: Sequence[Sequence[Any]]
 
 
-def _has_captions(names: Sequence[str], sample: Sample) -> bool:
-    return any(
-        plain_column(name) in _CAPTIONS or name in sample.names for name in names
-    )
+def _is_caption_column(name: str, sample: Sample) -> bool:
+    return plain_column(name) in _CAPTIONS or name in sample.names
 
 
-def _has_ids(names: Sequence[str], sample: Sample) -> bool:
-    return any(plain_column(name) in _IDS or name in sample.names for name in names)
+def _is_id_column(name: str, sample: Sample) -> bool:
+    return plain_column(name) in _IDS or name in sample.names
+
+
+def _has_captions(names: Iterable[str], sample: Sample) -> bool:
+    return any(_is_caption_column(name, sample) for name in names)
+
+
+def _has_ids(names: Iterable[str], sample: Sample) -> bool:
+    return any(_is_id_column(name, sample) for name in names)
 
 
 def _is_columns(document: Parameters, sample: Sample) -> bool:
-    """Return True for column -> label -> value, the default:
-    all columns have the labels of the first.
+    """Return True for column -> label -> value, the default: all columns have the
+    labels of the first.
     """
     columns = list(document.values())
-    if (
-        not columns
-        or not all(isinstance(column, dict) and column for column in columns)
-        or not _has_captions(list(document), sample)
-    ):
+    if not all(isinstance(column, dict) and column for column in columns):
+        return False
+    if not columns or not _has_captions(document, sample):
         return False
     labels = columns[0].keys()
-    same = all(column.keys() == labels for column in columns)
+    if any(column.keys() != labels for column in columns):
+        return False
+
     # One column alone may be captions by id below a key, which they are, or a record of
     # the id of that name.
-    alone = len(columns) == 1 and (
-        next(iter(document)) in WRAPPERS[sample.role]
-        or _has_captions(list(labels), sample)
-    )
-    return same and not alone
+    if len(columns) > 1:
+        return True
+    is_wrapper = next(iter(document)) in WRAPPERS[sample.role]
+    return not is_wrapper and not _has_captions(labels, sample)
 
 
 def _is_index(document: Parameters, sample: Sample) -> bool:
     """Return True for label -> column -> value where the labels are numbers in order
     and the records have ids of their own.
     """
-    labels = list(document)
     records = list(document.values())
-    if not all(isinstance(record, dict) and record for record in records) or not all(
-        label.isdecimal() for label in labels
-    ):
+    if not all(isinstance(record, dict) and record for record in records):
         return False
-    names = list(records[0])
-    if (
-        not _has_captions(names, sample)
-        or not _has_ids(names, sample)
-        or any(record.keys() != records[0].keys() for record in records)
-    ):
+    if not all(label.isdecimal() for label in document):
         return False
-    numbers = [int(label) for label in labels]
+    names = records[0].keys()
+    if any(record.keys() != names for record in records):
+        return False
+    if not _has_captions(names, sample) or not _has_ids(names, sample):
+        return False
+
     # The labels of rows that were numbered, or those that a filter left of them; any
     # other labels are ids.
-    own = next(
-        name for name in names if plain_column(name) in _IDS or name in sample.names
-    )
-    counted = numbers == list(range(len(numbers)))
-    return counted or (
-        plain_column(own) not in ("id", "key", "name") and numbers == sorted(numbers)
-    )
+    numbers = [int(label) for label in document]
+    if numbers == list(range(len(numbers))):
+        return True
+    own_id = next(name for name in names if _is_id_column(name, sample))
+    says_more = plain_column(own_id) not in ("id", "key", "name")
+    return says_more and numbers == sorted(numbers)
 
 
 def _is_lists(document: Parameters, sample: Sample) -> bool:
@@ -105,22 +109,17 @@ def _is_lists(document: Parameters, sample: Sample) -> bool:
     captions, and ids that are texts or numbers.
     """
     columns = list(document.values())
-    if (
-        len(columns) < 2
-        or not all(
-            isinstance(column, list) and len(column) == len(columns[0])
-            for column in columns
-        )
-        or not columns[0]
-    ):
+    if len(columns) < 2 or not all(isinstance(column, list) for column in columns):
         return False
-    names = [_singular_id(name) for name in document]
-    identified = any(
-        (plain_column(name) in _IDS or name in sample.names)
+    if not columns[0] or len(set(map(len, columns))) > 1:
+        return False
+
+    has_ids = any(
+        _is_id_column(_singular_id(name), sample)
         and all(isinstance(value, (str, int)) for value in column)
-        for name, column in zip(names, columns)
+        for name, column in document.items()
     )
-    return identified and _has_captions(list(document), sample)
+    return has_ids and _has_captions(document, sample)
 
 
 def _singular_id(name: str) -> str:
@@ -131,35 +130,27 @@ def _singular_id(name: str) -> str:
 
 
 def _is_split(document: Parameters) -> bool:
+    """Return True for an object with the names of columns and lists of values."""
     rows = document.get("data")
-    columns = document.get("columns")
-    return (
-        isinstance(columns, list)
-        and isinstance(rows, list)
-        and all(isinstance(row, list) for row in rows[:5])
-    )
+    if not isinstance(document.get("columns"), list) or not isinstance(rows, list):
+        return False
+    return all(isinstance(row, list) for row in rows[:5])
 
 
 def _is_table(document: Parameters) -> bool:
-    return isinstance(
-        mapping(document.get("schema")).get("fields"), list
-    ) and isinstance(document.get("data"), list)
+    """Return True for an object with a schema of columns and records."""
+    fields = mapping(document.get("schema")).get("fields")
+    return isinstance(fields, list) and isinstance(document.get("data"), list)
 
 
 def _is_values(document: object) -> bool:
-    """Return True for rows without names of columns:
-    lists with more than one kind of value.
+    """Return True for rows without names of columns: lists with more than one kind of
+    value.
     """
     rows = items(document)[:5]
-    return (
-        bool(rows)
-        and all(isinstance(row, list) and len(row) > 1 for row in rows)
-        and any(
-            isinstance(value, (int, float)) or value is None
-            for row in rows
-            for value in row
-        )
-    )
+    if not rows or not all(isinstance(row, list) and len(row) > 1 for row in rows):
+        return False
+    return any(isinstance(v, (int, float)) or v is None for v in chain(*rows))
 
 
 def _orientation(sample: Sample) -> str:
@@ -175,13 +166,9 @@ def _orientation(sample: Sample) -> str:
         return "table"
     if _is_lists(document, sample):
         return "list"
-    return (
-        "columns"
-        if _is_columns(document, sample)
-        else "index"
-        if _is_index(document, sample)
-        else ""
-    )
+    if _is_columns(document, sample):
+        return "columns"
+    return "index" if _is_index(document, sample) else ""
 
 
 def _read(sample: Sample) -> Form:
@@ -190,9 +177,8 @@ def _read(sample: Sample) -> Form:
     if orientation == "values":
         raise InputError(
             "holds rows without names of columns, as "
-            "DataFrame.to_json(orient='values') writes; expected records: "
-            "write it with "
-            "orient='records'",
+            "DataFrame.to_json(orient='values') writes; "
+            "expected records: write it with orient='records'",
             sample.location,
         )
     if not orientation:
@@ -201,43 +187,34 @@ def _read(sample: Sample) -> Form:
             "of rows, or with 'columns' and 'data'",
             sample.location,
         )
+    return _form(_frame(document, orientation, sample.location), sample)
+
+
+def _frame(document: Parameters, orientation: str, location: str) -> _Frame:
+    """Return the frame of a document of an orientation."""
     if orientation == "list":
-        frame = _Frame(
-            [_singular_id(name) for name in document], (), list(zip(*document.values()))
-        )
-    elif orientation == "columns":
-        labels = list(next(iter(document.values())))
-        frame = _Frame(
-            list(document),
-            labels,
-            list(zip(*(column.values() for column in _aligned(document, labels)))),
-        )
-    elif orientation == "index":
-        columns = list(next(iter(document.values())))
-        frame = _Frame(
-            columns,
-            list(document),
-            [[record[name] for name in columns] for record in document.values()],
-        )
-    elif orientation == "split":
-        frame = _Frame(
-            [str(name) for name in document["columns"]],
-            items(document.get("index")),
-            document["data"],
-        )
-    else:
-        frame = _table_frame(document, sample.location)
-    return _form(frame, sample)
-
-
-def _aligned(document: Parameters, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the columns with their labels in one order."""
-    return [{label: column[label] for label in labels} for column in document.values()]
+        names = [_singular_id(name) for name in document]
+        return _Frame(names, (), list(zip(*document.values())))
+    if orientation == "columns":
+        # By label: the columns may have them in different orders.
+        columns = list(document.values())
+        labels = list(columns[0])
+        rows = [[column[label] for column in columns] for label in labels]
+        return _Frame(list(document), labels, rows)
+    if orientation == "index":
+        records = list(document.values())
+        names = list(records[0])
+        rows = [[record[name] for name in names] for record in records]
+        return _Frame(names, list(document), rows)
+    if orientation == "split":
+        names = [str(name) for name in document["columns"]]
+        return _Frame(names, items(document.get("index")), document["data"])
+    return _table_frame(document, location)
 
 
 def _table_frame(document: Parameters, location: str) -> _Frame:
-    """Return the frame of the orientation ``table``,
-    whose index is a column of its records.
+    """Return the frame of the orientation ``table``, whose index is a column of its
+    records.
     """
     index = items(document["schema"].get("primaryKey"))
     records = document["data"]
@@ -247,36 +224,35 @@ def _table_frame(document: Parameters, location: str) -> _Frame:
                 f"found {kind(record)}; expected an object",
                 f"{location}: data: record {number}",
             )
-    columns = list(dict.fromkeys(name for record in records for name in record))
+
+    # An index without a name of its own is the labels.
+    names = list(dict.fromkeys(name for record in records for name in record))
     labels = [record.get(INDEX) for record in records] if index == [INDEX] else []
-    columns = [name for name in columns if not (labels and name == INDEX)]
-    return _Frame(
-        columns, labels, [[record.get(name) for name in columns] for record in records]
-    )
+    if labels:
+        names = [name for name in names if name != INDEX]
+    rows = [[record.get(name) for name in names] for record in records]
+    return _Frame(names, labels, rows)
 
 
 def _form(frame: _Frame, sample: Sample) -> Form:
-    identified = _has_ids(frame.columns, sample) or INDEX in frame.columns
-    labelled = not identified and len(frame.labels) == len(frame.rows)
+    """Return the records of a frame; the labels are ids where no column has some."""
+    has_ids = _has_ids(frame.columns, sample) or INDEX in frame.columns
+    uses_labels = not has_ids and len(frame.labels) == len(frame.rows)
+    width = len(frame.columns)
 
     def rows() -> Iterator[Record]:
         for number, values in enumerate(frame.rows, 1):
             where = f"{sample.location}: row {number}"
-            if not isinstance(values, (list, tuple)) or len(values) != len(
-                frame.columns
-            ):
-                raise InputError(
-                    "the row has "
-                    f"{len(values) if isinstance(values, (list, tuple)) else 'no'} "
-                    f"values; expected {len(frame.columns)}",
-                    where,
-                )
+            is_row = isinstance(values, (list, tuple))
+            if not is_row or len(values) != width:
+                count = len(values) if is_row else "no"
+                raise InputError(f"the row has {count} values; expected {width}", where)
             fields = dict(zip(frame.columns, values))
-            yield Record(
-                where, fields | ({"id": frame.labels[number - 1]} if labelled else {})
-            )
+            if uses_labels:
+                fields["id"] = frame.labels[number - 1]
+            yield Record(where, fields)
 
-    return Form("pandas", rows(), numbered=not identified and not labelled)
+    return Form("pandas", rows(), numbered=not has_ids and not uses_labels)
 
 
 PANDAS = FormKind(
@@ -318,5 +294,6 @@ PANDAS = FormKind(
         ),
     ],
     splits="split",
-    reading="columns of usual names; rows without names of columns (`values`) are refused",
+    reading="columns of usual names; "
+    "rows without names of columns (`values`) are refused",
 )

@@ -1,5 +1,5 @@
-"""Forms of captions of the parts of a video, with their times:
-ActivityNet Captions and YouCook2.
+"""Forms of captions of the parts of a video, with their times: ActivityNet Captions and
+YouCook2.
 
 Layouts: https://github.com/ranjaykrishna/densevid_eval (results and ground truth),
 http://youcook2.eecs.umich.edu (annotations).
@@ -14,55 +14,46 @@ from harness.contracts import Parameters, Values
 from harness.errors import InputError
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
-from harness.files.forms.record_forms import items, mapping
+from harness.files.forms.record_forms import has, items, mapping
 from harness.files.forms.sample import HEAD, Sample
 from harness.files.records import Record, kind
 
 TIMESTAMPS = "timestamps"
-"""Column of the times of the captions of an item: pairs of seconds,
-in the order of the captions.
+"""Column of the times of the captions of an item: pairs of seconds, in the order of the
+captions.
 """
 
 
 def _is_truth(value: object) -> bool:
-    return isinstance(mapping(value).get("timestamps"), list) and isinstance(
-        mapping(value).get("sentences"), list
-    )
+    """Return True for a video of the ground truth: lists of sentences and times."""
+    fields = mapping(value)
+    lists = (fields.get("timestamps"), fields.get("sentences"))
+    return all(isinstance(item, list) for item in lists)
 
 
 def _is_proposals(value: object) -> bool:
     """Return True for a list of sentences with their times."""
-    first = items(value)[:1]
-    return (
-        bool(first)
-        and "sentence" in mapping(first[0])
-        and "timestamp" in mapping(first[0])
-    )
+    return any(has(mapping(item), "sentence", "timestamp") for item in items(value)[:1])
 
 
-def _is_annotated(value: object) -> bool:
+def _has_segments(value: object) -> bool:
     """Return True for a video of YouCook2: ``annotations`` with their segments."""
-    first = items(mapping(value).get("annotations"))[:1]
-    return (
-        bool(first)
-        and "sentence" in mapping(first[0])
-        and "segment" in mapping(first[0])
-    )
+    annotations = items(mapping(value).get("annotations"))
+    return any(has(mapping(item), "sentence", "segment") for item in annotations[:1])
 
 
 def _videos(document: object) -> Parameters:
     """Return the object of videos of a document; empty for another file."""
     outer = mapping(document)
+    tests = (_is_truth, _is_proposals, _has_segments)
     for videos in (
         mapping(outer.get("results")),
         mapping(outer.get("database")),
         outer,
     ):
-        head = list(videos.values())[:HEAD]
-        filled = [item for item in head if item]
-        if filled and any(
-            all(map(test, filled)) for test in (_is_truth, _is_proposals, _is_annotated)
-        ):
+        # A video may have no captions.
+        filled = [item for item in list(videos.values())[:HEAD] if item]
+        if filled and any(all(map(test, filled)) for test in tests):
             return videos
     return {}
 
@@ -92,28 +83,23 @@ def _video(value: object, where: str) -> Values:
         times = [item.get("timestamp") for item in proposals]
         others: Values = {}
     elif _is_truth(value):
-        fields = mapping(value)
-        captions = fields["sentences"]
-        times = fields["timestamps"]
-        others = {
-            key: item
-            for key, item in fields.items()
-            if key not in ("sentences", "timestamps")
-        }
-    elif _is_annotated(value):
-        fields = mapping(value)
-        parts: list[Mapping[str, Any]] = [
-            mapping(item) for item in items(fields["annotations"])
+        others = dict(mapping(value))
+        captions = others.pop("sentences")
+        times = others.pop("timestamps")
+    elif _has_segments(value):
+        others = dict(mapping(value))
+        segments: list[Mapping[str, Any]] = [
+            mapping(item) for item in items(others.pop("annotations"))
         ]
-        captions = [item.get("sentence") for item in parts]
-        times = [item.get("segment") for item in parts]
-        others = {key: item for key, item in fields.items() if key != "annotations"}
+        captions = [item.get("sentence") for item in segments]
+        times = [item.get("segment") for item in segments]
         if "subset" in others:
             others["split"] = others.pop("subset")
     else:
         raise InputError(
             f"found {kind(value)}; expected captions with their times", where
         )
+
     if len(captions) != len(times):
         raise InputError(
             f"{len(captions)} captions and {len(times)} times; expected one time each",

@@ -1,11 +1,13 @@
-"""Form of a folder with a file of text per item;
-the name of a file without its ending is the id.
+"""Form of a folder with a file of text per item; the name of a file without its ending
+is the id.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from harness.errors import InputError, counted
@@ -14,8 +16,9 @@ from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.sample import Sample
 from harness.files.forms.text import read_lines
-from harness.files.records import Record, existing
+from harness.files.records import Record
 from harness.files.streams import PartPath
+from harness.files.user_files import existing
 from harness.files.user_path import user_path
 
 TEXT_SUFFIXES = (".txt", ".caption", ".cap")
@@ -45,10 +48,10 @@ MEDIA_SUFFIXES = (
 def existing_captions(
     path: str | Path, what: str = "file", *, parameter: str = "path"
 ) -> Path:
-    """Return the path of a file of captions, of a folder of text files,
-    or of a part of a file, ``FILE#PART``.
+    """Return the path of a file of captions, of a folder of text files, or of a part of
+    a file, ``FILE#PART``.
 
-    Parameters are those of :func:`~harness.files.records.existing`.
+    Parameters are those of :func:`~harness.files.user_files.existing`.
 
     Raises
     ------
@@ -58,15 +61,15 @@ def existing_captions(
     """
     if isinstance(path, (str, Path)) and str(path):
         file = user_path(path)
-        try:
+        with suppress(ValueError, OSError):  # no possible path, which `existing` says
             if file.is_dir():
                 text_files(file, what)
                 return file
-            whole, mark, part = str(file).rpartition("#")
-            if mark and whole and part and not file.exists() and Path(whole).is_file():
+
+            # A file may have the sign in its name.
+            whole, _, part = str(file).rpartition("#")
+            if whole and part and not file.exists() and Path(whole).is_file():
                 return PartPath.of(existing(whole, what, parameter=parameter), part)
-        except (ValueError, OSError):  # no possible path, which `existing` says
-            pass
     return existing(path, what, parameter=parameter)
 
 
@@ -74,10 +77,8 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
     """Return the text files of a folder in the order of their ids; raise
     :class:`InputError` for a folder that is not one of texts.
     """
-    files = sorted(
-        (path for path in folder.iterdir() if not path.name.startswith(".")),
-        key=_natural,
-    )
+    visible = (path for path in folder.iterdir() if not path.name.startswith("."))
+    files = sorted(visible, key=_natural_key)
     texts = [
         path
         for path in files
@@ -89,18 +90,14 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
         if path not in texts and path.suffix.lower() not in MEDIA_SUFFIXES
     ]
     if not texts:
-        content = (
-            f"; it holds {quote_list(others or [path.name for path in files])}"
-            if files
-            else "; it is empty"
-        )
-        advice = (
-            f": name the file, {folder / others[0]}"
-            if len(others) == 1 and (folder / others[0]).is_file()
-            else ""
-        )
+        content = "it is empty"
+        if files:
+            content = f"it holds {quote_list(others or [path.name for path in files])}"
+        advice = ""
+        if len(others) == 1 and (folder / others[0]).is_file():
+            advice = f": name the file, {folder / others[0]}"
         raise InputError(
-            f"is a folder without text files{content}; expected a {what}, "
+            f"is a folder without text files; {content}; expected a {what}, "
             f"or a folder with a .txt file per item{advice}",
             str(folder),
         )
@@ -112,22 +109,19 @@ def text_files(folder: Path, what: str = "file of captions") -> list[Path]:
             "videos or sounds",
             str(folder),
         )
-    ids = [path.stem for path in texts]
-    twice = (
-        next((name for name in ids if ids.count(name) > 1), None)
-        if len(set(ids)) < len(ids)
-        else None
-    )
-    if twice is not None:
-        raise InputError(f"has two text files of the item '{twice}'", str(folder))
+
+    # a.txt beside a.caption
+    for name, count in Counter(path.stem for path in texts).items():
+        if count > 1:
+            raise InputError(f"has two text files of the item '{name}'", str(folder))
     return texts
 
 
-def _natural(path: Path) -> list[tuple[int, str]]:
+def _natural_key(path: Path) -> list[tuple[int, str]]:
     """Return a key by which ``2.txt`` comes before ``10.txt``."""
     return [
-        (int(part), "") if part.isdecimal() else (0, part)
-        for part in re.split(r"(\d+)", path.name)
+        (int(piece), "") if piece.isdecimal() else (0, piece)
+        for piece in re.split(r"(\d+)", path.name)
     ]
 
 
@@ -142,13 +136,8 @@ def _read(sample: Sample) -> Form:
                 raise InputError(
                     "holds paragraphs; expected one caption, or one per line", str(path)
                 )
-            yield Record(
-                str(path),
-                {
-                    "id": path.stem,
-                    sample.role: texts[0] if len(texts) == 1 else texts or "",
-                },
-            )
+            captions = texts[0] if len(texts) == 1 else texts or ""
+            yield Record(str(path), {"id": path.stem, sample.role: captions})
 
     return Form("folder", rows(), ids=("id",))
 

@@ -1,4 +1,4 @@
-"""What reading a file of captions gives."""
+"""Records of a file of captions, with the name of its form."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Form:
     """
 
     def head(self) -> tuple[Record | None, Form]:
-        """Return the first record, None for a file without records,
-        and the form with all records.
+        """Return the first record, None for a file without records, and the form with
+        all records.
         """
         rows = iter(self.rows)
         start = list(islice(rows, 1))

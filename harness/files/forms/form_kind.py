@@ -1,4 +1,4 @@
-"""What a form of files is: how it is recognised, read and shown."""
+"""Forms of files: the recognition, the reading and examples of each."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from harness.files.forms.sample import Sample
 
 @dataclass(frozen=True)
 class FormExample:
-    """A small file of a form, for the documentation; its two items are ``42``,
-    "a dog", and ``73``, "a cat".
+    """A small file of a form, for the documentation; its two items are ``42``, "a dog",
+    and ``73``, "a cat".
     """
 
     text: str
     """Content of the file; of a form that is no text, its content in words."""
     ids: str
-    """Where the ids of the items are, in words."""
+    """Place of the ids of the items, in words."""
     title: str = ""
-    """What the example shows, where a form has several; default:
-    the summary of the form.
+    """Name of the example, where a form has several; default: the summary of the form.
     """
     is_text: bool = True
     """False for content in words."""
@@ -53,7 +52,7 @@ class FormKind:
 
     name: str
     summary: str
-    """What writes such files, in a line."""
+    """Programs that write such files, in a line."""
     recognise: Callable[[Sample], bool]
     """Return True for a file of the form."""
     read: Callable[[Sample], Form]
@@ -62,15 +61,15 @@ class FormKind:
     """
     examples: Sequence[FormExample] = ()
     generic: bool = False
-    """True for a form of records with any columns,
-    which the names of the columns decide.
+    """True for a form of records with any columns, which the names of the columns
+    decide.
     """
     reading: str = ""
-    """How a file of the form is read: what its captions are, in words."""
+    """Captions that are read of a file of the form, in words."""
     splits: str = ""
     """Column that names the split of a record; empty where the form has none."""
     options: str = ""
-    """How to choose where a file of the form may be read in several ways, in words;
+    """Ways to choose where a file of the form may be read in several ways, in words;
     empty where there is no choice.
     """
     extra: str = ""

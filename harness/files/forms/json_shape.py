@@ -41,8 +41,8 @@ class Shape(NamedTuple):
     """A JSON value that holds captions, and where it is in its document."""
 
     name: str
-    """``list`` of texts, ``json`` list of records, ``mapping`` of ids,
-    or ``jsonl``: one record.
+    """``list`` of texts, ``json`` list of records, ``mapping`` of ids, or ``jsonl``:
+    one record.
     """
     value: YamlValue
     location: str
@@ -58,44 +58,40 @@ def shape_of(
     """
     if not isinstance(value, dict):
         return _shape_of_list(value, location)
-    if not _is_record(value, names):
-        for key in WRAPPERS[role]:
-            inner = value.get(key)
-            if isinstance(inner, list) or (key in value and key == "annotations"):
-                return _shape_of_list(inner, f"{location}: {key}", key)
-            if isinstance(inner, dict) and (
-                below := next(
-                    (
-                        name
-                        for name in WRAPPERS[role]
-                        if _holds_records(inner.get(name))
-                    ),
-                    "",
-                )
-            ):
-                return _shape_of_list(
-                    inner[below], f"{location}: {key}: {below}", below
-                )
-            if isinstance(inner, dict) and is_mapping(inner, names):
-                return Shape("mapping", inner, f"{location}: {key}", key)
-        if is_mapping(value, names):
-            return Shape("mapping", value, location)
-    return Shape("jsonl", value, location)
+    if _is_record(value, names):
+        return Shape("jsonl", value, location)
+
+    for key in WRAPPERS[role]:
+        inner = value.get(key)
+
+        # Annotations that are no list are a mistake that reading the list names.
+        if isinstance(inner, list) or (key in value and key == "annotations"):
+            return _shape_of_list(inner, f"{location}: {key}", key)
+        if not isinstance(inner, dict):
+            continue
+        for below in WRAPPERS[role]:
+            if _holds_records(inner.get(below)):
+                place = f"{location}: {key}: {below}"
+                return _shape_of_list(inner[below], place, below)
+        if is_mapping(inner, names):
+            return Shape("mapping", inner, f"{location}: {key}", key)
+
+    name = "mapping" if is_mapping(value, names) else "jsonl"
+    return Shape(name, value, location)
 
 
 def _shape_of_list(value: YamlValue, location: str, key: str = "") -> Shape:
-    texts = (
-        isinstance(value, list)
-        and bool(value)
-        and all(_is_texts(item) for item in value)
-    )
-    return Shape("list" if texts else "json", value, location, key)
+    """Return the shape of a list: of texts, or of records and anything else."""
+    are_texts = isinstance(value, list) and bool(value) and all(map(_is_texts, value))
+    return Shape("list" if are_texts else "json", value, location, key)
 
 
 def _is_texts(item: YamlValue) -> bool:
-    return isinstance(item, str) or (
-        isinstance(item, list) and bool(item) and all(isinstance(x, str) for x in item)
-    )
+    """Return True for a text and for a list of texts."""
+    texts = [item] if isinstance(item, str) else item
+    if not isinstance(texts, list) or not texts:
+        return False
+    return all(isinstance(text, str) for text in texts)
 
 
 def _holds_records(value: YamlValue) -> bool:
@@ -112,18 +108,16 @@ def _is_record(value: Parameters, names: Sequence[str]) -> bool:
     """Return True for an object with columns of a record: one of the user's, or those
     of an id and of captions.
     """
-    captions = (*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS)
-    identified = any(
-        isinstance(value.get(name), (str, int)) for name in FILE_ID_COLUMNS
-    )
-    return any(name in value for name in names) or (
-        identified and any(name in value for name in captions)
-    )
+    if any(name in value for name in names):
+        return True
+    if not any(isinstance(value.get(name), (str, int)) for name in FILE_ID_COLUMNS):
+        return False
+    return any(name in value for name in (*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS))
 
 
 def is_mapping(value: Parameters, names: Sequence[str] = ()) -> bool:
-    """Return True for an object of ids with captions: texts, lists, null,
-    or objects with captions.
+    """Return True for an object of ids with captions: texts, lists, null, or objects
+    with captions.
     """
     return bool(value) and all(
         item is None
@@ -140,12 +134,10 @@ def _has_captions(item: Parameters, names: Sequence[str]) -> bool:
 
 
 def mapping_rows(value: Parameters, location: str) -> Iterator[Record]:
-    """Yield one record per id of an object ``{id: captions}``;
-    objects with several columns keep them.
+    """Yield one record per id of an object ``{id: captions}``; objects with several
+    columns keep them.
     """
     for name, item in value.items():
-        content = isinstance(item, dict) and not {"caption", "raw"} & set(item)
-        yield Record(
-            f"{location}: '{name}'",
-            {**item, "id": name} if content else {"id": name, "captions": item},
-        )
+        has_columns = isinstance(item, dict) and not {"caption", "raw"} & set(item)
+        fields = {**item, "id": name} if has_columns else {"id": name, "captions": item}
+        yield Record(f"{location}: '{name}'", fields)

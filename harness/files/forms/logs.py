@@ -1,58 +1,67 @@
-"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval,
-logs of inspect.
+"""Forms of the logs of other harnesses: samples of lm-eval and lmms-eval, logs of
+inspect.
 """
 
 from __future__ import annotations
 
 from harness.contracts import Parameters
 from harness.errors import InputError
-from harness.files import neighbours
 from harness.files.columns import FILE_ID_COLUMNS
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormExample, FormKind
 from harness.files.forms.record_forms import items, mapping
 from harness.files.forms.sample import Sample
+from harness.files.inspect_logs import (
+    has_samples,
+    inspect_archive,
+    inspect_rows,
+    is_inspect_log,
+)
+from harness.files.lm_eval_samples import LM_EVAL_RESPONSES, lm_eval_rows
 
 
 def is_lm_eval(fields: Parameters) -> bool:
     """Return True for the fields of a line of samples of lm-eval."""
-    return "doc_id" in fields and bool(fields.keys() & neighbours.LM_EVAL_RESPONSES)
+    return "doc_id" in fields and bool(fields.keys() & LM_EVAL_RESPONSES)
 
 
 def _ids(prefix: str, document: object) -> tuple[str, ...]:
     """Return the id of a sample and the columns of ids of its document."""
-    return (
-        "id",
-        *(
-            f"{prefix}.{name}"
-            for name in FILE_ID_COLUMNS
-            if isinstance(mapping(document).get(name), (str, int))
-        ),
-    )
+    fields = mapping(document)
+    names = [n for n in FILE_ID_COLUMNS if isinstance(fields.get(n), (str, int))]
+    return ("id", *(f"{prefix}.{name}" for name in names))
 
 
 def _read_lm_eval(sample: Sample) -> Form:
     document = sample.records[0].get("doc") if sample.records else None
     return Form(
         "lm-eval",
-        neighbours.lm_eval_rows(sample.rows(constants=True)),
+        lm_eval_rows(sample.rows(constants=True)),
         key=sample.key,
         ids=_ids("doc", document),
     )
 
 
+def _is_inspect(sample: Sample) -> bool:
+    if is_inspect_log(sample.document):
+        return True
+    if sample.container != "archive" or sample.spreadsheet:
+        return False
+    return has_samples(sample.path)
+
+
 def _read_inspect(sample: Sample) -> Form:
     if sample.container == "archive":
-        return Form("inspect", neighbours.inspect_archive(sample.path), ids=("id",))
+        return Form("inspect", inspect_archive(sample.path), ids=("id",))
     log = mapping(sample.document)
-    if not neighbours.is_inspect_log(log):
+    if not is_inspect_log(log):
         raise InputError(
             "is no log of inspect: it lacks 'eval' and 'samples'", str(sample.path)
         )
     first = next(iter(items(log["samples"])), None)
     return Form(
         "inspect",
-        neighbours.inspect_rows(log, str(sample.path)),
+        inspect_rows(log, str(sample.path)),
         ids=_ids("metadata", mapping(first).get("metadata")),
     )
 
@@ -87,14 +96,7 @@ LM_EVAL = FormKind(
 INSPECT = FormKind(
     "inspect",
     "logs of inspect (JSON; also `.eval`)",
-    lambda sample: (
-        neighbours.is_inspect_log(sample.document)
-        or (
-            sample.container == "archive"
-            and not sample.spreadsheet
-            and neighbours.has_samples(sample.path)
-        )
-    ),
+    _is_inspect,
     _read_inspect,
     [
         FormExample.of_json(

@@ -24,6 +24,7 @@ ASSISTANTS = frozenset(
 )
 """Roles of the model in a conversation."""
 USERS = frozenset(("user", "human", "prompter", "input"))
+"""Roles of the person who talks to it."""
 
 
 def content_text(content: YamlValue, joint: str = "\n") -> str | None:
@@ -38,20 +39,20 @@ def content_text(content: YamlValue, joint: str = "\n") -> str | None:
     if isinstance(content, str):
         return content
     texts: list[str] = []
-    for part in content if isinstance(content, list) else []:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, Mapping) and _is_answer(part):
-            texts.append(str(part["text"]))
+    for piece in content if isinstance(content, list) else []:
+        if isinstance(piece, str):
+            texts.append(piece)
+        elif isinstance(piece, Mapping) and _is_answer(piece):
+            texts.append(str(piece["text"]))
     return joint.join(texts) if texts else None
 
 
-def _is_answer(part: Mapping[str, YamlValue]) -> bool:
-    """Return True for a part that is text of the answer."""
+def _is_answer(piece: Mapping[str, YamlValue]) -> bool:
+    """Return True for a part of a message that is text of the answer."""
     return (
-        isinstance(part.get("text"), str)
-        and part.get("type", "text") in ("text", "output_text")
-        and not part.get("thought")
+        isinstance(piece.get("text"), str)
+        and piece.get("type", "text") in ("text", "output_text")
+        and not piece.get("thought")
     )
 
 
@@ -68,16 +69,15 @@ def turn_role(turn: Mapping[str, YamlValue]) -> str:
     empty for what is no turn.
     """
     for role, content in (("role", "content"), ("from", "value")):
-        if isinstance(turn.get(role), str) and (
-            content in turn or "tool_calls" in turn
-        ):
+        has_content = content in turn or "tool_calls" in turn
+        if isinstance(turn.get(role), str) and has_content:
             return str(turn[role])
     return ""
 
 
 def last_answer(turns: list[Mapping[str, YamlValue]], where: str) -> str | None:
-    """Return the text of the last turn of a conversation;
-    None for a turn of the model without text.
+    """Return the text of the last turn of a conversation; None for a turn of the model
+    without text.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def last_answer(turns: list[Mapping[str, YamlValue]], where: str) -> str | None:
     if role.lower() not in ASSISTANTS:
         whose = "the user's" if role.lower() in USERS else f"of the role '{role}'"
         raise InputError(
-            f"the last turn is {whose}; expected the model's answer (role "
-            "'assistant', or 'gpt' of 'from')",
+            f"the last turn is {whose}; expected the model's answer "
+            "(role 'assistant', or 'gpt' of 'from')",
             where,
         )
     return content_text(last.get("content", last.get("value")))

@@ -17,7 +17,7 @@ from harness.files.yaml_source import YamlValue
 
 
 class Conversion(NamedTuple):
-    """What the conversion of a record depends on, and what it counts."""
+    """Role and names on which the conversion of records depends, and its counts."""
 
     role: Role
     left_out: Counter[str]
@@ -54,8 +54,8 @@ def record_kind(
 
     Parameters
     ----------
-    name, summary, examples, conversion, options, splits
-        As of :class:`~harness.files.forms.form.FormKind`.
+    name, summary, examples, reading, options, splits
+        As of :class:`~harness.files.forms.form_kind.FormKind`.
     fits : callable
         Return True for the fields of a record of the form; a file has the form where
         the first records fit.
@@ -71,7 +71,9 @@ def record_kind(
         return bool(sample.records) and all(map(fits, sample.records))
 
     def read(sample: Sample) -> Form:
-        return converted(sample, name, convert, constants=constants, others=others)
+        return convert_records(
+            sample, name, convert, constants=constants, others=others
+        )
 
     return FormKind(
         name,
@@ -85,7 +87,7 @@ def record_kind(
     )
 
 
-def converted(
+def convert_records(
     sample: Sample,
     name: str,
     convert: Convert,
@@ -93,8 +95,8 @@ def converted(
     constants: bool = False,
     others: Sequence[str] = (),
 ) -> Form:
-    """Return the converted records of a sample;
-    numbered where the first one has no column of ids.
+    """Return the converted records of a sample; numbered where the first one has no
+    column of ids.
     """
     left_out: Counter[str] = Counter()
     conversion = Conversion(sample.role, left_out, sample.names)
@@ -102,9 +104,10 @@ def converted(
     def rows() -> Iterator[Record]:
         for row in sample.rows(constants=constants):
             fields = convert(row, conversion)
-            if fields is None or (
-                sample.role == "references" and fields.get("references", "") is None
-            ):
+            if fields is None:
+                continue
+            # An item without references is none; one without candidates is named later.
+            if sample.role == "references" and fields.get("references", "") is None:
                 continue
             yield Record(row.where, fields)
 
@@ -127,16 +130,16 @@ def _id_columns(
     """
     scratch = Conversion(sample.role, Counter(), sample.names)
     for fields in sample.records:
+        record = None
         with suppress(InputError):  # raised with its place when the record is read
             record = convert(Record(sample.location, fields), scratch)
-            if record is not None:
-                columns = [
-                    *sample.id_columns(record),
-                    *(column for column in others if column in record),
-                ]
-                return tuple(
-                    dict.fromkeys((["id"] if "id" in record else []) + columns)
-                )
+        if record is None:
+            continue
+
+        columns = ["id"] if "id" in record else []
+        columns += sample.id_columns(record)
+        columns += [column for column in others if column in record]
+        return tuple(dict.fromkeys(columns))
     return None
 
 
@@ -155,7 +158,7 @@ def items(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def prefixed(prefix: str, values: object) -> Values:
+def prefix_scalars(prefix: str, values: object) -> Values:
     """Return the texts and numbers of an object as ``PREFIX.NAME``."""
     return {
         f"{prefix}.{name}": value

@@ -1,5 +1,5 @@
-"""A file that is to be read: what it is made of, looked at once,
-from the surest sign to the weakest.
+"""A file that is to be read: what it is made of, looked at once, from the surest sign
+to the weakest.
 """
 
 from __future__ import annotations
@@ -18,34 +18,26 @@ from harness.files.encodings import encoding_hint
 from harness.files.forms.json_shape import Shape, shape_of
 from harness.files.forms.spreadsheets import spreadsheet_kind, spreadsheet_rows
 from harness.files.forms.text import read_lines, table_rows, text_form
-from harness.files.records import (
-    ConstantError,
-    Record,
-    decode_json,
-    is_parquet,
-    json_lines,
-    list_items,
-    load_json,
-    open_binary,
-    parquet_rows,
-    plain_name,
-)
+from harness.files.records import Record, json_lines, list_items, parquet_rows
 from harness.files.streams import MAX_LINE, PartPath
+from harness.files.strict_json import ConstantError, decode_json, load_json
+from harness.files.user_files import is_parquet, open_binary, plain_name
 from harness.files.yaml_source import YamlValue
 
 Container = Literal[
     "folder", "parquet", "archive", "old-excel", "document", "jsonl", "text"
 ]
-"""What a file is made of: ``document`` is one JSON value, ``archive`` a zip file,
-``text`` lines or a table of text.
+"""Make of a file: ``document`` is one JSON value, ``archive`` a zip file, ``text``
+lines or a table of text.
 """
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 ZIP_MAGIC = b"PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 """First bytes of files of Excel 97, and of workbooks with a password."""
 HEAD = 5
-"""Number of records, and of lines of text, that a form is recognised by."""
+"""Number of records that a form is recognised by."""
 HEAD_LINES = 50
+"""Number of lines that a form of text is recognised by."""
 OTHER_CAPTIONS = ("predict", "label", "labels", "answer", "description")
 """Columns of captions of specific forms, beside the usual names: one that the user
 names is no column of ids.
@@ -53,8 +45,8 @@ names is no column of ids.
 
 
 class Sample:
-    """A file in the role that it is read for;
-    its properties are found when they are asked for, and kept.
+    """A file in the role that it is read for; its properties are found when they are
+    asked for, and kept.
 
     Parameters
     ----------
@@ -83,14 +75,13 @@ class Sample:
         self.key = ""
         """Key of the document below which the records are."""
         self.constants: InputError | None = None
-        """Error for NaN or Infinity in the document,
-        which the logs of some programs hold.
+        """Error for NaN or Infinity in the document, which the logs of some programs
+        hold.
         """
 
-    # ----------------------------------------------------------------------- what the file is made of
     @cached_property
     def container(self) -> Container:
-        """What the file is made of; raise :class:`InputError` for an empty file and for
+        """The make of the file; raise :class:`InputError` for an empty file and for
         broken JSON.
         """
         path = self.path
@@ -110,25 +101,23 @@ class Sample:
             raise InputError("the file is empty", str(path))
         if first in (b"[", b"{"):
             try:
-                return (
-                    "jsonl"
-                    if first == b"{" and self._has_json_lines()
-                    else self._load()
-                )
+                if first == b"{" and self._has_json_lines():
+                    return "jsonl"
+                return self._load()
             except InputError:
                 if not plain_name(path).endswith(".txt"):
                     raise
                 if first == b"{":
                     self._check_dictionaries()
         elif plain_name(path).endswith(JSON_SUFFIXES):
-            load_json(path)
+            load_json(path)  # raises the error of what is no JSON
         return "text"
 
     def _check_dictionaries(self) -> None:
         """Raise :class:`InputError` for a text of dictionaries as Python prints
         them.
         """
-        line = next(iter(line for _, line in read_lines(self.path) if line.strip()), "")
+        line = next((line for _, line in read_lines(self.path) if line.strip()), "")
         if re.match(r"\s*\{\s*(['\"])\w+\1\s*:", line):
             raise InputError(
                 f"holds {line!r:.60}, no JSON; expected JSON, as json.dumps writes it",
@@ -152,10 +141,12 @@ class Sample:
             line = b""
             while not line.strip():
                 line = file.readline(MAX_LINE + 1)
-            if len(line) > MAX_LINE or not any(
-                more.strip() for more in iter(lambda: file.readline(1 << 20), b"")
-            ):
+            if len(line) > MAX_LINE:
                 return False
+            further = iter(lambda: file.readline(1 << 20), b"")
+            if not any(following.strip() for following in further):
+                return False
+
         try:
             value = decode_json(line, self.location, constants=True)
         except InputError:
@@ -163,8 +154,8 @@ class Sample:
         return isinstance(value, dict)
 
     def _load(self) -> Container:
-        """Load the document; with NaN or Infinity where it holds them,
-        and the error for them.
+        """Load the document; with NaN or Infinity where it holds them, and the error
+        for them.
         """
         try:
             self.document = load_json(self.path)
@@ -186,15 +177,14 @@ class Sample:
         return shape_of(self.document, self.role, self.names, self.location)
 
     def below(self) -> Sample | None:
-        """Return the sample of the records that the document holds below a key;
-        None where it does not.
+        """Return the sample of the records that the document holds below a key; None
+        where it does not.
         """
-        if (
-            self.container != "document"
-            or not self.shape.key
-            or not isinstance(self.shape.value, list)
-        ):
+        if self.container != "document" or not self.shape.key:
             return None
+        if not isinstance(self.shape.value, list):
+            return None
+
         inner = Sample(self.path, self.role, self.names)
         inner.container = "document"
         inner.document = self.shape.value
@@ -204,7 +194,6 @@ class Sample:
         inner.constants = self.constants
         return inner
 
-    # ----------------------------------------------------------------------- what is in it
     @cached_property
     def table(self) -> str:
         """Name of the form of a file of text: ``csv``, ``tsv``, ``pairs``, ``flickr``,
@@ -230,32 +219,24 @@ class Sample:
 
     @cached_property
     def records(self) -> tuple[Parameters, ...]:
-        """Fields of the first records; empty for a file without records,
-        and where one of them cannot be read.
+        """Fields of the first records; empty for a file without records, and where one
+        of them cannot be read.
         """
         if self.container == "document":
-            items = (
-                self.document if isinstance(self.document, list) else [self.document]
-            )
-            head = items[:HEAD]
-            return (
-                cast("tuple[Parameters, ...]", tuple(head))
-                if all(isinstance(item, dict) for item in head)
-                else ()
-            )
-        if (
-            self.container in ("jsonl", "parquet")
-            or self.table in ("csv", "tsv")
-            or self.spreadsheet
-        ):
-            try:
-                return tuple(
-                    row.fields
-                    for row in islice(self.rows(constants=True, head=True), HEAD)
-                )
-            except InputError:  # reported with its place when the records are read
+            document = self.document
+            head = document[:HEAD] if isinstance(document, list) else [document]
+            if not all(isinstance(item, dict) for item in head):
                 return ()
-        return ()
+            return cast("tuple[Parameters, ...]", tuple(head))
+
+        is_table = self.table in ("csv", "tsv") or bool(self.spreadsheet)
+        if self.container not in ("jsonl", "parquet") and not is_table:
+            return ()
+        try:
+            rows = islice(self.rows(constants=True, head=True), HEAD)
+            return tuple(row.fields for row in rows)
+        except InputError:  # reported with its place when the records are read
+            return ()
 
     def rows(self, *, constants: bool = False, head: bool = False) -> Iterator[Record]:
         """Yield all records, of a file that holds records.
@@ -292,12 +273,12 @@ class Sample:
             for name in FILE_ID_COLUMNS
             if isinstance(fields.get(prefix + name), (str, int, float))
         ]
+
+        # The user's names may be those of captions too.
         captions = {*CANDIDATE_COLUMNS, *REFERENCE_COLUMNS, *OTHER_CAPTIONS}
-        named = [
+        of_user = [
             name
             for name in self.names
-            if name in fields
-            and name not in captions
-            and isinstance(fields[name], (str, int))
+            if name not in captions and isinstance(fields.get(name), (str, int))
         ]
-        return list(dict.fromkeys(named + present))
+        return list(dict.fromkeys(of_user + present))

@@ -18,12 +18,13 @@ from harness.files.records import Record
 
 _TIME = r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})"
 _TIMING = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_VTT_HEAD = re.compile(r"WEBVTT(?:[ \t].*)?")
 _TAG = re.compile(
     r"</?(?:i|b|u|s|c|v|em|strong|ruby|rt|lang|font)(?:[.\s][^>]*)?>|<\d[\d:.]*>|\{\\[^}]*\}",
     re.IGNORECASE,
 )
-"""Tags of WebVTT and of SRT, times within a cue,
-and marks of position such as ``{\\an8}``.
+"""Tags of WebVTT and of SRT, times within a cue, and marks of position such as
+``{\\an8}``.
 """
 EMPTY = "cues without text"
 
@@ -58,18 +59,18 @@ def cue_text(lines: list[str], *, entities: bool) -> str:
 
 
 def _is_vtt(sample: Sample) -> bool:
-    return (
-        bool(sample.lines)
-        and re.fullmatch(r"WEBVTT(?:[ \t].*)?", sample.lines[0]) is not None
-    )
+    return bool(sample.lines) and bool(_VTT_HEAD.fullmatch(sample.lines[0]))
 
 
 def _is_srt(sample: Sample) -> bool:
+    if _is_vtt(sample):
+        return False
+
+    # The times of the first cue, with or without its number before them.
     head = [line.strip() for line in sample.lines if line.strip()][:2]
-    return not _is_vtt(sample) and (
-        any(map(_TIMING.fullmatch, head[:1]))
-        or (len(head) == 2 and head[0].isdecimal() and bool(_TIMING.fullmatch(head[1])))
-    )
+    if len(head) == 2 and head[0].isdecimal():
+        head = head[1:]
+    return bool(head) and bool(_TIMING.fullmatch(head[0]))
 
 
 def _read(sample: Sample, name: str) -> Form:
@@ -85,7 +86,9 @@ def _read(sample: Sample, name: str) -> Form:
                 f"{sample.path}:{line}",
                 {"id": str(number), "caption": text, "start": start, "end": end},
             )
-        if not any(_TIMING.fullmatch(line) for line in sample.lines) and not left_out:
+
+        has_times = any(_TIMING.fullmatch(line) for line in sample.lines)
+        if not has_times and not left_out:
             raise InputError(
                 "holds no cues; expected lines such as 00:00:01.000 --> 00:00:02.000",
                 str(sample.path),
@@ -103,13 +106,15 @@ def _cues(sample: Sample) -> Iterator[tuple[int, float, float, list[str]]]:
         timing = _TIMING.fullmatch(line)
         if timing is not None:
             if cue is not None:
-                if cue[3] and cue[3][-1].strip().isdecimal():
-                    cue[3].pop()
+                *_, texts = cue
+                if texts and texts[-1].strip().isdecimal():
+                    texts.pop()
                 yield cue
-            parts = timing.groups()
-            cue = (number, _seconds(*parts[:4]), _seconds(*parts[4:]), [])
+            fields = timing.groups()
+            cue = (number, _seconds(*fields[:4]), _seconds(*fields[4:]), [])
         elif cue is not None and line.strip():
-            cue[3].append(line)
+            *_, texts = cue
+            texts.append(line)
         elif cue is not None:
             yield cue
             cue = None

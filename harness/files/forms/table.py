@@ -8,27 +8,28 @@ from pathlib import Path
 
 from harness.contracts import Parameters, Role
 from harness.errors import InputError
-from harness.files import neighbours
 from harness.files.captions import quote_list
-from harness.files.forms import generic
-from harness.files.forms.annotation_tools import ARGILLA, LABEL_STUDIO, MECHANICAL_TURK
-from harness.files.forms.batches import ANTHROPIC, GEMINI, OPENAI
+from harness.files.forms import generic_documents, generic_tables
+from harness.files.forms.anthropic_batches import ANTHROPIC
+from harness.files.forms.argilla import ARGILLA
 from harness.files.forms.by_language import BY_LANGUAGE
-from harness.files.forms.conversations import CHAT, CONVERSATION, PIPELINE
+from harness.files.forms.conversations import CHAT, CONVERSATION
 from harness.files.forms.data_frames import PANDAS
 from harness.files.forms.dense_captions import ACTIVITYNET
-from harness.files.forms.evaluations import (
-    LLAMA_FACTORY,
-    MS_SWIFT,
-    PROMPTFOO,
-    VLMEVALKIT,
-)
+from harness.files.forms.evaluations import LLAMA_FACTORY, MS_SWIFT, VLMEVALKIT
 from harness.files.forms.folders import FOLDER
 from harness.files.forms.form import Form
 from harness.files.forms.form_kind import FormKind
+from harness.files.forms.gemini_batches import GEMINI
+from harness.files.forms.label_studio import LABEL_STUDIO
 from harness.files.forms.logs import INSPECT, LM_EVAL, is_lm_eval
+from harness.files.forms.mechanical_turk import MECHANICAL_TURK
+from harness.files.forms.openai_batches import OPENAI
+from harness.files.forms.pipelines import PIPELINE
+from harness.files.forms.promptfoo import PROMPTFOO
 from harness.files.forms.sample import Sample
 from harness.files.forms.subtitles import SRT, WEBVTT
+from harness.files.inspect_logs import is_inspect_log
 from harness.files.records import kind
 from harness.files.streams import readable
 
@@ -53,20 +54,20 @@ FORM_TABLE: Sequence[FormKind] = (
     ACTIVITYNET,
     SRT,
     WEBVTT,
-    generic.VIDEO_LINES,
+    generic_tables.VIDEO_LINES,
     FOLDER,
-    generic.MAPPING,
-    generic.LIST,
-    generic.JSON,
-    generic.JSON_LINES,
-    generic.CSV,
-    generic.TSV,
-    generic.PARQUET,
-    generic.XLSX,
-    generic.ODS,
-    generic.FLICKR,
-    generic.PAIRS,
-    generic.TEXT,
+    generic_documents.MAPPING,
+    generic_documents.LIST,
+    generic_documents.JSON,
+    generic_documents.JSON_LINES,
+    generic_tables.CSV,
+    generic_tables.TSV,
+    generic_tables.PARQUET,
+    generic_tables.XLSX,
+    generic_tables.ODS,
+    generic_tables.FLICKR,
+    generic_tables.PAIRS,
+    generic_tables.TEXT,
 )
 """All forms; the generic ones come last."""
 FORMS: Mapping[str, FormKind] = {form.name: form for form in FORM_TABLE}
@@ -112,30 +113,33 @@ def read_form(
     table = {**{item.name: item for item in further}, **FORMS}
     if form is None and sample.part in table:
         form = sample.part
-    if form is not None:
-        if form not in table:
-            raise InputError.of_name("unknown format", form, table, "formats are")
-        return table[form].read(sample)
-    return _read_recognised(sample, [*further, *FORM_TABLE])
+    if form is None:
+        return _read_by_content(sample, [*further, *FORM_TABLE])
+    if form not in table:
+        raise InputError.of_name("unknown format", form, table, "formats are")
+    return table[form].read(sample)
 
 
-def _read_recognised(sample: Sample, table: Sequence[FormKind]) -> Form:
+def _read_by_content(sample: Sample, table: Sequence[FormKind]) -> Form:
     """Return the records of a file whose form its content decides."""
     # Specific forms are sought in the whole document, then in the records that it holds
     # below a key, and generic ones last.
-    below = sample.below()
-    for part in (sample, below) if below is not None else (sample,):
-        fitting = [item for item in table if not item.generic and item.recognise(part)]
+    specific = [item for item in table if not item.generic]
+    for part in (sample, sample.below()):
+        if part is None:
+            continue
+        fitting = [item for item in specific if item.recognise(part)]
         if len(fitting) > 1:
+            names = quote_list(item.name for item in fitting)
             raise InputError(
-                f"fits {len(fitting)} forms: "
-                f"{quote_list(item.name for item in fitting)}; "
+                f"fits {len(fitting)} forms: {names}; "
                 "name the one that it has after the path: "
                 f"'{sample.path}#{fitting[0].name}'",
                 str(sample.path),
             )
         if fitting:
             return fitting[0].read(part)
+
     for item in table:
         if item.generic and item.recognise(sample):
             return item.read(sample)
@@ -143,8 +147,8 @@ def _read_recognised(sample: Sample, table: Sequence[FormKind]) -> Form:
 
 
 def _unknown_form(sample: Sample) -> InputError:
-    """Return the error for a file of no form: an archive of other files,
-    or an old file of Excel.
+    """Return the error for a file of no form: an archive of other files, or an old file
+    of Excel.
     """
     path = sample.path
     if sample.container == "old-excel":
@@ -153,15 +157,13 @@ def _unknown_form(sample: Sample) -> InputError:
             "save it as .xlsx without one, or as CSV (UTF-8)",
             str(path),
         )
+
     with readable(path, "zip archive"), zipfile.ZipFile(path) as archive:
         names = [item.filename for item in archive.infolist() if not item.is_dir()]
-    text = (
-        f"is a zip archive of {len(names)} {'file' if len(names) == 1 else 'files'} "
-        f"({quote_list(names, 5)})"
-    )
+    noun = "file" if len(names) == 1 else "files"
     return InputError(
-        f"{text}; expected a file of captions: unpack it (unzip {path.name}) "
-        "and name one of them",
+        f"is a zip archive of {len(names)} {noun} ({quote_list(names, 5)}); expected a "
+        f"file of captions: unpack it (unzip {path.name}) and name one of them",
         str(path),
     )
 
@@ -174,12 +176,14 @@ def single_object(path: Path | Sample) -> Parameters | None:
     """
     sample = path if isinstance(path, Sample) else Sample(path, "references")
     value = sample.document
-    if sample.container == "jsonl" or (
-        sample.constants is not None and isinstance(value, dict) and is_lm_eval(value)
-    ):
+    if sample.container == "jsonl":
         return None
-    if sample.constants is not None and not neighbours.is_inspect_log(value):
-        raise sample.constants
+    if sample.constants is not None:
+        # One document of lm-eval is JSON Lines of one line.
+        if isinstance(value, dict) and is_lm_eval(value):
+            return None
+        if not is_inspect_log(value):
+            raise sample.constants
     if not isinstance(value, dict):
         raise InputError(f"found {kind(value)}; expected an object", str(sample.path))
     return value

@@ -10,16 +10,16 @@ from pathlib import Path
 from harness.errors import InputError
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS, REFERENCE_COLUMNS
 from harness.files.delimited import unquoted
-from harness.files.encodings import encoding_hint
-from harness.files.records import (
-    Record,
+from harness.files.delimited_tables import (
     delimited_rows,
     delimiter_of,
     header_cells,
     is_table_file,
-    open_binary,
 )
+from harness.files.encodings import encoding_hint
+from harness.files.records import Record
 from harness.files.streams import lines_of
+from harness.files.user_files import open_binary
 
 VIDEO_LINE = re.compile(r"([\w-]+_\d+_\d+) +(\S.*)")
 """A line of the files of captions of MSVD: the id of a video with the start and end of
@@ -55,17 +55,13 @@ def text_form(path: Path, names: Sequence[str] = ()) -> tuple[str, Iterator[Reco
         return ("tsv" if first[-1] == "\t" else "csv"), table_rows(path)
     if _FLICKR.fullmatch(first):
         return "flickr", flickr_rows(path)
+
     cells = header_cells(first, path)
-    tabs = "\t" in first
-    header = _is_header(cells, names)
-    if (
-        tabs
-        and len(cells) == 2
-        and not header
-        and not any(cell in names for cell in cells)
-    ):
+    is_header = _is_header(cells, names)
+    has_name = is_header or any(cell in names for cell in cells)
+    if "\t" in first and len(cells) == 2 and not has_name:
         return "pairs", two_column_rows(path)
-    if is_table_file(path) or header:
+    if is_table_file(path) or is_header:
         return "tsv" if delimiter_of(first, path) == "\t" else "csv", table_rows(path)
     return "txt", line_rows(path)
 
@@ -74,20 +70,21 @@ def _is_header(cells: Sequence[str], names: Sequence[str]) -> bool:
     """Return True for cells that name a column of captions, and a column of ids or
     another one; ``Image ID`` is ``image_id``.
     """
-    plain = {plain_column(cell) for cell in cells}
-    captions = plain & {
-        plain_column(name) for name in (*names, *CANDIDATE_COLUMNS, *REFERENCE_COLUMNS)
-    }
-    ids = plain & {plain_column(name) for name in (*names, *FILE_ID_COLUMNS)}
     # Mechanical Turk
     if any(cell.startswith("Answer.") for cell in cells) and "HITId" in cells:
         return True
-    return len(cells) > 1 and bool(captions) and bool(ids)
+    if len(cells) < 2:
+        return False
+    plain = {plain_column(cell) for cell in cells}
+    captions = (*names, *CANDIDATE_COLUMNS, *REFERENCE_COLUMNS)
+    ids = (*names, *FILE_ID_COLUMNS)
+    has_captions = not plain.isdisjoint(map(plain_column, captions))
+    return has_captions and not plain.isdisjoint(map(plain_column, ids))
 
 
 def plain_column(name: str) -> str:
-    """Return the name of a column in small letters, without blanks,
-    hyphens and underscores.
+    """Return the name of a column in small letters, without blanks, hyphens and
+    underscores.
     """
     return re.sub(r"[\s_-]", "", name.casefold())
 
@@ -95,15 +92,13 @@ def plain_column(name: str) -> str:
 def table_rows(path: Path) -> Iterator[Record]:
     """Yield the rows of a table with a header line; an empty cell is an empty text."""
     for row in delimited_rows(path):
-        yield Record(
-            row.where,
-            {name: "" if cell is None else cell for name, cell in row.fields.items()},
-        )
+        fields = {name: cell or "" for name, cell in row.fields.items()}
+        yield Record(row.where, fields)
 
 
 def line_rows(path: Path) -> Iterator[Record]:
-    """Yield one record per line, with the column ``caption``;
-    an empty line is an empty caption.
+    """Yield one record per line, with the column ``caption``; an empty line is an empty
+    caption.
     """
     for number, line in read_lines(path):
         yield Record(f"{path}:{number}", {"caption": line})
@@ -121,9 +116,8 @@ def two_column_rows(path: Path) -> Iterator[Record]:
                 f"{path}:{number}",
             )
         if tab:
-            yield Record(
-                f"{path}:{number}", {"id": unquoted(name), "caption": unquoted(text)}
-            )
+            fields = {"id": unquoted(name), "caption": unquoted(text)}
+            yield Record(f"{path}:{number}", fields)
 
 
 def flickr_rows(path: Path) -> Iterator[Record]:
@@ -149,20 +143,17 @@ def _matching_rows(
     one is the caption.
     """
     for number, line in read_lines(path):
+        where = f"{path}:{number}"
         match = form.fullmatch(line)
         if match is not None:
-            yield Record(
-                f"{path}:{number}", {"id": match[1], "caption": match[form.groups]}
-            )
+            yield Record(where, {"id": match[1], "caption": match[form.groups]})
         elif line.strip():
-            raise InputError(
-                f"found {line!r:.60}; expected {expected}", f"{path}:{number}"
-            )
+            raise InputError(f"found {line!r:.60}; expected {expected}", where)
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a file from 1, without line ends;
-    the last line may lack one.
+    """Yield the lines of a file from 1, without line ends; the last line may lack
+    one.
     """
     with (
         open_binary(path) as file,

@@ -1,5 +1,5 @@
-"""Words with which models introduce a caption: "Caption:",
-"Here is a caption of the image:", "Sure!".
+"""Words with which models introduce a caption: "Caption:", "Here is a caption of the
+image:", "Sure!".
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from harness.files.generated.late_pattern import late_pattern
 
 _NOUN = r"(?:captions?|descriptions?|answers?|responses?|outputs?|summary|alt[ -]text)"
 _QUALITY = (
-    r"(?:the|a|an|my|your|one|short|brief|concise|detailed|simple|final|possible|suggested|generated|image|photo|picture|video|audio|"
+    r"(?:the|a|an|my|your|one|short|brief|concise|detailed|simple|final|possible|"
+    r"suggested|generated|image|photo|picture|video|audio|"
     r"scene|one-sentence|one sentence|single-sentence|english)"
 )
 _MARKUP = r"[\s*_#>\"'“‘`]*"
 _SURE = r"(?:sure|certainly|of course|absolutely)(?:\s+thing)?"
 _PREFIX = late_pattern(
     rf"{_MARKUP}(?:"
-    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*(?:\s+(?:is|would "
-    r"be|could be))?\s*[:：]"
-    rf"|(?:(?:{_SURE}|okay|ok)[!,.]?\s*)?here(?:['’]s| is| are)\b[^:：\n"
-    rf"]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：]"
+    rf"(?:{_QUALITY}\s+){{0,5}}{_NOUN}(?:\s+\d+)?"
+    r"(?:\s+(?:for|of)\s+(?:the|this|your)\s+\w+)?[*_]*"
+    r"(?:\s+(?:is|would be|could be))?\s*[:：]"
+    rf"|(?:(?:{_SURE}|okay|ok)[!,.]?\s*)?here(?:['’]s| is| are)\b"
+    rf"[^:：\n]{{0,120}}?\b{_NOUN}\b[^:：\n]{{0,80}}[:：]"
     rf"|{_SURE}!"
     r")[*_]*\s*",
     re.IGNORECASE,
@@ -47,33 +49,31 @@ def strip_prefix(text: str) -> str:
     start = _prefix_end(text)
     if not start:
         return text
+
+    # A last mark alone: its partner stood before the prefix.
     answer = text[start:].strip()
     for mark in ("**", "__"):
-        # its partner stood before the prefix
         if answer.endswith(mark) and answer.count(mark) == 1:
             answer = answer.removesuffix(mark).rstrip()
+
+    # Quotes around the whole answer, not around its first and last words.
     for first, last in _QUOTES:
         inner = answer[1:-1]
-        if (
-            len(answer) > 1
-            and answer[0] == first
-            and answer[-1] == last
-            and first not in inner
-            and last not in inner
-        ):
+        is_quoted = len(answer) > 1 and answer[0] == first and answer[-1] == last
+        if is_quoted and first not in inner and last not in inner:
             return inner.strip()
-    if (
-        answer[-1:] in ('"', "”")
-        and not any(mark in answer[:-1] for mark in '"“”')
-        and any(mark in text[:start] for mark in '"“')
-    ):
+
+    # A last quote alone: its partner stood before the prefix.
+    is_open = any(mark in text[:start] for mark in '"“')
+    is_last = not any(mark in answer[:-1] for mark in '"“”')
+    if answer[-1:] in ('"', "”") and is_open and is_last:
         return answer[:-1].rstrip()
     return answer
 
 
 def _prefix_end(text: str) -> int:
-    """Return where the words that introduce a caption end,
-    which may be several phrases; 0 without any.
+    """Return the end of the words that introduce a caption, which may be several
+    phrases; 0 without any.
     """
     end = 0
     while prefix := _PREFIX().match(text, end):

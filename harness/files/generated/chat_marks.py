@@ -1,5 +1,5 @@
-"""Marks of chats and of the beginning and end of texts,
-which tokenisers of models add and decoding leaves in.
+"""Marks of chats and of the beginning and end of texts, which tokenisers of models add
+and decoding leaves in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from harness.files.generated.late_pattern import late_pattern
 
 _ROLE = r"(?P<role>system|developer|user|human|assistant|model|tool)"
 _HEAD = late_pattern(
-    rf"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|start\|>)\s*{_ROLE}\b(?:\s*<\|(?:end_header_id|message)\|>)?"
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>|<\|start\|>)\s*"
+    rf"{_ROLE}\b(?:\s*<\|(?:end_header_id|message)\|>)?"
     rf"|<[|｜]{_ROLE.replace('role', 'only')}[|｜]>",
     re.IGNORECASE,
 )
@@ -19,13 +20,16 @@ _ANSWERS = ("assistant", "model")
 _INSTRUCTION = "[INST]"
 _INSTRUCTION_END = "[/INST]"
 _END = (
-    r"<-?(?:eos|end|eot|eoc|endoftext|end_of_text|end_of_turn|end_of_utterance|im_end|endseq)-?>|</s>|<｜end▁of▁sentence｜>|(?<!\S)endseq(?!\S)|"
-    r"<\|(?:im_end|endoftext|end_of_text|eot_id|eot|end|eos|eom_id|return|end_of_turn)\|>|(?-i:\[(?:EOS|END|EOT)\])"
+    r"<-?(?:eos|end|eot|eoc|endoftext|end_of_text|end_of_turn|end_of_utterance|im_end|"
+    r"endseq)-?>|</s>|<｜end▁of▁sentence｜>|(?<!\S)endseq(?!\S)|"
+    r"<\|(?:im_end|endoftext|end_of_text|eot_id|eot|end|eos|eom_id|return|end_of_turn)"
+    r"\|>|(?-i:\[(?:EOS|END|EOT)\])"
 )
 """Marks behind which a text is over."""
 _MARK = late_pattern(
     rf"(?P<end>{_END})|<[|｜][^<>|｜\s]{{1,40}}[|｜]>|"
-    r"<-?(?:s|bos|sos|start|cls|sep|mask|pad|image|video|audio|startoftext|start_of_text|start_of_turn|im_start|startseq)-?>|"
+    r"<-?(?:s|bos|sos|start|cls|sep|mask|pad|image|video|audio|startoftext|"
+    r"start_of_text|start_of_turn|im_start|startseq)-?>|"
     r"(?<!\S)startseq(?!\S)|<</?SYS>>|(?-i:\[(?:PAD|CLS|SEP|MASK|BOS|SOS|START|/?INST)\])",
     re.IGNORECASE,
 )
@@ -36,8 +40,8 @@ changes.
 
 
 def strip_chat_marks(text: str) -> str:
-    """Return a text without marks of chats and ends;
-    the text itself where there is none.
+    """Return a text without marks of chats and ends; the text itself where there is
+    none.
 
     Turns of a chat other than the answer are removed with their marks, and so is what
     follows a mark of the end: a model that goes on has begun another text.
@@ -47,13 +51,14 @@ def strip_chat_marks(text: str) -> str:
     ...     strip_chat_marks("a dog <eos> <pad> <pad>"),
     ... )
     ('a cat', 'a dog')
-    >>> strip_chat_marks(
-    ...     "<|im_start|>user\\nDescribe it.<|im_end|>\\n<|im_start|>assistant\\na red bus<|im_end|>"
-    ... )
+    >>> turns = "<|im_start|>user\\nWhat?<|im_end|>\\n<|im_start|>assistant\\na red bus"
+    >>> strip_chat_marks(f"{turns}<|im_end|>")
     'a red bus'
     """
     if not _MARK().search(text):
         return text
+
+    # Marks before the first word are of the beginning, whatever they are.
     start = _answer_start(text)
     marks = list(_MARK().finditer(text, start))
     for mark in marks:
@@ -84,8 +89,8 @@ def find_chat_marks(text: str) -> list[str]:
 
 
 def _answer_start(text: str) -> int:
-    """Return where the answer begins, behind the head of its turn or behind an
-    instruction.
+    """Return the place where the answer begins, behind the head of its turn or behind
+    an instruction.
     """
     heads = list(_HEAD().finditer(text))
     start = 0
@@ -97,7 +102,9 @@ def _answer_start(text: str) -> int:
         ]
         is_answer = bool(of_model) and of_model[0] is heads[0]
         start = (heads[0] if is_answer else (of_model or heads)[-1]).end()
-    rest = text[start:]
-    if _INSTRUCTION_END in rest and not _drop_marks(rest.partition(_INSTRUCTION)[0]):
-        start += rest.rindex(_INSTRUCTION_END) + len(_INSTRUCTION_END)
+
+    # Llama 2 and Mistral: the answer follows the last instruction.
+    turns = text[start:]
+    if _INSTRUCTION_END in turns and not _drop_marks(turns.partition(_INSTRUCTION)[0]):
+        start += turns.rindex(_INSTRUCTION_END) + len(_INSTRUCTION_END)
     return start

@@ -1,5 +1,5 @@
-"""What can be removed of captions on request: thinking, marks of chats, prompts, words
-that introduce a caption, Markdown, repeats.
+"""Cleaning of captions on request, of thinking, marks of chats, prompts, words that
+introduce a caption, Markdown, repeats.
 """
 
 from __future__ import annotations
@@ -51,29 +51,27 @@ CLEAN = (*(item.name for item in REMOVABLE), REPEATS)
 
 
 def check_clean(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return what to remove, in the order of :data:`CLEAN`,
-    from names or a text of names with commas.
+    """Return what to remove, in the order of :data:`CLEAN`, from names or a text of
+    names with commas.
 
     Raises :class:`~harness.errors.InputError` for a name that is not among them.
 
     >>> check_clean("prefix,think")
     ('think', 'prefix')
     """
-    listed = [names] if isinstance(names, str) else list(names or ())
-    chosen = [
-        name.strip() for text in listed for name in str(text).split(",") if name.strip()
-    ]
-    for name in chosen:
-        if name not in CLEAN:
+    texts = [names] if isinstance(names, str) else list(names or ())
+    selection = [name.strip() for text in texts for name in str(text).split(",")]
+    for name in selection:
+        if name and name not in CLEAN:
             raise InputError.of_name(
                 "clean has no", name, CLEAN, "expected some of", parameter="clean"
             )
-    return tuple(name for name in CLEAN if name in chosen)
+    return tuple(name for name in CLEAN if name in selection)
 
 
 def clean(text: str, names: Sequence[str]) -> str:
-    """Return a caption without what is named;
-    the text itself where there is nothing of it.
+    """Return a caption without what is named; the text itself where there is nothing of
+    it.
 
     Cleaning a cleaned text changes nothing. An empty text is left of one without a
     caption.
@@ -96,11 +94,11 @@ def clean(text: str, names: Sequence[str]) -> str:
     >>> clean("a  dog ", ["think", "marks", "prefix"])
     'a  dog '
     """
-    chosen = [item for item in REMOVABLE if item.name in names]
-    while True:
+    removable = [item for item in REMOVABLE if item.name in names]
+    while True:  # what is removed may have hidden something else
         before = text
         lowered = text.lower()
-        for item in chosen:
+        for item in removable:
             if any(trigger in lowered for trigger in item.triggers):
                 text = item.strip(text)
         if text == before:

@@ -1,5 +1,5 @@
-"""Whether a record says that its answer was cut off: a finish reason of the server, or
-as many tokens as there was room for.
+"""Signs in a record that its answer was cut off: a finish reason of the server, or as
+many tokens as there was room for.
 """
 
 from __future__ import annotations
@@ -36,26 +36,30 @@ LIMITS = (
     "num_predict",
 )
 """Names of the largest number."""
-_PARTS = (
-    "response",
-    "body",
-    "result",
-    "output",
-    "details",
-    "choices",
-    "candidates",
-    "message",
-    "usage",
-    "usageMetadata",
-    "params",
-    "parameters",
-    "request",
+_NAMES = frozenset((*REASONS, *TOKENS, *LIMITS))
+_OUTER_NAMES = frozenset(
+    (
+        "response",
+        "body",
+        "result",
+        "output",
+        "details",
+        "choices",
+        "candidates",
+        "message",
+        "usage",
+        "usageMetadata",
+        "params",
+        "parameters",
+        "request",
+    )
 )
 """Fields, and lists of them, in which the values stand in the records of servers."""
 _DEPTH = 5
-_NAMES = frozenset((*REASONS, *TOKENS, *LIMITS))
-_PART_NAMES = frozenset(_PARTS)
-FIELDS = _NAMES | _PART_NAMES
+"""Levels of such fields that are looked at."""
+_WIDTH = 8
+"""Items of a list of them that are looked at."""
+FIELDS = _NAMES | _OUTER_NAMES
 """Fields, one of which every record has that says whether its answer was cut off."""
 
 
@@ -70,14 +74,13 @@ def is_cut_off(record: Mapping[str, Any]) -> bool:
     False
     """
     reasons, tokens, limits = _numbers_and_reasons(record)
-    if any(reason.lower() in CUT_OFF for reason in reasons):
-        return True
-    return (
-        not reasons
-        and len(tokens) == 1
-        and len(limits) == 1
-        and tokens[0] >= limits[0] > 0
-    )
+    if reasons:
+        return any(reason.lower() in CUT_OFF for reason in reasons)
+
+    # Without a reason the number of tokens tells, where there is one of each.
+    if len(tokens) != 1 or len(limits) != 1:
+        return False
+    return tokens[0] >= limits[0] > 0
 
 
 def _numbers_and_reasons(
@@ -93,18 +96,19 @@ def _numbers_and_reasons(
         for name in fields.keys() & _NAMES:
             value = fields[name]
             if name in REASONS:
-                reasons += [
-                    item
-                    for item in (value if isinstance(value, list) else [value])
-                    if isinstance(item, str)
-                ]
+                values: Sequence[Any] = value if isinstance(value, list) else [value]
+                reasons += [item for item in values if isinstance(item, str)]
             elif isinstance(value, int) and not isinstance(value, bool):
                 (tokens if name in TOKENS else limits).append(value)
-        if depth < _DEPTH:
-            for name in fields.keys() & _PART_NAMES:
-                value = fields[name]
-                parts: Sequence[Any] = value[:8] if isinstance(value, list) else [value]
-                pending += [
-                    (part, depth + 1) for part in parts if isinstance(part, Mapping)
-                ]
+
+        if depth == _DEPTH:
+            continue
+        for name in fields.keys() & _OUTER_NAMES:
+            value = fields[name]
+            inner: Sequence[Any] = [value]
+            if isinstance(value, list):
+                inner = value[:_WIDTH]
+            pending += [
+                (item, depth + 1) for item in inner if isinstance(item, Mapping)
+            ]
     return reasons, list(dict.fromkeys(tokens)), list(dict.fromkeys(limits))

@@ -30,15 +30,16 @@ def strip_markdown(text: str) -> str:
     if len(_BULLET().findall(answer)) >= MIN_BULLETS:
         answer = _BULLET().sub("", answer)
     answer = _BOLD().sub(lambda match: match[1] or match[2], answer)
-    if whole := _WHOLE_ITALIC().fullmatch(answer):
-        answer = whole[1]
+    italic = _WHOLE_ITALIC().fullmatch(answer)
+    if italic:
+        answer = italic[1]
     return text if answer == text else answer.strip()
 
 
 def find_markdown(text: str) -> list[str]:
     """Return the names of what a text has."""
-    names = {"bold": _BOLD(), "a heading": _HEADING(), "a code fence": _FENCE()}
-    found = [name for name, pattern in names.items() if pattern.search(text)]
+    patterns = {"bold": _BOLD(), "a heading": _HEADING(), "a code fence": _FENCE()}
+    names = [name for name, pattern in patterns.items() if pattern.search(text)]
     if len(_BULLET().findall(text)) >= MIN_BULLETS:
-        found.append("a list")
-    return found or ["italics"]
+        names.append("a list")
+    return names or ["italics"]

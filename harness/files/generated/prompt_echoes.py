@@ -1,5 +1,5 @@
-"""Prompts that models repeat before their answer,
-because more than the new tokens was decoded.
+"""Prompts that models repeat before their answer, because more than the new tokens was
+decoded.
 """
 
 from __future__ import annotations
@@ -9,16 +9,19 @@ import re
 from harness.files.generated.late_pattern import late_pattern
 
 _ASKER = late_pattern(
-    r"\b(?:USER|HUMAN):|(?m:^[ \t]*(?:User|Human|Question|Instruction|### "
-    r"(?:Instruction|User|Human|Input))[ \t]*:)"
+    r"\b(?:USER|HUMAN):|"
+    r"(?m:^[ \t]*(?:User|Human|Question|Instruction|"
+    r"### (?:Instruction|User|Human|Input))[ \t]*:)"
 )
 """Head of the turn of a user, as in Vicuna, LLaVA, BLIP-2 and Alpaca: upper case
 anywhere, else at the beginning of a line.
 """
 _ANSWERER = late_pattern(
-    r"\bASSISTANT:|(?m:^[ \t]*(?:Assistant|AI|Answer|### (?:Response|Assistant))[ "
-    r"\t]*:)|(?<=[.?!]) (?:Assistant|Short answer|Answer)\s*:"
+    r"\bASSISTANT:|"
+    r"(?m:^[ \t]*(?:Assistant|AI|Answer|### (?:Response|Assistant))[ \t]*:)|"
+    r"(?<=[.?!]) (?:Assistant|Short answer|Answer)\s*:"
 )
+"""Head of the turn of the model."""
 _FIRST_ANSWERER = late_pattern(
     r"\s*(?:ASSISTANT|Assistant|### (?:Response|Assistant))\s*:"
 )
@@ -55,12 +58,14 @@ def strip_prompt(text: str, prompt: str) -> str:
     ... )
     'a red bus'
     """
-    asked = _MEDIA_MARK().sub("", prompt).strip()
-    answer = _MEDIA_MARK().sub("", text).lstrip() if "<" in text else text.lstrip()
-    if len(asked.split()) < MIN_PROMPT_WORDS or not answer.startswith(asked):
+    words = _MEDIA_MARK().sub("", prompt).strip()
+    decoded = _MEDIA_MARK().sub("", text).lstrip() if "<" in text else text.lstrip()
+    if len(words.split()) < MIN_PROMPT_WORDS or not decoded.startswith(words):
         return text
-    rest = answer[len(asked) :]
-    return rest.strip() if not rest[:1].isalnum() else text
+
+    # A prompt that ends within a word of the text is none.
+    answer = decoded[len(words) :]
+    return text if answer[:1].isalnum() else answer.strip()
 
 
 def find_echo(text: str) -> list[str]:

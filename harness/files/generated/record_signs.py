@@ -1,10 +1,10 @@
-"""What the records of a file say about their captions,
-and what is removed of these on request.
+"""Signs in the records of a file about their captions, and the cleaning of these on
+request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +27,7 @@ class RecordSigns:
     """
 
     names: tuple[str, ...] = ()
-    """What to remove, of :data:`~harness.files.generated.cleaning.CLEAN`."""
+    """Names of what to remove, of :data:`~harness.files.generated.cleaning.CLEAN`."""
     captions: int = 0
     """Captions of all records, which whoever reads them counts."""
     cleaned: int = 0
@@ -46,18 +46,16 @@ class RecordSigns:
         *,
         allow_empty: bool,
     ) -> tuple[str, ...]:
-        """Return the captions of a record, cleaned where this is asked for,
-        and count what its fields say.
+        """Return the captions of a record, cleaned where this is asked for, and count
+        what its fields say.
 
         Raises :class:`InputError` with ``location`` for a caption of which nothing is
         left, unless empty ones are accepted.
         """
         prompt = ""
         if not LOOKED_AT.isdisjoint(record):
-            prompt = next(
-                (record[name] for name in PROMPTS if isinstance(record.get(name), str)),
-                "",
-            )
+            prompts = [record.get(name) for name in PROMPTS]
+            prompt = next((item for item in prompts if isinstance(item, str)), "")
             if texts and is_cut_off(record):
                 self._cut_off.append((location, texts[-1]))
         if not self.names and not prompt:
@@ -77,66 +75,48 @@ class RecordSigns:
         if not allow_empty and not answer.strip() and text.strip():
             removed = ", ".join(self.names)
             raise InputError(
-                f'empty without {removed}: "{shorten(text)}" (allow_empty: '
-                "true keeps an empty caption)",
+                f'empty without {removed}: "{shorten(text)}" '
+                "(allow_empty: true keeps an empty caption)",
                 location,
             )
         return answer
 
     def drop_repeats(self, texts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return one of several equal captions of an id where this is asked for,
-        and count the others.
+        """Return one of several equal captions of an id where this is asked for, and
+        count the others.
         """
-        kept = drop_repeats(texts) if REPEATS in self.names else texts
-        self.left_out += len(texts) - len(kept)
-        return kept
+        distinct = drop_repeats(texts) if REPEATS in self.names else texts
+        self.left_out += len(texts) - len(distinct)
+        return distinct
 
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was counted."""
-        kinds: Sequence[tuple[str, str, str, list[tuple[str, str]]]] = (
-            (
-                "cut",
-                "was cut off at the largest number of tokens",
-                "were cut off at the largest number of tokens",
-                self._cut_off,
-            ),
-            ("echo", "begins with the prompt", "begin with the prompt", self._echoes),
-        )
         out: list[Remark] = []
-        for kind, singular, plural, found in kinds:
-            if found:
-                location, caption = found[0]
-                verb = singular if len(found) == 1 else plural
-                text = (
-                    f"{len(found):,} of {self.captions:,} captions {verb}, "
-                    f'as {location}: "{shorten(caption)}"'
-                )
-                out.append(
-                    Remark(
-                        kind,
-                        text,
-                        len(found),
-                        location,
-                        "echo" if kind == "echo" else "",
-                    )
-                )
-        of_texts = [name for name in self.names if name != REPEATS]
+        if self._cut_off:
+            verb = "was" if len(self._cut_off) == 1 else "were"
+            phrase = f"{verb} cut off at the largest number of tokens"
+            out.append(self._remark("cut", phrase, self._cut_off))
+        if self._echoes:
+            verb = "begins" if len(self._echoes) == 1 else "begin"
+            phrase = f"{verb} with the prompt"
+            out.append(self._remark("echo", phrase, self._echoes, clean="echo"))
+
+        of_texts = ", ".join(name for name in self.names if name != REPEATS)
         if of_texts:
-            out.append(
-                Remark(
-                    "clean",
-                    f"cleaned {self.cleaned:,} of {self.captions:,} captions "
-                    f"({', '.join(of_texts)})",
-                    self.cleaned,
-                )
-            )
+            count = f"{self.cleaned:,} of {self.captions:,} captions"
+            out.append(Remark("clean", f"cleaned {count} ({of_texts})", self.cleaned))
         if REPEATS in self.names:
-            out.append(
-                Remark(
-                    "clean",
-                    f"left out {self.left_out:,} of {self.captions:,} captions "
-                    f"({REPEATS})",
-                    self.left_out,
-                )
-            )
+            count = f"{self.left_out:,} of {self.captions:,} captions"
+            out.append(Remark("clean", f"left out {count} ({REPEATS})", self.left_out))
         return out
+
+    def _remark(
+        self, kind: str, phrase: str, captions: list[tuple[str, str]], clean: str = ""
+    ) -> Remark:
+        """Return the remark on some captions, of which the first one is shown."""
+        location, caption = captions[0]
+        text = (
+            f"{len(captions):,} of {self.captions:,} captions {phrase}, "
+            f'as {location}: "{shorten(caption)}"'
+        )
+        return Remark(kind, text, len(captions), location, clean)

@@ -1,18 +1,17 @@
-"""Remarks on the captions of a system: what stands around them,
-and files that are all but surely a mistake.
+"""Remarks on the captions of a system: what stands around them, and files that are all
+but surely a mistake.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from harness.contracts import CaptionSet
+from harness.files.generated.caption_marks import MARK_KINDS, MarkKind, marks_of
 from harness.files.generated.cleaning import REMOVABLE, REPEATS
 from harness.files.generated.late_pattern import late_pattern
-from harness.files.generated.refused_captions import TRIGGERS as REFUSAL_TRIGGERS
-from harness.files.generated.refused_captions import is_refusal
 from harness.files.generated.unspaced_scripts import ScriptCount
 
 BLOCK = 4096
@@ -27,7 +26,26 @@ MOST_SIGNS = 6
 """Different marks that a remark lists."""
 SHORT = 60
 """Characters of an example that a remark shows."""
-_UNKNOWN_WORD = late_pattern(r"<unk>|<\|unk\|>|\[UNK\]|(?<![\w-])(?:UNK|unk)(?![\w-])")
+_PHRASES = {
+    "think": ("holds thinking", "hold thinking"),
+    "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
+    "echo": ("repeats the prompt", "repeat the prompt"),
+    "prefix": (
+        "begins with words about the caption",
+        "begin with words about the caption",
+    ),
+    "markdown": ("holds Markdown", "hold Markdown"),
+    "unknown": ("holds unknown words", "hold unknown words"),
+    "refusal": ("refuses to describe", "refuse to describe"),
+    "empty": ("is empty", "are empty"),
+    "cut": (
+        "was cut off at the largest number of tokens",
+        "were cut off at the largest number of tokens",
+    ),
+}
+"""Kind of a mark -> its phrase for one caption and for several."""
+_CLEANED = tuple(item.name for item in REMOVABLE)
+"""Kinds of marks that cleaning removes."""
 _NOT_LETTERS = late_pattern(r"[\W_]+")
 
 
@@ -50,7 +68,7 @@ class Remark:
 
 
 @dataclass
-class _Found:
+class _Marks:
     """Captions with one kind of mark."""
 
     count: int = 0
@@ -99,7 +117,7 @@ class OutputLook:
     def __init__(self) -> None:
         self._captions = 0
         self._examples = 0
-        self._found: dict[str, _Found] = {}
+        self._marks: dict[str, _Marks] = {}
         self._scripts = ScriptCount()
         self._only: str | None = None
         self._differs = False
@@ -109,8 +127,8 @@ class OutputLook:
         self._distinct = False
 
     def add(self, sets: Sequence[CaptionSet], cut_off: Collection[str] = ()) -> None:
-        """Add the captions of some examples;
-        ``cut_off`` are the ids of those whose records say so.
+        """Add the captions of some examples; ``cut_off`` are the ids of those whose
+        records say so.
         """
         sets = [item for item in sets if item.candidates]
         self._examples += len(sets)
@@ -118,10 +136,14 @@ class OutputLook:
         ids = [item.id for item in sets for _ in item.candidates]
         if not texts:
             return
+
+        # Marks in single captions.
         self._captions += len(texts)
         self._add_marks(ids, texts)
         self._scripts.add(texts)
         self._sizes.update(len(item.candidates) for item in sets)
+
+        # Signs of a whole file, which one example can refute.
         if self._only is None:
             self._only = texts[0]
         self._differs = self._differs or set(texts) != {self._only}
@@ -140,23 +162,19 @@ class OutputLook:
         """
         joined = "\0".join(texts).lower()  # NUL is in no caption
         lowered = joined.split("\0")
-        to_look_for: dict[int, list[_Look]] = {}
-        for look in _LOOKS:
-            triggers = [trigger for trigger in look.triggers if trigger in joined]
+        possible: dict[int, list[MarkKind]] = {}
+        """Position of a caption -> the kinds of marks that it may have."""
+        for kind in MARK_KINDS:
+            triggers = [trigger for trigger in kind.triggers if trigger in joined]
             if not triggers:
                 continue
-            for index in sorted(
-                {
-                    k
-                    for trigger in triggers
-                    for k, text in enumerate(lowered)
-                    if trigger in text
-                }
-            ):
-                to_look_for.setdefault(index, []).append(look)
-        for index, looks in sorted(to_look_for.items()):
-            for kind, signs in _marks_of(texts[index], looks):
-                self._add_to(kind, ids[index], texts[index], signs)
+            for index, text in enumerate(lowered):
+                if any(trigger in text for trigger in triggers):
+                    possible.setdefault(index, []).append(kind)
+
+        for index, kinds in sorted(possible.items()):
+            for name, signs in marks_of(texts[index], kinds):
+                self._add_to(name, ids[index], texts[index], signs)
         for index, text in enumerate(texts):
             if not text or text.isspace():
                 self._add_to("empty", ids[index], text)
@@ -164,24 +182,23 @@ class OutputLook:
     def _add_to(
         self, kind: str, example: str, caption: str, signs: Sequence[str] = ()
     ) -> None:
-        self._found.setdefault(kind, _Found()).add(example, caption, signs)
+        self._marks.setdefault(kind, _Marks()).add(example, caption, signs)
 
     def _add_repeats(self, sets: Sequence[CaptionSet]) -> None:
-        """Add the examples whose captions are all the same,
-        and note whether others have different ones.
+        """Add the examples whose captions are all the same, and note whether others
+        have different ones.
         """
         for item in sets:
-            if len(item.candidates) < 2:
+            count = len(item.candidates)
+            if count < 2:
                 continue
             if len(set(item.candidates)) == 1:
-                self._add_to(
-                    REPEATS, item.id, item.candidates[0], [f"{len(item.candidates)}"]
-                )
+                self._add_to(REPEATS, item.id, item.candidates[0], [f"{count}"])
             else:
                 self._distinct = True
 
     def _add_copies(self, sets: Sequence[CaptionSet]) -> None:
-        """Look whether every candidate is a reference, until one is none."""
+        """MarkKind whether every candidate is a reference, until one is none."""
         for item in sets:
             references = [_letters(text) for text in item.references]
             candidates = [_letters(text) for text in item.candidates]
@@ -195,77 +212,70 @@ class OutputLook:
 
     def remarks(self) -> list[Remark]:
         """Return the remarks on what was added."""
-        out = [
-            self._remark(kind, phrase)
-            for kind, phrase in _PHRASES.items()
-            if kind in self._found
-        ]
-        return [*out, *self._remarks_on_all()]
+        of_captions = [self._remark(kind) for kind in _PHRASES if kind in self._marks]
+        return [*of_captions, *self._remarks_on_all()]
 
-    def _remark(self, kind: str, phrase: tuple[str, str]) -> Remark:
-        found = self._found[kind]
-        signs = list(found.signs)
-        listed = (
-            " "
-            f"({', '.join(signs[:MOST_SIGNS])}{', ...' if len(signs) > MOST_SIGNS else ''})"
-            if signs
-            else ""
-        )
-        number = (
-            f"{found.count:,} of {self._captions:,} "
-            f"{'caption' if self._captions == 1 else 'captions'}"
-        )
+    def _remark(self, kind: str) -> Remark:
+        """Return the remark on the captions with a kind of mark."""
+        marks = self._marks[kind]
+        singular, plural = _PHRASES[kind]
+        phrase = singular if marks.count == 1 else plural
+        signs = list(marks.signs)
+        if signs:
+            listed = ", ".join(signs[:MOST_SIGNS])
+            ending = ", ..." if len(signs) > MOST_SIGNS else ""
+            phrase = f"{phrase} ({listed}{ending})"
+
+        noun = "caption" if self._captions == 1 else "captions"
         text = (
-            f"{number} {phrase[0 if found.count == 1 else 1]}{listed}, "
-            f"as '{found.example}': \"{shorten(found.caption)}\""
+            f"{marks.count:,} of {self._captions:,} {noun} {phrase}, "
+            f"as '{marks.example}': \"{shorten(marks.caption)}\""
         )
-        return Remark(
-            kind, text, found.count, found.example, kind if kind in _CLEANED else ""
-        )
+        removed_by = kind if kind in _CLEANED else ""
+        return Remark(kind, text, marks.count, marks.example, removed_by)
 
     def _remarks_on_all(self) -> Iterator[Remark]:
         """Yield the remarks on the whole file."""
         examples = self._examples
-        only = self._only or ""
         if self._copies and examples >= MIN_COPIES:
-            which = (
-                ", the first one"
-                if self._first_copies and self._most_references > 1
-                else ""
-            )
+            is_first = self._first_copies and self._most_references > 1
+            which = ", the first one" if is_first else ""
             text = (
                 f"every candidate equals a reference of its example{which}: "
                 "captions are scored against themselves"
             )
             yield Remark("copies", text, examples)
+
         if not self._differs and examples >= MIN_EXAMPLES:
-            yield Remark(
-                "same",
-                f'all {examples:,} examples have the same caption: "{shorten(only)}"',
-                examples,
-            )
-        repeated = self._found.get(REPEATS)
-        if (
-            repeated
-            and not self._distinct
-            and (len(self._sizes) > 1 or repeated.count == examples)
-        ):
-            numbers = " or ".join(repeated.signs)
-            whose = (
-                f"id '{repeated.example}'"
-                if repeated.count == 1
-                else f"each of {repeated.count:,} ids ('{repeated.example}', ...)"
-            )
-            often = "twice" if numbers == "2" else f"{numbers} times"
-            caption = shorten(repeated.caption)
-            text = (
-                f'the {numbers} captions of {whose} are identical ("{caption}"): '
-                f"corpus numbers such as BLEU count them {often}"
-            )
-            yield Remark("repeats", text, repeated.count, repeated.example, REPEATS)
+            caption = shorten(self._only or "")
+            text = f'all {examples:,} examples have the same caption: "{caption}"'
+            yield Remark("same", text, examples)
+
+        # Where all examples have as many captions, some equal ones are samples of a
+        # model that came out alike.
+        repeats = self._marks.get(REPEATS)
+        is_mistake = len(self._sizes) > 1 or (repeats and repeats.count == examples)
+        if repeats and is_mistake and not self._distinct:
+            yield _remark_on_repeats(repeats)
+
         language = self._scripts.language()
         if language:
             yield Remark("script", script_text(language), examples)
+
+
+def _remark_on_repeats(repeats: _Marks) -> Remark:
+    """Return the remark on ids whose captions are identical."""
+    numbers = " or ".join(repeats.signs)
+    whose = f"id '{repeats.example}'"
+    if repeats.count > 1:
+        whose = f"each of {repeats.count:,} ids ('{repeats.example}', ...)"
+    often = "twice" if numbers == "2" else f"{numbers} times"
+    caption = shorten(repeats.caption)
+    text = (
+        f'the {numbers} captions of {whose} are identical ("{caption}"): '
+        f"corpus numbers such as BLEU count them {often}"
+    )
+    return Remark("repeats", text, repeats.count, repeats.example, REPEATS)
 
 
 def script_text(language: str) -> str:
@@ -295,86 +305,3 @@ def _letters(text: str) -> str:
     recognised after tokenisation.
     """
     return _NOT_LETTERS().sub("", text.lower())
-
-
-# --------------------------------------------------------------------------- marks in single captions
-@dataclass(frozen=True)
-class _Look:
-    """A kind of mark, as it is looked for."""
-
-    kind: str
-    triggers: tuple[str, ...]
-    find: Callable[[str], list[str] | None]
-    """Returns the signs of a text, None without any."""
-    strip: Callable[[str], str] = str
-
-
-def _finder(
-    strip: Callable[[str], str], find: Callable[[str], list[str]]
-) -> Callable[[str], list[str] | None]:
-    """Return a function that finds what ``strip`` removes: a text has a mark exactly
-    where removing it changes the text.
-    """
-    return lambda text: find(text) if strip(text) != text else None
-
-
-_LOOKS = (
-    *(
-        _Look(item.name, item.triggers, _finder(item.strip, item.find), item.strip)
-        for item in REMOVABLE
-    ),
-    _Look("unknown", ("unk",), lambda text: _UNKNOWN_WORD().findall(text) or None),
-    _Look("refusal", REFUSAL_TRIGGERS, lambda text: [] if is_refusal(text) else None),
-)
-
-
-def caption_marks(text: str) -> list[tuple[str, list[str]]]:
-    """Return the kinds of marks of a caption, each with what was found,
-    from the outside.
-
-    >>> caption_marks("<think>A dog.</think> **Caption:** a dog")
-    [('think', ['<think>', '</think>']), ('prefix', ['**Caption:**'])]
-    """
-    lowered = text.lower()
-    return _marks_of(
-        text,
-        [
-            look
-            for look in _LOOKS
-            if any(trigger in lowered for trigger in look.triggers)
-        ],
-    )
-
-
-def _marks_of(text: str, looks: Sequence[_Look]) -> list[tuple[str, list[str]]]:
-    """Return the marks of a caption among some kinds; what stands within thinking, for
-    example, is none of the caption.
-    """
-    marks: list[tuple[str, list[str]]] = []
-    for look in looks:
-        signs = look.find(text)
-        if signs is not None:
-            marks.append((look.kind, signs))
-            text = look.strip(text)
-    return marks
-
-
-_PHRASES = {
-    "think": ("holds thinking", "hold thinking"),
-    "marks": ("holds marks of chats or ends", "hold marks of chats or ends"),
-    "echo": ("repeats the prompt", "repeat the prompt"),
-    "prefix": (
-        "begins with words about the caption",
-        "begin with words about the caption",
-    ),
-    "markdown": ("holds Markdown", "hold Markdown"),
-    "unknown": ("holds unknown words", "hold unknown words"),
-    "refusal": ("refuses to describe", "refuse to describe"),
-    "empty": ("is empty", "are empty"),
-    "cut": (
-        "was cut off at the largest number of tokens",
-        "were cut off at the largest number of tokens",
-    ),
-}
-"""Kind of a mark -> its phrase for one caption and for several."""
-_CLEANED = tuple(item.name for item in REMOVABLE)

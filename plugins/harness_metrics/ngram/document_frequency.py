@@ -41,8 +41,8 @@ from caption_kernels.scorers.df_table import (
 from harness.errors import HarnessError, InputError, did_you_mean, require
 from harness.files.memory import require_memory
 from harness.files.outputs import write_output
-from harness.files.records import existing
 from harness.files.streams import DAMAGED
+from harness.files.user_files import existing
 from harness_metrics.tokenisers.tokens import TextRows, TokenizerName, check_tokenizer
 
 # --------------------------------------------------------------------------- tables

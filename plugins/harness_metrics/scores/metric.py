@@ -24,7 +24,7 @@ from harness.contracts.parameters import check_arguments
 from harness.errors import InputError, did_you_mean
 from harness.files.columns import CANDIDATE_COLUMNS, FILE_ID_COLUMNS
 from harness.files.record_files import KEY, SCORES, read_records
-from harness.files.records import existing
+from harness.files.user_files import existing
 
 CAPTION_COLUMNS = tuple(
     name

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from harness.errors import InputError, did_you_mean, require
-from harness.files.records import existing
+from harness.files.user_files import existing
 from harness_tasks.a3ds.render import VERSION, render
 from harness_tasks.a3ds.scene import N_SCENES, check_ids, indices, labels
 

@@ -12,11 +12,12 @@ from typing import Any
 from harness.contracts import Example, PathParam
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files import records as files
 from harness.files.caption_file import CaptionFile, ReadingCounter
-from harness.files.columns import MOST_NAMES
 from harness.files.examples import examples_by_image, with_root
 from harness.files.marks import find_mark
+from harness.files.records import Record, kind, list_items, records
+from harness.files.strict_json import load_json
+from harness.files.table_columns import MOST_NAMES
 
 
 def split_names(split: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class CocoCaptions(CaptionFile):
         Raises :class:`InputError` for images without captions, unknown images,
         duplicate ids, and fields of :attr:`meta` that no image has.
         """
-        data = files.load_json(self.path)
+        data = load_json(self.path)
         images: dict[str, tuple[str | None, dict[str, Any]]] = {}
         fields: dict[str, None] = {}
         for location, record in section(data, "images", str(self.path)):
@@ -164,13 +165,13 @@ class CocoCaptions(CaptionFile):
         )
 
 
-def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
+def section(data: Any, name: str, path: str) -> Iterator[Record]:
     """Yield the records of one list of an annotation file; raise :class:`InputError`
     when there is no such list.
     """
     if not isinstance(data, dict):
         raise InputError(
-            f"found {files.kind(data)}; expected an object with the list '{name}'", path
+            f"found {kind(data)}; expected an object with the list '{name}'", path
         )
     if name not in data:
         raise InputError(
@@ -178,7 +179,7 @@ def section(data: Any, name: str, path: str) -> Iterator[files.Record]:
             f"{checks.quote_list(data, MOST_NAMES) or 'nothing'}",
             path,
         )
-    return files.list_items(data[name], f"{path}: {name}")
+    return list_items(data[name], f"{path}: {name}")
 
 
 # --------------------------------------------------------------------------- karpathy
@@ -239,7 +240,7 @@ class KarpathySplits(CaptionFile):
         """Yield the examples; raise :class:`InputError` for an unknown split, duplicate
         ids and images without sentences.
         """
-        rows = list(section(files.load_json(self.path), "images", str(self.path)))
+        rows = list(section(load_json(self.path), "images", str(self.path)))
         check_splits(
             self.splits, [row.fields.get("split") for row in rows], str(self.path)
         )
@@ -260,7 +261,7 @@ class KarpathySplits(CaptionFile):
                     what="reference",
                     allow_empty=self.allow_empty,
                 )
-                for at, sentence in files.list_items(
+                for at, sentence in list_items(
                     record.get("sentences", []), f"{location}, sentences"
                 )
             ]
@@ -349,7 +350,7 @@ class MsrVtt(CaptionFile):
         Raises :class:`InputError` for an unknown split, duplicate ids, sentences of
         unknown videos, and videos without sentences.
         """
-        data = files.load_json(self.path)
+        data = load_json(self.path)
         rows = list(section(data, "videos", str(self.path)))
         check_splits(
             self.splits, [row.fields.get("split") for row in rows], str(self.path)
@@ -449,7 +450,7 @@ class VdtkList(CaptionFile):
             value = record.get("references")
             if not isinstance(value, list):
                 raise InputError(
-                    f"'references' is {files.kind(value)}; expected a list of captions",
+                    f"'references' is {kind(value)}; expected a list of captions",
                     location,
                 )
             references = checks.captions(
@@ -468,13 +469,13 @@ class VdtkList(CaptionFile):
             yield Example(key, references[: self.limit_references], media, None, meta)
 
 
-def vdtk_records(path: Path) -> tuple[Sequence[files.Record], list[str]]:
+def vdtk_records(path: Path) -> tuple[Sequence[Record], list[str]]:
     """Return the records of a vdtk file and the id of each (see :class:`VdtkList`)."""
-    rows = list(files.records(path))
+    rows = list(records(path))
     return rows, ids_of_vdtk(rows)
 
 
-def ids_of_vdtk(rows: Sequence[files.Record]) -> list[str]:
+def ids_of_vdtk(rows: Sequence[Record]) -> list[str]:
     """Return the id of each record of a vdtk file (see :class:`VdtkList`)."""
     for name in ("id", "image_id", "_id"):
         if rows and all(row.fields.get(name) is not None for row in rows):

@@ -12,15 +12,10 @@ from typing import Any
 from harness.contracts import Events, Example, PathParam, Reader, Reading, ShowsReadings
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files import records as files
-from harness.files.columns import (
-    FILE_ID_COLUMNS,
-    MOST_NAMES,
-    REFERENCE_COLUMNS,
-    check_mapping,
-    find_name,
-)
+from harness.files.columns import FILE_ID_COLUMNS, REFERENCE_COLUMNS, find_name
 from harness.files.forms import Sample, existing_captions, single_object
+from harness.files.table_columns import MOST_NAMES, check_mapping
+from harness.files.user_files import first_byte
 from harness.registry.file_forms import read_form
 from harness_tasks.readers.annotations import (
     CocoCaptions,
@@ -210,9 +205,7 @@ def _format(path: Path, columns: Mapping[str, Any]) -> Format:
     # the file is parsed once for all that it may be
     sample = Sample(path, "references", names)
     document = (
-        single_object(sample)
-        if path.is_file() and files.first_byte(path) == b"{"
-        else None
+        single_object(sample) if path.is_file() and first_byte(path) == b"{" else None
     )
     for name, (keys, reader) in OBJECTS.items():
         if document is not None and keys <= set(document):

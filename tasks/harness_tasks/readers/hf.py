@@ -15,8 +15,6 @@ from typing import Any
 from harness.contracts import Example, PathParam
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import InputError, UnknownName
-from harness.files import records as files
-from harness.files.columns import Columns, check_mapping, find_columns
 from harness.files.dataset_source import DatasetSource, loaded_commit
 from harness.files.examples import RowReader
 from harness.files.media import (
@@ -26,6 +24,9 @@ from harness.files.media import (
     store_media,
     suffix_of,
 )
+from harness.files.records import Record
+from harness.files.table_columns import Columns, check_mapping, find_columns
+from harness.files.user_files import fingerprint
 
 MAPPINGS: Mapping[str, Mapping[str, Any]] = {
     # Karpathy splits with a list of sentences per row or one sentence per row, or the
@@ -188,7 +189,7 @@ class HuggingFaceDataset:
         local = self.source.local
         if local is None:
             revision = self._commit or self.requested.revision
-            return files.fingerprint(
+            return fingerprint(
                 "hf", [], {**params, "name": self.path, "revision": revision}
             )
         paths = (
@@ -196,7 +197,7 @@ class HuggingFaceDataset:
             if local.is_file()
             else sorted(p for p in local.rglob("*") if p.is_file())
         )
-        return files.fingerprint("hf", paths, params)
+        return fingerprint("hf", paths, params)
 
     def describe(self) -> Mapping[str, object]:
         """Return the name or path, split, configuration, and for a dataset of the hub
@@ -235,7 +236,7 @@ class HuggingFaceDataset:
         )
         yield from reader.examples(self._rows(dataset, columns))
 
-    def _rows(self, dataset: Any, columns: Columns) -> Iterator[files.Record]:
+    def _rows(self, dataset: Any, columns: Columns) -> Iterator[Record]:
         """Yield the rows that ``where`` selects,
         media as texts for ``Example.media``.
         """
@@ -264,7 +265,7 @@ class HuggingFaceDataset:
                 )
             for name in columns.captions:
                 row[name] = _sentences(row[name])
-            yield files.Record(f"{self.path}: row {number}", row)
+            yield Record(f"{self.path}: row {number}", row)
 
     def _store_streamed_cell(self, cell: Any, number: int, suffix: str) -> str | None:
         """Return the media text of a cell of a stream: the path of a file,

@@ -20,8 +20,8 @@ from harness.contracts import Example, PathParam, Reader
 from harness.contracts.parameters import Count, Index, check_arguments
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files import records as files
 from harness.files.streams import lines_of
+from harness.files.user_files import existing, fingerprint, open_binary
 from harness.registry import resolve
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -89,7 +89,7 @@ class Lines:
         limit: Count | None = None,
     ) -> None:
         paths = [path] if isinstance(path, str) else list(path or ())
-        self.paths = [files.existing(item, "file of lines") for item in paths]
+        self.paths = [existing(item, "file of lines") for item in paths]
         self.readers = [
             _reader(item)
             for item in ([of] if isinstance(of, Mapping) else list(of or ()))
@@ -124,7 +124,7 @@ class Lines:
             "limit",
         )
         params = {name: getattr(self, name) for name in names}
-        return files.fingerprint(
+        return fingerprint(
             "lines",
             self.paths,
             {**params, "of": [reader.fingerprint() for reader in self.readers]},
@@ -205,7 +205,7 @@ class Lines:
 
     def _file(self, path: Path) -> Iterator[str]:
         """Yield the lines of a file that are not blank, stripped."""
-        with files.open_binary(path) as file:
+        with open_binary(path) as file:
             for number, raw in lines_of(file, str(path)):
                 location = f"{path}:{number}"
                 try:

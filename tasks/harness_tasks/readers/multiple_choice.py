@@ -13,8 +13,16 @@ from typing import Any
 from harness.contracts import Example, PathParam, Values
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files import records as files
 from harness.files.examples import with_root
+from harness.files.records import Record, records
+from harness.files.strict_json import load_json
+from harness.files.user_files import (
+    existing,
+    fingerprint,
+    first_byte,
+    is_parquet,
+    open_binary,
+)
 
 COLUMNS = ("id", "options", "answer", "media", "source")
 """Parts of an example that ``columns`` may rename."""
@@ -75,7 +83,7 @@ class ChoiceReader:
             if isinstance(path, str) or not isinstance(path, Sequence)
             else list(path)
         )
-        self.paths = [files.existing(item, "file of choices") for item in paths]
+        self.paths = [existing(item, "file of choices") for item in paths]
         names = [_stem(item) for item in self.paths]
         if not names or len(set(names)) < len(names):
             raise InputError(
@@ -116,7 +124,7 @@ class ChoiceReader:
         }
         if len(self.paths) > 1:
             params["files"] = [_stem(path) for path in self.paths]
-        return files.fingerprint("multiple-choice", self.paths, params)
+        return fingerprint("multiple-choice", self.paths, params)
 
     def __iter__(self) -> Iterator[Example]:
         """Yield the examples, each followed by its companion where ``blind`` is set."""
@@ -144,7 +152,7 @@ class ChoiceReader:
                         example.meta,
                     )
 
-    def _number_records(self) -> Iterator[tuple[int, files.Record, str]]:
+    def _number_records(self) -> Iterator[tuple[int, Record, str]]:
         """Yield each record with its number in its file and,
         where there are several, the name of the file.
         """
@@ -152,14 +160,14 @@ class ChoiceReader:
             for number, record in enumerate(self._records(path)):
                 yield number, record, _stem(path) if len(self.paths) > 1 else ""
 
-    def _records(self, path: Path) -> Iterator[files.Record]:
+    def _records(self, path: Path) -> Iterator[Record]:
         """Yield the records of a file; an object of objects (SugarCrepe's files) is a
         list whose ids are its keys.
         """
         if not _is_one_object(path):
-            yield from files.records(path)
+            yield from records(path)
             return
-        value = files.load_json(path)
+        value = load_json(path)
         if not isinstance(value, dict) or not all(
             isinstance(item, dict) for item in value.values()
         ):
@@ -170,7 +178,7 @@ class ChoiceReader:
             )
         name = self.columns["id"]
         for key, item in value.items():
-            yield files.Record(f"{path}: {key}", {name: key, **item})
+            yield Record(f"{path}: {key}", {name: key, **item})
 
     def _examples(
         self, number: int, fields: Mapping[str, Any], location: str
@@ -292,9 +300,9 @@ def _is_one_object(path: Path) -> bool:
     """Return True for a JSON file that is one object of records, False for a list,
     JSON Lines and Parquet.
     """
-    if files.is_parquet(path) or files.first_byte(path) != b"{":
+    if is_parquet(path) or first_byte(path) != b"{":
         return False
-    with files.open_binary(path) as file:
+    with open_binary(path) as file:
         line = file.readline()
     try:
         value = json.loads(line)

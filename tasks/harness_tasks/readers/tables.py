@@ -13,34 +13,31 @@ from harness.contracts import Events, Example, PathParam, Reading
 from harness.contracts.reading import KEYS
 from harness.errors import InputError
 from harness.files import captions as checks
-from harness.files import records as files
+from harness.files.caption_columns import HEAD, find_caption_columns
 from harness.files.caption_file import CaptionFile, ReadingCounter
 from harness.files.columns import (
     FILE_ID_COLUMNS,
-    HEAD,
     REFERENCE_COLUMNS,
-    Columns,
-    check_mapping,
-    find_caption_columns,
-    find_columns,
-    get_field,
     id_columns,
     is_id,
     scalar_columns,
 )
 from harness.files.events import has_times, resolve_events
 from harness.files.examples import RowReader
+from harness.files.fields import get_field
 from harness.files.forms import (
     FORMS_OF_KEYS,
     FORMS_WITHOUT_COLUMNS,
     Form,
     existing_captions,
 )
+from harness.files.records import Record
+from harness.files.table_columns import Columns, check_mapping, find_columns
 from harness.registry.file_forms import is_specific, read_form
 from harness_tasks.readers.annotations import check_splits, split_names
 
 
-def _differ(head: Sequence[files.Record], column: str, other: str) -> bool:
+def _differ(head: Sequence[Record], column: str, other: str) -> bool:
     """Return True where two columns give a record different ids."""
     return any(
         str(get_field(row.fields, column)) != str(get_field(row.fields, other))
@@ -178,7 +175,7 @@ class TableReader(CaptionFile):
                     del ids[name]
         return ids
 
-    def _open(self) -> tuple[Form, list[files.Record], Iterator[files.Record]]:
+    def _open(self) -> tuple[Form, list[Record], Iterator[Record]]:
         """Return the form of the file, its first records, and all of them."""
         form = read_form(self.path, "references", self._names())
         rows = iter(form.rows)
@@ -192,10 +189,10 @@ class TableReader(CaptionFile):
         head = list(islice(rows, HEAD))
         return form, head, chain(head, rows)
 
-    def _usual_ids(self, form: Form, head: Sequence[files.Record]) -> list[str]:
+    def _usual_ids(self, form: Form, head: Sequence[Record]) -> list[str]:
         return id_columns(head[0].fields, [*form.ids, *FILE_ID_COLUMNS])
 
-    def _find_columns(self, form: Form, head: Sequence[files.Record]) -> Columns:
+    def _find_columns(self, form: Form, head: Sequence[Record]) -> Columns:
         names = {"id": None, **self.columns} if form.numbered else self.columns
         usual = [*form.ids, *FILE_ID_COLUMNS]
         return find_columns(
@@ -209,7 +206,7 @@ class TableReader(CaptionFile):
     def _describe(
         self,
         form: Form,
-        head: Sequence[files.Record],
+        head: Sequence[Record],
         columns: Columns,
         counter: ReadingCounter,
         left_out: Mapping[str, int],
@@ -248,8 +245,8 @@ class TableReader(CaptionFile):
         return self._references() + others
 
     def _of_splits(
-        self, rows: Iterator[files.Record], column: str | None
-    ) -> Iterator[files.Record]:
+        self, rows: Iterator[Record], column: str | None
+    ) -> Iterator[Record]:
         """Yield the rows of the selected splits; raise :class:`InputError` at the end
         for a split without rows.
         """

@@ -18,7 +18,7 @@ from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
-from harness.files.neighbours import ZSTANDARD
+from harness.files.inspect_logs import ZSTANDARD
 
 COUNT = 60
 RIGHT = {

@@ -1,5 +1,5 @@
-"""Base classes: recorded constructor parameters, default signatures,
-means, distances.
+"""Base classes: recorded constructor parameters, default signatures, means,
+distances.
 """
 
 from __future__ import annotations
@@ -157,7 +157,6 @@ def test_default_signatures():
     assert Data().signature() == "data"
 
 
-# --------------------------------------------------------------------------- means
 def column(values) -> np.ndarray:
     return np.asarray(values, dtype=np.float64).reshape(-1, 1)
 
@@ -191,9 +190,10 @@ def test_the_mean_without_rows_and_with_undefined_rows():
 
 def test_statistics_are_the_scores_as_a_column():
     batch: Any = [None, None]
-    stats = Scaled(3.0).stats(batch, SimpleNamespace(), None)  # pyright: ignore[reportArgumentType]
+    features: Any = SimpleNamespace()
+    stats = Scaled(3.0).stats(batch, features, None)
     assert (stats.tolist(), stats.dtype) == ([[3.0], [3.0]], np.float64)
-    assert Scaled().fit([], SimpleNamespace()) is None  # pyright: ignore[reportArgumentType]
+    assert Scaled().fit([], features) is None
 
 
 class Squares(MeanMetric):
@@ -258,7 +258,6 @@ def test_a_metric_without_scores_names_its_class():
         Bare().scores(None, None, None)  # pyright: ignore[reportArgumentType]
 
 
-# --------------------------------------------------------------------------- distances
 class Lengths(TextDistance):
     name = "lengths"
 
@@ -272,7 +271,8 @@ class Lengths(TextDistance):
 
 def test_a_text_distance_stacks_the_pairs_of_each_example():
     batch: Any = SimpleNamespace(texts=[["a", "bbb"], ["cc", "dd"]])
-    matrices = Lengths(by=2).matrices(batch, SimpleNamespace())  # pyright: ignore[reportArgumentType]
+    features: Any = SimpleNamespace()
+    matrices = Lengths(by=2).matrices(batch, features)
     assert matrices.dtype == np.float64
     assert matrices.tolist() == [[[0, 4], [4, 0]], [[0, 0], [0, 0]]]
     assert Lengths(by=2).signature() == "lengths|by:2"

@@ -21,12 +21,12 @@ corpora = st.one_of(
 
 def same(left, right):
     if isinstance(left, dict):
-        return left.keys() == right.keys() and all(
-            same(left[name], right[name]) for name in left
-        )
-    return (
-        np.array_equal(left, right) if isinstance(left, np.ndarray) else left == right
-    )
+        if left.keys() != right.keys():
+            return False
+        return all(same(left[name], right[name]) for name in left)
+    if isinstance(left, np.ndarray):
+        return np.array_equal(left, right)
+    return left == right
 
 
 @given(corpora)
@@ -40,12 +40,11 @@ def test_every_object_comes_back_from_the_stored_arrays(items):
 @given(corpora, st.data())
 def test_shards_join_and_examples_are_chosen_as_in_a_list(items, data):
     cut = data.draw(st.integers(0, len(items)))
-    joined = join_statistics(
-        [Objects.of(shard, "words") for shard in (items[:cut], items[cut:])]
-    )
-    chosen = np.array(
-        data.draw(st.lists(st.integers(0, len(items) - 1), max_size=5)), dtype=int
-    )
+    shards = [Objects.of(shard, "words") for shard in (items[:cut], items[cut:])]
+    joined = join_statistics(shards)
+
+    positions = st.lists(st.integers(0, len(items) - 1), max_size=5)
+    chosen = np.array(data.draw(positions), dtype=int)
     assert all(same(items[k], item) for k, item in zip(chosen, joined[chosen]))
     mask = np.array([item is not None for item in items])
     assert len(joined[mask]) == mask.sum() and len(joined[1:]) == len(items) - 1
@@ -58,11 +57,9 @@ def test_examples_of_no_block_are_undefined():
         [(np.array([2, 0]), Objects.of([np.array([1, 2]), np.array([3])], "words"))], 4
     )
     assert objects.defined.tolist() == [True, False, True, False]
-    assert (
-        objects[0].tolist() == [3]
-        and objects[1] is None
-        and objects[2].tolist() == [1, 2]
-    )
+    assert objects[0].tolist() == [3]
+    assert objects[1] is None
+    assert objects[2].tolist() == [1, 2]
 
 
 def test_rows_are_filled_up_with_nan():
@@ -74,9 +71,8 @@ def test_rows_are_filled_up_with_nan():
 def test_columns_give_the_values_of_all_examples():
     objects = Objects.of([{"v": np.ones((2, 3))}, {"v": np.zeros((1, 3))}], "vectors")
     assert objects.values("v").shape == (3, 3)
-    assert objects.owners("v").tolist() == [0, 0, 1] and objects.starts(
-        "v"
-    ).tolist() == [0, 2]
+    assert objects.owners("v").tolist() == [0, 0, 1]
+    assert objects.starts("v").tolist() == [0, 2]
 
 
 @pytest.mark.parametrize(

@@ -135,9 +135,8 @@ def test_unknown_and_missing_parameters_are_named():
         match="has no parameter 'secnd'; did you mean 'second'.; parameters are",
     ) as caught:
         check_parameters("reader 'r'", factory, {"secnd": 1})
-    assert caught.value.parameter == "secnd" and "did you mean 'second'?" in str(
-        caught.value
-    )
+    assert caught.value.parameter == "secnd"
+    assert "did you mean 'second'?" in str(caught.value)
     with pytest.raises(HarnessError, match="reader 'r' needs the parameter 'first'"):
         check_parameters("reader 'r'", factory, {})
     with pytest.raises(UnknownName, match="parameters are: none"):

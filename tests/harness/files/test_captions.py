@@ -201,7 +201,8 @@ def test_ids_are_matched_in_the_order_of_the_references():
     many = {str(k): 1 for k in range(500)}
     with pytest.raises(
         InputError,
-        match=r"500 ids have no references: '0', '1', '2', \.\.\. \(allow_unknown: true",
+        match=r"500 ids have no references: '0', '1', '2', \.\.\. "
+        r"\(allow_unknown: true",
     ):
         matched_ids(many, {"a": 1}, allow_missing=False, allow_unknown=False)
 
@@ -235,7 +236,7 @@ def test_ids_are_texts_as_in_files():
     ],
 )
 def test_file_names_are_matched_where_all_of_one_side_are(ids, names, matches):
-    """A match in part, or of two files with one name,
-    is a mistake in the names: nothing is matched.
+    """A match in part, or of two files with one name, is a mistake in the names:
+    nothing is matched.
     """
     assert match_file_names(ids, names) == matches

@@ -1,5 +1,5 @@
-"""Checksums of files and folders of the cache,
-and the table of what the cache holds.
+"""Checksums of files and folders of the cache, and the table of what the cache
+holds.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MODULES = {
     ),
     "plugins/harness_metrics/wrapped/spice.py": ("spice/classes-KEY/", "spice/*.jar"),
 }
-"""Modules that write below the folder of caches,
-and the rows of their files in the table.
+"""Modules that write below the folder of caches, and the rows of their files in the
+table.
 """
 
 
@@ -128,9 +128,8 @@ def test_every_file_of_the_cache_is_in_the_table():
         for path in sources
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert {path.as_posix() for path in found if "build" not in path.parts} == set(
-        MODULES
-    )
+    names = {path.as_posix() for path in found if "build" not in path.parts}
+    assert names == set(MODULES)
     for row in (row for rows in MODULES.values() for row in rows):
         assert f"| `{row}`" in TABLE
 

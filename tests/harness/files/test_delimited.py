@@ -13,16 +13,12 @@ from hypothesis import strategies as st
 import harness
 from harness.errors import InputError
 from harness.files.delimited import tab_separated_cells, unquoted
-from harness.files.records import delimited_rows
+from harness.files.delimited_tables import delimited_rows
 
 
 def cells(text, width=2):
-    return [
-        row
-        for _, row in tab_separated_cells(
-            iter(enumerate(io.StringIO(text, newline=""), 1)), width
-        )
-    ]
+    lines = enumerate(io.StringIO(text, newline=""), 1)
+    return [row for _, row in tab_separated_cells(lines, width)]
 
 
 @pytest.mark.parametrize(
@@ -56,10 +52,12 @@ def test_a_table_of_pandas_gives_the_numbers_of_the_same_captions_in_json(
         csv.writer(r, delimiter="\t", lineterminator="\n").writerows(
             [("id", "references"), *lists]
         )
+
     (tmp_path / "A.json").write_text(json.dumps(dict(rows)))
     (tmp_path / "R.json").write_text(
         json.dumps({key: texts for (key, _), texts in zip(rows, references)})
     )
+
     ours = harness.score(tmp_path / "A.tsv", tmp_path / "R.tsv", "bleu1,chrf")
     theirs = harness.score(tmp_path / "A.json", tmp_path / "R.json", "bleu1,chrf")
     assert {name: result.value for name, result in ours.items()} == {

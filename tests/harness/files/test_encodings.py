@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 from harness.errors import InputError
+from harness.files.delimited_tables import delimited_rows
 from harness.files.encodings import guess_encoding
 from harness.files.forms import read_form
-from harness.files.records import delimited_rows
 
 TEXTS = {
     "CP1252": ("cp1252", "id,caption\n1,un café à l’entrée – 5 €\n2,ein Mädchen\n"),

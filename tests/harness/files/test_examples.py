@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.errors import InputError
-from harness.files.columns import find_columns
 from harness.files.examples import RowReader, examples_by_image, with_root
 from harness.files.records import Record
+from harness.files.table_columns import find_columns
 
 
 def rows(*fields):

@@ -7,7 +7,7 @@ import pytest
 import harness
 from harness.errors import InputError
 from harness.files.forms import existing_captions, read_form
-from harness.files.records import fingerprint
+from harness.files.user_files import fingerprint
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-"""The table of forms: each form in two layouts of its kind,
-and what all forms have in common.
+"""The table of forms: each form in two layouts of its kind, and what all forms have in
+common.
 """
 
 from __future__ import annotations
@@ -13,58 +13,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.forms import FORM_TABLE, Sample, existing_captions, read_form
+from tests.support.form_content import BOTH, captions, gemini, lines, message_of, task
 
-BOTH = {"1": "a dog", "2": "a cat"}
 BY_POSITION = {None: ["a dog", "a cat"]}
-
-
-def lines(*records):
-    return "\n".join(map(json.dumps, records))
-
-
-def zstandard_bytes(data):
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(data)
-    return sink.getvalue().to_pybytes()
-
-
-def message_of(text, **others):
-    return {
-        "status_code": 200,
-        "body": {
-            "choices": [{"message": {"role": "assistant", "content": text}, **others}]
-        },
-    }
-
-
-def task(key, *texts, cancelled=False, name="caption"):
-    result = [
-        {
-            "id": "r",
-            "from_name": name,
-            "to_name": "img",
-            "type": "textarea",
-            "value": {"text": list(texts)},
-        }
-    ]
-    return {
-        "id": key,
-        "data": {"image": f"/up/{key}.png"},
-        "annotations": [{"id": 5, "result": result, "was_cancelled": cancelled}],
-    }
-
-
-def gemini(text, **others):
-    return {
-        "candidates": [
-            {
-                "content": {"parts": [{"text": "hm", "thought": True}, {"text": text}]},
-                "finishReason": "STOP",
-            }
-        ],
-        **others,
-    }
 
 
 CASES = [
@@ -461,21 +412,11 @@ CASES = [
 ]
 
 
-def captions(form, role="candidates"):
-    """Return id -> captions, or None -> all captions of a form without ids; the only
-    text of a list in place of the list.
-    """
-    rows = [dict(row.fields) for row in form.rows]
-    column = next(
-        name for name in (role, "caption", "captions", "Caption") if name in rows[0]
-    )
-    for row in rows:
-        if isinstance(row[column], list) and len(row[column]) == 1:
-            (row[column],) = row[column]
-    if form.numbered or not any(name in rows[0] for name in ("id", "image_id")):
-        return {None: [row[column] for row in rows]}
-    name = "id" if "id" in rows[0] else "image_id"
-    return {str(row[name]): row[column] for row in rows}
+def zstandard_bytes(data):
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
 
 
 @pytest.mark.parametrize(
@@ -555,172 +496,6 @@ def test_ids_that_a_form_knows(tmp_path):
     )
 
 
-FAILED = [
-    (
-        "openai-batch",
-        [
-            {"custom_id": "1", "response": message_of("a dog"), "error": None},
-            {"custom_id": "2", "response": None, "error": {"code": "batch_expired"}},
-            {
-                "custom_id": "3",
-                "response": {
-                    "status_code": 429,
-                    "body": {"error": {"message": "slow down"}},
-                },
-                "error": None,
-            },
-        ],
-    ),
-    (
-        "anthropic-batch",
-        [
-            {
-                "custom_id": "1",
-                "result": {
-                    "type": "succeeded",
-                    "message": {"content": [{"type": "text", "text": "a dog"}]},
-                },
-            },
-            {
-                "custom_id": "2",
-                "result": {"type": "errored", "error": {"type": "invalid_request"}},
-            },
-            {"custom_id": "3", "result": {"type": "expired"}},
-        ],
-    ),
-    (
-        "gemini-batch",
-        [
-            {"key": "2", "error": {"code": 4, "message": "too late"}},
-            {"key": "3", "response": {}, "error": {"code": 13}},
-            {"key": "1", "response": gemini("a dog")},
-        ],
-    ),
-]
-
-
-@pytest.mark.parametrize(("name", "records"), FAILED, ids=[name for name, _ in FAILED])
-def test_failed_requests_are_counted_and_are_no_captions(tmp_path, name, records):
-    (tmp_path / "f").write_text(lines(*records))
-    form = read_form(tmp_path / "f", "candidates")
-    assert (form.name, captions(form)) == (name, {"1": "a dog", "2": None, "3": None})
-    assert form.left_out == {"failed requests": 2}
-    form = read_form(tmp_path / "f", "references")
-    assert (captions(form, "references"), form.left_out) == (
-        {"1": "a dog"},
-        {"failed requests": 2},
-    )
-
-
-def test_what_ended_an_answer_is_kept(tmp_path):
-    def first(*records):
-        (tmp_path / "f").write_text(lines(*records))
-        fields = next(iter(read_form(tmp_path / "f", "candidates").rows)).fields
-        return fields.get("finish_reason"), fields.get("completion_tokens")
-
-    cut = message_of("a", finish_reason="length")
-    cut["body"]["usage"] = {"completion_tokens": 16}
-    assert first(
-        {"custom_id": "1", "response": cut}, {"custom_id": "2", "response": cut}
-    ) == ("length", 16)
-    body = {
-        "output": [{"type": "message", "content": [{"text": "a"}]}],
-        "status": "incomplete",
-        "incomplete_details": {"reason": "max_output_tokens"},
-    }
-    assert first({"custom_id": "1", "response": {"body": body}}) == ("length", None)
-    assert first(
-        {
-            "custom_id": "1",
-            "result": {
-                "message": {
-                    "content": "a",
-                    "stop_reason": "max_tokens",
-                    "usage": {"output_tokens": 3},
-                }
-            },
-        }
-    ) == ("max_tokens", 3)
-    assert first(
-        {"key": "1", "response": gemini("a", usageMetadata={"candidatesTokenCount": 4})}
-    ) == ("STOP", 4)
-
-
-def test_several_answers_to_a_request_are_one_set(tmp_path):
-    body = {
-        "choices": [
-            {"message": {"content": "a dog"}},
-            {"message": {"content": "the dog"}},
-        ]
-    }
-    (tmp_path / "f").write_text(
-        json.dumps({"custom_id": "1", "response": {"body": body}})
-    )
-    assert captions(read_form(tmp_path / "f", "candidates")) == {
-        "1": ["a dog", "the dog"]
-    }
-
-
-def test_people_s_work_that_was_rejected_is_counted(tmp_path):
-    cancelled = task(1, "bad", cancelled=True)
-    cancelled["annotations"] += task(1, "a dog", "the dog")["annotations"]
-    (tmp_path / "f").write_text(
-        json.dumps([cancelled, task(2, "a cat"), task(3, "x", cancelled=True)])
-    )
-    form = read_form(tmp_path / "f", "references")
-    assert captions(form, "references") == {"1": ["a dog", "the dog"], "2": "a cat"}
-    assert form.left_out == {
-        "cancelled annotations": 2,
-        "tasks without an annotation": 1,
-    }
-    (tmp_path / "f").write_text(
-        "HITId,AssignmentStatus,Input.image_id,Answer.caption1,Answer.caption2\n"
-        "H,Rejected,1,bad,bad\nH,Approved,1,a dog,the dog"
-    )
-    form = read_form(tmp_path / "f", "references")
-    assert captions(form, "references") == {
-        "1": ["a dog", "the dog"]
-    } and form.left_out == {"rejected assignments": 1}
-    responses = [
-        {"value": "bad", "status": "discarded"},
-        {"value": "a dog", "status": "submitted"},
-    ]
-    (tmp_path / "f").write_text(
-        json.dumps(
-            [
-                {
-                    "id": "1",
-                    "fields": {},
-                    "responses": {"c": responses},
-                    "suggestions": {"c": {"value": "it"}},
-                }
-            ]
-        )
-    )
-    form = read_form(tmp_path / "f", "references")
-    assert captions(form, "references") == {"1": "a dog"} and form.left_out == {
-        "discarded responses": 1
-    }
-    assert captions(read_form(tmp_path / "f", "candidates")) == {"1": "it"}
-
-
-def test_fields_of_label_studio_that_the_user_chooses_between(tmp_path):
-    first = task(1, "a dog", name="short")
-    first["annotations"][0]["result"] += task(1, "a dog on grass", name="long")[
-        "annotations"
-    ][0]["result"]
-    (tmp_path / "f").write_text(json.dumps([first]))
-    with pytest.raises(
-        InputError,
-        match="has texts in 2 fields, 'short', 'long'; "
-        "name one of them as the column of captions",
-    ):
-        list(read_form(tmp_path / "f", "references").rows)
-    assert captions(
-        read_form(tmp_path / "f", "references", ["long"]), "references"
-    ) == {"1": "a dog on grass"}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -794,14 +569,11 @@ def test_mistakes_of_forms_are_one_line(tmp_path, content, message):
     )
     with pytest.raises(InputError, match=message) as caught:
         list(read_form(tmp_path / "f", "candidates").rows)
-    assert str(caught.value).startswith(str(tmp_path / "f")) and "\n" not in str(
-        caught.value
-    )
+    text = str(caught.value)
+    assert text.startswith(str(tmp_path / "f")) and "\n" not in text
 
 
-def test_a_file_that_fits_two_forms_is_refused_with_both_and_read_as_the_one_that_is_named(
-    tmp_path,
-):
+def test_a_file_that_fits_two_forms_is_refused_unless_one_is_named(tmp_path):
     both = {
         "id": 1,
         "messages": [{"role": "assistant", "content": "a dog"}],
@@ -821,29 +593,6 @@ def test_a_file_that_fits_two_forms_is_refused_with_both_and_read_as_the_one_tha
         assert captions(read_form(tmp_path / "f", "candidates", form=name)) == {
             "1": text
         }
-
-
-def test_the_language_is_named_after_the_path(tmp_path):
-    (tmp_path / "a.jsonl").write_text(
-        lines(
-            *(
-                {"image/key": k, "en": {"caption": ["a"]}, "de": {"caption": [k]}}
-                for k in "xy"
-            )
-        )
-    )
-    (tmp_path / "b.json").write_text(
-        json.dumps({"en": {"x": "a", "y": "b"}, "de": {"x": "x", "y": "y"}})
-    )
-    assert captions(
-        read_form(existing_captions(f"{tmp_path}/a.jsonl#de"), "references"),
-        "references",
-    ) == {"x": "x", "y": "y"}
-    assert captions(
-        read_form(existing_captions(f"{tmp_path}/b.json#de"), "references")
-    ) == {"x": "x", "y": "y"}
-    with pytest.raises(InputError, match="no language 'da'; found 'en', 'de'"):
-        read_form(existing_captions(f"{tmp_path}/b.json#da"), "references")
 
 
 def test_files_that_only_look_like_a_specific_form(tmp_path):
@@ -868,11 +617,13 @@ def test_files_that_only_look_like_a_specific_form(tmp_path):
         "txt": "vid_1_5 a dog\na cat",
         "list": [["1", "a dog"], ["2", "a cat"]],
     }
+
     for name, content in looks.items():
         (tmp_path / "f").write_text(
             content if isinstance(content, str) else json.dumps(content)
         )
         assert read_form(tmp_path / "f", "candidates").name == name
+
     for text in ("1\na dog\n00:00 --> x\n", "10\n20\n", "WEBVTTX\n"):
         (tmp_path / "f").write_text(text)
         assert read_form(tmp_path / "f", "candidates").name == "txt"
@@ -887,37 +638,14 @@ def test_captions_that_look_like_paths_and_numbers_are_texts(tmp_path):
     }
 
 
-def test_times_of_cues_are_kept_in_seconds(tmp_path):
-    (tmp_path / "f").write_text(
-        "1\n01:00:01,250 --> 01:00:02,5\na dog\n\n2\n01:00:03,000 --> 01:00:04,000\n"
-        "<i></i>\n\n3\n01:01:00,000 --> 01:01:01,000\na cat"
-    )
-    form = read_form(tmp_path / "f", "references")
-    assert [dict(row.fields) for row in form.rows] == [
-        {"id": "1", "caption": "a dog", "start": 3601.25, "end": 3602.5},
-        {"id": "3", "caption": "a cat", "start": 3660.0, "end": 3661.0},
-    ]
-    assert form.left_out == {"cues without text": 1}
-
-
 def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
-    (tmp_path / "f").write_text(
-        lines(
-            *(
-                {"prompt": "?", "predict": text, "label": "x", "key": k}
-                for k, text in BOTH.items()
-            )
-        )
-    )
+    answer = {"prompt": "?", "label": "x"}
+    records = [{**answer, "predict": text, "key": k} for k, text in BOTH.items()]
+    (tmp_path / "f").write_text(lines(*records))
     assert not read_form(tmp_path / "f", "candidates", ["predict"]).numbered
-    (tmp_path / "f").write_text(
-        lines(
-            *(
-                {"prompt": "?", "predict": text, "label": "x", "n": k}
-                for k, text in BOTH.items()
-            )
-        )
-    )
+
+    records = [{**answer, "predict": text, "n": k} for k, text in BOTH.items()]
+    (tmp_path / "f").write_text(lines(*records))
     assert read_form(tmp_path / "f", "candidates", ["predict"]).numbered
     form = read_form(tmp_path / "f", "candidates", ["n", "predict"])
     assert (form.numbered, form.ids) == (False, ("n",))
@@ -925,6 +653,5 @@ def test_a_caption_column_that_the_user_names_is_no_column_of_ids(tmp_path):
 
 def test_every_form_has_a_name_of_its_own_and_the_generic_ones_are_last():
     assert len({form.name for form in FORM_TABLE}) == len(FORM_TABLE)
-    assert [form.generic for form in FORM_TABLE] == sorted(
-        form.generic for form in FORM_TABLE
-    )
+    generic = [form.generic for form in FORM_TABLE]
+    assert generic == sorted(generic)

@@ -157,6 +157,7 @@ def test_a_form_by_name(form):
         {"caption": "id,caption"},
         {"caption": "1,a"},
     ]
+
     assert {
         "mapping",
         "list",
@@ -168,6 +169,7 @@ def test_a_form_by_name(form):
         "lm-eval",
         "inspect",
     } < set(FORMS)
+
     with pytest.raises(InputError, match="unknown format 'text'; did you mean 'txt'"):
         form("a", kind="text")
     with pytest.raises(InputError, match="found a list; expected an object of ids"):

@@ -162,6 +162,7 @@ def test_a_media_name_does_not_lead_out_of_its_folder(tmp_path):
     (folder / "a.png").write_bytes(PNG)
     (folder / "inside.png").symlink_to("a.png")
     (tmp_path / "alias").symlink_to(folder)
+
     for name in ("../secret.png", "link.png"):
         for function in (open_media, media_file):
             with pytest.raises(
@@ -169,6 +170,7 @@ def test_a_media_name_does_not_lead_out_of_its_folder(tmp_path):
                 match=f"leads out of the folder {folder}, to {tmp_path}/secret.png",
             ):
                 function(name, folder)
+
     for name, place in (
         ("a.png", folder),
         ("inside.png", folder),
@@ -183,6 +185,7 @@ def test_a_folder_that_the_name_begins_with_is_not_joined_twice(tmp_path, monkey
     (folder / "val").mkdir(parents=True)
     for name in ("a.png", "val/b.png"):
         (folder / name).write_bytes(PNG)
+
     monkeypatch.chdir(tmp_path)
     for name in (
         "a.png",
@@ -193,9 +196,11 @@ def test_a_folder_that_the_name_begins_with_is_not_joined_twice(tmp_path, monkey
     ):
         assert content(name, folder) == PNG, "a whole path of the folder"
         assert content(name, Path("data/images")) == PNG
+
     assert media_file("images/c.png", folder) == folder / "images" / "c.png", (
         "a file that is nowhere is looked for as it is named"
     )
+
     (folder / "images").mkdir()
     (folder / "images" / "a.png").write_bytes(PNG + b"other")
     assert content("images/a.png", folder) == PNG + b"other", (
@@ -220,9 +225,11 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
     ):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(PNG) if name != "data/link.png" else path.symlink_to(
-            "../home/secret.png"
-        )
+        if name == "data/link.png":
+            path.symlink_to("../home/secret.png")
+        else:
+            path.write_bytes(PNG)
+
     data = str(tmp_path / "data")
     captions = f"{data}/captions.json"
     other = str(tmp_path / "home")
@@ -242,6 +249,7 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
         *hub,
     ):
         check(media, captions, None, 3, ["x"])
+
     links = [f"{data}/link.png", "data/link.png"]
     for media in (
         "/etc/passwd",
@@ -261,6 +269,7 @@ def test_media_lie_in_the_folders_that_the_spec_names(tmp_path, monkeypatch):
             r"set; where it belongs",
         ):
             check(media, captions)
+
     # media_root, or images of a model
     check("home/1.png", captions, str(tmp_path / "home"))
     check(f"{data}/link.png", captions, str(tmp_path / "home"))

@@ -60,6 +60,7 @@ def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeyp
     for name in ("PLACE", "MYSECRET", "SERVICE_API_KEY"):
         monkeypatch.setenv(name, VALUE)
     (project / "spec.yaml").write_text(SPEC % text)
+
     for arguments in (
         ["run", "spec.yaml", "--output", "out"],
         ["report", "out"],
@@ -74,6 +75,7 @@ def test_a_secret_is_in_no_file_of_a_run_and_in_no_output(project, text, monkeyp
         )
         assert done.returncode == 0, done.stderr
         assert VALUE not in done.stdout + done.stderr
+
     log = text.replace(text[text.index("$") :], VALUE)
     assert (project / log).is_file(), "the component has the value"
     (project / log).unlink()

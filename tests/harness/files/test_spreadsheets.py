@@ -1,5 +1,5 @@
-"""Spreadsheets as tables: values as text, sheets by name,
-and workbooks that a small file blows up.
+"""Spreadsheets as tables: values as text, sheets by name, and workbooks that a small
+file blows up.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ def test_a_sheet_of_several_is_named_after_the_path(tmp_path):
         "the second": [["id", "caption"], [1, "b"]],
         "empty": [],
     }
+
     for path in (
         write_xlsx(tmp_path / "a.xlsx", sheets),
         write_ods(
@@ -72,98 +73,11 @@ def test_a_sheet_of_several_is_named_after_the_path(tmp_path):
         assert rows(f"{path}#the second") == [{"id": "1", "caption": "b"}]
         assert message(f"{path}#secnd").startswith(f"{path}: no sheet 'secnd'")
         assert "the sheet is empty" in message(f"{path}#empty")
+
     one = write_xlsx(
         tmp_path / "b.xlsx", {"empty": [], "full": [["id", "caption"], [1, "a"]]}
     )
     assert rows(one) == [{"id": "1", "caption": "a"}]
-
-
-def test_formulas_give_their_stored_values_and_are_refused_without_one(tmp_path):
-    stored = [["id", "caption"], [1, "<f>A1</f><v>7</v>"]]
-    assert rows(write_xlsx(tmp_path / "a", {"S": stored})) == [
-        {"id": "1", "caption": "7"}
-    ]
-    for content in ("<f>A1</f>", "<f>A1</f><v></v>", '<f t="shared" si="0"/><v/>'):
-        path = write_xlsx(tmp_path / "a", {"S": [["id", "caption"], [1, content]]})
-        assert (
-            f"{path}: sheet 'S': cell B2 has a formula without a stored value; "
-            "open the file" in message(path)
-        )
-    path = write_ods(
-        tmp_path / "o",
-        {"S": [["id", "caption"]]},
-        '<table:table-row><table:table-cell table:formula="of:=A1"/></table:table-row>',
-    )
-    assert "cell A2 has a formula without a stored value" in message(path)
-
-
-def test_a_stored_empty_text_of_a_formula_is_a_value(tmp_path):
-    path = write_xlsx(
-        tmp_path / "a",
-        {"S": [["id", "caption"], [1, "a"]]},
-        '<row r="3"><c r="A3" t="str"><f>B9</f><v></v></c><c r="B3"><v>1</v></c></row>',
-    )
-    assert rows(path)[-1] == {"id": "", "caption": "1"}
-
-
-@pytest.mark.parametrize("cell", ["B1048576", "ZZ40000", "XFD1048576"])
-def test_cells_far_from_all_others_are_refused(tmp_path, cell):
-    row = cell.lstrip("ABCDEFXYZ")
-    path = write_xlsx(
-        tmp_path / "a.xlsx",
-        {"S": [["id", "caption"], [1, "a"]]},
-        f'<row r="{row}"><c r="{cell}"><v>1</v></c></row>',
-    )
-    assert (
-        "found 16,384 columns" in message(path)
-        if cell.startswith("X")
-        else f"they reach to {cell} (" in message(path)
-    )
-
-
-def test_repeated_cells_of_open_document_are_refused(tmp_path):
-    repeated = (
-        "<table:table-row "
-        'table:number-rows-repeated="1048570"><table:table-cell><text:p>x</text:p></table:table-cell>'
-    )
-    path = write_ods(
-        tmp_path / "a.ods",
-        {"S": [["id", "caption"], ["1", "a"]]},
-        f"{repeated}</table:table-row>",
-    )
-    assert "they reach to B1048572 (" in message(path)
-    empty = (
-        '<table:table-row table:number-rows-repeated="1048570"><table:table-cell '
-        'table:number-columns-repeated="1024"/></table:table-row>'
-    )
-    path = write_ods(tmp_path / "b.ods", {"S": [["id", "caption"], ["1", "a"]]}, empty)
-    assert rows(path) == [{"id": "1", "caption": "a"}]
-
-
-def test_archives_that_expand_too_much_are_refused(tmp_path):
-    path = write_xlsx(
-        tmp_path / "a.xlsx", {"S": [["id", "caption"], [1, "a" * (20 << 20)]]}
-    )
-    assert "bytes of the spreadsheet expand to 20," in message(
-        path
-    ) and "save it as CSV (UTF-8)" in message(path)
-
-
-def test_entities_that_grow_are_refused(tmp_path):
-    path = write_xlsx(tmp_path / "a.xlsx", {"S": [["id", "caption"]]})
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    members["xl/worksheets/sheet1.xml"] = (
-        b'<!DOCTYPE w [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
-        + members["xl/worksheets/sheet1.xml"]
-    )
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    assert (
-        message(path)
-        == f"{path}: not a complete spreadsheet (XML with a document type)"
-    )
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,13 @@ import pytest
 
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.files import records, streams
+from harness.files import streams
+from harness.files.delimited_tables import delimited_rows, is_table_file
 from harness.files.forms import text_form
+from harness.files.records import json_lines, records
 from harness.files.streams import check_expansion, lines_of, readable, spool_pipe
+from harness.files.strict_json import load_json
+from harness.files.user_files import existing, open_binary
 
 RECORD = b'{"id": "a", "references": ["a dog"], "candidates": ["a cat"]}\n'
 
@@ -38,10 +42,10 @@ def bomb(tmp_path):
 @pytest.mark.parametrize(
     "read",
     [
-        lambda path: list(records.json_lines(path)),
-        lambda path: records.load_json(path),
+        lambda path: list(json_lines(path)),
+        lambda path: load_json(path),
         lambda path: list(text_form(path)[1]),
-        lambda path: list(records.delimited_rows(path)),
+        lambda path: list(delimited_rows(path)),
     ],
 )
 def test_a_gzip_file_that_expands_without_bound_is_refused_in_one_line(bomb, read):
@@ -69,18 +73,18 @@ def test_a_zst_file_that_expands_without_bound_is_refused_in_one_line(tmp_path):
         match=r"bomb.zst: the zst file expands to more than 200 times its size; "
         r"if that is right, unzstd it",
     ):
-        list(records.json_lines(path))
+        list(json_lines(path))
 
 
 def test_zst_files_are_found_by_their_content(tmp_path):
     path = tmp_path / "a.jsonl"
     lines = RECORD + RECORD.replace(b'"a"', b'"b"')
     path.write_bytes(zstandard(lines[:30]) + zstandard(lines[30:]))
-    assert [row.fields["id"] for row in records.json_lines(path)] == ["a", "b"]
+    assert [row.fields["id"] for row in json_lines(path)] == ["a", "b"]
     table = tmp_path / "a.tsv.zst"
     table.write_bytes(zstandard(b"id\tcaption\n1\ta dog\n"))
-    assert records.is_table_file(table) and [
-        row.fields["caption"] for row in records.delimited_rows(table)
+    assert is_table_file(table) and [
+        row.fields["caption"] for row in delimited_rows(table)
     ] == ["a dog"]
 
 
@@ -97,7 +101,7 @@ def test_a_zst_file_that_was_cut_off(tmp_path):
     with pytest.raises(
         InputError, match=r"a.jsonl: the zst file is broken or cut off: "
     ):
-        list(records.json_lines(path))
+        list(json_lines(path))
 
 
 def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):
@@ -108,14 +112,14 @@ def test_the_bound_is_on_what_was_read_and_not_on_the_file(tmp_path):
     ).encode()
     path.write_bytes(gzip.compress(texts, 1))
     assert len(texts) > streams.UNCHECKED_BYTES
-    with records.open_binary(path) as file:
+    with open_binary(path) as file:
         assert file.read() == texts
 
 
 def test_a_small_file_may_have_any_ratio(tmp_path):
     path = tmp_path / "blank.gz"
     path.write_bytes(gzip.compress(b"\n" * (1 << 20)))
-    assert list(records.json_lines(path)) == []
+    assert list(json_lines(path)) == []
 
 
 def test_a_long_line_is_refused_with_its_number(tmp_path, monkeypatch):
@@ -147,25 +151,19 @@ def test_arrays_may_be_constant_but_not_huge(tmp_path, monkeypatch):
 )
 def test_a_pipe_is_an_input_file_of_any_form(tmp_path, content, capsys):
     (tmp_path / "refs.jsonl").write_bytes(RECORD)
+
     reading, writing = os.pipe()
     with open(writing, "wb") as file:
         file.write(content)
     try:
+        references = str(tmp_path / "refs.jsonl")
+        candidates = f"/dev/fd/{reading}"
         assert (
-            main(
-                [
-                    "score",
-                    f"/dev/fd/{reading}",
-                    "--references",
-                    str(tmp_path / "refs.jsonl"),
-                    "-m",
-                    "bleu1",
-                ]
-            )
-            == 0
+            main(["score", candidates, "--references", references, "-m", "bleu1"]) == 0
         )
     finally:
         os.close(reading)
+
     assert f"│ {reading} " in capsys.readouterr().out
 
 
@@ -173,12 +171,10 @@ def test_several_components_read_one_pipe_without_a_name():
     reading, writing = os.pipe()
     with open(writing, "wb") as file:
         file.write(RECORD)
-    first, second = (records.existing(f"/dev/fd/{reading}") for _ in range(2))
+    first, second = (existing(f"/dev/fd/{reading}") for _ in range(2))
     assert first.read_bytes() == second.read_bytes() == RECORD
     assert str(first) == f"/dev/fd/{reading}"
-    assert [record.where for record in records.records(second)] == [
-        f"/dev/fd/{reading}:1"
-    ]
+    assert [record.where for record in records(second)] == [f"/dev/fd/{reading}:1"]
     os.close(reading)
 
 
@@ -195,7 +191,7 @@ def test_a_named_pipe_is_read_again_with_other_content(tmp_path):
 
 def test_a_device_is_no_input_file():
     with pytest.raises(InputError, match="/dev/zero: no such file"):
-        records.existing("/dev/zero")
+        existing("/dev/zero")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.files.records import existing
+from harness.files.user_files import existing
 from harness.files.user_path import cache_folder, nearest_beside, user_path
 
 

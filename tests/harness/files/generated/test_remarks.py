@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.contracts import CaptionSet
-from harness.files.generated.remarks import caption_marks, output_remarks, shorten
+from harness.files.generated.caption_marks import caption_marks
+from harness.files.generated.remarks import output_remarks, shorten
 
 
 def sets_of(
@@ -52,12 +53,6 @@ def test_a_mark_in_a_caption_is_counted_and_shown(
     assert caption_marks(text) == [(kind, signs)]
 
 
-def test_marks_within_thinking_are_not_of_the_caption():
-    assert caption_marks(
-        "<think>**hm** <|im_end|> I'm sorry, I can't see it.</think>a dog"
-    ) == [("think", ["<think>", "</think>"])]
-
-
 def test_captions_without_marks_have_no_remark():
     assert (
         output_remarks(
@@ -96,7 +91,6 @@ def test_empty_captions_and_cut_off_ones_are_counted():
     )
 
 
-# --------------------------------------------------------------------------- whole files
 @pytest.mark.parametrize(
     ("candidates", "references", "tail"),
     [

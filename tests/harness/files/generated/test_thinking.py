@@ -20,8 +20,8 @@ from harness.files.generated.thinking import find_thinking, strip_thinking
         "<think>hm</think><answer> a dog runs </answer>",
         "hm, a dog I see.\n</think>\na dog runs",
         "<think>a<think>b</think>c</think>a dog runs",
-        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>a "
-        "dog runs<|return|>",
+        "<|channel|>analysis<|message|>hm<|end|>"
+        "<|start|>assistant<|channel|>final<|message|>a dog runs<|return|>",
         "analysisThe user wants a caption.assistantfinala dog runs",
     ],
 )

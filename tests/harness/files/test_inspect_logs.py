@@ -10,99 +10,14 @@ import pytest
 
 from harness.errors import InputError
 from harness.files.forms import read_form
-from harness.files.neighbours import inspect_rows, is_archive, lm_eval_rows
-from harness.files.records import Record
+from harness.files.inspect_logs import inspect_rows, is_archive
 
 NAN = float("nan")
 
 
-def lm_eval(doc, texts, name="none"):
-    return Record(
-        f"f:{doc}",
-        {
-            "doc_id": doc,
-            "doc": {"q": "?"},
-            "target": "a dog",
-            "resps": [texts],
-            "filtered_resps": texts,
-            "filter": name,
-        },
-    )
-
-
-def test_samples_of_lm_eval():
-    (row,) = lm_eval_rows([lm_eval(7, ["a", "b"])])
-    assert row == Record(
-        "f:7",
-        {"id": "7", "candidates": ["a", "b"], "references": "a dog", "doc.q": "?"},
-    )
-
-
-def test_targets_that_were_written_as_lists_are_lists():
-    targets = ["['a dog', \"it's\"]", "['a', 3]", "['a", "[a dog]"]
-    rows = [
-        Record("f", {**lm_eval(k, ["x"]).fields, "target": target})
-        for k, target in enumerate(targets)
-    ]
-    assert [row.fields["references"] for row in lm_eval_rows(rows)] == [
-        ["a dog", "it's"],
-        *targets[1:],
-    ]
-
-
-def test_filters_are_systems():
-    (row,) = lm_eval_rows([lm_eval(7, ["a"], "strict"), lm_eval(7, ["b"], "flexible")])
-    assert row.fields["candidates"] == {"strict": ["a"], "flexible": ["b"]}
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([lm_eval(1, [[-2.5, False]])], "f:1: a response is a list; expected text"),
-        ([lm_eval(1, [["-2.5", "False"]])], "f:1: a response is a list; expected text"),
-        ([lm_eval(1, [-2.5])], "f:1: a response is the number -2.5; expected text"),
-        (
-            [lm_eval(1, ["a"]), lm_eval(1, ["b"])],
-            "f:1: the document '1' occurs twice with the filter 'none'",
-        ),
-    ],
-)
-def test_samples_that_are_no_texts(rows, message):
-    with pytest.raises(InputError) as caught:
-        list(lm_eval_rows(rows))
-    assert str(caught.value).startswith(message)
-
-
-@pytest.mark.parametrize(
-    ("resps", "filtered", "column"),
-    [
-        ([["a", "b", "c"]], ["a"], ["a", "b", "c"]),
-        ([["a", "b"], ["c", "d"]], ["a", "c"], ["a", "b", "c", "d"]),
-        ([["a"]], ["a"], None),
-        ([["a b"]], ["b"], None),
-        ([[[-2.5, "False"]]], ["b"], None),
-        (None, ["b"], None),
-    ],
-)
-def test_responses_of_lm_eval_that_its_filtered_ones_leave_out(resps, filtered, column):
-    (row,) = lm_eval_rows(
-        [Record("f:1", {"doc_id": 1, "resps": resps, "filtered_resps": filtered})]
-    )
-    assert row.fields.get("resps") == column
-    assert row.fields["candidates"] == filtered
-
-
-def test_every_document_has_its_responses_where_one_has_more():
-    rows = [
-        Record("f", {"doc_id": k, "resps": [texts], "filtered_resps": ["a"]})
-        for k, texts in enumerate((["a"], ["a", "b"]))
-    ]
-    assert [row.fields["resps"] for row in lm_eval_rows(rows)] == [["a"], ["a", "b"]]
-
-
 def test_nan_is_read_in_logs_alone(tmp_path):
-    """Python's json writes the constant for a sample without a score;
-    in captions it is no JSON.
+    """Python's json writes the constant for a sample without a score; in captions it is
+    no JSON.
     """
     logs = {
         "s.jsonl": [
@@ -117,12 +32,12 @@ def test_nan_is_read_in_logs_alone(tmp_path):
         ],
         "c.jsonl": [{"id": k, "caption": "x", "acc": NAN} for k in range(2)],
     }
+
     for name, rows in logs.items():
-        (tmp_path / name).write_text(
-            "\n".join(
-                json.dumps(row, indent=1 if name == "l.json" else None) for row in rows
-            )
-        )
+        indent = 1 if name == "l.json" else None
+        text = "\n".join(json.dumps(row, indent=indent) for row in rows)
+        (tmp_path / name).write_text(text)
+
     for name, form in (
         ("s.jsonl", "lm-eval"),
         ("one.json", "lm-eval"),
@@ -130,9 +45,9 @@ def test_nan_is_read_in_logs_alone(tmp_path):
     ):
         for given in (None, form):
             read = read_form(tmp_path / name, "candidates", form=given)
-            assert read.name == form and next(iter(read.rows)).fields["candidates"] == [
-                "x"
-            ]
+            first = next(iter(read.rows))
+            assert (read.name, first.fields["candidates"]) == (form, ["x"])
+
     with pytest.raises(InputError, match="found NaN; JSON numbers are finite"):
         list(read_form(tmp_path / "c.jsonl", "candidates").rows)
 
@@ -215,13 +130,16 @@ def test_an_archive_with_zstandard(tmp_path):
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, "zstd") as stream:
         stream.write(content)
+
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("samples/b_epoch_1.json", sink.getvalue().to_pybytes())
+
     data = bytearray(path.read_bytes())
     for mark, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
         place = data.index(mark) + offset
         data[place : place + 2] = (93).to_bytes(2, "little")
     path.write_bytes(data)
+
     assert [row.fields["candidates"] for row in read_form(path, "candidates").rows] == [
         ["a dog"]
     ]
