@@ -26,7 +26,8 @@ from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 from harness.run.finished import Run
 from harness.run.score import Scored
-from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleTable

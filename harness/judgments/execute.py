@@ -55,7 +55,7 @@ from harness.run.score import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import ShardGrid
 from harness.run.systems import PlannedSystem
-from harness.rundir.artifacts import ArtifactKey, content_digest
+from harness.rundir.artifact_key import ArtifactKey, content_digest
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord

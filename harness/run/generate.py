@@ -46,7 +46,8 @@ from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
 from harness.rundir.answers import Answers, Row
-from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
 from harness.spec.path_contents import component_with_contents
 from harness.stats.seeds import derive

@@ -36,7 +36,7 @@ from harness.run.progress import bar
 from harness.run.score import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
 from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
-from harness.rundir.artifacts import ArtifactKey
+from harness.rundir.artifact_key import ArtifactKey
 from harness.spec.models import SignificanceSpec
 
 Shard = tuple[int, int]

@@ -20,7 +20,7 @@ from harness.run.provenance import code_of, kernels_build
 from harness.run.reference_subsets import ReferenceSubset
 from harness.run.score import scorable
 from harness.rundir.answers import Row
-from harness.rundir.artifacts import ArtifactKey
+from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
 from harness.spec.path_contents import component_with_contents

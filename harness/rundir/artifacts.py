@@ -12,72 +12,23 @@ import hashlib
 import io
 import json
 import logging
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
+from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.file_names import ARTIFACT_FOLDERS
-from harness.rundir.format import (
-    CHECKSUM,
-    JsonObject,
-    plain,
-    read_object,
-    to_json,
-    write_atomically,
-)
 from harness.rundir.run_folder import RunFolder
-from harness.rundir.unfinished import complete_unfinished
 
 _log = logging.getLogger(__name__)
 
 COMPRESSED_FROM = 1 << 18
 """Size in bytes from which the arrays of a statistics artifact are compressed."""
-
-
-@dataclass(frozen=True)
-class ArtifactKey:
-    """Name of an artifact: a readable label and a hash of all parts that the artifact
-    depends on.
-    """
-
-    label: str
-    digest: str
-
-    @classmethod
-    def of(cls, label: str, *values: object) -> ArtifactKey:
-        """Return the key of an artifact.
-
-        Parameters
-        ----------
-        label : str
-            Readable beginning of the file name; not part of the hash.
-        parts : object
-            JSON-compatible values: data content, model fingerprint, decoding, metric
-            signature, code, version.
-        """
-        return cls(label, content_digest(values))
-
-    @property
-    def stem(self) -> str:
-        """File name without ending."""
-        slug = (
-            re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()[:40] or "piece"
-        )
-        return f"{slug}-{self.digest[:16]}"
-
-
-def content_digest(value: object) -> str:
-    """Return the SHA-256 of a JSON-compatible value, 64 hex digits."""
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 class MemoryArtifacts:
@@ -287,84 +238,3 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class KeptFile:
-    """Results of a run that were computed after it,
-    in a file beside its own that is valid under one key.
-    """
-
-    path: Path | None
-    """None: they are not kept."""
-    key: str
-
-    def read(self) -> Any:
-        """Return the rows; None without a whole file of this key."""
-        folder = RunFolder(self.path.parent) if self.path else None
-        content = (
-            read_object(folder, self.path.name)
-            if self.path and folder and folder.has(self.path.name)
-            else {}
-        )
-        if content is None or (
-            content and content.get("sha256") != content_digest(content.get("rows"))
-        ):
-            _log.warning("%s is damaged; its content is computed again", self.path)
-            return None
-        return content.get("rows") if content.get("key") == self.key else None
-
-    def write(self, schema: int, rows: object) -> None:
-        """Write the file; a directory that is read-only, or that another process
-        writes, keeps none, which is logged.
-        """
-        if self.path is None:
-            return
-        try:
-            complete_unfinished(self.path.parent)
-            write_atomically(
-                self.path,
-                to_json(
-                    {
-                        "schema": schema,
-                        "key": self.key,
-                        "sha256": content_digest(rows),
-                        "rows": rows,
-                    }
-                ),
-            )
-        except (OSError, HarnessError) as error:
-            _log.info("%s is not kept: %s", self.path.name, error)
-
-
-@dataclass(frozen=True)
-class ShardFile:
-    """One file of shards in a run directory."""
-
-    folder: RunFolder
-    name: str
-
-    def read(self) -> JsonObject | None:
-        """Return the content, whose ``size`` is a number of examples;
-        None without a whole file.
-        """
-        content = read_object(self.folder, self.name) or {}
-        checksum = content.pop(CHECKSUM, None)
-        size = content.get("size")
-        return (
-            content
-            if checksum == content_digest(content)
-            and isinstance(size, int)
-            and size > 0
-            else None
-        )
-
-    def write(self, size: int, **values: object) -> None:
-        """Write the number of examples per shard and other values; a file that has them
-        stays as it is, and a complete part complete.
-        """
-        content: JsonObject = {"size": size, **values}
-        if not content.items() <= (self.read() or {}).items():
-            self.folder.write(
-                self.name, to_json({**content, CHECKSUM: content_digest(content)})
-            )

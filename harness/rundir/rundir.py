@@ -26,7 +26,8 @@ from harness.errors import HarnessError, InputError
 from harness.files.outputs import OUTPUTS, is_unchanged_output
 from harness.files.streams import DAMAGED
 from harness.files.whole_folder import remove_left_overs
-from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
+from harness.rundir.artifact_key import content_digest
+from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.file_names import (
     ARTIFACT_FOLDERS,
     COMMIT,
@@ -56,6 +57,7 @@ from harness.rundir.provenance import Provenance, Results, check_manifest, check
 from harness.rundir.records import ResultRecord
 from harness.rundir.run_folder import DamagedCommit, FileStamp, RunFolder, StampedFile
 from harness.rundir.samples import SampleTable
+from harness.rundir.shard_file import ShardFile
 from harness.rundir.stored_paths import resolve_paths, store_paths
 
 _log = logging.getLogger(__name__)

@@ -14,7 +14,8 @@ import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.files.outputs import write_output
-from harness.rundir.artifacts import ArtifactKey, KeptFile
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.kept_file import KeptFile
 from harness.rundir.lock import RunLock
 from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
