@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
-from harness.run.file_pair import FileOptions
+from harness.run.file_options import FileOptions
 from harness.run.metric_plan import (
     AnyMetricPlan,
     MetricPlan,
@@ -214,7 +214,7 @@ def score_files(
         Columns of the references' records whose values are slices, with results of
         their own (``slices`` of the run).
     """
-    from harness.run.file_pair import score_spec
+    from harness.run.file_spec import score_spec
 
     files = [candidates] if isinstance(candidates, str) else list(candidates)
     names = default_metrics()[0] if metrics is None else metrics

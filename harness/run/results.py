@@ -12,12 +12,13 @@ from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.intervals import metric_fields, number_fields, token_intervals
 from harness.run.metric_plan import MetricPlan, ModelPlan, Plan, TokenMetricPlan
 from harness.run.progress import bar
+from harness.run.record_fields import metric_fields, number_fields
 from harness.run.score import Scored, is_tested
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
+from harness.run.token_intervals import token_intervals
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable, cluster_of

@@ -18,7 +18,7 @@ from harness.errors import HarnessError, InputError
 from harness.files.captions import by_text_id
 from harness.registry import current, split_spec
 from harness.registry.permissions import typed_by_user
-from harness.run.file_pair import reference_reader
+from harness.run.file_components import reference_reader
 from harness.run.metric_plan import MetricPlan, metric_plans
 from harness.run.reward_object import Baseline, Decode, Reward, Term
 from harness.spec.metric_text import parse_metric

@@ -18,10 +18,11 @@ from harness.files.rows import group_by_id, match_rows, rows_of, texts_of_rows
 from harness.files.table_types import order_of_labels
 from harness.run import score as scoring
 from harness.run import warmup
-from harness.run.file_pair import KEYWORD_SPELLING, FileOptions, respell
-from harness.run.intervals import number_fields
+from harness.run.advice_spelling import KEYWORD_SPELLING, respell
+from harness.run.file_options import FileOptions
 from harness.run.metric_plan import MetricPlan
 from harness.run.output_notes import clean_sets
+from harness.run.record_fields import number_fields
 from harness.rundir.records import ResultRecord
 from harness.stats.name_order import order_of_names
 

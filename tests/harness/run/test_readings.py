@@ -11,7 +11,7 @@ import pytest
 import harness
 from harness.api import score_files
 from harness.errors import HarnessError, InputError
-from harness.run.file_pair import FileOptions
+from harness.run.file_options import FileOptions
 
 TEXTS = [
     "a man rides a horse",

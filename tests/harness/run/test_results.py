@@ -8,14 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.contracts import Example, MeanMetric, MetricSpec
+from harness.contracts import Example, Interval, MeanMetric, MetricSpec
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.intervals import NO_INTERVAL, Interval, estimate
+from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan, ModelPlan, TokenMetricPlan
 from harness.run.results import collect_results, token_score_records
 from harness.run.score import Scored
 from harness.run.systems import PlannedSystem
+from harness.run.token_intervals import NO_INTERVAL
 from harness.rundir.provenance import Provenance
 from harness.spec.models import Spec
 
