@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of 
     from harness.judgments.task_kinds import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
-    from harness.rundir.rundir import Mode
+    from harness.rundir.directory_check import Mode
     from harness.spec.loading import SpecSource
 
 __all__ = [

@@ -56,10 +56,11 @@ from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import ShardGrid
 from harness.run.systems import PlannedSystem
 from harness.rundir.artifact_key import ArtifactKey, content_digest
+from harness.rundir.directory_check import Mode
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.rundir import RunDir
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
 from harness.rundir.stored_paths import with_stored_contents

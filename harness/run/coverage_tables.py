@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from harness.contracts import Interval, Metric
 from harness.errors import HarnessError
-
-if TYPE_CHECKING:
-    pass
 
 
 FILE = "calibration.json"

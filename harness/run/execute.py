@@ -61,9 +61,10 @@ from harness.run.stopping import (
     read_conditions,
 )
 from harness.run.systems import PlannedSystem
+from harness.rundir.directory_check import Mode
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
-from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.rundir import RunDir
 from harness.rundir.samples import SampleTable
 from harness.rundir.stored_paths import PATHS, resolve_paths
 from harness.stats.seeds import derive

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -29,9 +29,6 @@ from harness.run.coverage_tables import checked_interval
 from harness.stats import bootstrap, jackknife, ties
 from harness.stats.bootstrap import expand_weights, leave_clusters_out, number_clusters
 from harness.stats.quantiles import wilson_interval
-
-if TYPE_CHECKING:
-    pass
 
 
 NO_EXAMPLES = "an interval needs at least two examples"

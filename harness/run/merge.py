@@ -20,11 +20,12 @@ from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
+from harness.rundir.directory_check import Mode
 from harness.rundir.file_names import MANIFEST, SHARDS
 from harness.rundir.format import JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
 from harness.rundir.run_folder import RunFolder
-from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import resolve_paths
 from harness.spec.loading import LoadedSpec, load_written_spec
 

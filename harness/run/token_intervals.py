@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from harness.contracts import HasTokenIntervals, Interval, TokenScoreMetric, TokenScores
-
-if TYPE_CHECKING:
-    pass
 from harness.run.intervals import NO_EXAMPLES, within_bounds
 
 NO_INTERVAL = "the metric gives no intervals"

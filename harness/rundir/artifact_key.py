@@ -16,9 +16,7 @@ from harness.rundir.format import (
 
 @dataclass(frozen=True)
 class ArtifactKey:
-    """Name of an artifact: a readable label and a hash of all parts that the artifact
-    depends on.
-    """
+    """Name of an artifact: a readable label, and a hash of all that it depends on."""
 
     label: str
     digest: str
@@ -31,7 +29,7 @@ class ArtifactKey:
         ----------
         label : str
             Readable beginning of the file name; not part of the hash.
-        parts : object
+        values : object
             JSON-compatible values: data content, model fingerprint, decoding, metric
             signature, code, version.
         """
@@ -40,9 +38,8 @@ class ArtifactKey:
     @property
     def stem(self) -> str:
         """File name without ending."""
-        slug = (
-            re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()[:40] or "piece"
-        )
+        words = re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()
+        slug = words[:40] or "piece"
         return f"{slug}-{self.digest[:16]}"
 
 

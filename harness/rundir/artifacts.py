@@ -93,7 +93,6 @@ class ArtifactStore:
         self._files = RunFolder(folder)
         self._inside = inside
 
-    # ------------------------------------------------------------------ captions
     def answers(self, key: ArtifactKey) -> Answers:
         """Return the answers of a model for a block of examples."""
         return self._answer_file(f"{key.stem}.jsonl")
@@ -108,7 +107,6 @@ class ArtifactStore:
         if not self._files.names(f"{self._inside}candidates"):
             self._files.remove(f"{self._inside}candidates")
 
-    # ------------------------------------------------------------------ statistics
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
         """Return the arrays of the statistics artifact called ``stem`` (any shape, by
         name); None when it is missing or damaged.
@@ -126,25 +124,28 @@ class ArtifactStore:
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:
             return self._warn_of_damage(name)
+
+        # A file that can be read may still hold other numbers than were written.
         return arrays if checksum == _checksum(arrays) else self._warn_of_damage(name)
 
     def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a statistics artifact: arrays of any shape, by name;
         large ones are compressed.
         """
-        buffer = io.BytesIO()
         size = sum(array.nbytes for array in arrays.values())
         save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
-        save(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
+        checksum = np.asarray(_checksum(arrays))
+
+        buffer = io.BytesIO()
+        save(buffer, allow_pickle=False, **arrays, sha256=checksum)
         self._files.write(self._name(key.stem, "npz"), buffer.getvalue())
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
         """Write the names of the artifacts that together are the statistics called
         ``stem``, in the order of the examples.
         """
-        self._files.write(
-            self._name(stem, "json"), json.dumps({"shards": list(shards)}).encode()
-        )
+        content = json.dumps({"shards": list(shards)})
+        self._files.write(self._name(stem, "json"), content.encode())
 
     def shards_of(self, stem: str) -> list[str]:
         """Return the names of the artifacts of a result's statistics: itself, or its
@@ -158,19 +159,18 @@ class ArtifactStore:
         """
         if self._files.has(self._name(stem, "npz")):
             return [stem]
+        if stem in above:
+            return []
+
+        names: list[str] = []
         try:
-            content: Any = (
-                {}
-                if stem in above
-                else parse_json(self._files.read(self._name(stem, "json")))
-            )
-            return [
-                name
-                for shard in content["shards"]
-                for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]
-            ]
+            content: Any = parse_json(self._files.read(self._name(stem, "json")))
+            for shard in content["shards"]:
+                # A shard without a file stays in the list, so that it counts as lost.
+                names += self._shards_of(str(shard), above | {stem}) or [str(shard)]
         except (OSError, ValueError, KeyError, TypeError):
             return []
+        return names
 
     def is_whole(self, stem: str) -> bool:
         """Return True when all files of a result's statistics are there and
@@ -183,21 +183,18 @@ class ArtifactStore:
         """Bring the artifacts of the parts of this run into its store;
         answers of one block are joined.
         """
-        for name in sorted(
-            {name for store in stores for name in store._names("candidates")}
-        ):
-            sources = [
-                store._answer_file(name)
-                for store in stores
-                if name in store._names("candidates")
-            ]
-            join_answers(sources, self._answer_file(name))
+        sources: dict[str, list[AnswerFile]] = {}
+        for store in stores:
+            for name in store._names("candidates"):
+                sources.setdefault(name, []).append(store._answer_file(name))
+        for name in sorted(sources):
+            join_answers(sources[name], self._answer_file(name))
+
+        # A name stands for one content: statistics that are here already stay.
         for store in stores:
             for name in sorted(store._names("scores") - self._names("scores")):
-                self._files.write(
-                    f"{self._inside}scores/{name}",
-                    store._files.read(f"{store._inside}scores/{name}"),
-                )
+                content = store._files.read(f"{store._inside}scores/{name}")
+                self._files.write(f"{self._inside}scores/{name}", content)
 
     def _names(self, folder: str) -> set[str]:
         """Return the names of the artifacts in a folder,
@@ -209,7 +206,6 @@ class ArtifactStore:
             if not name.startswith(".")
         }
 
-    # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
         """Return True when the run has no artifact yet."""
         return not any(

@@ -1,4 +1,4 @@
-"""Results of a finished run that are computed after it, kept in a file beside its own."""
+"""Results that are computed from a finished run, kept in a file beside its own."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ class KeptFile:
 
     def read(self) -> Any:
         """Return the rows; None without a whole file of this key."""
-        folder = RunFolder(self.path.parent) if self.path else None
-        content = (
-            read_object(folder, self.path.name)
-            if self.path and folder and folder.has(self.path.name)
-            else {}
-        )
+        if self.path is None or not RunFolder(self.path.parent).has(self.path.name):
+            return None
+
+        content = read_object(RunFolder(self.path.parent), self.path.name)
         if content is None or (
             content and content.get("sha256") != content_digest(content.get("rows"))
         ):
@@ -51,18 +49,15 @@ class KeptFile:
         """
         if self.path is None:
             return
+        content = {
+            "schema": schema,
+            "key": self.key,
+            "sha256": content_digest(rows),
+            "rows": rows,
+        }
         try:
+            # A commit that is carried out later would remove the file.
             complete_unfinished(self.path.parent)
-            write_atomically(
-                self.path,
-                to_json(
-                    {
-                        "schema": schema,
-                        "key": self.key,
-                        "sha256": content_digest(rows),
-                        "rows": rows,
-                    }
-                ),
-            )
+            write_atomically(self.path, to_json(content))
         except (OSError, HarnessError) as error:
             _log.info("%s is not kept: %s", self.path.name, error)

@@ -27,14 +27,10 @@ class ShardFile:
         """
         content = read_object(self.folder, self.name) or {}
         checksum = content.pop(CHECKSUM, None)
+        if checksum != content_digest(content):
+            return None
         size = content.get("size")
-        return (
-            content
-            if checksum == content_digest(content)
-            and isinstance(size, int)
-            and size > 0
-            else None
-        )
+        return content if isinstance(size, int) and size > 0 else None
 
     def write(self, size: int, **values: object) -> None:
         """Write the number of examples per shard and other values; a file that has them
