@@ -25,10 +25,9 @@ from harness.run.text_scores import (
     BoundMetric,
     MetricResult,
     Scores,
-    caption_sets,
     score_captions,
-    sets_of,
 )
+from harness.run.text_sets import caption_sets, sets_of
 from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second

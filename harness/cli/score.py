@@ -220,8 +220,8 @@ def add_arguments(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
     from harness.run.file_labels import system_labels
+    from harness.run.live_results import live_results
     from harness.run.metric_plan import default_metrics
-    from harness.run.progress import live_results
 
     form = args.format
     files = _files(args)

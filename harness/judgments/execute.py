@@ -51,7 +51,7 @@ from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan, unique
 from harness.run.resources import check_sets
-from harness.run.score import Scored
+from harness.run.scored import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import ShardGrid
 from harness.run.systems import PlannedSystem

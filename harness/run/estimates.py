@@ -12,8 +12,8 @@ from threading import Lock
 import numpy as np
 
 from harness.contracts import Example, MeanMetric, Metric, Objects, Statistics
+from harness.run.live_results import current_results, show_result
 from harness.run.metric_plan import MetricPlan
-from harness.run.progress import current_results, show_result
 from harness.run.record_fields import metric_fields
 from harness.rundir.records import ResultRecord
 

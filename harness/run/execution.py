@@ -18,7 +18,7 @@ from harness.registry.hooks import Plugins
 from harness.run.estimates import Watch
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
-from harness.run.progress import show_result
+from harness.run.live_results import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts

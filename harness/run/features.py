@@ -17,10 +17,10 @@ examples follow.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,10 +35,10 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
+from harness.run.feature_checks import check_distances, check_vectors
+from harness.run.task_references import REFERENCES, NoReferences, TaskReferences
 
 T = TypeVar("T")
-REFERENCES = "the references of the task"
-"""Description of what a metric reads that asks for these references itself."""
 
 
 class FeatureCache:
@@ -158,7 +158,7 @@ class FeatureCache:
         if missing:
             missing.sort(key=lambda i: (len(self.texts[i]), i))
             texts = [self.texts[i] for i in missing]
-            new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
+            new = check_vectors(embedding.name, embedding.encode(texts), texts)
             if rows and new.shape[1] != table.shape[1]:
                 raise HarnessError(
                     f"embedding '{embedding.name}' returned vectors of length "
@@ -186,7 +186,7 @@ class FeatureCache:
         out = np.empty((*ids.shape, width), dtype=np.float32)
         for example, row in enumerate(cast(list[list[int]], ids.tolist())):
             texts = [self.texts[i] for i in row]
-            vectors = _checked_vectors(fitted.name, fitted.encode_set(texts), texts)
+            vectors = check_vectors(fitted.name, fitted.encode_set(texts), texts)
             if example == 0:
                 width = vectors.shape[1]
                 out = np.empty((*ids.shape, width), dtype=np.float32)
@@ -335,7 +335,7 @@ class FeatureCache:
                 matrices = np.ascontiguousarray(
                     distance.matrices(full_batch, self), dtype=np.float64
                 )
-            _check_distances(distance.name, matrices, full_batch)
+            check_distances(distance.name, matrices, full_batch)
             return matrices
 
         matrices = self.per_batch(key, batch, build)
@@ -422,71 +422,6 @@ def _forget_texts(value: object) -> None:
             _forget_texts(element)
 
 
-class TaskReferences(Sequence[Sequence[str]]):
-    """References of the task, which note in a feature cache that they are read.
-
-    Parameters
-    ----------
-    references : sequence of sequences of str
-        References of each example.
-    features : FeatureCache
-        The cache.
-    """
-
-    def __init__(
-        self, references: Sequence[Sequence[str]], features: FeatureCache
-    ) -> None:
-        self._references = references
-        self._features = features
-
-    def _read(self) -> Sequence[Sequence[str]]:
-        self._features.corpus_read = self._features.corpus_read or REFERENCES
-        return self._references
-
-    def __len__(self) -> int:
-        return len(self._read())
-
-    def __iter__(self) -> Iterator[Sequence[str]]:
-        return iter(self._read())
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> TaskReferences: ...
-    def __getitem__(self, index: int | slice) -> Sequence[str] | TaskReferences:
-        # the examples of a block are read by whoever reads the block
-        if isinstance(index, slice):
-            return TaskReferences(self._references[index], self._features)
-        return self._read()[index]
-
-
-class NoReferences(Sequence[Sequence[str]]):
-    """References of the task in a worker process,
-    where corpus state is ready and nothing may read them.
-
-    Parameters
-    ----------
-    examples : int
-        Number of examples of the task.
-    """
-
-    def __init__(self, examples: int) -> None:
-        self.examples = examples
-
-    def __len__(self) -> int:
-        raise self._error()
-
-    def __getitem__(self, index: Any) -> Any:
-        raise self._error()
-
-    def _error(self) -> HarnessError:
-        return HarnessError(
-            "a metric reads the references of the whole task while it scores a "
-            "shard, which a worker does not have: "
-            "fit them before (merge), or use --executor local"
-        )
-
-
 def _read_only(value: np.ndarray) -> np.ndarray:
     """Return the array, C-contiguous and write-protected."""
     value = np.ascontiguousarray(value)
@@ -500,44 +435,3 @@ def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
     """
     assert batch.columns is not None
     return full_matrices[:, batch.columns[:, None], batch.columns]
-
-
-def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:
-    array = np.asarray(vectors, dtype=np.float32)
-    if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
-        raise HarnessError(
-            f"embedding '{name}' returned shape {array.shape} for {len(texts)} "
-            f"texts; expected ({len(texts)}, d)"
-        )
-    finite = np.isfinite(array).all(axis=1)
-    if not finite.all():
-        raise HarnessError(
-            f"embedding '{name}' is not finite for the text "
-            f"{texts[int(np.argmin(finite))]!r}"
-        )
-    return array
-
-
-def _check_distances(name: str, matrices: np.ndarray, batch: Batch) -> None:
-    size = batch.n + batch.m
-    if matrices.shape != (len(batch), size, size):
-        raise HarnessError(
-            f"distance '{name}' returned shape {matrices.shape}; "
-            f"expected {(len(batch), size, size)}"
-        )
-    for problem, bad in (
-        ("is not finite", ~np.isfinite(matrices)),
-        ("is negative", matrices < 0),
-        (
-            "of a text to itself is not 0",
-            np.where(np.eye(size, dtype=bool), matrices, 0),
-        ),
-    ):
-        if bad.any():
-            b, i, j = (int(x) for x in np.argwhere(bad)[0])
-            item = batch.sets[b]
-            texts = (*item.candidates, *item.references)
-            raise HarnessError(
-                f"distance '{name}' {problem} ({matrices[b, i, j]!r}) "
-                f"for the pair {texts[i]!r}, {texts[j]!r} of example '{item.id}'"
-            )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import harness
 from harness.contracts import Parameters, Statistics, join_statistics
 from harness.errors import require
-from harness.run.score import read_statistics
+from harness.run.scored import read_statistics
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord

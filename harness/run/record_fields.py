@@ -9,8 +9,9 @@ import numpy as np
 
 from harness.contracts import MetricSpec, Objects, Values
 from harness.files.secrets import redact_values
+from harness.run.combined_p_values import combine_p_values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan
-from harness.run.score import Scored, combine_p_values
+from harness.run.scored import Scored
 from harness.rundir.records import sizes_of_level
 from harness.stats.name_order import restrict_order
 

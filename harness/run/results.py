@@ -15,7 +15,8 @@ from harness.run.execution import Execution
 from harness.run.metric_plan import MetricPlan, ModelPlan, Plan, TokenMetricPlan
 from harness.run.progress import bar
 from harness.run.record_fields import metric_fields, number_fields
-from harness.run.score import Scored, is_tested
+from harness.run.score import is_tested
+from harness.run.scored import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
 from harness.run.token_intervals import token_intervals

@@ -13,29 +13,26 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    CaptionSet,
-    CreditsCandidates,
-    Example,
-    Metric,
-    ScoresCandidates,
-    example_scores,
-)
+from harness.contracts import CaptionSet, Example
 from harness.errors import InputError, UnknownName, counted, did_you_mean
-from harness.files.captions import check_text
 from harness.run.features import FeatureCache
-from harness.run.score import batches, fit_once, scorable
+from harness.run.reward_term import Term
+from harness.run.reward_texts import (
+    Decode,
+    as_groups,
+    decoder,
+    text_of_completion,
+    without_padding,
+)
+from harness.run.score import batches, fit_once
 
 Baseline = Literal["none", "greedy", "leave-one-out"]
-Decode = Callable[[list[int]], str] | Sequence[str] | Mapping[int, str]
-"""Function from token ids to a text, or the word of each token id."""
 END_WORD = "endofsentence"
 """Word that stands for the end-of-sentence token; no score depends on which word it is.
 """
@@ -43,84 +40,6 @@ MAX_TEXTS = 100_000
 """Number of texts after which everything but the corpus state is dropped, so that
 memory does not grow with the number of calls.
 """
-
-
-@dataclass(frozen=True)
-class Term:
-    """One metric of a reward."""
-
-    label: str
-    metric: Metric
-    weight: float
-    """Factor of the value of the metric; negative for a metric of which lower is
-    better.
-    """
-
-    @property
-    def is_of_sets(self) -> bool:
-        """True for a metric of sets, whose captions get credits."""
-        return self.metric.spec.level == "set"
-
-    @property
-    def reads_groups(self) -> bool:
-        """True where :meth:`values` takes sets of several captions."""
-        return self.is_of_sets or isinstance(self.metric, ScoresCandidates)
-
-    def values(self, batch: Batch, features: FeatureCache) -> np.ndarray:
-        """Return the weighted scores or credits of the captions of sets, shape (B,
-        n); 0 where undefined.
-
-        Raises :class:`InputError` for sets, or sets without one of their captions, that
-        are too small for the metric.
-        """
-        smallest = batch.n - self.is_of_sets
-        spec = self.metric.spec
-        if smallest < 1 or not scorable(
-            self.metric, np.asarray(smallest), np.asarray(batch.m)
-        ):
-            sizes = (
-                f"{counted(batch.n, 'caption')}{' without one of them' if self.is_of_sets else ''}, "
-                f"{counted(batch.m, 'reference')}"
-            )
-            fewest = (
-                f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
-            )
-            raise InputError(
-                f"{self.label} has no value for {sizes}; expected at least {fewest}",
-                f"example '{batch.ids[0]}'",
-            )
-        state = fit_once(self.metric, features)
-        if isinstance(self.metric, ScoresCandidates):
-            values = self.metric.candidate_scores(batch, features, state)
-        elif isinstance(self.metric, CreditsCandidates):
-            values = self.metric.credits(batch, features, state)
-        elif self.is_of_sets:
-            values = leave_each_out(self.metric, batch, features, state)
-        else:
-            values = example_scores(
-                self.metric, self.metric.stats(batch, features, state)
-            )[:, None]
-        return np.nan_to_num(values * self.weight)
-
-
-def leave_each_out(
-    metric: Metric, batch: Batch, features: FeatureCache, state: Any
-) -> np.ndarray:
-    """Return S(C) - S(C without i) for each candidate i, shape (B, n),
-    by scoring every set without i again.
-    """
-    values = [example_scores(metric, metric.stats(batch, features, state))]
-    for i in range(batch.n):
-        smaller = [
-            replace(item, candidates=item.candidates[:i] + item.candidates[i + 1 :])
-            for item in batch.sets
-        ]
-        values.append(
-            example_scores(
-                metric, metric.stats(features.batch(smaller), features, state)
-            )
-        )
-    return values[0][:, None] - np.stack(values[1:], axis=1)
 
 
 class Reward:
@@ -156,7 +75,7 @@ class Reward:
             "eos": eos,
             "baseline": baseline,
         }
-        self._decode = _decoder(decode)
+        self._decode = decoder(decode)
         self._words: Mapping[int, str] = (
             cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
         )
@@ -227,7 +146,7 @@ class Reward:
             Unknown ids, another number of captions than of ids, or a metric of sets,
             which scores groups (:meth:`group`).
         """
-        return self.group(ids, _as_groups(captions), greedy=greedy).ravel()
+        return self.group(ids, as_groups(captions), greedy=greedy).ravel()
 
     def group(
         self, ids: Sequence[Any], groups: Any, *, greedy: Any = None
@@ -273,7 +192,7 @@ class Reward:
             # r_i - mean of the others
             scores = (scores - scores.mean(axis=1, keepdims=True)) * (k / (k - 1))
         if greedy is not None:
-            scores = scores - self.scores(ids, _as_groups(greedy))
+            scores = scores - self.scores(ids, as_groups(greedy))
         return (scores + self._values(examples, texts, of_sets=True)).astype(np.float32)
 
     def scores(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
@@ -391,7 +310,7 @@ class Reward:
                     if self._end is not None and is_complete
                     else tokens
                 )
-                text = self._decode(_without_padding(own_tokens, self._words))
+                text = self._decode(without_padding(own_tokens, self._words))
                 texts.append(text + self._end_word if is_complete else text)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             message = (
@@ -443,7 +362,7 @@ class Reward:
                         "for_trl",
                     )
             texts = [
-                _text_of_completion(completion, number)
+                text_of_completion(completion, number)
                 for number, completion in enumerate(completions)
             ]
             groups = np.argsort(names, kind="stable").reshape(-1, group_size)
@@ -456,87 +375,3 @@ class Reward:
 
         score_completions.__name__ = self.__name__
         return score_completions
-
-
-def _decoder(decode: Decode | None) -> Callable[[list[int]], str]:
-    """Return the function from token ids to a text;
-    without words the ids themselves are the words.
-    """
-    if callable(decode):
-        return lambda tokens: check_text(decode(tokens), "decode")
-    words = decode if isinstance(decode, Mapping) else dict(enumerate(decode or ()))
-    word_of: Callable[[int], str] = (
-        int.__repr__ if decode is None else words.__getitem__
-    )
-    return lambda tokens: " ".join(map(word_of, tokens))
-
-
-def _without_padding(tokens: list[int], words: Mapping[int, str]) -> list[int]:
-    """Return token ids without the negative ones at their end that have no word, as
-    -100, the label that transformers ignores.
-
-    Raises ValueError for such an id before a token.
-    """
-    if not tokens or min(tokens) >= 0:
-        return tokens
-    is_padding = [token < 0 and token not in words for token in tokens]
-    if not any(is_padding):
-        return tokens
-    first = is_padding.index(True)
-    if not all(is_padding[first:]):
-        raise ValueError(
-            f"the negative id {tokens[first]} stands before a token; "
-            "negative ids pad the end of a text alone"
-        )
-    return tokens[:first]
-
-
-def _text_of_completion(completion: Any, number: int) -> str:
-    """Return the text of a completion of TRL: of a text itself,
-    or of the last of its messages.
-    """
-    if completion is None or isinstance(completion, str):
-        return completion or ""
-    messages = cast(
-        "Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion
-    )
-    if isinstance(messages, (list, tuple)) and not messages:
-        return ""
-    message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
-    if isinstance(message, Mapping) and "content" in message:
-        fields = cast("Mapping[str, Any]", message)
-        content: Any = "" if fields.get("role") == "tool" else fields["content"]
-        parts = cast(
-            "list[Any]",
-            content if isinstance(content, (list, tuple)) else [content or ""],
-        )
-        texts = [
-            part if isinstance(part, str) else _text_of_part(part) for part in parts
-        ]
-        if all(isinstance(text, str) for text in texts):
-            return "".join(cast("list[str]", texts))
-    raise InputError(
-        f"{completion!r:.80}; expected a text, or a list of messages with 'content' "
-        "(a text, null, or a list of parts)",
-        f"completions: item {number}",
-    )
-
-
-def _text_of_part(part: Any) -> str | None:
-    """Return the text of a part of a message, nothing for a part of another type,
-    None for what is no part.
-    """
-    if not isinstance(part, Mapping):
-        return None
-    fields = cast("Mapping[str, Any]", part)
-    text: Any = fields.get("text") if fields.get("type", "text") == "text" else ""
-    return text if isinstance(text, str) else None
-
-
-def _as_groups(captions: Any) -> Any:
-    """Return captions as groups of one."""
-    return (
-        captions[:, None]
-        if hasattr(captions, "reshape")
-        else [[caption] for caption in captions]
-    )

@@ -20,7 +20,9 @@ from harness.registry import current, split_spec
 from harness.registry.permissions import typed_by_user
 from harness.run.file_components import reference_reader
 from harness.run.metric_plan import MetricPlan, metric_plans
-from harness.run.reward_object import Baseline, Decode, Reward, Term
+from harness.run.reward_object import Baseline, Reward
+from harness.run.reward_term import Term
+from harness.run.reward_texts import Decode
 from harness.spec.metric_text import parse_metric
 
 SCALE_EXAMPLES = 500

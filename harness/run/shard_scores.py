@@ -18,6 +18,7 @@ from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan
+from harness.run.scored import Scored
 from harness.spec.models import SignificanceSpec
 
 
@@ -52,8 +53,8 @@ class ShardScores:
     """Result of a job."""
 
     index: int
-    scored: dict[tuple[int, int], scoring.Scored] = field(
-        default_factory=dict[tuple[int, int], scoring.Scored]
+    scored: dict[tuple[int, int], Scored] = field(
+        default_factory=dict[tuple[int, int], Scored]
     )
     """Statistics by system and metric."""
 
@@ -86,7 +87,7 @@ class ShardScorer:
         if self._last is not None and self._last != job.index:
             self.features.next_shard()
         self._last = job.index
-        scored: dict[tuple[int, int], scoring.Scored] = {}
+        scored: dict[tuple[int, int], Scored] = {}
         for unit, sets in enumerate(job.sets):
             requests = [request for request in job.requests if request.unit == unit]
             full_batches = (
@@ -127,7 +128,7 @@ class ShardScorer:
         batches: Sequence[PositionedBatch],
         examples: int,
         advance: Callable[[int], None],
-    ) -> scoring.Scored:
+    ) -> Scored:
         plan = self.metrics[metric]
         label = self.labels[request.system]
         model = f" on model '{label}'" if label else ""

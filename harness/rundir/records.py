@@ -118,7 +118,7 @@ class ResultRecord:
     details: Parameters | None = None
     p: Mapping[str, CheckedNumber] | None = None
     """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ...
-    (:func:`harness.run.score.combine_p_values`), and ``floor``, the smallest p-value
+    (:func:`harness.run.combined_p_values.combine_p_values`), and ``floor``, the smallest p-value
     that one example can have.
     """
     p_note: str | None = None

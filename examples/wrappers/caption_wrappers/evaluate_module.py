@@ -11,7 +11,7 @@ from typing import Any
 from caption_wrappers.accumulator import MetricName, WrappedMetric, import_library
 from harness import __version__
 from harness.contracts.parameters import Values
-from harness.run.generate import from_values
+from harness.run.token_scores import from_values
 
 _INPUTS = """
 Args:

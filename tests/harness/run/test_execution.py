@@ -15,7 +15,7 @@ from harness.registry.hooks import Plugins, hookimpl
 from harness.run import execution, shard_grid
 from harness.run.execution import Execution, Options, connect_cluster, log_bugs
 from harness.run.executor import ExecutorOptions
-from harness.run.progress import current_results, live_results
+from harness.run.live_results import current_results, live_results
 from harness.run.shard_grid import Part
 from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance

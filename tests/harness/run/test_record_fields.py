@@ -11,7 +11,8 @@ from harness.registry import current
 from harness.run.intervals import NO_EXAMPLES
 from harness.run.metric_plan import MetricPlan, TokenMetricPlan, metric_plans
 from harness.run.record_fields import metric_fields, number_fields
-from harness.run.score import Scored, score_sets
+from harness.run.score import score_sets
+from harness.run.scored import Scored
 from harness.rundir.records import ResultRecord
 from harness.spec.models import SignificanceSpec
 

@@ -14,7 +14,7 @@ from harness.run.execution import Execution
 from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan, ModelPlan, TokenMetricPlan
 from harness.run.results import collect_results, token_score_records
-from harness.run.score import Scored
+from harness.run.scored import Scored
 from harness.run.systems import PlannedSystem
 from harness.run.token_intervals import NO_INTERVAL
 from harness.rundir.provenance import Provenance

@@ -25,7 +25,7 @@ from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run import reward_object
 from harness.run.features import FeatureCache
-from harness.run.reward_object import Term, leave_each_out
+from harness.run.reward_term import Term, leave_each_out
 from harness.run.score import fit_once
 from harness_metrics.kernel import geometry
 from harness_metrics.kernel.metric import energy_kernel
