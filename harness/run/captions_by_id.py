@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
 from harness.contracts import Reading
@@ -34,9 +34,8 @@ def read_answers(
         **accept_faults(["empty"]),
         **options.of_candidates(system, options.column),
     }
-    return cast(
-        HoldsCaptions, current().create("adapters", candidate_adapter(), params)
-    ).captions_by_id()
+    adapter = current().create("adapters", candidate_adapter(), params)
+    return cast(HoldsCaptions, adapter).captions_by_id()
 
 
 def read_described(
@@ -54,28 +53,27 @@ def read_described(
     errors: list[InputError] = []
     try:
         reader = create_reader(files, ["empty"], options)
-        found.append(
-            {example.id: example.references for example in reader if example.references}
-        )
+        examples = [example for example in reader if example.references]
+        found.append({example.id: example.references for example in examples})
         readings += collect_readings([reader])
     except InputError as error:
         errors.append(error)
+
+    # Several files are references alone: each has some of all examples.
     if len(files) == 1:
+        params = {
+            "path": files[0],
+            **accept_faults(["empty"]),
+            **options.of_candidates(),
+        }
         try:
-            adapter = current().create(
-                "adapters",
-                candidate_adapter(),
-                {
-                    "path": files[0],
-                    **accept_faults(["empty"]),
-                    **options.of_candidates(),
-                },
-            )
+            adapter = current().create("adapters", candidate_adapter(), params)
             found.append(cast(HoldsCaptions, adapter).captions_by_id())
             if len(found) == 1 or found[1] != found[0]:
                 readings += collect_readings([adapter])
         except InputError as error:
             errors.append(error)
+
     if not found:
         raise errors[0]
     return found[0], readings
@@ -91,31 +89,38 @@ def read_prompts(file: str, options: FileOptions = USUAL_OPTIONS) -> dict[str, s
     from harness.files.forms import existing_captions
     from harness.registry.file_forms import read_form
 
-    out: dict[str, str] = {}
+    prompts: dict[str, str] = {}
     rows = read_form(
         existing_captions(file, "file of answers"),
         "candidates",
         [name for name in (options.id, options.column) if name],
     ).rows
     for number, row in enumerate(rows):
-        key = options.id or next(iter(id_columns(row.fields)), "")
-        prompt = next(
-            (
-                row.fields[name]
-                for name in PROMPT_COLUMNS
-                if isinstance(row.fields.get(name), str)
-            ),
-            None,
-        )
-        if prompt is None or (
-            options.id is not None and not has_field(row.fields, key)
-        ):
-            return out
-        name = str(number) if options.id is None else str(get_field(row.fields, key))
-        if out.setdefault(name, str(prompt)) != prompt:
+        prompt = _prompt_of(row.fields)
+        if prompt is None:
+            return prompts
+
+        if options.id is None:
+            name = str(number)
+        else:
+            column = options.id or next(iter(id_columns(row.fields)), "")
+            if not has_field(row.fields, column):
+                return prompts
+            name = str(get_field(row.fields, column))
+
+        if prompts.setdefault(name, prompt) != prompt:
             raise InputError(
                 f"the id '{name}' has different prompts: "
-                f"{out[name]!r:.60} and {prompt!r:.60}",
+                f"{prompts[name]!r:.60} and {prompt!r:.60}",
                 row.where,
             )
-    return out
+    return prompts
+
+
+def _prompt_of(fields: Mapping[str, object]) -> str | None:
+    """Return the text of the first column of prompts that a record has."""
+    for name in PROMPT_COLUMNS:
+        value = fields.get(name)
+        if isinstance(value, str):
+            return str(value)
+    return None

@@ -15,7 +15,6 @@ from typing import Any, cast
 from harness.contracts import Interval, Metric
 from harness.errors import HarnessError
 
-
 FILE = "calibration.json"
 """File of measured coverages in the top folder of a package of metrics
 (:mod:`harness.testing.calibration` writes it).
@@ -37,16 +36,15 @@ def checked_interval(metric: Metric, interval: Interval, n_examples: int) -> Int
     """
     if interval.ends is None:
         return interval
-    coverages = _coverages(type(metric).__module__.partition(".")[0]).get(
-        table_name(metric)
-    )
+
+    package = type(metric).__module__.partition(".")[0]
+    coverages = _coverages(package).get(table_name(metric))
     if coverages is None:
-        return replace(
-            interval, note="; ".join(filter(None, (interval.note, NOT_MEASURED)))
-        )
-    size = max(
-        (size for size in coverages if size <= n_examples), default=min(coverages)
-    )
+        notes = [text for text in (interval.note, NOT_MEASURED) if text]
+        return replace(interval, note="; ".join(notes))
+
+    measured = [size for size in coverages if size <= n_examples]
+    size = max(measured, default=min(coverages))
     if coverages[size] >= LOWEST:
         return interval
     return Interval(
@@ -80,12 +78,12 @@ def _coverages(package: str) -> Mapping[str, Mapping[int, float]]:
     file = table_file(package)
     if file is None or not file.is_file():
         return {}
+    tables: dict[str, dict[int, float]] = {}
     try:
         metrics = cast("dict[str, Any]", json.loads(file.read_text("utf-8"))["metrics"])
-        tables = {
-            name: {int(size): _lowest(cell) for size, cell in table["sizes"].items()}
-            for name, table in metrics.items()
-        }
+        for name, table in metrics.items():
+            cells = table["sizes"].items()
+            tables[name] = {int(size): _lowest(cell) for size, cell in cells}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"{file}: expected the tables that 'harness check METRIC --calibrate "

@@ -9,7 +9,7 @@ from harness.run.metric_plan import Plan
 from harness.run.view_cells import shared_cell
 from harness.spec.loading import LoadedSpec
 from harness.spec.models import ViewSpec
-from harness.spec.published import EVERY, PublishedTable
+from harness.spec.published import EVERY, PublishedRow, PublishedTable
 
 CELLS = frozenset({"models", "decoding", "references"})
 """Keys that change how many results a view has in a cell."""
@@ -26,32 +26,31 @@ def drop_uncovered_views(loaded: LoadedSpec, plan: Plan) -> tuple[LoadedSpec, Pl
     changed = replaced | loaded.located.dropped
     if plan.token_metrics:
         return loaded, plan
-    views: list[tuple[int, ViewSpec]] = []
+
+    views: list[ViewSpec] = []
+    numbers: list[int] = []
     absent: list[str] = []
     partial: list[str] = []
-    for index, view in enumerate(loaded.spec.views):
+    for number, view in enumerate(loaded.spec.views):
         covered_view, reason = _cover_view(view, plan, changed)
         if covered_view is None:
             absent.append(f"'{view.heading}' ({reason})")
             continue
-        views.append((index, covered_view))
+        views.append(covered_view)
+        numbers.append(number)
         if covered_view != view:
             partial.append(f"'{view.heading}'")
     if not absent and not partial:
         return loaded, plan
+
     notice = plan.spec.notice
     if replaced:  # a condition names what it leaves out by itself
         lines = [f"Views left out: {', '.join(absent)}."] if absent else []
         lines += [f"Views left out in part: {', '.join(partial)}."] if partial else []
         notice = " ".join([notice, *lines]).strip()
-    spec = plan.spec.model_copy(
-        update={"views": [view for _, view in views], "notice": notice}
-    )
-    return replace(
-        loaded,
-        located=_renumber_views(loaded.located, [index for index, _ in views]),
-        spec=spec,
-    ), replace(plan, spec=spec)
+    spec = plan.spec.model_copy(update={"views": views, "notice": notice})
+    located = _renumber_views(loaded.located, numbers)
+    return replace(loaded, located=located, spec=spec), replace(plan, spec=spec)
 
 
 def _cover_view(
@@ -66,9 +65,9 @@ def _cover_view(
         quantities = [item for item in view.metrics if _has(item, metrics)]
         if not quantities:
             return None, f"no {view.metrics[0].rpartition(':')[2]}"
-        view = view.model_copy(
-            update={"y": quantities if isinstance(view.y, list) else quantities[0]}
-        )
+        y = quantities if isinstance(view.y, list) else quantities[0]
+        view = view.model_copy(update={"y": y})
+
     if "models" in changed and view.against is not None and view.against not in models:
         return None, f"no {view.against}"
     if changed & {"metrics", "models"}:
@@ -90,25 +89,17 @@ def _keep_published_cells(
     """Return a view with the published values of the rows and columns that it has."""
     if not isinstance(view.reference, PublishedTable) or view.x != "metric":
         return view
-    rows = [
-        row.model_copy(
-            update={
-                "values": {
-                    name: value for name, value in row.values.items() if name in metrics
-                }
-            }
-        )
-        for row in view.reference.rows
-        if view.by != "model" or row.label in (None, EVERY, *models)
-    ]
-    rows = [row for row in rows if row.values]
-    return view.model_copy(
-        update={
-            "reference": view.reference.model_copy(update={"rows": rows})
-            if rows
-            else {}
-        }
-    )
+    rows: list[PublishedRow] = []
+    for row in view.reference.rows:
+        if view.by == "model" and row.label not in (None, EVERY, *models):
+            continue
+        values = {name: row.values[name] for name in row.values if name in metrics}
+        if values:
+            rows.append(row.model_copy(update={"values": values}))
+    reference: object = {}
+    if rows:
+        reference = view.reference.model_copy(update={"rows": rows})
+    return view.model_copy(update={"reference": reference})
 
 
 def _renumber_views(tree: Located, views: list[int]) -> Located:

@@ -29,6 +29,7 @@ def decoding_grid(spec: DecodingSpec) -> tuple[Decoding, ...]:
     for name in DECODING_AXES:
         value = getattr(spec, name)
         axes.append(cast("list[Any]", value) if isinstance(value, list) else [value])
+
     return tuple(
         Decoding(**dict(zip(DECODING_AXES, values)), options=spec.options)
         for values in itertools.product(*axes)

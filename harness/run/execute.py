@@ -100,6 +100,7 @@ def execute(
     finished = _open_finished_run(identity, output, mode)
     if finished is not None:
         return finished
+
     plugins = Plugins().load(current())
     with connect_cluster(options.executor) as cluster:
         # Read the task. What cannot work is reported before anything is written.
@@ -108,35 +109,28 @@ def execute(
             options = _check_growing(plan, options, output, mode)
             examples = order_examples(examples, plan.spec.seed, plan.spec.cluster)
         check_plan(plan, examples)
-        if plan.caption_metrics:
-            for model in plan.models:
-                for decoding in plan.generations:
-                    prepare(
-                        model,
-                        TaskView(
-                            examples, decoding, partial=plan.spec.limit is not None
-                        ),
-                    )
+        _prepare_models(plan, examples)
         readings = collect_readings(
             [plan.reader, *(model.adapter for model in plan.models)]
         )
         check_alike(readings)
         note_readings(readings)
+
         manifest = {
             **build_manifest(plan, examples, plugins.failures, identity),
             "readings": readings_of_manifest(readings),
         }
         if options.part is not None:
             manifest["part"] = str(options.part)
-        with (
-            RunDir.create(output, manifest, mode) if output else nullcontext() as rundir
-        ):
+        directory = RunDir.create(output, manifest, mode) if output else nullcontext()
+        with directory as rundir:
+            # another process may have ended the run while the data were read
             if rundir and rundir.finished:
                 return Run.of(rundir)
             if rundir and prepare_directory:
                 prepare_directory(rundir)
+
             provenance = Provenance(manifest)
-            stage = Stages(_stages(plan))
             run = ModelExecution(
                 provenance,
                 rundir,
@@ -144,7 +138,7 @@ def execute(
                 options,
                 show,
                 cluster,
-                stage,
+                Stages(_stages(plan)),
                 plan=plan,
                 examples=examples,
             )
@@ -167,6 +161,16 @@ def execute(
                 return run.finish(collect_results(run, plan, scoring))
 
 
+def _prepare_models(plan: Plan, examples: ExampleStore) -> None:
+    """Let every model check the task of each generation; raises its errors."""
+    if not plan.caption_metrics:
+        return
+    for model in plan.models:
+        for decoding in plan.generations:
+            is_cut = plan.spec.limit is not None
+            prepare(model, TaskView(examples, decoding, partial=is_cut))
+
+
 def _identity(plan: Plan, output: Path | None) -> str:
     """Return the digest of a plan: that of paths as texts for a directory of this run
     that was begun so.
@@ -185,37 +189,32 @@ def _check_growing(
     """Return the options of a run that stops when it has decided; raise
     :class:`HarnessError` for what cannot grow.
     """
-    if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
-        obstacle = (
-            "--shard"
-            if options.part is not None
-            else "sizes: equal"
-            if plan.spec.sizes == "equal"
-            else "metrics of token scores"
-        )
+    obstacle = ""
+    if options.part is not None:
+        obstacle = "--shard"
+    elif plan.spec.sizes == "equal":
+        obstacle = "sizes: equal"
+    elif plan.token_metrics:
+        obstacle = "metrics of token scores"
+    if obstacle:
         raise HarnessError(
             "--until grows a run example by example and cannot be combined with "
             f"{obstacle}"
         )
+
+    # A mistake in a condition is told before anything is asked of a model.
     assert plan.spec.until is not None
-    labels = [
-        model.label
-        for model in plan.models
-        for _ in plan.decodings
-        for _ in plan.reference_counts
-    ]
+    n_sizes = len(plan.decodings) * len(plan.reference_counts)
+    labels = [model.label for model in plan.models for _ in range(n_sizes)]
     read_conditions(plan.spec.until, plan.caption_metrics, labels)
-    held = (
-        RunDir(output).held_manifest()
-        if output is not None and mode == "extend"
-        else None
-    )
+
+    held = None
+    if output is not None and mode == "extend":
+        held = RunDir(output).held_manifest()
     if held is not None:
         data = cast("Values", held.get("data") or {})
-        if (data.get("fingerprint"), held.get("seed")) != (
-            plan.reader.fingerprint(),
-            plan.spec.seed,
-        ):
+        held_order = data.get("fingerprint"), held.get("seed")
+        if held_order != (plan.reader.fingerprint(), plan.spec.seed):
             raise InputError(
                 "holds a run on other data or with another seed: "
                 "--extend takes the next examples of one order",
@@ -226,16 +225,14 @@ def _check_growing(
 
 def _stages(plan: Plan) -> list[str]:
     """Return the names of the stages of a run."""
-    names = [
-        f"token scores: {model.label}" for model in plan.models if plan.token_metrics
-    ]
-    names += [
-        f"captions: {model.label}"
-        for model in plan.models
-        for _ in plan.generations
-        if plan.caption_metrics
-    ]
-    return [*names, *(["scores", "results"] if plan.caption_metrics else [])]
+    labels = [model.label for model in plan.models]
+    names: list[str] = []
+    if plan.token_metrics:
+        names += [f"token scores: {label}" for label in labels]
+    if plan.caption_metrics:
+        names += [f"captions: {label}" for label in labels for _ in plan.generations]
+        names += ["scores", "results"]
+    return names
 
 
 def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | None:

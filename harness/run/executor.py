@@ -127,23 +127,26 @@ class ProcessExecutor:
         waiting: list[Job] = []
         pending: dict[Future[ShardScores], Job] = {}
         while True:
+            # The job that is being submitted or read is in no other list: it is lost
+            # with the pool.
             job: Job | None = None
             try:
-                while (
-                    len(pending) < QUEUED * self.workers
-                    and (job := waiting.pop() if waiting else next(source, None))
-                    is not None
-                ):
+                while len(pending) < QUEUED * self.workers:
+                    job = waiting.pop() if waiting else next(source, None)
+                    if job is None:
+                        break
                     self._pool = self._pool or _new_pool(self.workers, self._payload)
                     pending[self._pool.submit(score_job, job)] = job
                 if not pending:
                     return
+
                 for future in wait(pending, return_when=FIRST_COMPLETED).done:
                     job = pending.pop(future)
                     scores = future.result()
                     losses = 0
                     advance(job_steps(job))
                     yield scores
+
             except BrokenProcessPool:
                 losses += 1
                 if losses > MAX_LOSSES:
@@ -152,6 +155,7 @@ class ProcessExecutor:
                         "done; memory may be too small: "
                         "try a smaller --shard-size or fewer --workers"
                     ) from None
+
                 self.close()
                 waiting += [*([job] if job is not None else []), *pending.values()]
                 pending.clear()
@@ -167,9 +171,9 @@ def _new_pool(workers: int, payload: bytes) -> ProcessPoolExecutor:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(
-        workers, multiprocessing.get_context("spawn"), start_worker, (payload,)
-    )
+    # A forked process may hang: threads of this one can hold locks.
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(workers, context, start_worker, (payload,))
 
 
 def job_steps(job: Job) -> int:

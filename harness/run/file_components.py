@@ -28,9 +28,11 @@ def create_reader(
     allow: Sequence[str],
     options: FileOptions,
 ) -> Reader:
+    # A reader knows one fault: the others are about the ids of candidates.
+    faults = ["empty"] if "empty" in allow else []
     values = {
         "path": reference_path(references),
-        **accept_faults(["empty"] if "empty" in allow else []),
+        **accept_faults(faults),
         **options.of_references(),
     }
     return cast(Reader, current().create("readers", reference_reader(), values))
@@ -46,12 +48,10 @@ def system_params(options: FileOptions, name: str) -> Values:
 
 
 def list_paths(references: str | Path | Sequence[str | Path]) -> list[str]:
-    return [
-        str(path)
-        for path in (
-            [references] if isinstance(references, (str, Path)) else references
-        )
-    ]
+    """Return the paths of one file or of several as texts."""
+    if isinstance(references, (str, Path)):
+        return [str(references)]
+    return [str(path) for path in references]
 
 
 def reference_path(references: str | Path | Sequence[str | Path]) -> str | list[str]:
@@ -61,4 +61,7 @@ def reference_path(references: str | Path | Sequence[str | Path]) -> str | list[
 
 
 def accept_faults(allow: Sequence[str]) -> Values:
+    """Return the parameters of a component that accepts faults of files: ``missing``,
+    ``unknown``, ``empty``.
+    """
     return {f"allow_{fault}": True for fault in allow}

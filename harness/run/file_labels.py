@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, counted
 from harness.files.user_path import user_path
 from harness.run.metric_plan import unique
 
@@ -50,9 +50,8 @@ def file_labels(files: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
         return _from_names(files)
     if len(labels) != len(files):
         raise HarnessError(
-            f"{len(labels)} {'label' if len(labels) == 1 else 'labels'} for "
-            f"{len(files)} "
-            f"{'file' if len(files) == 1 else 'files'} of candidates; "
+            f"{counted(len(labels), 'label')} for "
+            f"{counted(len(files), 'file')} of candidates; "
             "expected one label per file, in their order"
         )
     if not all(label.strip() for label in labels):
@@ -83,38 +82,36 @@ def system_labels(
         return file_labels(
             [f"{file}/{system}" for file in files for system in systems], labels
         )
+    if len(files) == 1:
+        return unique(systems)
     names = file_labels(files)
-    return unique(
-        [
-            system if len(files) == 1 else f"{name}/{system}"
-            for name in names
-            for system in systems
-        ]
-    )
+    return unique([f"{name}/{system}" for name in names for system in systems])
 
 
 def _from_names(files: Sequence[str]) -> list[str]:
     paths = [user_path(file).absolute() for file in files]
     labels = [_name(path, 0) for path in paths]
+
+    # Labels that stand for files of several folders get one folder more, until none
+    # does.
     for folders in range(1, max(len(path.parts) for path in paths)):
-        parents = {
-            label: {path.parent for path, name in zip(paths, labels) if name == label}
-            for label in labels
-        }
+        parents: dict[str, set[Path]] = {}
+        for path, label in zip(paths, labels):
+            parents.setdefault(label, set()).add(path.parent)
         labels = [
             _name(path, folders) if len(parents[label]) > 1 else label
             for path, label in zip(paths, labels)
         ]
-    names = {
-        label: {path.name for path, name in zip(paths, labels) if name == label}
-        for label in labels
-    }
-    return unique(
-        [
-            path.name if len(names[label]) > 1 else label
-            for path, label in zip(paths, labels)
-        ]
-    )
+
+    # Files of one folder that are still equal differ in their endings.
+    names: dict[str, set[str]] = {}
+    for path, label in zip(paths, labels):
+        names.setdefault(label, set()).add(path.name)
+    labels = [
+        path.name if len(names[label]) > 1 else label
+        for path, label in zip(paths, labels)
+    ]
+    return unique(labels)
 
 
 def _name(path: Path, folders: int) -> str:

@@ -40,21 +40,26 @@ class FileOptions:
         column of the file or without one.
         """
         values: Values = {}
+        # None is a choice: records are matched by position
         if self.id != "":
             values["columns"] = {"id": self.id}
         if column:
             values["candidates"] = column
-        values |= {"system": system} if system else {}
-        values |= {"events": self.events} if self.events else {}
-        return values | ({"clean": list(self.clean)} if self.clean else {})
+        if system:
+            values["system"] = system
+        if self.events:
+            values["events"] = self.events
+        if self.clean:
+            values["clean"] = list(self.clean)
+        return values
 
     def of_references(self) -> Values:
         """Return the parameters of the reader of references."""
         columns: Values = {} if self.reference_id == "" else {"id": self.reference_id}
         if self.reference_columns:
             columns["references"] = list(self.reference_columns)
-        optional = {"columns": columns, "split": self.split, "events": self.events}
-        return {name: value for name, value in optional.items() if value}
+        values = {"columns": columns, "split": self.split, "events": self.events}
+        return {name: value for name, value in values.items() if value}
 
     @property
     def names(self) -> tuple[str, ...]:

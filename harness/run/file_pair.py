@@ -4,7 +4,7 @@ references, with the options of both files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -41,10 +41,11 @@ def read_file_pair(
     Raises :class:`~harness.errors.InputError` for files that cannot be read and ids
     that do not match.
     """
-    registry = current()
     options = resolve_columns([str(candidates)], references, options)
     reader = create_reader(references, allow, options)
     task = TaskView(list(reader), Decoding())
+
+    # The adapter joins the systems of a file into one model.
     systems = {"system": list(options.systems)} if options.systems else {}
     params = {
         "path": str(candidates),
@@ -52,8 +53,10 @@ def read_file_pair(
         **options.of_candidates(column=options.column),
         **systems,
     }
-    adapter = cast(Adapter, registry.create("adapters", candidate_adapter(), params))
+    adapter = cast(Adapter, current().create("adapters", candidate_adapter(), params))
     model = ModelPlan("candidates", candidate_adapter(), params, adapter)
+
+    # Ids that do not match are reported before anything is said about the captions.
     prepare(model, task)
     log_notes(remark.text for remark in record_remarks(adapter))
     note_readings(collect_readings([reader, adapter]))
@@ -90,30 +93,29 @@ def resolve_columns(
     columns = reader.id_columns() if isinstance(reader, ListsIds) else None
     if columns is None:
         return options
-    usual = bool(id_columns(dict.fromkeys(columns, "id")))
-    if not usual:
+
+    # Without a column of a usual name, any column whose values differ may be the ids.
+    has_usual_column = bool(id_columns(dict.fromkeys(columns, "id")))
+    if not has_usual_column:
         paths = {str(user_path(path).resolve()) for path in list_paths(references)}
-        same = len(paths) == 1 and all(
-            str(user_path(file).resolve()) in paths for file in files
-        )
-        if options.id is None or (same and options.id == ""):
+        candidate_paths = {str(user_path(file).resolve()) for file in files}
+        is_one_file = len(paths) == 1 and candidate_paths <= paths
+        if options.id is None or (is_one_file and options.id == ""):
             return replace(options, id=None, reference_id=None)
         columns = {
             name: ids for name, ids in columns.items() if len(set(ids)) == len(ids)
         }
-    adapters = [
-        current().create(
+
+    # All systems of a file have the ids of its first one.
+    name = options.names[0] if options.names else ""
+    ids: list[Mapping[str, Sequence[str]]] = []
+    for file in files:
+        adapter = current().create(
             "adapters",
             candidate_adapter(),
             {"path": file, **accept_faults(["empty"]), **system_params(options, name)},
         )
-        for file in files
-        for name in options.names[:1] or ("",)
-    ]
-    ids = [
-        adapter.id_columns() or {}
-        for adapter in adapters
-        if isinstance(adapter, ListsIds)
-    ]
-    chosen = choose_example_column(columns, ids, usual=usual)
+        if isinstance(adapter, ListsIds):
+            ids.append(adapter.id_columns() or {})
+    chosen = choose_example_column(columns, ids, usual=has_usual_column)
     return options if chosen is None else replace(options, reference_id=chosen)

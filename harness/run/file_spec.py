@@ -50,22 +50,18 @@ def score_spec(
     """
     if not files:
         raise HarnessError("no file of candidates; expected at least one")
-    params: Values = {"allow_missing": False, **accept_faults(allow)}
     options = resolve_columns(files, references, options)
+
+    # Every file, or every system of every file, is a model.
+    faults: Values = {"allow_missing": False, **accept_faults(allow)}
     pairs = [(file, name) for file in files for name in options.names or ("",)]
-    models = [
-        {
-            candidate_adapter(): {
-                "path": file,
-                **system_params(options, name),
-                **params,
-                "label": label,
-            }
-        }
-        for (file, name), label in zip(
-            pairs, system_labels(files, options.names, labels)
-        )
-    ]
+    names = system_labels(files, options.names, labels)
+    models: list[Values] = []
+    for (file, system), label in zip(pairs, names):
+        columns = system_params(options, system)
+        params = {"path": file, **columns, **faults, "label": label}
+        models.append({candidate_adapter(): params})
+
     empty = accept_faults(["empty"] if "empty" in allow else [])
     texts = _distinct([text for item in metrics for text in split_metrics(item)])
     spec: Values = {
@@ -85,19 +81,19 @@ def score_spec(
     if slices:
         spec["dataset"]["meta"] = list(slices)
         spec["slices"] = list(slices)
+
+    # Places of the spec in messages: there is no file that the user could look at.
     option_of_key: dict[Key, str] = {
-        ("metrics", index): f"-m {text}" for index, text in enumerate(texts)
-    }
-    option_of_key |= {
-        ("models", index): f"--candidates {file}"
-        for index, (file, _) in enumerate(pairs)
-    }
-    option_of_key |= {
         (): "harness score",
         ("dataset",): "--references",
         ("models",): "--candidates",
+        ("seed",): "--seed",
+        ("limit",): "--limit",
     }
-    option_of_key |= {("seed",): "--seed", ("limit",): "--limit"}
+    for index, text in enumerate(texts):
+        option_of_key["metrics", index] = f"-m {text}"
+    for index, (file, _) in enumerate(pairs):
+        option_of_key["models", index] = f"--candidates {file}"
     return Located(spec, {key: (option, 0) for key, option in option_of_key.items()})
 
 

@@ -95,18 +95,14 @@ class Run:
         """
         if record.statistics is None:
             return None
-        shard_arrays = [
-            self.artifacts.read_arrays(name)
-            for name in self.artifacts.shards_of(record.statistics)
-        ]
+        # all of them, so that each damaged file is named in the log
+        names = self.artifacts.shards_of(record.statistics)
+        shard_arrays = [self.artifacts.read_arrays(name) for name in names]
         stats = [
             read_statistics(arrays) for arrays in shard_arrays if arrays is not None
         ]
-        return (
-            join_statistics(stats)
-            if stats and len(stats) == len(shard_arrays)
-            else None
-        )
+        is_whole = len(stats) == len(names)
+        return join_statistics(stats) if stats and is_whole else None
 
     @property
     def manifest(self) -> JsonObject:

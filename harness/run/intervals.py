@@ -30,7 +30,6 @@ from harness.stats import bootstrap, jackknife, ties
 from harness.stats.bootstrap import expand_weights, leave_clusters_out, number_clusters
 from harness.stats.quantiles import wilson_interval
 
-
 NO_EXAMPLES = "an interval needs at least two examples"
 """Note of a result on fewer than two examples."""
 NOT_FINITE = "the value is not finite"
@@ -106,9 +105,13 @@ def nominal_estimate(
         return value, Interval(None, NO_EXAMPLES)
     if not np.isfinite(value):
         return value, Interval(None, NOT_FINITE)
+
     if order is not None:
         stats = stats[order]
         clusters = None if clusters is None else clusters[order]
+
+    # Clusters come before an interval of the metric's own, which takes the examples to
+    # be independent.
     if clusters is not None:
         return value, _cluster_interval(
             metric, stats, value, samples, seed, number_clusters(clusters)
@@ -118,25 +121,41 @@ def nominal_estimate(
         return value, replace(own, ends=within_bounds(metric, own.ends, value))
     if not metric.spec.resampled:
         return value, Interval(None, NOT_RESAMPLED)
+
     ends = _share_interval(metric, stats, value)
-    is_sum = False
-    precision = metric.spec.tolerance
-    if (
-        ends is None
-        and len(stats) >= bootstrap.LARGE
-        and isinstance(metric, MeanMetric)
-        and not isinstance(stats, Objects)
-    ):
-        is_sum, ends = bootstrap.large_interval(
-            metric, stats, value, samples, seed, precision
-        )
-    if ends is None and not is_sum:
-        ends = bootstrap.confidence_interval(
-            lambda w: metric.reduce(stats, w), len(stats), samples, seed, precision
-        )
+    if ends is None:
+        ends = _resampled_interval(metric, stats, value, samples, seed)
     if ends is None:
         return value, Interval(None, bootstrap.NO_SPREAD)
     return value, Interval(within_bounds(metric, ends, value), metric.spec.held_fixed)
+
+
+def _resampled_interval(
+    metric: Metric, stats: Statistics, value: float, samples: int, seed: int
+) -> bootstrap.Ends | None:
+    """Return the bootstrap interval of a number; None without spread."""
+    precision = metric.spec.tolerance
+    is_mean = isinstance(metric, MeanMetric) and not isinstance(stats, Objects)
+
+    # Many examples are resampled by their sums where the number is a function of them.
+    if is_mean and len(stats) >= bootstrap.LARGE:
+        is_sum, ends = bootstrap.large_interval(
+            cast(MeanMetric, metric),
+            cast(np.ndarray, stats),
+            value,
+            samples,
+            seed,
+            precision,
+        )
+        if is_sum or ends is not None:
+            return ends
+    return bootstrap.confidence_interval(
+        lambda weights: metric.reduce(stats, weights),
+        len(stats),
+        samples,
+        seed,
+        precision,
+    )
 
 
 def _cluster_interval(
@@ -156,12 +175,11 @@ def _cluster_interval(
     note = f"{count} clusters resampled"
     if count < 2:
         return Interval(None, "an interval needs at least two clusters")
-    if not isinstance(metric, MeanMetric) and (
-        isinstance(metric, OwnInterval) or not metric.spec.resampled
-    ):
-        ends = jackknife.interval_of_parts(
-            value, leave_clusters_out(metric.reduce, stats, clusters, seed)
-        )
+
+    is_biased_by_copies = isinstance(metric, OwnInterval) or not metric.spec.resampled
+    if is_biased_by_copies and not isinstance(metric, MeanMetric):
+        values = leave_clusters_out(metric.reduce, stats, clusters, seed)
+        ends = jackknife.interval_of_parts(value, values)
     else:
         ends = bootstrap.confidence_interval(
             lambda weights: metric.reduce(stats, expand_weights(weights, clusters)),
@@ -172,10 +190,8 @@ def _cluster_interval(
         )
     if ends is None:
         return Interval(None, bootstrap.NO_SPREAD)
-    return Interval(
-        within_bounds(metric, ends, value),
-        "; ".join(filter(None, (metric.spec.held_fixed, note))),
-    )
+    notes = [text for text in (metric.spec.held_fixed, note) if text]
+    return Interval(within_bounds(metric, ends, value), "; ".join(notes))
 
 
 def within_bounds(
@@ -192,11 +208,8 @@ def within_bounds(
 
 def _number(metric: Metric, value: object) -> float:
     """Return a corpus number; raise :class:`HarnessError` for anything else."""
-    if (
-        not np.ndim(cast("float", value))
-        and not isinstance(value, (str, bytes))
-        and value is not None
-    ):
+    is_text = isinstance(value, (str, bytes))
+    if value is not None and not is_text and not np.ndim(cast("float", value)):
         return float(cast("float", value))
     raise HarnessError(
         f"metric '{metric.spec.name}' reduces its statistics to {value!r:.80}; "
@@ -215,13 +228,11 @@ def _share_interval(
     formula.
     """
     bounds = metric.spec.bounds
-    if (
-        bounds is None
-        or not all(map(math.isfinite, bounds))
-        or not isinstance(metric, MeanMetric)
-        or isinstance(stats, Objects)
-    ):
+    if bounds is None or not all(map(math.isfinite, bounds)):
         return None
+    if not isinstance(metric, MeanMetric) or isinstance(stats, Objects):
+        return None
+
     low, high = bounds
     margin = metric.spec.tolerance * (high - low)
     scores = ties.without_constants(metric, stats, metric.per_example(stats))
@@ -229,14 +240,16 @@ def _share_interval(
     is_high = scores >= high - margin
     if not (is_low | is_high).all():
         return None
+
     if type(metric).reduce is not MeanMetric.reduce:
         # Scores that are 0 but for constants sum to a number of which the same is true,
         # whatever its size.
-        at_low = is_low.all() and (
-            isinstance(metric, HasConstants) or value <= low + margin
-        )
+        is_low_number = isinstance(metric, HasConstants) or value <= low + margin
+        at_low = is_low.all() and is_low_number
         at_high = is_high.all() and value >= high - margin
         if not (at_low or at_high):
             return None
-    ends = wilson_interval(np.count_nonzero(is_high) / len(stats), len(stats))
+
+    share = np.count_nonzero(is_high) / len(stats)
+    ends = wilson_interval(share, len(stats))
     return low + (high - low) * ends[0], low + (high - low) * ends[1]

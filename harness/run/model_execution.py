@@ -23,7 +23,7 @@ from harness.contracts import (
     needs_whole_task,
 )
 from harness.errors import HarnessError, counted
-from harness.run.common_size import common_size, size_note
+from harness.run.common_size import CommonSize, common_size, size_note
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
 from harness.run.executor import Cluster
@@ -54,10 +54,9 @@ class ModelExecution(Execution):
     def __post_init__(self) -> None:
         super().__post_init__()
         counts = [decoding.candidates or 1 for decoding in self.plan.generations]
-        texts = max(self.examples.reference_counts, default=1) + len(
-            self.plan.models
-        ) * sum(counts)
-        self.size = self.grid(len(self.examples), texts)
+        n_candidates = len(self.plan.models) * sum(counts)
+        n_references = max(self.examples.reference_counts, default=1)
+        self.size = self.grid(len(self.examples), n_references + n_candidates)
         self.shards = self.size.of_part(self.options.part)
         self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
 
@@ -86,7 +85,7 @@ class ModelExecution(Execution):
         or over those that the conditions of the spec need.
         """
         plan = self.plan
-        spec = self.plan.spec
+        spec = plan.spec
         examples = self.examples
         scoring = ScoringPass(
             self,
@@ -98,11 +97,13 @@ class ModelExecution(Execution):
             spec.significance,
             spec.seed,
         )
+
         if spec.until:
-            self._grow(
-                scoring,
-                Stopping(spec.until, plan.caption_metrics, examples, spec.cluster),
+            stopping = Stopping(
+                spec.until, plan.caption_metrics, examples, spec.cluster
             )
+            self._grow(scoring, stopping)
+
         scoring.select(self.generate_systems(), self.shards, growing=False)
         for model in plan.models:  # the run has their captions now
             if isinstance(model.adapter, ForgetsTexts):
@@ -118,9 +119,11 @@ class ModelExecution(Execution):
         all_shards = self.shards
         stop = 0
         with bar("examples until decided", len(self.examples), show=show) as advance:
+            # one bar for all batches, none for each
             self.show = scoring.show = False
             for batch in batches(all_shards):
-                self.span = start, stop = batch[0][0], batch[-1][1]
+                start, stop = batch[0][0], batch[-1][1]
+                self.span = start, stop
                 scoring.select(self.generate_systems(growing=True), batch, growing=True)
                 scoring.compute()
                 stopping.add(scoring)
@@ -128,17 +131,16 @@ class ModelExecution(Execution):
                 if stopping.decided():
                     break
         self.show = scoring.show = show
+
         self.shards = [shard for shard in all_shards if shard[1] <= stop]
         self.span = (0, stop)
         summary = stopping.summary()
         self.note(stopping.note(summary))
-        self.provenance = Provenance(
-            cast(JsonObject, plain({**self.provenance.content, "stopped": summary}))
-        )
+        content = {**self.provenance.content, "stopped": summary}
+        self.provenance = Provenance(cast(JsonObject, plain(content)))
         if self.rundir is not None:
             self.rundir.write_manifest(self.provenance.content)
 
-    # ------------------------------------------------------------------ captions
     def generate_systems(self, growing: bool = False) -> list[PlannedSystem]:
         """Return the rows of the table of results: captions of each model and
         generation under the sizes of the grid.
@@ -148,47 +150,48 @@ class ModelExecution(Execution):
         """
         plan = self.plan
         drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
-        generated = [
-            (replace(self._captions(model, generation), subset_seed=drawn), decodings)
-            for model in plan.models
-            for generation, decodings in (
-                plan.generations.items() if plan.caption_metrics else ()
-            )
-        ]
-        text = (
-            position_note(self.examples, plan.reference_counts)
-            if drawn is None and generated
-            else ""
-        )
-        if text:
-            self.note(text)
+        generated: list[tuple[PlannedSystem, Sequence[Decoding]]] = []
+        for model in plan.models if plan.caption_metrics else ():
+            for generation, decodings in plan.generations.items():
+                captions = self._captions(model, generation)
+                generated.append((replace(captions, subset_seed=drawn), decodings))
+
+        if drawn is None and generated:
+            text = position_note(self.examples, plan.reference_counts)
+            if text:
+                self.note(text)
         if not growing:
             self._note_outputs([system for system, _ in generated])
+
         if plan.spec.sizes == "equal" and generated:
-            if self.options.part is not None:
-                raise HarnessError(
-                    "sizes: equal needs the captions of all examples; "
-                    "run this spec without --shard"
-                )
-            size = common_size(
-                [(system.label, *system.sizes()) for system, _ in generated]
-            )
-            if size.note:
-                self.note(size.note)
+            size = self._common_size([system for system, _ in generated])
             generated = [
                 (replace(system, largest=(size.n, size.m)), decodings)
                 for system, decodings in generated
             ]
-        return [
-            replace(system, decoding=decoding, references=count)
-            for system, decodings in generated
-            for decoding in decodings
-            for count in plan.reference_counts
-            if growing
-            or not self._exceeds_data(
-                system, decoding, [item.candidates for item in decodings], count
+
+        # Each generation gives a row for every size of the grid that its data have.
+        systems: list[PlannedSystem] = []
+        for system, decodings in generated:
+            grid = [decoding.candidates for decoding in decodings]
+            for decoding in decodings:
+                for count in plan.reference_counts:
+                    if growing or not self._exceeds_data(system, decoding, grid, count):
+                        row = replace(system, decoding=decoding, references=count)
+                        systems.append(row)
+        return systems
+
+    def _common_size(self, systems: Sequence[PlannedSystem]) -> CommonSize:
+        """Return the common size of the caption sets of systems, which is noted."""
+        if self.options.part is not None:
+            raise HarnessError(
+                "sizes: equal needs the captions of all examples; "
+                "run this spec without --shard"
             )
-        ]
+        size = common_size([(system.label, *system.sizes()) for system in systems])
+        if size.note:
+            self.note(size.note)
+        return size
 
     def _note_outputs(self, systems: Sequence[PlannedSystem]) -> None:
         """Note what stands around the captions of systems,
@@ -208,21 +211,20 @@ class ModelExecution(Execution):
         spec = self.plan.spec
         start, stop = self.span
         task = TaskView(self.examples, decoding, partial=spec.limit is not None)
+
         # The same random numbers for both sources of a test would make their captions
         # dependent.
-        seed = (
-            derive(spec.seed, model.label)
-            if model.label in (spec.same or ())
-            else spec.seed
-        )
+        is_source = model.label in (spec.same or ())
+        seed = derive(spec.seed, model.label) if is_source else spec.seed
+
         # Nodes do not have the task, and a server needs none of them: its answers are
         # stored here one by one.
-        here = needs_whole_task(model.adapter) or isinstance(
-            model.adapter, GeneratesUnordered
-        )
-        with bar(
-            self.stage(f"captions: {model.label}"), stop - start, show=self.show
-        ) as advance:
+        is_server = isinstance(model.adapter, GeneratesUnordered)
+        here = needs_whole_task(model.adapter) or is_server
+        on_cluster = self.options.executor.name == "ray" and not here
+
+        stage = self.stage(f"captions: {model.label}")
+        with bar(stage, stop - start, show=self.show) as advance:
             captions = generate(
                 model,
                 task,
@@ -230,12 +232,11 @@ class ModelExecution(Execution):
                 artifacts=self.artifacts,
                 advance=advance,
                 span=self.span,
-                ask=self._ask_cluster
-                if self.options.executor.name == "ray" and not here
-                else None,
+                ask=self._ask_cluster if on_cluster else None,
                 prepared=len(self.plan.generations) == 1,
                 latest=self.options.watch.latest if self.options.watch else None,
             )
+
         self._count_cost(model)
         failures = captions.failures
         self.failed.update(
@@ -249,12 +250,10 @@ class ModelExecution(Execution):
             seconds=time.perf_counter() - started,
         )
         if not captions.present.any() and stop > start:
-            first = next(
-                (f"; '{name}': {reason}" for name, reason in failures.items()), ""
-            )
+            reasons = [f"; '{name}': {reason}" for name, reason in failures.items()]
             raise HarnessError(
                 f"model '{model.label}' has candidates for none of "
-                f"{counted(stop - start, 'example')}{first}"
+                f"{counted(stop - start, 'example')}{''.join(reasons[:1])}"
             )
         return captions
 
@@ -269,9 +268,9 @@ class ModelExecution(Execution):
         """Store the captions of a model from the cluster,
         after waiting for the connection.
         """
-        for position, item in enumerate(
-            cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)
-        ):
+        cluster = cast(Cluster, self.cluster())
+        results = cluster.generate(model, examples, decoding, seeds)
+        for position, item in enumerate(results):
             store(position, item)
 
     def _count_cost(self, model: ModelPlan) -> None:
@@ -297,20 +296,17 @@ class ModelExecution(Execution):
             ("candidates", decoding.candidates, n, grid),
             ("references", references, m, self.plan.reference_counts),
         ):
-            note = (
-                size_note(system.label, noun, size, int(available.max()), sizes_of_grid)
-                if len(available)
-                else None
-            )
-            if note is None:
+            # a part of a run may have no examples
+            if not len(available):
                 continue
-            if note.text not in self.notes:
+            largest = int(available.max())
+            note = size_note(system.label, noun, size, largest, sizes_of_grid)
+            if note is not None:
                 self.note(note.text)
-            if note.covered:
-                return True
+                if note.covered:
+                    return True
         return False
 
-    # ------------------------------------------------------------------ metrics of level `model`
     def judge_token_scores(self, model: ModelPlan) -> None:
         """Add the records of the metrics that judge token scores of a model."""
         plans = [
@@ -322,24 +318,26 @@ class ModelExecution(Execution):
         if not isinstance(model.adapter, Scorer):
             raise HarnessError(
                 f"metric '{plans[0].label}' needs a model that scores references "
-                "token by token; "
-                f"'{model.label}' ({model.name}) does not (adapters: "
-                "token-scores reads a file, generated-answers texts)"
+                f"token by token; '{model.label}' ({model.name}) does not "
+                "(adapters: token-scores reads a file, generated-answers texts)"
             )
+
         start, stop = self.span
-        with bar(
-            self.stage(f"token scores: {model.label}"), stop - start, show=self.show
-        ) as advance:
+        stage = self.stage(f"token scores: {model.label}")
+        with bar(stage, stop - start, show=self.show) as advance:
             scores = token_scores(
                 model, self.examples, self.span, self.artifacts, advance
             )
         self._count_cost(model)
+
+        # numbers need the scores of all examples
         if self.options.part is not None:
             return
         for plan in plans:
-            for record in token_score_records(
+            records = token_score_records(
                 self.plan.spec, model, plan, scores, self.examples
-            ):
+            )
+            for record in records:
                 self.add(record)
 
 
@@ -358,10 +356,11 @@ def print_speed(label: str, work: Values) -> None:
     with the devices and the size of the batches.
     """
     speed = work.get("tokens_per_second")
-    if speed:
-        devices = ", ".join(map(str, work.get("devices") or ()))
-        batches = f", batches of {work['batch_size']}" if work.get("batch_size") else ""
-        note(
-            f"{label}: {float(speed):,.0f} "
-            f"tokens/s{batches}{' on ' + devices if devices else ''}"
-        )
+    if not speed:
+        return
+    text = f"{label}: {float(speed):,.0f} tokens/s"
+    if work.get("batch_size"):
+        text += f", batches of {work['batch_size']}"
+    if work.get("devices"):
+        text += f" on {', '.join(map(str, work['devices']))}"
+    note(text)

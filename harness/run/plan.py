@@ -29,23 +29,21 @@ def make_plan(loaded: LoadedSpec) -> Plan:
     unknown name or parameter.
     """
     spec = loaded.spec
-    reader = cast(
-        Reader,
-        create_component(
-            loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params
-        ),
+    reader = create_component(
+        loaded, ("dataset",), "readers", spec.dataset.reader, spec.dataset.params
     )
-    models = plan_models(loaded)
-    metrics = planned_metrics(loaded)
     plan = Plan(
         spec,
-        reader,
-        models,
+        cast(Reader, reader),
+        plan_models(loaded),
         decoding_grid(spec.decoding),
-        metrics,
+        planned_metrics(loaded),
         spec.reference_counts,
     )
     check_sources(loaded, plan)
+
+    # Views are checked last: those that other metrics or models leave empty are no
+    # mistakes of the file.
     loaded, plan = drop_uncovered_views(loaded, plan)
     check_views(loaded, plan)
     check_cells(loaded, plan)
@@ -72,6 +70,7 @@ def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
                 f"same: the model '{name}' is named twice; expected different models",
                 loaded.where("same", index),
             )
+
     if names and len(plan.decodings) * len(plan.reference_counts) > 1:
         raise InputError(
             "same: compares models under one decoding and number of references; "
@@ -79,12 +78,9 @@ def check_sources(loaded: LoadedSpec, plan: Plan) -> None:
             loaded.where("same"),
         )
     if names and plan.decodings[0].candidates == 1:
-        text = (
-            "same: one caption of each model per example has a smallest p-value of 1 "
-            "(5 captions 2/252); expected candidates: 2 or more"
-        )
         raise InputError(
-            text,
+            "same: one caption of each model per example has a smallest p-value of 1 "
+            "(5 captions 2/252); expected candidates: 2 or more",
             loaded.where("decoding", "candidates"),
             parameter="candidates",
             value=1,

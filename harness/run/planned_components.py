@@ -26,18 +26,19 @@ T = TypeVar("T")
 
 
 def plan_models(loaded: LoadedSpec) -> tuple[ModelPlan, ...]:
+    """Return the models of a spec, created, with labels that differ; raise
+    :class:`InputError` with ``file:line`` for an unknown name or parameter.
+    """
     models: list[ModelPlan] = []
     components = [split_spec(component, "model") for component in loaded.spec.models]
     weights = _name_weights([params.get("model", "") for _, params in components])
     for index, ((name, params), model_name) in enumerate(zip(components, weights)):
-        label = redact(
-            str(params.pop("label", "")) or model_name or _short_label(name, params)
-        )
-        adapter = cast(
-            Adapter,
-            create_component(loaded, ("models", index), "adapters", name, params),
-        )
-        models.append(ModelPlan(label, name, params, adapter))
+        # no parameter of the adapter
+        given = str(params.pop("label", ""))
+        label = redact(given or model_name or _short_label(name, params))
+        adapter = create_component(loaded, ("models", index), "adapters", name, params)
+        models.append(ModelPlan(label, name, params, cast(Adapter, adapter)))
+
     labels = unique([model.label for model in models])
     return tuple(replace(model, label=label) for model, label in zip(models, labels))
 
@@ -61,9 +62,9 @@ def _name_weights(models: Sequence[object]) -> list[str]:
     for parts in paths:
         others = [other for other in paths if other != parts]
         size = 1
-        while size < len(parts) and any(
-            other[-size:] == parts[-size:] for other in others
-        ):
+        while size < len(parts):
+            if not any(other[-size:] == parts[-size:] for other in others):
+                break
             size += 1
         names.append("/".join(part for part in parts[-size:] if part != "/"))
     return names
@@ -74,6 +75,9 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
     ``file:line`` for an unknown name or parameter.
     """
     plans: list[AnyMetricPlan] = []
+    form = "captions"
+    if isinstance(loaded, LoadedJudgments):
+        form = loaded.spec.judgments.form
     for index, component in enumerate(loaded.spec.metrics):
         name, params = split_spec(component, "metric")
         key: Key = ("metrics", index)
@@ -86,15 +90,10 @@ def planned_metrics(loaded: LoadedSpec | LoadedJudgments) -> tuple[AnyMetricPlan
                 "Metric | TokenScoreMetric",
                 create_component(loaded, key, "metrics", name, choice),
             )
-            form = (
-                loaded.spec.judgments.form
-                if isinstance(loaded, LoadedJudgments)
-                else "captions"
-            )
             if metric.spec.rival and form in ("captions", "mqm"):
                 raise InputError(
-                    f"{name} with rival: true needs judged pairs (harness run "
-                    "judgments/caparena)",
+                    f"{name} with rival: true needs judged pairs "
+                    "(harness run judgments/caparena)",
                     loaded.where(*key),
                 )
             plans.append(metric_plan(name, choice, metric))
@@ -136,10 +135,9 @@ def _parameter_at_fault(params: Parameters, error: HarnessError) -> list[str]:
         return [str(error.parameter)]
     for name, value in params.items():
         items = cast("list[object]", value) if isinstance(value, list) else [value]
-        if any(
-            isinstance(item, str) and item and _is_place(item, error) for item in items
-        ):
-            return [name]
+        for item in items:
+            if isinstance(item, str) and item and _is_place(item, error):
+                return [name]
     return []
 
 

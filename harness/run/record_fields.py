@@ -34,11 +34,10 @@ def metric_fields(plan: AnyMetricPlan, column: str = "") -> Values:
     metric of level ``model``.
     """
     spec = plan.metric.spec
-    higher_is_better = (
-        None if column.partition(",")[0] in spec.undirected else spec.higher_is_better
-    )
+    # the parts of a task have the direction of its column: ``COLUMN, PART``
+    is_undirected = column.partition(",")[0] in spec.undirected
     return {
-        "higher_is_better": higher_is_better,
+        "higher_is_better": None if is_undirected else spec.higher_is_better,
         "level": spec.level,
         "signature": plan.metric.signature(),
     }
@@ -78,9 +77,12 @@ def number_fields(
     value, interval = estimate(
         plan.metric, stats, samples, seed, clusters, restrict_order(order, defined)
     )
+
+    # Some metrics count what made an example undefined, such as refusals of a judge.
     rows = stats
     if plan.metric.spec.details_of_undefined and not isinstance(scored.stats, Objects):
         rows = scored.stats[~np.isnan(scored.stats).all(axis=1)]
+
     fields = {
         **metric_fields(plan),
         "metric": plan.label,
@@ -96,6 +98,7 @@ def number_fields(
     }
     if significance is None or significance.method == "none":
         return fields
+
     aggregate = combine_p_values(
         scored.p_values, scored.p_floors, significance.fdr, scored.p_sums
     )

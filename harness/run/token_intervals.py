@@ -41,12 +41,13 @@ def token_intervals(
         return dict.fromkeys(values, Interval(None))
     if len(scores) < 2:
         return dict.fromkeys(values, Interval(None, NO_EXAMPLES))
-    own = isinstance(metric, HasTokenIntervals)
-    intervals: Mapping[str, Interval] = (
-        metric.intervals(scores, samples, seed) if own else {}
-    )
-    found = {name: intervals.get(name, Interval(None, NO_INTERVAL)) for name in values}
-    return {
-        name: replace(interval, ends=within_bounds(metric, interval.ends, values[name]))
-        for name, interval in found.items()
-    }
+
+    own: Mapping[str, Interval] = {}
+    if isinstance(metric, HasTokenIntervals):
+        own = metric.intervals(scores, samples, seed)
+    intervals: dict[str, Interval] = {}
+    for name, value in values.items():
+        interval = own.get(name, Interval(None, NO_INTERVAL))
+        ends = within_bounds(metric, interval.ends, value)
+        intervals[name] = replace(interval, ends=ends)
+    return intervals

@@ -46,40 +46,30 @@ def token_scores(
         model.adapter.fingerprint(),
         code_of([model.adapter]),
     )
-    out: list[list[TokenScores]] = []
+    scores_of_examples: list[list[TokenScores]] = []
     for start, stop in blocks(*span):
-        answers = artifacts.answers(
-            ArtifactKey.of(
-                f"{start // BLOCK:06d} {identity.label}",
-                identity.digest,
-                start // BLOCK,
-            )
-        )
+        block = start // BLOCK
+        label = f"{block:06d} {identity.label}"
+        answers = artifacts.answers(ArtifactKey.of(label, identity.digest, block))
         rows = dict(answers.read())
         missing = [
             index for index in range(start, stop) if store.key(index) not in rows
         ]
         advance(stop - start - len(missing))
+
         if missing:
             with closing(answers):
-                for index, scores in zip(
-                    missing, _score_references(model, store, missing)
-                ):
-                    row = rows[store.key(index)] = {
-                        "references": [to_values(item) for item in scores]
-                    }
+                results = _score_references(model, store, missing)
+                for index, scores in zip(missing, results):
+                    row = {"references": [to_values(item) for item in scores]}
+                    rows[store.key(index)] = row
                     answers.append(store.key(index), row)
                     advance(1)
-        out.extend(
-            [
-                *map(
-                    from_values,
-                    cast("Sequence[Values]", rows[store.key(index)]["references"]),
-                )
-            ]
-            for index in range(start, stop)
-        )
-    return out
+
+        for index in range(start, stop):
+            stored = cast("Sequence[Values]", rows[store.key(index)]["references"])
+            scores_of_examples.append([from_values(values) for values in stored])
+    return scores_of_examples
 
 
 def _score_references(
@@ -115,13 +105,11 @@ def from_values(values: Parameters) -> TokenScores:
     likelihood and the types of the arrays may be missing.
     """
     of_log_probs, of_ranks = values.get("dtypes") or (np.float64, np.int64)
-    log_probs = np.asarray(
-        [float(value) for value in values["log_probs"]], dtype=of_log_probs
-    )
-    ranks = np.asarray(values["ranks"], dtype=of_ranks)
+    # infinities are texts in JSON
+    log_probs = [float(value) for value in values["log_probs"]]
     return TokenScores(
-        log_probs,
-        ranks,
+        np.asarray(log_probs, dtype=of_log_probs),
+        np.asarray(values["ranks"], dtype=of_ranks),
         tuple(values.get("tokens") or ()),
         values.get("likelihood", "exact"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from harness.errors import InputError
@@ -47,16 +48,18 @@ def shared_cell(plan: Plan, view: ViewSpec) -> tuple[str, str] | None:
     )
     if view.plot not in ONE_VALUE_PLOTS or open_axis:
         return None
-    seen: dict[tuple[str, ...], ResultRecord] = {}
+
+    axes = [axis for axis in (view.x, view.by, "metric") if axis]
+    first_of_cell: dict[tuple[str, ...], ResultRecord] = {}
     for record in _records(plan, view):
-        cell = tuple(
-            str(lookup(record, axis)) for axis in (view.x, view.by, "metric") if axis
-        )
-        first_record = seen.setdefault(cell, record)
-        axes = dict.fromkeys((*first_record.decoding, *record.decoding))
-        for name in ("model", *(f"decoding.{axis}" for axis in axes)):
-            if lookup(first_record, name) != lookup(record, name):
-                return name, f"{lookup(first_record, name)}, {lookup(record, name)}"
+        cell = tuple(str(lookup(record, axis)) for axis in axes)
+        first = first_of_cell.setdefault(cell, record)
+
+        # Systems differ in the model, or in a field of the decoding.
+        fields = dict.fromkeys((*first.decoding, *record.decoding))
+        for name in ("model", *(f"decoding.{field}" for field in fields)):
+            if lookup(first, name) != lookup(record, name):
+                return name, f"{lookup(first, name)}, {lookup(record, name)}"
     return None
 
 
@@ -64,24 +67,23 @@ def _records(plan: Plan, view: ViewSpec) -> Iterator[ResultRecord]:
     """Yield the records that the plan will give of the view's metrics,
     without their numbers.
     """
-    names = {item.rpartition(":")[2] for item in view.metrics}
-    for model in plan.models:
-        for decoding in plan.decodings:
-            for count in plan.reference_counts:
-                references = {"references": count} if count is not None else {}
-                for metric in plan.metrics:
-                    if (
-                        "*" in names
-                        or metric.label in names
-                        or metric.label in view.metrics
-                    ):
-                        yield ResultRecord(
-                            model=model.label,
-                            model_params=model.params,
-                            task=plan.spec.task,
-                            decoding={**changed_fields(decoding), **references},
-                            metric=metric.label,
-                            params=metric.params,
-                            level=metric.metric.spec.level,
-                            signature=metric.metric.signature(),
-                        )
+    # quantities such as p:METRIC are those of the metric
+    names = {*view.metrics, *(item.rpartition(":")[2] for item in view.metrics)}
+    metrics = [
+        metric for metric in plan.metrics if "*" in names or metric.label in names
+    ]
+    systems = itertools.product(
+        plan.models, plan.decodings, plan.reference_counts, metrics
+    )
+    for model, decoding, count, metric in systems:
+        references = {"references": count} if count is not None else {}
+        yield ResultRecord(
+            model=model.label,
+            model_params=model.params,
+            task=plan.spec.task,
+            decoding={**changed_fields(decoding), **references},
+            metric=metric.label,
+            params=metric.params,
+            level=metric.metric.spec.level,
+            signature=metric.metric.signature(),
+        )

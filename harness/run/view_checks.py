@@ -32,12 +32,13 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
     """
     if plan.token_metrics:
         return
-    labels = [item.label for item in plan.metrics]
+    metrics = [item.label for item in plan.metrics]
     models = [item.label for item in plan.models]
     for index, view in enumerate(loaded.spec.views):
         location = loaded.where("views", index)
         for axis in (view.x, view.by):
             _check_axis(axis, location)
+
         if view.against is not None and view.against not in models:
             hint = did_you_mean(view.against, models)
             text = (
@@ -45,18 +46,15 @@ def check_views(loaded: LoadedSpec, plan: Plan) -> None:
                 f"there are {', '.join(models)}"
             )
             raise InputError(text, location, value=view.against)
-        for item in (
-            *view.metrics,
-            *([view.x] if view.x.startswith("metric:") else []),
-        ):
-            _check_metric(view, item, labels, location)
-        _check_published_rows(
-            view,
-            plan.spec.task,
-            labels,
-            models,
-            loaded.where("views", index, "reference"),
-        )
+
+        quantities = list(view.metrics)
+        if view.x.startswith("metric:"):
+            quantities.append(view.x)
+        for quantity in quantities:
+            _check_metric(view, quantity, metrics, location)
+
+        place = loaded.where("views", index, "reference")
+        _check_published_rows(view, plan.spec.task, metrics, models, place)
 
 
 def _check_published_rows(
@@ -65,32 +63,30 @@ def _check_published_rows(
     """Raise :class:`InputError` for published values of a model or metric that the run
     does not have.
     """
-    if not isinstance(view.reference, PublishedTable):
+    # Rows and columns that are no models and metrics may have any names.
+    if not isinstance(view.reference, PublishedTable) or view.x != "metric":
         return
-    for row in (row for row in view.reference.rows if row.task in (None, task)):
-        if (
-            view.by == "model"
-            and view.x == "metric"
-            and row.label not in (None, EVERY, *models)
-        ):
+    for row in view.reference.rows:
+        if row.task not in (None, task):
+            continue
+        if view.by == "model" and row.label not in (None, EVERY, *models):
+            hint = did_you_mean(str(row.label), models)
             raise InputError(
-                "published values of the row "
-                f"'{row.label}'{did_you_mean(str(row.label), models)}; "
-                "rows of the view are "
-                f"{', '.join(models)} (a row of one part of a suite has the key task)",
+                f"published values of the row '{row.label}'{hint}; "
+                f"rows of the view are {', '.join(models)} "
+                "(a row of one part of a suite has the key task)",
                 location,
                 value=row.label,
             )
-        unknown = [
-            name for name in row.values if view.x == "metric" and name not in metrics
-        ]
-        if unknown:
-            text = (
-                "published values of the metric "
-                f"'{unknown[0]}'{did_you_mean(unknown[0], metrics)}; "
-                f"there are {', '.join(metrics)}"
-            )
-            raise InputError(text, location, value=unknown[0])
+        for name in row.values:
+            if name not in metrics:
+                hint = did_you_mean(name, metrics)
+                raise InputError(
+                    f"published values of the metric '{name}'{hint}; "
+                    f"there are {', '.join(metrics)}",
+                    location,
+                    value=name,
+                )
 
 
 def _check_metric(view: ViewSpec, item: str, labels: list[str], location: str) -> None:
@@ -115,15 +111,13 @@ def _check_axis(axis: str | None, location: str) -> None:
     if root.startswith("metric:"):
         return
     if root not in RECORD_FIELDS:
+        hint = did_you_mean(root, RECORD_FIELDS)
         raise InputError(
-            f"the view's axis '{axis}' is no field of a "
-            f"record{did_you_mean(root, RECORD_FIELDS)}",
-            location,
+            f"the view's axis '{axis}' is no field of a record{hint}", location
         )
     names = (*DECODING_AXES, "references", "options")
     if root == "decoding" and field_path.split(".")[0] not in names:
+        hint = did_you_mean(field_path, names)
         raise InputError(
-            f"the view's axis '{axis}': decoding has no "
-            f"'{field_path}'{did_you_mean(field_path, names)}",
-            location,
+            f"the view's axis '{axis}': decoding has no '{field_path}'{hint}", location
         )

@@ -32,10 +32,10 @@ def pack_scorer(scorer: ShardScorer) -> bytes:
             f"a metric of the run cannot be sent to another process ({error}); "
             "use --executor local"
         ) from error
-    return pickle.dumps(
-        (LocalCode.of_modules(pickler.modules), buffer.getvalue()),
-        protocol=pickle.HIGHEST_PROTOCOL,
-    )
+
+    # pickled by itself, so that it is loaded before the scorer is read
+    code = LocalCode.of_modules(pickler.modules)
+    return pickle.dumps((code, buffer.getvalue()), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 class NamingPickler(pickle.Pickler):
@@ -82,18 +82,14 @@ class LocalCode:
         beside the plugins, and importing it again may do anything.
         """
         manifests = [manifest for manifest in current().manifests if manifest.local]
-        modules = [
-            (str(manifest.folder), name)
-            for manifest in manifests
-            for name in sorted(names)
-            if (file := getattr(sys.modules.get(name), "__file__", None))
-            and is_below(Path(file), manifest.folder)
-            and module_file(manifest.folder, name)
-        ]
-        return cls(
-            tuple(manifest.source for manifest in manifests),
-            tuple(dict.fromkeys(modules)),
-        )
+        modules: dict[tuple[str, str], None] = {}
+        for manifest in manifests:
+            for name in sorted(names):
+                file = getattr(sys.modules.get(name), "__file__", None)
+                is_local = file and is_below(Path(file), manifest.folder)
+                if is_local and module_file(manifest.folder, name):
+                    modules[str(manifest.folder), name] = None
+        return cls(tuple(manifest.source for manifest in manifests), tuple(modules))
 
     def load(self) -> None:
         """Add the registries to this process, and import their modules."""
@@ -106,6 +102,9 @@ _worker: ShardScorer | HarnessError | None = None
 
 
 def start_worker(payload: bytes) -> None:
+    """Unpack the scorer of this process; an error is raised by its first job, since
+    one that is raised here would end the pool without a reason.
+    """
     global _worker
     try:
         _worker = unpack_scorer(payload)
@@ -116,6 +115,7 @@ def start_worker(payload: bytes) -> None:
 
 
 def score_job(job: Job) -> ShardScores:
+    """Return the scores of a job by the scorer of this process."""
     if isinstance(_worker, HarnessError):
         raise _worker
     assert _worker is not None
