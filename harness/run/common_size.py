@@ -43,8 +43,14 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
     Examples
     --------
     >>> one, two = np.array([1]), np.array([2])
-    >>> common_size([("a", two, one), ("b", one, two)]).note
-    'sizes: equal cuts all sets to 1 candidate (the fewest, of b) and 1 reference (the fewest, of a)'
+    >>> size = common_size([("a", two, one), ("b", one, two)])
+    >>> size.n, size.m
+    (1, 1)
+    >>> of_candidates, of_references = size.note.split(" and ")
+    >>> of_candidates
+    'sizes: equal cuts all sets to 1 candidate (the fewest, of b)'
+    >>> of_references
+    '1 reference (the fewest, of a)'
     """
     entries = [(label, sizes) for label, *sizes in counts if len(sizes[0])]
     phrases: list[str] = []
@@ -52,21 +58,20 @@ def common_size(counts: Iterable[tuple[str, np.ndarray, np.ndarray]]) -> CommonS
     for axis, noun in enumerate(("candidate", "reference")):
         smallest: dict[str, int] = {}
         for label, sizes in entries:
-            least_here = int(sizes[axis].min())
-            smallest[label] = min(smallest.get(label, least_here), least_here)
+            of_entry = int(sizes[axis].min())
+            smallest[label] = min(smallest.get(label, of_entry), of_entry)
         label = min(smallest, key=lambda name: smallest[name])
-        size = int(smallest[label])
+        size = smallest[label]
         smallest_sizes.append(size)
+
+        # Sets that all have this size are not cut.
         if any((sizes[axis] > size).any() for _, sizes in entries):
-            phrases.append(
-                f"{size} {noun}{'s' if size > 1 else ''} (the fewest, of {label})"
-            )
+            text = f"{size} {noun}" if size == 1 else f"{size} {noun}s"
+            phrases.append(f"{text} (the fewest, of {label})")
+
+    note = f"sizes: equal cuts all sets to {' and '.join(phrases)}" if phrases else ""
     n, m = smallest_sizes
-    return CommonSize(
-        n,
-        m,
-        f"sizes: equal cuts all sets to {' and '.join(phrases)}" if phrases else "",
-    )
+    return CommonSize(n, m, note)
 
 
 class SizeNote(NamedTuple):
@@ -88,25 +93,21 @@ def size_note(
     ----------
     model : str
         Label of the model.
-    what : str
+    noun : str
         ``candidates`` or ``references``.
     size : int, optional
         Size of the grid; None: all.
-    most : int
+    largest : int
         Largest number in the data.
     grid : sequence of int or None
         All sizes of the grid.
     """
     if size is None or size <= largest:
         return None
-    covered = any(
-        grid_size is not None and largest <= grid_size < size for grid_size in grid
-    )
-    effect = (
-        "left out, a smaller size shows all of them"
-        if covered
-        else "scored with what there is"
-    )
-    return SizeNote(
-        f"{model} has at most {largest} {noun}, not {size}: {effect}", covered
-    )
+    smaller = [other for other in grid if other is not None and other < size]
+    covered = any(largest <= other for other in smaller)
+    effect = "scored with what there is"
+    if covered:
+        effect = "left out, a smaller size shows all of them"
+    text = f"{model} has at most {largest} {noun}, not {size}: {effect}"
+    return SizeNote(text, covered)

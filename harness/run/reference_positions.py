@@ -40,27 +40,29 @@ def position_note(examples: Sequence[Example], sizes: Sequence[int | None]) -> s
         Numbers of references that are used, from the first; None: all.
     """
     size = min((count for count in sizes if count is not None), default=None)
-    sample = (
-        examples[i] for i in range(0, len(examples), -(-len(examples) // MAX_EXAMPLES))
-    )
-    texts = [
-        [" ".join(text.split()[:MAX_WORDS]) for text in item.references[:MAX_POSITIONS]]
-        for item in sample
-    ]
-    texts = [references for references in texts if len(references) > 1]
-    if size is None or not any(len(references) > size for references in texts):
+    if size is None:
         return ""
-    values = {
-        "length": [
-            [float(len(text.split())) for text in references] for references in texts
-        ]
-    }
-    values |= {
-        entry.display or entry.name: _agreement(entry.name, texts)
-        for entry in current().all_with_role("metrics", AGREEMENT)
-    }
-    p_values = {name: position_p_value(_padded(rows)) for name, rows in values.items()}
-    effects = [f"{name} p = {p:.3f}" for name, p in p_values.items() if p <= LEVEL]
+
+    # A sample is enough to see an effect, and scoring all references would take longer
+    # than the run.
+    texts: list[list[str]] = []
+    step = -(-len(examples) // MAX_EXAMPLES)
+    for position in range(0, len(examples), step):
+        references = examples[position].references[:MAX_POSITIONS]
+        texts.append([" ".join(text.split()[:MAX_WORDS]) for text in references])
+    texts = [references for references in texts if len(references) > 1]
+    if not any(len(references) > size for references in texts):
+        return ""
+
+    values = {"length": [_numbers_of_words(references) for references in texts]}
+    for entry in current().all_with_role("metrics", AGREEMENT):
+        values[entry.display or entry.name] = _agreement(entry.name, texts)
+
+    effects: list[str] = []
+    for name, rows in values.items():
+        p_value = position_p_value(_padded(rows))
+        if p_value <= LEVEL:
+            effects.append(f"{name} p = {p_value:.3f}")
     if not effects:
         return ""
     return (
@@ -70,15 +72,20 @@ def position_note(examples: Sequence[Example], sizes: Sequence[int | None]) -> s
     )
 
 
+def _numbers_of_words(texts: Sequence[str]) -> list[float]:
+    return [float(len(text.split())) for text in texts]
+
+
 def _agreement(metric: str, texts: Sequence[Sequence[str]]) -> list[list[float]]:
     """Return the score of each reference against the others of its example by a
     registered metric.
     """
-    sets = [
-        CaptionSet(f"{row} {k}", (text,), (*references[:k], *references[k + 1 :]))
-        for row, references in enumerate(texts)
-        for k, text in enumerate(references)
-    ]
+    sets: list[CaptionSet] = []
+    for row, references in enumerate(texts):
+        for k, text in enumerate(references):
+            others = (*references[:k], *references[k + 1 :])
+            sets.append(CaptionSet(f"{row} {k}", (text,), others))
+
     component = current().create("metrics", metric)
     (scored,) = score_sets([component], sets)
     scores = iter(scored.per_example(component).tolist())
@@ -118,9 +125,8 @@ def position_p_value(values: np.ndarray, draws: int = DRAWS, seed: int = 0) -> f
     absent = np.isnan(values)
     filled = np.where(absent, 0.0, values)
     counts = np.maximum(1, (~absent).sum(axis=1, keepdims=True))
-    deviations = np.where(
-        absent, 0.0, filled - filled.sum(axis=1, keepdims=True) / counts
-    )
+    means = filled.sum(axis=1, keepdims=True) / counts
+    deviations = np.where(absent, 0.0, filled - means)
     present = np.maximum(1, (~absent).sum(axis=0))
 
     def statistic(rows: np.ndarray) -> float:
@@ -130,6 +136,8 @@ def position_p_value(values: np.ndarray, draws: int = DRAWS, seed: int = 0) -> f
     rng = np.random.default_rng(seed)
     as_extreme = 0
     for _ in range(draws):
+        # random keys below 1 permute the values of each example; 2 leaves the gaps at
+        # its end
         keys = rng.random(values.shape)
         keys[absent] = 2.0
         permuted = np.take_along_axis(deviations, np.argsort(keys, axis=1), axis=1)

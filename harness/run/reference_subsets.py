@@ -52,16 +52,13 @@ class ReferenceSubset:
         if self.seed is None or self.size is None or len(remaining) <= self.size:
             return remaining
         if own is None or held_out is not None:
-            return tuple(
-                example.references[i]
-                for i in drawn_order(self.seed, example, held_out or ())
-            )
+            order = drawn_order(self.seed, example, held_out or ())
+            return tuple(example.references[i] for i in order)
+
         # An adapter that does not say which references it removed: an order of those
         # that remain, independent of its own draws.
-        order = _permutation(
-            derive(self.seed, example.id, "references"), len(remaining)
-        )
-        return tuple(remaining[i] for i in order)
+        seed = derive(self.seed, example.id, "references")
+        return tuple(remaining[i] for i in _permutation(seed, len(remaining)))
 
 
 def drawn_order(

@@ -49,22 +49,7 @@ class Term:
         Raises :class:`InputError` for sets, or sets without one of their captions, that
         are too small for the metric.
         """
-        smallest = batch.n - self.is_of_sets
-        spec = self.metric.spec
-        if smallest < 1 or not scorable(
-            self.metric, np.asarray(smallest), np.asarray(batch.m)
-        ):
-            sizes = (
-                f"{counted(batch.n, 'caption')}{' without one of them' if self.is_of_sets else ''}, "
-                f"{counted(batch.m, 'reference')}"
-            )
-            fewest = (
-                f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
-            )
-            raise InputError(
-                f"{self.label} has no value for {sizes}; expected at least {fewest}",
-                f"example '{batch.ids[0]}'",
-            )
+        self._check_sizes(batch)
         state = fit_once(self.metric, features)
         if isinstance(self.metric, ScoresCandidates):
             values = self.metric.candidate_scores(batch, features, state)
@@ -73,10 +58,28 @@ class Term:
         elif self.is_of_sets:
             values = leave_each_out(self.metric, batch, features, state)
         else:
-            values = example_scores(
-                self.metric, self.metric.stats(batch, features, state)
-            )[:, None]
+            stats = self.metric.stats(batch, features, state)
+            values = example_scores(self.metric, stats)[:, None]
         return np.nan_to_num(values * self.weight)
+
+    def _check_sizes(self, batch: Batch) -> None:
+        """Raise :class:`InputError` for sets that are too small."""
+        # A credit needs the set without one of its captions too.
+        smallest = batch.n - self.is_of_sets
+        sizes = np.asarray(smallest), np.asarray(batch.m)
+        if smallest >= 1 and scorable(self.metric, *sizes):
+            return
+        captions = counted(batch.n, "caption")
+        if self.is_of_sets:
+            captions += " without one of them"
+        references = counted(batch.m, "reference")
+        spec = self.metric.spec
+        fewest = f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
+        raise InputError(
+            f"{self.label} has no value for {captions}, {references}; "
+            f"expected at least {fewest}",
+            f"example '{batch.ids[0]}'",
+        )
 
 
 def leave_each_out(
@@ -85,15 +88,13 @@ def leave_each_out(
     """Return S(C) - S(C without i) for each candidate i, shape (B, n),
     by scoring every set without i again.
     """
-    values = [example_scores(metric, metric.stats(batch, features, state))]
+    whole = example_scores(metric, metric.stats(batch, features, state))
+    without: list[np.ndarray] = []
     for i in range(batch.n):
         smaller = [
             replace(item, candidates=item.candidates[:i] + item.candidates[i + 1 :])
             for item in batch.sets
         ]
-        values.append(
-            example_scores(
-                metric, metric.stats(features.batch(smaller), features, state)
-            )
-        )
-    return values[0][:, None] - np.stack(values[1:], axis=1)
+        stats = metric.stats(features.batch(smaller), features, state)
+        without.append(example_scores(metric, stats))
+    return whole[:, None] - np.stack(without, axis=1)

@@ -19,9 +19,9 @@ def decoder(decode: Decode | None) -> Callable[[list[int]], str]:
     if callable(decode):
         return lambda tokens: check_text(decode(tokens), "decode")
     words = decode if isinstance(decode, Mapping) else dict(enumerate(decode or ()))
-    word_of: Callable[[int], str] = (
-        int.__repr__ if decode is None else words.__getitem__
-    )
+    word_of: Callable[[int], str] = words.__getitem__
+    if decode is None:
+        word_of = int.__repr__
     return lambda tokens: " ".join(map(word_of, tokens))
 
 
@@ -51,29 +51,39 @@ def text_of_completion(completion: Any, number: int) -> str:
     """
     if completion is None or isinstance(completion, str):
         return completion or ""
-    messages = cast(
-        "Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion
-    )
-    if isinstance(messages, (list, tuple)) and not messages:
-        return ""
-    message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
-    if isinstance(message, Mapping) and "content" in message:
-        fields = cast("Mapping[str, Any]", message)
-        content: Any = "" if fields.get("role") == "tool" else fields["content"]
-        parts = cast(
-            "list[Any]",
-            content if isinstance(content, (list, tuple)) else [content or ""],
-        )
-        texts = [
-            part if isinstance(part, str) else _text_of_part(part) for part in parts
-        ]
-        if all(isinstance(text, str) for text in texts):
-            return "".join(cast("list[str]", texts))
+
+    messages = [completion] if isinstance(completion, Mapping) else completion
+    if isinstance(messages, (list, tuple)):
+        if not messages:
+            return ""
+        text = _text_of_message(cast("Sequence[Any]", messages)[-1])
+        if text is not None:
+            return text
     raise InputError(
         f"{completion!r:.80}; expected a text, or a list of messages with 'content' "
         "(a text, null, or a list of parts)",
         f"completions: item {number}",
     )
+
+
+def _text_of_message(message: Any) -> str | None:
+    """Return the joined texts of a message, nothing for the result of a tool; None for
+    what is no message.
+    """
+    if not isinstance(message, Mapping) or "content" not in message:
+        return None
+    fields = cast("Mapping[str, Any]", message)
+    content: Any = "" if fields.get("role") == "tool" else fields["content"]
+    if not isinstance(content, (list, tuple)):
+        content = [content or ""]
+
+    texts: list[str] = []
+    for part in cast("Sequence[Any]", content):
+        text = part if isinstance(part, str) else _text_of_part(part)
+        if text is None:
+            return None
+        texts.append(text)
+    return "".join(texts)
 
 
 def _text_of_part(part: Any) -> str | None:
@@ -89,8 +99,6 @@ def _text_of_part(part: Any) -> str | None:
 
 def as_groups(captions: Any) -> Any:
     """Return captions as groups of one."""
-    return (
-        captions[:, None]
-        if hasattr(captions, "reshape")
-        else [[caption] for caption in captions]
-    )
+    if hasattr(captions, "reshape"):
+        return captions[:, None]
+    return [[caption] for caption in captions]
