@@ -27,18 +27,15 @@ def read_key(owner: str, variable: str | None) -> str | None:
             f"{owner}: the environment variable {variable} holds no key",
             parameter="api_key_env",
         )
-    if not _KEY.fullmatch(key):
-        position = next(
-            index
-            for index, character in enumerate(key)
-            if not _KEY.fullmatch(character)
-        )
-        raise HarnessError(
-            f"{owner}: the key in {variable} is not ASCII without spaces and line "
-            f"breaks: character {position + 1} of {len(key)} is "
-            f"U+{ord(key[position]):04X}; for a key in a file: "
-            f"export {variable}=\"$(tr -d '[:space:]' < FILE)\"",
-            parameter="api_key_env",
-        )
+    for position, character in enumerate(key, start=1):
+        # The key itself stays out of the message.
+        if not _KEY.fullmatch(character):
+            raise HarnessError(
+                f"{owner}: the key in {variable} is not ASCII without spaces and line "
+                f"breaks: character {position} of {len(key)} is "
+                f"U+{ord(character):04X}; for a key in a file: "
+                f"export {variable}=\"$(tr -d '[:space:]' < FILE)\"",
+                parameter="api_key_env",
+            )
     remember(key, f"${{secret:{variable}}}")
     return key

@@ -139,16 +139,17 @@ class ChatClient:
 
         async def ask_each() -> None:
             async with self.session() as session:
+                # one by one until the server has answered once
                 start = 0
                 while start < len(items) and not self.usage.answers:
                     await ask(session, items[start])
                     start += 1
+
                 async with asyncio.TaskGroup() as group:
                     for item in items[start:]:
                         await session.window.acquire()
-                        group.create_task(ask(session, item)).add_done_callback(
-                            lambda _: session.window.release()
-                        )
+                        task = group.create_task(ask(session, item))
+                        task.add_done_callback(lambda _: session.window.release())
 
         # An event loop in a thread of its own: the caller may run in one, in a notebook
         # for example.
@@ -162,10 +163,15 @@ class ChatClient:
     async def session(self) -> AsyncIterator[Session]:
         """Context with a pool of connections."""
         httpx: Any = require("httpx2", extra="servers", needed_by=f"'{self.owner}'")
-        headers = {
-            "Accept-Encoding": "identity",
-            **({"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}),
-        }
+        headers = {"Accept-Encoding": "identity"}
+        if self.api_key:
+            headers["Authorization"] = f"Bearer {self.api_key}"
+        connect_timeout = min(self.connect_timeout, self.timeout)
+        limits = httpx.Limits(
+            max_connections=self.concurrency,
+            max_keepalive_connections=self.concurrency,
+        )
+
         async with httpx.AsyncClient(
             base_url=self.base_url.rstrip("/") + "/",
             headers=headers,
@@ -173,12 +179,7 @@ class ChatClient:
             # a redirect would carry the key and the captions to an address that nobody
             # gave
             follow_redirects=False,
-            timeout=httpx.Timeout(
-                self.timeout, connect=min(self.connect_timeout, self.timeout)
-            ),
-            limits=httpx.Limits(
-                max_connections=self.concurrency,
-                max_keepalive_connections=self.concurrency,
-            ),
+            timeout=httpx.Timeout(self.timeout, connect=connect_timeout),
+            limits=limits,
         ) as http:
             yield Session(self, httpx, http)

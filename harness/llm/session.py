@@ -5,6 +5,7 @@ the server would refuse all of them.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -80,10 +81,11 @@ class Session:
         # this request was refused, others were not
         if usage.answers and not isinstance(error, Unanswered):
             return
+
         usage.failures += 1
-        if usage.failures >= (
-            _HOPELESS * self.client.concurrency if usage.answers else _HOPELESS
-        ):
+        # once the server has answered, as many requests fail at once as are in work
+        hopeless = _HOPELESS * (self.client.concurrency if usage.answers else 1)
+        if usage.failures >= hopeless:
             self.stop(
                 f"{usage.failures} requests in a row have no answer, "
                 f"no further request is sent; the last: {error}"
@@ -127,10 +129,11 @@ class Session:
         attempts = self.client.retries + 1
         problem = ""
         for attempt in range(attempts):
-            wait = min(
-                LONGEST_WAIT, self.client.first_wait * 2**attempt
-            ) * random.uniform(0.75, 1.0)
+            # Requests that failed together are not repeated together.
+            longest = min(LONGEST_WAIT, self.client.first_wait * 2**attempt)
+            wait = longest * random.uniform(0.75, 1.0)
             await self._turn()
+
             async with self._slots:
                 if self._stopped is not None:
                     raise self._stopped
@@ -141,12 +144,13 @@ class Session:
                     wait = repeat.wait if repeat.wait is not None else wait
                 except ValueError as error:
                     problem = f"invalid reply ({error})"
+
+            # a request that waits has no slot, and others go on
             if attempt + 1 < attempts:
                 self.client.usage.retries += 1
                 await self.client.sleep(wait)
-        raise Unanswered(
-            f"{problem}, after {attempts} {'try' if attempts == 1 else 'tries'}"
-        )
+        noun = "try" if attempts == 1 else "tries"
+        raise Unanswered(f"{problem}, after {attempts} {noun}")
 
     async def _turn(self) -> None:
         """Wait until the rate limit permits a request."""
@@ -159,8 +163,8 @@ class Session:
             await self.client.sleep(start - now)
 
     async def _once(self, path: str, body: Parameters) -> Any:
-        """Send one request and return the decoded reply; raise :class:`_Repeat` for
-        what another attempt may mend.
+        """Send one request and return the decoded reply; raise :class:`_Repeat` where
+        another attempt may succeed.
         """
         client = self.client
         client.usage.requests += 1
@@ -170,13 +174,12 @@ class Session:
         except (TimeoutError, self._httpx.TimeoutException) as error:
             raise _Repeat(self._timeout_reason(error)) from error
         except self._httpx.ConnectError as error:
-            raise _Repeat(
-                f"no connection ({str(error) or type(error).__name__})"
-            ) from error
+            reason = str(error) or type(error).__name__
+            raise _Repeat(f"no connection ({reason})") from error
         except self._httpx.TransportError as error:
-            raise _Repeat(
-                f"the connection broke ({str(error)[:200] or type(error).__name__})"
-            ) from error
+            reason = str(error)[:200] or type(error).__name__
+            raise _Repeat(f"the connection broke ({reason})") from error
+
         if status != 200:
             self._reject(Refusal.of(status, headers, content), body)
         reply = parse_json(content)
@@ -185,10 +188,8 @@ class Session:
 
     def _timeout_reason(self, error: BaseException) -> str:
         if isinstance(error, self._httpx.ConnectTimeout):
-            return (
-                "no connection within "
-                f"{min(self.client.connect_timeout, self.client.timeout):g} s"
-            )
+            seconds = min(self.client.connect_timeout, self.client.timeout)
+            return f"no connection within {seconds:g} s"
         return f"no answer within {self.client.timeout:g} s"
 
     async def _exchange(
@@ -203,27 +204,26 @@ class Session:
                 raise RequestFailed(
                     f"the reply is compressed ({encoding}), which was not asked for"
                 )
+
             async for chunk in reply.aiter_raw():
                 content += chunk
                 if len(content) > MAX_REPLY:
                     raise RequestFailed(
                         f"the reply is larger than {MAX_REPLY // 2**20} MiB"
                     )
-            if not holds_secret(
-                "\n".join((content.decode("utf-8", "replace"), *reply.headers.values()))
-            ):
+
+            texts = (content.decode("utf-8", "replace"), *reply.headers.values())
+            if not holds_secret("\n".join(texts)):
                 return reply.status_code, reply.headers, bytes(content)
+
             # A server that repeats a key would bring it into samples, caches and pages.
             # Nothing of such a reply is kept.
             if reply.status_code == 200:
                 raise RequestFailed(
                     "the reply holds a secret of this process; it is not kept"
                 )
-            return (
-                reply.status_code,
-                {},
-                b"the reply holds a secret of this process; it is not shown",
-            )
+            text = b"the reply holds a secret of this process; it is not shown"
+            return reply.status_code, {}, text
 
     def _reject(self, refusal: Refusal, body: Parameters) -> NoReturn:
         """Raise for a reply with another status than 200."""
@@ -260,4 +260,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
         except (ValueError, OverflowError):  # no date, or one that no clock has
             return None
-    return min(max(seconds, 0.0), LONGEST_WAIT) if seconds == seconds else None
+    if math.isnan(seconds):
+        return None
+    return min(max(seconds, 0.0), LONGEST_WAIT)

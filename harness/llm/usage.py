@@ -42,12 +42,11 @@ class Usage:
         if not isinstance(usage, dict):
             self.uncounted += 1
             return
-        details = usage.get("prompt_tokens_details")
         self.prompt_tokens += _count(usage.get("prompt_tokens"))
         self.completion_tokens += _count(usage.get("completion_tokens"))
-        self.cached_tokens += (
-            _count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-        )
+        details = usage.get("prompt_tokens_details")
+        if isinstance(details, dict):
+            self.cached_tokens += _count(details.get("cached_tokens"))
 
     def cost(self, prices: Prices) -> float:
         """Return the cost."""
@@ -58,10 +57,6 @@ class Usage:
 
 
 def _count(value: object) -> int:
-    return (
-        value
-        if isinstance(value, int)
-        and not isinstance(value, bool)
-        and 0 < value <= MOST_TOKENS
-        else 0
-    )
+    if not isinstance(value, int) or isinstance(value, bool):
+        return 0
+    return value if 0 < value <= MOST_TOKENS else 0

@@ -44,10 +44,10 @@ def combine_p_values(
 
     defined = ~np.isnan(p_values)
     p = p_values[defined]
+    floors = p_floors[defined]
     if len(p) == 0:
         return {}
-    floors = p_floors[defined]
-    return {
+    values: dict[str, float | int] = {
         "calibrated": combine.calibrated_p(p, floors),
         "log_calibrated": combine.log_calibrated_p(p, floors),
         "harmonic_mean": combine.harmonic_mean_p(p),
@@ -59,9 +59,8 @@ def combine_p_values(
         "discoveries": combine.count_discoveries(p, fdr),
         "fdr": fdr,
         "n": len(p),
-        **(
-            {}
-            if p_sums is None
-            else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}
-        ),
     }
+    # the observed sum is the first of the column
+    if p_sums is not None:
+        values["summed"] = float(rank_shares(p_sums[:, None])[0, 0])
+    return values

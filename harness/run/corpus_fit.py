@@ -56,12 +56,12 @@ def fit(
         Called with the number of examples after each block.
     """
     out = CorpusFit(FeatureCache(references))
-    merged: list[int] = []
+    merged: dict[int, Metric] = {}
     for index, plan in enumerate(metrics):
         if shards == 1:
             out.streaming.append(index)
         elif hasattr(plan.metric, "merge"):
-            merged.append(index)
+            merged[index] = plan.metric
             out.streaming.append(index)
         elif _has_state(plan.metric, out.features):
             _log.warning(
@@ -72,8 +72,9 @@ def fit(
             out.in_memory.append(index)
         else:
             out.streaming.append(index)
+
     if merged:
-        _fit_in_shards({index: metrics[index].metric for index in merged}, out, advance)
+        _fit_in_shards(merged, out, advance)
         out.features.next_shard()  # state that is complete takes less memory
     return out
 
@@ -101,16 +102,13 @@ def _fit_in_shards(
     for start in range(0, out.features.examples, BLOCK):
         references = out.features.references[start : start + BLOCK]
         for index, metric in list(metrics.items()):
-            with out.features.noting(
-                ("memo", ("state", metric.signature())), metric.spec.name
-            ):
+            key = ("memo", ("state", metric.signature()))
+            with out.features.noting(key, metric.spec.name):
                 state = metric.fit(references, out.features)
             try:
-                states[index] = (
-                    merge_states(metric, states[index], state)
-                    if index in states
-                    else state
-                )
+                if index in states:
+                    state = merge_states(metric, states[index], state)
+                states[index] = state
                 del state  # the counts of a block are as large as those of all
             except OnePassFit:
                 # a composed metric with a part that is fitted in one pass
@@ -119,6 +117,7 @@ def _fit_in_shards(
                 out.in_memory.append(index)
         out.features.next_shard()
         advance(len(references))
+
     for index, metric in metrics.items():
         out.features.keep(("state", metric.signature()), states[index])
 

@@ -179,5 +179,6 @@ def _new_pool(workers: int, payload: bytes) -> ProcessPoolExecutor:
 def job_steps(job: Job) -> int:
     """Return the number of examples times metrics of a job."""
     return sum(
-        len(job.sets[request.unit]) * len(request.metrics) for request in job.requests
+        len(job.sets[request.captions]) * len(request.metrics)
+        for request in job.requests
     )

@@ -52,7 +52,7 @@ def text_of_completion(completion: Any, number: int) -> str:
     if completion is None or isinstance(completion, str):
         return completion or ""
 
-    messages = [completion] if isinstance(completion, Mapping) else completion
+    messages: object = [completion] if isinstance(completion, Mapping) else completion
     if isinstance(messages, (list, tuple)):
         if not messages:
             return ""

@@ -76,36 +76,31 @@ def batches(
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, item in enumerate(sets):
         by_shape[len(item.candidates), len(item.references)].append(position)
-    out: list[PositionedBatch] = []
+
+    positioned_batches: list[PositionedBatch] = []
     for shape in sorted(by_shape):
         positions = by_shape[shape]
         pairs = sum(shape) ** 2
-        step = min(
-            size or max(BATCH, _MAX_PAIRS // pairs), max(1, MAX_BATCH_PAIRS // pairs)
-        )
+        wanted = size or max(BATCH, _MAX_PAIRS // pairs)
+        step = min(wanted, max(1, MAX_BATCH_PAIRS // pairs))
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
-            out.append(
-                PositionedBatch(
-                    np.asarray(chunk), features.batch([sets[i] for i in chunk])
-                )
-            )
-    return out
+            batch = features.batch([sets[i] for i in chunk])
+            positioned_batches.append(PositionedBatch(np.asarray(chunk), batch))
+    return positioned_batches
 
 
 def nested(
     full: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None
 ) -> list[PositionedBatch]:
     """Return the batches cut to the first n candidates and m references (None: all)."""
-    return [
-        PositionedBatch(
-            positions,
-            features.sub_batch(
-                batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)
-            ),
-        )
-        for positions, batch in full
-    ]
+    nested_batches: list[PositionedBatch] = []
+    for positions, batch in full:
+        n_here = min(n or batch.n, batch.n)
+        m_here = min(m or batch.m, batch.m)
+        smaller = features.sub_batch(batch, n_here, m_here)
+        nested_batches.append(PositionedBatch(positions, smaller))
+    return nested_batches
 
 
 def check_batches(
@@ -117,18 +112,11 @@ def check_batches(
     of the metrics, given with their labels.
     """
     for _, batch in positioned_batches:
-        tokens = 1 + max(
-            (text for texts in batch.texts for text in texts), key=len
-        ).count(" ")
+        longest = max((text for texts in batch.texts for text in texts), key=len)
+        tokens = 1 + longest.count(" ")
         for label, metric in metrics:
-            check_example(
-                label,
-                metric,
-                batch.n,
-                batch.m,
-                tokens,
-                tested=is_tested(metric, significance),
-            )
+            tested = is_tested(metric, significance)
+            check_example(label, metric, batch.n, batch.m, tokens, tested=tested)
 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
@@ -200,7 +188,7 @@ def score(
     ----------
     metric : Metric
         The metric.
-    parts : sequence of PositionedBatch
+    positioned_batches : sequence of PositionedBatch
         Batches that together hold every example once.
     features : Features
         The cache of the run.
@@ -228,9 +216,10 @@ def score(
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
     documents = features.examples
+    # what is read from here on is read by this metric
     features.corpus_read = ""
     state = fit_once(metric, features)
-    blocks: list[tuple[np.ndarray, Statistics]] = []
+
     if examples is None:
         examples = sum(
             len(batch) for _, batch in positioned_batches if can_score(metric, batch)
@@ -238,16 +227,20 @@ def score(
     tested, p_note = _test(metric, examples, documents, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
-    p_sums = (
-        np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
-    )
+    p_sums = None
+    if tested and tested.aggregate == "summed":
+        p_sums = np.zeros(tested.draws + 1)
+
+    blocks: list[tuple[np.ndarray, Statistics]] = []
     methods: set[str] = set()
     for positions, batch in positioned_batches:
+        # A shape that is too small for the metric stays undefined.
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
             blocks.append((positions, stats))
             if observe is not None:
                 observe(stats)
+
             if p_values is not None and p_floors is not None and tested is not None:
                 assert tested.method != "none"
                 tested_batch = metric_p_values(
@@ -262,22 +255,21 @@ def score(
                     seed=seed,
                 )
                 p_values[positions] = tested_batch.values
-                methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
+                methods.add(_method_text(tested, significance, tested_batch))
                 if p_sums is not None:
                     p_sums += sum_relabelings(
                         metric, batch, features, state, tested.draws, seed
                     )
             _ensure_declared(metric, features)
         advance(len(batch))
-    method = " + ".join(sorted(methods))
-    seconds = time.perf_counter() - started
+
     return Scored(
         place_statistics(blocks, total),
         p_values,
         p_floors,
-        method,
-        seconds,
+        " + ".join(sorted(methods)),
+        time.perf_counter() - started,
         p_note,
         p_sums,
     )
@@ -295,16 +287,14 @@ def score_sets(
     ``references`` are those on which the metrics fit their corpus state, one sequence
     per example; None: those of the sets.
     """
-    features = FeatureCache(
-        [item.references for item in sets] if references is None else references
-    )
+    if references is None:
+        references = [item.references for item in sets]
+    features = FeatureCache(references)
     positioned_batches = batches(sets, features, BATCH if significance else None)
+
     metrics = list(metrics)
-    check_batches(
-        [(metric.spec.name, metric) for metric in metrics],
-        positioned_batches,
-        significance,
-    )
+    named = [(metric.spec.name, metric) for metric in metrics]
+    check_batches(named, positioned_batches, significance)
     return [
         score(metric, positioned_batches, features, significance, seed)
         for metric in metrics
@@ -321,8 +311,7 @@ def _ensure_declared(metric: Metric, features: Features) -> None:
     if features.corpus_read and not has_corpus_state(metric):
         raise HarnessError(
             f"metric '{metric.spec.name}' declares no corpus state and reads "
-            f"{features.corpus_read}: "
-            "set MetricSpec(held_fixed='... held fixed'), "
+            f"{features.corpus_read}: set MetricSpec(held_fixed='... held fixed'), "
             "which metrics of an embedding or distance take from its attribute "
             "held_fixed"
         )
@@ -349,15 +338,14 @@ def _test(
         return None, few_examples_reason(metric, documents)
     if not has_generic_null(metric):
         return significance, ""
+
+    # Texts are scored again under each relabeling: the scorings of a run are limited.
     max_draws = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = (
-        significance.budget
-        if hasattr(metric, "exact_p_values")
-        else min(significance.budget, max_draws)
-    )
-    return significance.model_copy(
-        update={"budget": budget, "draws": min(significance.draws, max_draws)}
-    ), ""
+    budget = significance.budget
+    if not hasattr(metric, "exact_p_values"):
+        budget = min(budget, max_draws)
+    limits = {"budget": budget, "draws": min(significance.draws, max_draws)}
+    return significance.model_copy(update=limits), ""
 
 
 def _method_text(
@@ -368,15 +356,13 @@ def _method_text(
     """Return the method of a test, with the number of draws where the budget of
     scorings reduced it.
     """
-    if (
-        outcome.method == "exact"
-        or significance is None
-        or tested.draws == significance.draws
-    ):
+    if significance is None or tested.draws == significance.draws:
+        return outcome.method
+    if outcome.method == "exact":
         return outcome.method
     return (
-        f"{outcome.method} of {outcome.relabelings:,} draws (budget of "
-        f"{significance.scorings:,} scorings)"
+        f"{outcome.method} of {outcome.relabelings:,} draws "
+        f"(budget of {significance.scorings:,} scorings)"
     )
 
 

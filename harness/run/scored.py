@@ -48,11 +48,9 @@ class Scored:
     def p_floor(self) -> float:
         """Smallest p-value that the largest design can give; 1 without p-values."""
         floors = self.p_floors
-        return (
-            1.0
-            if floors is None or np.isnan(floors).all()
-            else float(np.nanmin(floors))
-        )
+        if floors is None or np.isnan(floors).all():
+            return 1.0
+        return float(np.nanmin(floors))
 
     @property
     def defined(self) -> np.ndarray:
@@ -67,11 +65,10 @@ class Scored:
         """Return the content as arrays, for a statistics artifact: rows ``stats`` (B,
         d) or arrays of objects, ``p_values`` (B,).
         """
-        stats = (
-            self.stats.to_arrays()
-            if isinstance(self.stats, Objects)
-            else {"stats": self.stats}
-        )
+        if isinstance(self.stats, Objects):
+            arrays = dict(self.stats.to_arrays())
+        else:
+            arrays = {"stats": self.stats}
         values = {
             "p_method": self.p_method,
             "seconds": self.seconds,
@@ -80,14 +77,10 @@ class Scored:
             "p_floors": self.p_floors,
             "p_sums": self.p_sums,
         }
-        return {
-            **stats,
-            **{
-                name: np.asarray(value)
-                for name, value in values.items()
-                if value is not None
-            },
-        }
+        for name, value in values.items():
+            if value is not None:
+                arrays[name] = np.asarray(value)
+        return arrays
 
     @classmethod
     def join(cls, shards: Sequence[Scored]) -> Scored:
@@ -96,45 +89,44 @@ class Scored:
         """
         if len(shards) == 1:
             return shards[0]
-        tested = any(shard.p_values is not None for shard in shards)
-        methods = sorted(
-            {name for shard in shards for name in shard.p_method.split(" + ") if name}
-        )
+
+        # A shard may have no p-values: the metric can score none of its examples.
+        p_values = p_floors = None
+        if any(shard.p_values is not None for shard in shards):
+            sizes = [len(shard.stats) for shard in shards]
+            p_values = np.concatenate(
+                [_or_nan(shard.p_values, n) for shard, n in zip(shards, sizes)]
+            )
+            p_floors = np.concatenate(
+                [_or_nan(shard.p_floors, n) for shard, n in zip(shards, sizes)]
+            )
+        sums = [shard.p_sums for shard in shards if shard.p_sums is not None]
+
+        methods: set[str] = set()
+        for shard in shards:
+            methods |= set(filter(None, shard.p_method.split(" + ")))
+        notes = [shard.p_note for shard in shards if shard.p_note]
         return cls(
             join_statistics([shard.stats for shard in shards]),
-            np.concatenate(
-                [_or_nan(shard.p_values, len(shard.stats)) for shard in shards]
-            )
-            if tested
-            else None,
-            np.concatenate(
-                [_or_nan(shard.p_floors, len(shard.stats)) for shard in shards]
-            )
-            if tested
-            else None,
-            " + ".join(methods),
+            p_values,
+            p_floors,
+            " + ".join(sorted(methods)),
             sum(shard.seconds for shard in shards),
-            next((shard.p_note for shard in shards if shard.p_note), ""),
-            np.sum(sums, axis=0)
-            if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None])
-            else None,
+            notes[0] if notes else "",
+            np.sum(sums, axis=0) if sums else None,
         )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
         """Return the content of :meth:`to_arrays`."""
-        p_values, p_floors, p_sums = (
-            arrays.get(name) for name in ("p_values", "p_floors", "p_sums")
-        )
-        texts = [str(arrays.get(name, "")) for name in ("p_method", "p_note")]
         return cls(
             read_statistics(arrays),
-            p_values,
-            p_floors,
-            texts[0],
+            arrays.get("p_values"),
+            arrays.get("p_floors"),
+            str(arrays.get("p_method", "")),
             float(arrays["seconds"]),
-            texts[1],
-            p_sums,
+            str(arrays.get("p_note", "")),
+            arrays.get("p_sums"),
         )
 
 

@@ -78,57 +78,46 @@ class Stopping:
                 if stats is None or isinstance(stats, Objects):
                     name = display_name(self.metrics[metric].label)
                     raise HarnessError(
-                        f"--until: '{name}' has no confidence sequence: "
+                        f"until: '{name}' has no confidence sequence: "
                         "its scores need all examples"
                     )
-                rows = place_statistics(
-                    [(np.flatnonzero(planned.present), stats)], stop - start
-                )
-                self._blocks.setdefault((system, metric), []).append(
-                    cast(np.ndarray, rows)
-                )
+
+                # examples without captions are rows without a score
+                block = [(np.flatnonzero(planned.present), stats)]
+                rows = cast(np.ndarray, place_statistics(block, stop - start))
+                self._blocks.setdefault((system, metric), []).append(rows)
         self.looks.append(stop)
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return "undecided" not in (
-            item.verdict(self._sequences(item, last=True), self.level)
-            for item in self.conditions
-        )
+        for condition in self.conditions:
+            sequences = self._sequences(condition, last=True)
+            if condition.verdict(sequences, self.level) == "undecided":
+                return False
+        return True
 
     def summary(self) -> Values:
         """Return how the run ended, for manifest.json: examples, verdicts,
         and the paths of the sequences.
         """
-        conditions = list[Values]()
+        conditions: list[Values] = []
         for condition in self.conditions:
-            sequences = self._sequences(condition)
-            names = [
-                "" if b is None else f"{self._labels[a]} - {self._labels[b]}"
-                for a, b in condition.pairs(len(self._labels))
-            ]
-            waits = dict.fromkeys(
-                path[-1].waits for path in sequences if path[-1].waits
-            )
-            verdict = condition.verdict(sequences, self.level)
-            conditions.append(
-                {
-                    "condition": condition.text,
-                    "verdict": verdict,
-                    **(
-                        {"waits": list(waits)}
-                        if waits and verdict == "undecided"
-                        else {}
-                    ),
-                    "sequences": [
-                        {
-                            "systems": name or self._labels[k],
-                            "path": [asdict(look) for look in looks],
-                        }
-                        for k, (name, looks) in enumerate(zip(names, sequences))
-                    ],
-                }
-            )
+            paths = self._sequences(condition)
+            verdict = condition.verdict(paths, self.level)
+            entry: Values = {"condition": condition.text, "verdict": verdict}
+            waits = dict.fromkeys(path[-1].waits for path in paths if path[-1].waits)
+            if waits and verdict == "undecided":
+                entry["waits"] = list(waits)
+
+            sequences: list[Values] = []
+            pairs = condition.pairs(len(self._labels))
+            for (a, b), looks in zip(pairs, paths):
+                name = self._labels[a]
+                if b is not None:
+                    name = f"{name} - {self._labels[b]}"
+                path = [asdict(look) for look in looks]
+                sequences.append({"systems": name, "path": path})
+            conditions.append({**entry, "sequences": sequences})
         return {
             "examples": self.looks[-1],
             "of": len(self.examples),
@@ -143,16 +132,13 @@ class Stopping:
 
     def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        answers = "; ".join(
-            describe_verdict(item)
-            for item in cast("list[Values]", summary["conditions"])
-        )
+        conditions = cast("list[Values]", summary["conditions"])
+        answers = "; ".join(map(describe_verdict, conditions))
         return (
             f"stopped after {self.looks[-1]:,} of "
             f"{counted(len(self.examples), 'example')} ({answers}); "
-            "the intervals of the table are "
-            "those of a fixed number of examples, the confidence sequences are in "
-            "manifest.json and in the report"
+            "the intervals of the table are those of a fixed number of examples, "
+            "the confidence sequences are in manifest.json and in the report"
         )
 
     def _sequences(self, condition: Condition, last: bool = False) -> list[list[Look]]:
@@ -162,33 +148,34 @@ class Stopping:
         plan = self.metrics[condition.metric]
         sequences: list[list[Look]] = []
         for a, b in condition.pairs(len(self._labels)):
+            # A difference is that of the examples that both systems have.
+            systems = (a,) if b is None else (a, b)
             sides = [
                 np.concatenate(self._blocks[system, condition.metric])
-                for system in ((a,) if b is None else (a, b))
+                for system in systems
             ]
             defined = np.all([is_defined(side) for side in sides], axis=0)
             units = self._units[: len(defined)]
+
             # A cluster whose next example is not scored yet is no whole unit.
             after = [*self._units.tolist(), int(self._units[-1]) + 1]
             stops = [max(1, after[stop]) for stop in self.looks]
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
-            sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[
-                : stops[-1], 0
-            ]
+            counts = sum_over_clusters(defined[:, None].astype(np.float64), units)
+            sizes = counts[: stops[-1], 0]
+
+            # Units without a defined example are left out of the sequence.
             has_example = sizes > 0
             numbers = [max(1, int(has_example[:stop].sum())) for stop in stops]
-            population = (
-                len(self.examples) - int((~defined).sum())
-                if self.spec.population
-                else None
-            )
-            second = sums[1][has_example] if b is not None else None
+            population = None
+            if self.spec.population:
+                population = len(self.examples) - int((~defined).sum())
             sequences.append(
                 metric_looks(
                     plan.metric,
                     sums[0][has_example],
-                    second,
+                    sums[1][has_example] if b is not None else None,
                     sizes[has_example],
                     numbers[-1:] if last and not condition.systems else numbers,
                     level=self.level,
@@ -206,7 +193,7 @@ class Stopping:
         addends = spread_addends(cast(MeanMetric, plan.metric), rows, defined)
         if addends is None:
             raise HarnessError(
-                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
+                f"until: '{display_name(plan.label)}' has no confidence sequence: "
                 "its number is no function of sums"
             )
         return addends
@@ -234,9 +221,8 @@ def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleSt
         cluster_of(item.meta, cluster, item.id) if cluster else item.id
         for item in items
     ]
-    return ExampleStore(
-        [items[int(k)] for k in random_order(names, seed)], "examples in random order"
-    )
+    ordered = [items[int(k)] for k in random_order(names, seed)]
+    return ExampleStore(ordered, "examples in random order")
 
 
 def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:

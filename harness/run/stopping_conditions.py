@@ -51,74 +51,65 @@ class Condition:
         match = _ORDERED.fullmatch(text.strip()) or _PRECISE.fullmatch(text.strip())
         if match is None:
             raise HarnessError(
-                f"--until is '{text}'; expected 'METRIC: "
-                "SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: "
-                "ours > theirs'"
+                f"until is '{text}'; expected 'METRIC: SYSTEM > SYSTEM' or "
+                "'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'",
+                parameter="until",
+                value=text,
             )
+
         names = [plan.label for plan in metrics]
         found = labels_by_spelling(names)
         name = match["metric"].strip()
         label = found.get(name, found.get(spelling(name)))
         if label is None:
             raise HarnessError.of_name(
-                "--until: there is no metric",
+                "until: there is no metric",
                 match["metric"],
                 [*names, *map(display_name, names)],
                 "the run has",
             )
         position = names.index(label)
+
         groups = match.groupdict()
         if "width" in groups:
             return cls(text, position, width=float(groups["width"]))
         for name in (groups["a"], groups["b"]):
             if name not in labels:
                 raise HarnessError.of_name(
-                    "--until: there is no system", name, labels, "the run has"
+                    "until: there is no system", name, labels, "the run has"
                 )
             if labels.count(name) > 1:
                 raise HarnessError(
-                    f"--until: '{name}' has several decodings or sizes; "
-                    "--until compares runs of one each"
+                    f"until: '{name}' has several decodings or sizes; "
+                    "a condition compares runs of one each"
                 )
-        return cls(
-            text,
-            position,
-            (labels.index(groups["a"]), labels.index(groups["b"])),
-            groups["sign"],
-        )
+        systems = labels.index(groups["a"]), labels.index(groups["b"])
+        return cls(text, position, systems, groups["sign"])
 
     def pairs(self, count: int) -> list[tuple[int, int | None]]:
         """Return the pairs of systems whose sequences the condition looks at; None:
         the number of one system.
         """
-        return (
-            [(self.systems[0], self.systems[1])]
-            if self.systems
-            else [(system, None) for system in range(count)]
-        )
+        if self.systems:
+            return [(self.systems[0], self.systems[1])]
+        return [(system, None) for system in range(count)]
 
     def verdict(self, paths: Sequence[Sequence[Look]], level: float) -> str:
         """Return ``confirmed``, ``refuted`` or ``undecided``: for an order, by the
         first look with a small p-value and so without 0.
         """
         if not self.systems:
-            return (
-                "confirmed"
-                if all(
-                    (path[-1].high - path[-1].low) / 2 <= self.width for path in paths
-                )
-                else "undecided"
-            )
-        look = next(
-            (look for path in paths for look in path if look.p_value <= level), None
-        )
-        if look is None:
-            return "undecided"
-        return (
-            "confirmed"
-            if (">" if look.difference > 0 else "<") == self.sign
-            else "refuted"
-        )
+            widths = [(path[-1].high - path[-1].low) / 2 for path in paths]
+            is_precise = all(width <= self.width for width in widths)
+            return "confirmed" if is_precise else "undecided"
+
+        # Later looks may be less certain: what was decided once stays.
+        for path in paths:
+            for look in path:
+                if look.p_value <= level:
+                    sign = ">" if look.difference > 0 else "<"
+                    return "confirmed" if sign == self.sign else "refuted"
+        return "undecided"
 
 
 def read_conditions(
@@ -131,12 +122,12 @@ def read_conditions(
     for plan in (metrics[condition.metric] for condition in conditions):
         if not isinstance(plan.metric, MeanMetric):
             raise HarnessError(
-                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
-                "it is no function of sums over examples"
+                f"until: '{display_name(plan.label)}' has no confidence sequence: "
+                "its number is no function of sums over examples"
             )
         if spec.population and mean_bounds(plan.metric) is None:
             raise HarnessError(
-                f"--population: '{display_name(plan.label)}' is no mean of scores "
+                f"population: '{display_name(plan.label)}' is no mean of scores "
                 "with known bounds"
             )
     return conditions
@@ -155,7 +146,6 @@ def describe_verdict(item: Values) -> str:
     ... )
     'bleu4 ± 0.01: undecided, not yet: no spread in 200 examples'
     """
+    text = f"{item['condition']}: {item['verdict']}"
     waits = cast("list[str]", item.get("waits", []))
-    return f"{item['condition']}: {item['verdict']}" + (
-        f", not yet: {', '.join(waits)}" if waits else ""
-    )
+    return f"{text}, not yet: {', '.join(waits)}" if waits else text

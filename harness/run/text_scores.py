@@ -15,7 +15,6 @@ from harness.run import score as scoring
 from harness.run import warmup
 from harness.run.metric_plan import MetricPlan
 from harness.run.record_fields import number_fields
-from harness.run.scored import Scored
 from harness.run.text_sets import caption_sets
 from harness.rundir.records import ResultRecord
 from harness.stats.name_order import order_of_names
@@ -101,9 +100,8 @@ class BoundMetric:
             An example is not a non-empty list of texts.
         """
         sets = caption_sets(candidates, references)
-        return score_captions([self.plan], sets, self.significance, seed, bootstrap)[
-            self.plan.label
-        ]
+        scores = score_captions([self.plan], sets, self.significance, seed, bootstrap)
+        return scores[self.plan.label]
 
 
 def score_captions(
@@ -124,35 +122,22 @@ def score_captions(
             "or 0 for no intervals",
             parameter="bootstrap",
         )
-    warmup.warm(plan.metric for plan in plans)
+
     # metrics that still warm up come last
+    warmup.warm(plan.metric for plan in plans)
     order = sorted(plans, key=lambda plan: hasattr(plan.metric, "warm"))
-    scored = scoring.score_sets(
-        [plan.metric for plan in order], sets, significance, seed
-    )
-    scored_of = {plan.label: item for plan, item in zip(order, scored)}
+    metrics = [plan.metric for plan in order]
+    results = scoring.score_sets(metrics, sets, significance, seed)
+    scored_of = {plan.label: scored for plan, scored in zip(order, results)}
+
     by_name = order_of_names([item.id for item in sets])
-    return Scores(
-        {
-            plan.label: _result(
-                plan, scored_of[plan.label], significance, seed, samples, by_name
-            )
-            for plan in plans
-        }
-    )
-
-
-def _result(
-    plan: MetricPlan,
-    scored: Scored,
-    significance: SignificanceSpec | None,
-    seed: int,
-    samples: int,
-    order: np.ndarray | None,
-) -> MetricResult:
-    return MetricResult(
-        model="",
-        **number_fields(plan, scored, significance, samples, seed, order=order),
-        per_example=scored.per_example(plan.metric),
-        p_values=scored.p_values,
-    )
+    scores = Scores()
+    for plan in plans:
+        scored = scored_of[plan.label]
+        scores[plan.label] = MetricResult(
+            model="",
+            **number_fields(plan, scored, significance, samples, seed, order=by_name),
+            per_example=scored.per_example(plan.metric),
+            p_values=scored.p_values,
+        )
+    return scores

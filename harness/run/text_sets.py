@@ -13,7 +13,7 @@ from harness.files.captions import by_text_id, matched_ids, texts_of, texts_per_
 from harness.files.rows import group_by_id, match_rows, rows_of, texts_of_rows
 from harness.files.table_types import order_of_labels
 from harness.run.advice_spelling import KEYWORD_SPELLING, respell
-from harness.run.file_options import FileOptions
+from harness.run.file_options import USUAL_OPTIONS, FileOptions
 from harness.run.output_notes import clean_sets
 
 
@@ -25,36 +25,41 @@ def caption_sets(candidates: object, references: object) -> list[CaptionSet]:
     columns of their role; rows on both sides with columns of ids that agree are matched
     by these, and series and data frames with labels by the labels.
     """
-    rows = rows_of(candidates), rows_of(references)
+    candidate_rows = rows_of(candidates)
+    reference_rows = rows_of(references)
     labelled = candidates, references
-    if rows[0] is not None:
-        candidates = texts_of_rows(rows[0], "candidates")
-    if rows[1] is not None:
-        references = texts_of_rows(rows[1], "references")
-    if rows[0] and rows[1]:
-        ids = match_rows(rows[0], rows[1])
-        if ids is not None and ids[0] != ids[1]:
-            grouped = (
-                group_by_id(ids[0], cast("list[object]", candidates)),
-                group_by_id(ids[1], cast("list[object]", references)),
-            )
-            return _sets_of_mappings(*grouped, allow_missing=False, allow_unknown=False)
-        order = None if ids is not None else order_of_labels(*labelled)
-    else:
-        order = order_of_labels(*labelled)
+    if candidate_rows is not None:
+        candidates = texts_of_rows(candidate_rows, "candidates")
+    if reference_rows is not None:
+        references = texts_of_rows(reference_rows, "references")
+
+    # Rows with ids on both sides are matched by them, whatever their order; series and
+    # frames with labels by the labels.
+    ids = None
+    if candidate_rows and reference_rows:
+        ids = match_rows(candidate_rows, reference_rows)
+    if ids is not None and ids[0] != ids[1]:
+        return _sets_of_mappings(
+            group_by_id(ids[0], cast("list[object]", candidates)),
+            group_by_id(ids[1], cast("list[object]", references)),
+            allow_missing=False,
+            allow_unknown=False,
+        )
+    order = order_of_labels(*labelled) if ids is None else None
     if order is not None:
         listed = list(cast("Sequence[object]", references))
         references = [listed[place] for place in order]
+
     hyps = texts_per_example(candidates, "candidates")
     refs = texts_per_example(references, "references")
     if len(hyps) != len(refs):
-        streams = all(len(texts) == len(hyps) for texts in refs)
-        hint = (
-            "; of lists with one reference of every example each, "
-            "pass list(zip(*references))"
-            if streams
-            else ""
-        )
+        hint = ""
+        # the form of some toolkits: a list for each reference, not for each example
+        if all(len(texts) == len(hyps) for texts in refs):
+            hint = (
+                "; of lists with one reference of every example each, "
+                "pass list(zip(*references))"
+            )
         raise InputError(
             f"{counted(len(hyps), 'example', 'has/have')} candidates but {len(refs)} "
             f"have references{hint}"
@@ -112,15 +117,14 @@ def sets_of(
     allow_missing: bool,
     allow_unknown: bool = False,
     allow_empty: bool = False,
-    options: FileOptions = FileOptions(),  # noqa: B008  (frozen)
+    options: FileOptions = USUAL_OPTIONS,
 ) -> list[CaptionSet]:
     """Return the caption sets of two paths, two mappings id -> texts, or two lists;
     raise :class:`InputError` for a mistake.
     """
+    is_path = isinstance(references, (str, Path))
     try:
-        if isinstance(candidates, (str, Path)) and (
-            isinstance(references, (str, Path)) or _are_paths(references)
-        ):
+        if isinstance(candidates, (str, Path)) and (is_path or _are_paths(references)):
             from harness.run.file_pair import read_file_pair
 
             faults = {
@@ -135,6 +139,7 @@ def sets_of(
                 allow=allow,
                 options=options,
             )
+
         by_id = _has_ids_as_keys(candidates), _has_ids_as_keys(references)
         if all(by_id):
             hyps = by_text_id(cast("Mapping[object, object]", candidates), "candidates")
@@ -142,16 +147,13 @@ def sets_of(
             sets = _sets_of_mappings(
                 hyps, refs, allow_missing=allow_missing, allow_unknown=allow_unknown
             )
-        elif (
-            any(by_id)
-            or isinstance(candidates, (str, Path))
-            or isinstance(references, (str, Path))
-        ):
+        elif any(by_id) or is_path or isinstance(candidates, (str, Path)):
             raise InputError(
                 "candidates and references are both paths, both mappings or both lists"
             )
         else:
             sets = caption_sets(candidates, references)
+
         if not allow_empty:
             _refuse_empty(sets)
         return clean_sets(sets, options.clean, allow_empty=allow_empty)
@@ -164,13 +166,12 @@ def _refuse_empty(sets: Sequence[CaptionSet]) -> None:
     as the readers of files do.
     """
     for item in sets:
-        for name, texts in (
-            ("candidates", item.candidates),
-            ("references", item.references),
+        for noun, name, texts in (
+            ("caption", "candidates", item.candidates),
+            ("reference", "references", item.references),
         ):
             for text in texts:
                 if not text.strip():
-                    noun = "caption" if name == "candidates" else "reference"
                     raise InputError(
                         f"empty {noun} {text!r} (allow_empty: true keeps it)",
                         f"{name}: '{item.id}'",
