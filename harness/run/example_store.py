@@ -210,7 +210,8 @@ class ExampleStore(Sequence[Example]):
         """
         if self._file is None:
             # closed with the store
-            self._file = tempfile.TemporaryFile(prefix="harness-examples-")  # noqa: SIM115
+            prefix = "harness-examples-"
+            self._file = tempfile.TemporaryFile(prefix=prefix)  # noqa: SIM115
         for block in self._blocks:
             start = self._file.seek(0, 2)
             rows = [(e.id, e.references, e.media, e.source, e.meta) for e in block]

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
-from typing import cast
+from typing import Any, cast
 
 from harness import __version__
 from harness.contracts import (
@@ -336,7 +336,8 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
         return example_key(example).hex()
     try:
         with open_media(example.media, adapter.media_folder) as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            digest = hashlib.file_digest(cast("Any", file), "sha256")
+            content = digest.hexdigest()
     except (OSError, HarnessError):
         return None
     return example_key(example, content).hex()

@@ -1,5 +1,5 @@
-"""A term of a reward: the weighted scores of a metric of captions, or the credits of the
-captions of sets.
+"""A term of a reward: the weighted scores of captions by a metric, or the credits of
+the captions of sets.
 """
 
 from __future__ import annotations

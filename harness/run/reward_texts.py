@@ -52,7 +52,9 @@ def text_of_completion(completion: Any, number: int) -> str:
     if completion is None or isinstance(completion, str):
         return completion or ""
 
-    messages: object = [completion] if isinstance(completion, Mapping) else completion
+    messages: Any = completion
+    if isinstance(completion, Mapping):
+        messages = [completion]
     if isinstance(messages, (list, tuple)):
         if not messages:
             return ""

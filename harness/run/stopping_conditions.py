@@ -53,8 +53,6 @@ class Condition:
             raise HarnessError(
                 f"until is '{text}'; expected 'METRIC: SYSTEM > SYSTEM' or "
                 "'METRIC ± HALF-WIDTH', as 'CIDEr-D: ours > theirs'",
-                parameter="until",
-                value=text,
             )
 
         names = [plan.label for plan in metrics]

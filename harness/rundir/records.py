@@ -118,8 +118,8 @@ class ResultRecord:
     details: Parameters | None = None
     p: Mapping[str, CheckedNumber] | None = None
     """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ...
-    (:func:`harness.run.combined_p_values.combine_p_values`), and ``floor``, the smallest p-value
-    that one example can have.
+    (:func:`harness.run.combined_p_values.combine_p_values`), and ``floor``, the
+    smallest p-value that one example can have.
     """
     p_note: str | None = None
     """Reason why there is no p-value although one was requested,

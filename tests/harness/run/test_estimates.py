@@ -79,7 +79,8 @@ def test_a_shown_result_has_an_interval_from_enough_examples(monkeypatch, count,
 
 def test_undefined_examples_and_other_metrics_are_left_out():
     plan, stats = statistics("rouge", 40)
-    estimates = Estimates([plan, MetricPlan("best", "best", {}, object())], ["a"])  # type: ignore[arg-type]
+    best = MetricPlan("best", "best", {}, object())  # type: ignore[arg-type]
+    estimates = Estimates([plan, best], ["a"])
     holes = np.vstack([stats, np.full_like(stats, np.nan)])
     estimates.add(0, 0, holes)
     estimates.add(0, 1, holes)

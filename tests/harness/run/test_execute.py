@@ -282,7 +282,8 @@ class Scaled(TextDistance):
         self.by = by
 
     def pairwise(self, texts):
-        return self.by * np.abs(np.subtract.outer([len(t) for t in texts], [len(t) for t in texts]))
+        lengths = [len(text) for text in texts]
+        return self.by * np.abs(np.subtract.outer(lengths, lengths))
 """
     (project / "mine_parts.py").write_text(text)
     from harness.registry import current
@@ -490,7 +491,6 @@ def test_a_fresh_run_that_cannot_read_its_data_leaves_the_finished_one(project):
     assert stable(project / "r") == held
 
 
-# --------------------------------------------------------------------------- course of a run
 def planned(**fields):
     (item,) = harness.api.plans({**SPEC, **fields})
     return item
@@ -563,11 +563,10 @@ def watched(plan, seen):
         generate = model.adapter.generate
 
         def noting(examples, decoding, seeds, generate=generate, label=model.label):
-            work = [
-                f"{'' if type(meter) is progress.Meter else 'shown '}{meter.description}: "
-                f"{meter.total}"
-                for meter in progress.WORK
-            ]
+            work = []
+            for meter in progress.WORK:
+                shown = "" if type(meter) is progress.Meter else "shown "
+                work.append(f"{shown}{meter.description}: {meter.total}")
             seen.append(
                 (label, work, [example.id for example in examples], list(seeds))
             )
@@ -900,7 +899,6 @@ def test_work_of_an_adapter_is_kept_beside_the_results(project):
     assert execute(planned()).costs == {}
 
 
-# --------------------------------------------------------------------------- a run until a decision
 def growing(count=6, condition="rouge: a > b", **fields):
     models = [{"echo": {"label": "a", "n": 1}}, {"echo": {"label": "b", "n": 1}}]
     data = {"reader": "words", "count": count}

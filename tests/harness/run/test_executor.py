@@ -104,7 +104,7 @@ def jobs(count):
     """Return jobs of one text each, whose scores are that text."""
     return [
         SimpleNamespace(
-            sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]
+            sets=[[f"job {k}"]], requests=[SimpleNamespace(captions=0, metrics=["m"])]
         )
         for k in range(count)
     ]

@@ -93,7 +93,6 @@ def test_an_adapter_that_does_not_say_what_it_removed():
     assert subset(2, 0, row) == subset(5, 0, row)[:2]
 
 
-# --------------------------------------------------------------------------- runs
 @pytest.fixture
 def spec(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -70,7 +70,8 @@ def test_a_column_is_a_record_with_its_interval_or_the_reason(
             "bootstrap": {"samples": 9},
         }
     )
-    plan = TokenMetricPlan("columns", "columns", {}, Columns())  # type: ignore[arg-type]
+    metric = Columns()
+    plan = TokenMetricPlan("columns", "columns", {}, metric)  # type: ignore[arg-type]
     a, b = token_score_records(
         spec,
         ModelPlan("label", "m", {"path": "x"}, object()),
@@ -214,7 +215,11 @@ def collect(examples, rows, columns, *, start=0, shards, **keys):
     )
     events = []
     execution = Execution(Provenance({}))
-    execution.log = lambda event, **values: events.append((event, values))  # type: ignore[method-assign]
+
+    def log(event, **values):
+        events.append((event, values))
+
+    execution.log = log  # type: ignore[method-assign]
     models = [
         ModelPlan(label, "adapter", {"path": label}, object()) for label in ("m", "n")
     ]  # type: ignore[arg-type]

@@ -68,10 +68,6 @@ def digits(path: Path) -> list[Any]:
     ]
 
 
-# --------------------------------------------------------------------------- conditions
-
-
-# --------------------------------------------------------------------------- growth and order
 def test_batches_grow_and_cover_every_shard():
     shards = [(k, k + 1) for k in range(100)]
     found = [tuple(batch) for batch in batches(shards)]
@@ -114,7 +110,6 @@ def test_the_order_depends_on_seed_and_names_and_keeps_clusters_together():
     assert all(videos[k : k + 5] == [videos[k]] * 5 for k in range(0, 20, 5))
 
 
-# --------------------------------------------------------------------------- runs of files
 def test_a_run_stops_when_it_has_decided(spec, whole, tmp_path):
     run = until(spec, "CIDEr-D: good > bad", output=tmp_path / "r")
     state = stopped(run)
@@ -368,7 +363,6 @@ def test_examples_without_captions_are_left_out(spec, tmp_path):
     assert 60 < path[0]["n"] < BATCH
 
 
-# --------------------------------------------------------------------------- small data
 def growing(
     conditions,
     batches_of_scores,
@@ -629,14 +623,13 @@ def test_statistics_that_need_all_examples_are_refused():
         )
         with pytest.raises(
             HarnessError,
-            match="^--until: 'ROUGE-L \\(COCO\\)' has no confidence sequence: "
+            match="^until: 'ROUGE-L \\(COCO\\)' has no confidence sequence: "
             "its scores need all examples$",
         ):
             stopping.add(scoring)
     assert stopping.looks == []
 
 
-# --------------------------------------------------------------------------- refusals
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
@@ -659,7 +652,6 @@ def test_what_cannot_grow_is_refused(spec):
         until(spec, "rouge: good > bad", references=[1, 3])
 
 
-# --------------------------------------------------------------------------- again, extended, killed
 def test_a_finished_run_is_opened_and_another_condition_is_another_run(spec, tmp_path):
     first = until(spec, "rouge: good > bad", output=tmp_path / "r")
     again = until(spec, "rouge: good > bad", output=tmp_path / "r")

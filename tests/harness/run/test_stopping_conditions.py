@@ -54,19 +54,19 @@ def test_a_condition_that_cannot_be_read_is_answered_with_what_the_run_has():
     for text, message, value in (
         (
             "x",
-            "--until is 'x'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± "
+            "until is 'x'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± "
             "HALF-WIDTH', as 'CIDEr-D: ours > theirs'",
             None,
         ),
         (
             "cider: ours > their",
-            "--until: there is no system 'their'; did you mean 'theirs'?; "
+            "until: there is no system 'their'; did you mean 'theirs'?; "
             "the run has ours, theirs",
             "their",
         ),
         (
             "cidr: ours > theirs",
-            "--until: there is no metric 'cidr'; did you mean 'cider'?; the run has "
+            "until: there is no metric 'cidr'; did you mean 'cider'?; the run has "
             "cider, rouge, bleu4, distinct2, CIDEr-D, ROUGE-L (COCO), BLEU-4, "
             "Distinct-2",
             "cidr",
@@ -91,11 +91,12 @@ def test_a_system_of_several_decodings_is_refused():
 
 def test_metrics_without_a_sequence_are_refused():
     with pytest.raises(
-        HarnessError, match="has no confidence sequence: it is no function of sums"
+        HarnessError,
+        match="has no confidence sequence: its number is no function of sums",
     ):
         read_conditions(UntilSpec(conditions=["distinct2: a > b"]), PLANS, ["a", "b"])
     with pytest.raises(
-        HarnessError, match="^--until: 'Distinct-2' has no confidence sequence"
+        HarnessError, match="^until: 'Distinct-2' has no confidence sequence"
     ):
         read_conditions(
             UntilSpec(conditions=["rouge: a > b", "distinct2: a > b"]),
@@ -114,7 +115,7 @@ def test_metrics_without_a_sequence_are_refused():
         ]
     with pytest.raises(
         HarnessError,
-        match="--population: 'BLEU-4' is no mean of scores with known bounds",
+        match="population: 'BLEU-4' is no mean of scores with known bounds",
     ):
         read_conditions(
             UntilSpec(conditions=["bleu4: a > b"], population=True), PLANS, ["a", "b"]

@@ -116,7 +116,6 @@ def test_renames_that_are_cut_off_twice(folder, monkeypatch):
 STAMP = '{"size": 3, "sha256": "ab"}'
 
 
-# --------------------------------------------------------------------------- links
 @pytest.fixture
 def victim(tmp_path):
     file = tmp_path / "victim"
