@@ -105,7 +105,7 @@ class Difference(MeanMetric):
         return sums[:, 0] - 3 * sums[:, 1]
 
 
-def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms_and_0_where_they_are_equal():
+def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms():
     rng = np.random.default_rng(0)
     for _ in range(30):
         x, y = rng.random((2, 20))

@@ -819,7 +819,7 @@ def test_two_models_that_are_compared_have_random_numbers_of_their_own(project):
     assert all(len(numbers) == 6 for numbers in compared.values())
 
 
-def test_sizes_beyond_the_data_are_noted_once_for_each_model_and_kept_without_a_smaller_one(
+def test_sizes_beyond_the_data_are_noted_once_and_kept_without_a_smaller_one(
     project,
 ):
     models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]

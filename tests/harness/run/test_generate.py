@@ -288,7 +288,7 @@ def test_everything_that_captions_depend_on_is_part_of_the_key(
     assert len(model.calls) == 5
 
 
-def test_earlier_code_that_a_manifest_declares_to_give_the_same_captions_counts_as_the_code(
+def test_earlier_code_that_a_manifest_declares_equal_counts_as_the_code(
     project,
 ):
     text = (project / "registry.yaml").read_text()
@@ -326,7 +326,7 @@ def test_only_a_changed_example_is_generated_again(small_artifacts):
     )
 
 
-def test_an_adapter_that_looks_at_the_whole_task_generates_all_again_when_one_example_changes(
+def test_an_adapter_of_the_whole_task_generates_all_again_when_one_example_changes(
     small_artifacts,
 ):
     class Whole(Model):

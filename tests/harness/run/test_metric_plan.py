@@ -234,7 +234,7 @@ def test_a_plan_tells_its_reader_models_and_decodings(project):
     assert (item.kind, item.absence, item.obstacle) == ("", "", "")
 
 
-def test_places_of_media_are_those_of_the_data_and_the_image_folders_of_models_and_metrics(
+def test_places_of_media_are_those_of_the_data_and_the_folders_of_images(
     project,
 ):
     item = run_plan(project, "dataset={reader: words, count: 3}")

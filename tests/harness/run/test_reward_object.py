@@ -130,9 +130,7 @@ def test_a_reward_shows_its_terms_with_their_weights() -> None:
     )
 
 
-def test_each_caption_of_each_group_has_its_own_score_in_any_form_of_ids_and_groups() -> (
-    None
-):
+def test_each_caption_has_its_own_score_in_any_form_of_ids_and_groups() -> None:
     ciderd = reward("ciderd", BY_ID)
     alone = [
         [float(ciderd([name], [text])[0]) for text in texts]
@@ -216,9 +214,7 @@ def test_ids_captions_and_greedy_captions_may_be_named() -> None:
     )
 
 
-def test_a_greedy_caption_of_each_group_is_subtracted_from_scores_and_not_from_credits() -> (
-    None
-):
+def test_a_greedy_caption_is_subtracted_from_scores_and_not_from_credits() -> None:
     weights = {"ciderd": 1.0, "trm:distance=cider": -1.0}
     plain = reward(weights, BY_ID)
     greedy = reward(weights, BY_ID, baseline="greedy")
@@ -290,9 +286,7 @@ class Size(MeanMetric):
         return np.full(len(batch), float(batch.n))
 
 
-def test_the_credit_of_a_caption_needs_another_one_even_where_a_metric_scores_empty_sets() -> (
-    None
-):
+def test_a_credit_needs_another_caption_even_where_empty_sets_are_scored() -> None:
     features = FeatureCache(REFERENCES)
     term = Term("size", Size(), 3.0)
     two, one = (

@@ -489,7 +489,7 @@ def test_no_test_was_requested_where_its_method_is_none(cache):
         assert (result.p_values, result.p_floors, result.p_note) == (None, None, "")
 
 
-def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_and_texts():
+def test_a_metric_scores_sets_of_at_least_its_numbers_of_texts():
     def mask(sizes, **fields):
         n, m = np.array(sizes).T
         return scoring.scorable(

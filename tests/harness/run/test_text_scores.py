@@ -58,7 +58,7 @@ class Warming(Words):
         self.seen.append(f"warm {self.spec.name}")
 
 
-def test_metrics_that_warm_up_are_scored_last_and_results_have_the_order_of_the_metrics():
+def test_metrics_that_warm_up_are_scored_last_and_results_keep_their_order():
     seen = []
     metrics = [Warming("first", seen), Words("second", seen), Words("third", seen)]
     plans = [

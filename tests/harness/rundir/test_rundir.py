@@ -156,7 +156,7 @@ def test_a_run_that_is_replaced_in_its_place_keeps_its_statistics(tmp_path):
     assert RunDir.open(tmp_path).artifacts.read_arrays(KEY.stem) is not None
 
 
-def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(
+def test_a_fresh_run_goes_on_with_a_killed_fresh_one_and_drops_one_that_extends(
     tmp_path, caplog
 ):
     finish(create(tmp_path))
