@@ -8,106 +8,24 @@ within it each request is a coroutine.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import (
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from harness.contracts.parameters import (
-    Count,
-    Index,
-    Parameters,
-    Positive,
-    Values,
-    check_fields,
-)
-from harness.errors import HarnessError, require
+from harness.errors import require
+from harness.llm.server_rules import ServerRules
 from harness.llm.session import Session
-from harness.llm.usage import Usage
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChatClient:
-    """Address of a server and rules for requests.
+class ChatClient(ServerRules):
+    """A server, its rules, and the requests to it.
 
-    Raises :class:`HarnessError` for an address without ``http://`` or ``https://`` and
-    for numbers out of range.
+    Parameters are those of :class:`~harness.llm.server_rules.ServerRules`.
     """
-
-    owner: str
-    """Name of the component for messages: ``openai``."""
-    base_url: str
-    api_key: str | None = field(default=None, repr=False)
-    concurrency: Count = 8
-    """Maximum number of simultaneous requests. A request that waits before its
-    repetition does not count.
-    """
-    requests_per_minute: Positive | None = None
-    """Maximum rate of requests, repetitions included; they are spaced evenly."""
-    timeout: Positive = 120.0
-    """Seconds after which an attempt ends, whatever the server has sent by then."""
-    connect_timeout: Positive = 10.0
-    """Seconds after which an attempt to connect ends."""
-    retries: Index = 5
-    """Maximum number of repetitions of a request."""
-    first_wait: Positive = 1.0
-    """Seconds before the first repetition; doubled each time. A header Retry-After
-    replaces it.
-    """
-    parameters: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """Field of the request -> its name on this server,
-    or None for a field that it does not accept.
-    """
-    proxy: str | None = None
-    """Address of a proxy; default: the variables HTTP_PROXY, HTTPS_PROXY,
-    ALL_PROXY and NO_PROXY.
-    """
-    usage: Usage = field(default_factory=Usage, compare=False)
-    sleep: Callable[[float], Awaitable[None]] = field(
-        default=asyncio.sleep, repr=False, compare=False
-    )
-    clock: Callable[[], float] = field(
-        default=time.monotonic, repr=False, compare=False
-    )
-    """Function that waits, and function that gives the time in seconds;
-    tests replace them.
-    """
-
-    def __post_init__(self) -> None:
-        check_fields(self.owner, self)
-        for name in ("base_url", "proxy"):
-            value = getattr(self, name)
-            if value is not None and not value.startswith(("http://", "https://")):
-                raise HarnessError(
-                    f"{self.owner}: {name} begins with http:// or https://; "
-                    f"found {value!r}",
-                    parameter=name,
-                    value=value,
-                )
-        for name in ("model", "messages"):
-            if name in self.parameters:
-                raise HarnessError(
-                    f"{self.owner}: the field '{name}' has the same name on all "
-                    "servers",
-                    parameter="parameters",
-                )
-
-    def rename_fields(self, body: Parameters) -> Values:
-        """Return the fields of a request under their names on the server,
-        without those that it does not accept.
-        """
-        names = {name: self.parameters.get(name, name) for name in body}
-        return {new: body[name] for name, new in names.items() if new is not None}
 
     def ask_all(
         self,

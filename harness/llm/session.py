@@ -11,17 +11,14 @@ import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from harness.contracts.parameters import Parameters
 from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.files.secrets import holds_secret
 from harness.llm.refusals import Refusal, stop_reason
-
-if TYPE_CHECKING:
-    from harness.llm.client import ChatClient
-
+from harness.llm.server_rules import ServerRules
 
 T = TypeVar("T")
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -56,7 +53,7 @@ class Unanswered(RequestFailed):
 class Session:
     """Requests of one event loop over one pool of connections."""
 
-    def __init__(self, client: ChatClient, httpx: ModuleType, http: Any) -> None:
+    def __init__(self, client: ServerRules, httpx: ModuleType, http: Any) -> None:
         self.client = client
         self._httpx = httpx
         self._http = http

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, Protocol, overload
 
 from harness.errors import HarnessError
 
-if TYPE_CHECKING:
-    from harness.run.features import FeatureCache
-
-
 REFERENCES = "the references of the task"
 """Description of what a metric reads that asks for these references itself."""
+
+
+class NotesReading(Protocol):
+    """A feature cache, which notes what is read of the references of the task."""
+
+    corpus_read: str
+    """Description of what was read; empty for nothing."""
 
 
 class TaskReferences(Sequence[Sequence[str]]):
@@ -22,12 +25,12 @@ class TaskReferences(Sequence[Sequence[str]]):
     ----------
     references : sequence of sequences of str
         References of each example.
-    features : FeatureCache
+    features : NotesReading
         The cache.
     """
 
     def __init__(
-        self, references: Sequence[Sequence[str]], features: FeatureCache
+        self, references: Sequence[Sequence[str]], features: NotesReading
     ) -> None:
         self._references = references
         self._features = features

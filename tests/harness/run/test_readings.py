@@ -21,6 +21,14 @@ TEXTS = [
 ]
 
 
+ANNOTATIONS = [
+    {"image_id": 1, "caption": "a can of beans on a table"},
+    {"image_id": 1, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
+    {"image_id": 2, "caption": "a phone with a bright screen"},
+    {"image_id": 2, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
+]
+
+
 @pytest.fixture
 def write(tmp_path):
     """Write a file of a value: JSON, JSON Lines of a list for ``.jsonl``,
@@ -631,14 +639,6 @@ def test_one_file_with_both_sides_and_no_ids(write):
     with pytest.raises(InputError, match="id=None matches records"):
         bleu1(both, write("r.jsonl", rows))
     assert bleu1(both, write("r.jsonl", rows), id=None) == pytest.approx(1)
-
-
-ANNOTATIONS = [
-    {"image_id": 1, "caption": "a can of beans on a table"},
-    {"image_id": 1, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
-    {"image_id": 2, "caption": "a phone with a bright screen"},
-    {"image_id": 2, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
-]
 
 
 @pytest.mark.parametrize(

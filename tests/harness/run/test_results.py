@@ -31,6 +31,12 @@ ROWS = [
 ]
 
 
+EXAMPLES = [
+    Example("first", ("r",)),
+    *(Example(f"e{k}", ("r", "s"), meta={"film": f"f{k % 2}"}) for k in range(6)),
+]
+
+
 class Columns:
     """A metric of two columns, of which one has an interval."""
 
@@ -239,12 +245,6 @@ def scored(values, p_values=None):
         "exact" if p is not None else "",
         0.5,
     )
-
-
-EXAMPLES = [
-    Example("first", ("r",)),
-    *(Example(f"e{k}", ("r", "s"), meta={"film": f"f{k % 2}"}) for k in range(6)),
-]
 
 
 def test_every_system_and_metric_has_a_record_and_every_example_a_row():

@@ -32,6 +32,24 @@ __all__ = ["server"]
 PLANS = caption_plans(metric_plans(["cider", "rouge", "bleu4", {"distinct": {"n": 2}}]))
 
 
+HOLES = [[[0.9, 0.8, None], [0.1, None, 0.3]], [[0.7, 0.6], [0.2, 0.2]]]
+"""Two batches of two systems that lack different examples."""
+
+
+KILLED = """
+import json, os, signal, sys
+import harness
+from harness.run import stopping
+looks, decided = [], stopping.Stopping.decided
+def die(self):
+    if self.looks[-1] >= 300:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return decided(self)
+stopping.Stopping.decided = die
+harness.evaluate(json.loads(sys.argv[1]), output=sys.argv[2])
+"""
+
+
 @pytest.fixture(scope="module")
 def spec(tmp_path_factory) -> dict[str, Any]:
     return write_task(tmp_path_factory.mktemp("task"))
@@ -411,10 +429,6 @@ def plain_examples(count):
     return [Example(f"e{k}", ("a",)) for k in range(count)]
 
 
-HOLES = [[[0.9, 0.8, None], [0.1, None, 0.3]], [[0.7, 0.6], [0.2, 0.2]]]
-"""Two batches of two systems that lack different examples."""
-
-
 def test_a_difference_is_that_of_the_examples_of_both_systems():
     summary = growing(["rouge: a > b"], HOLES, plain_examples(8)).summary()
     assert (summary["examples"], summary["of"], summary["level"]) == (5, 8, 0.05)
@@ -704,20 +718,6 @@ def test_shards_and_processes_change_no_digit(spec, tmp_path):
         options=Options(executor=ExecutorOptions("processes", 2)),
     )
     assert digits(tmp_path / "r") == digits(tmp_path / "s")
-
-
-KILLED = """
-import json, os, signal, sys
-import harness
-from harness.run import stopping
-looks, decided = [], stopping.Stopping.decided
-def die(self):
-    if self.looks[-1] >= 300:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return decided(self)
-stopping.Stopping.decided = die
-harness.evaluate(json.loads(sys.argv[1]), output=sys.argv[2])
-"""
 
 
 @pytest.mark.slow

@@ -28,6 +28,14 @@ NAMES = sorted(OLD)
 CALLS = ("replace", "unlink", "rmdir", "fsync", "open")
 
 
+ACTIONS = {
+    "open": lambda run, name: run.open(name),
+    "append": lambda run, name: run.append(name),
+    "lock": lambda run, name: run.lock_file(name),
+    "has": lambda run, name: run.has(name),
+}
+
+
 class Killed(BaseException):
     """The end of the process."""
 
@@ -113,22 +121,11 @@ def test_renames_that_are_cut_off_twice(folder, monkeypatch):
     assert state(folder) == NEW
 
 
-STAMP = '{"size": 3, "sha256": "ab"}'
-
-
 @pytest.fixture
 def victim(tmp_path):
     file = tmp_path / "victim"
     file.write_text("mine")
     return file
-
-
-ACTIONS = {
-    "open": lambda run, name: run.open(name),
-    "append": lambda run, name: run.append(name),
-    "lock": lambda run, name: run.lock_file(name),
-    "has": lambda run, name: run.has(name),
-}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
