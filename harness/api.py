@@ -11,7 +11,7 @@ from harness.errors import HarnessError
 from harness.files.generated.cleaning import check_clean
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
-from harness.run.file_pair import FileOptions
+from harness.run.file_options import FileOptions
 from harness.run.metric_plan import (
     AnyMetricPlan,
     MetricPlan,
@@ -25,17 +25,16 @@ from harness.run.text_scores import (
     BoundMetric,
     MetricResult,
     Scores,
-    caption_sets,
     score_captions,
-    sets_of,
 )
+from harness.run.text_sets import caption_sets, sets_of
 from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.task_kinds import TaskPlan
     from harness.run.execute import Options
     from harness.run.finished import Run
-    from harness.rundir.rundir import Mode
+    from harness.rundir.directory_check import Mode
     from harness.spec.loading import SpecSource
 
 __all__ = [
@@ -214,7 +213,7 @@ def score_files(
         Columns of the references' records whose values are slices, with results of
         their own (``slices`` of the run).
     """
-    from harness.run.file_pair import score_spec
+    from harness.run.file_spec import score_spec
 
     files = [candidates] if isinstance(candidates, str) else list(candidates)
     names = default_metrics()[0] if metrics is None else metrics

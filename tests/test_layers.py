@@ -234,6 +234,7 @@ def test_the_engine_names_no_component_even_as_a_string():
     for allowed in (
         "harness.stats.significance",
         "harness.rundir.rundir",
+        "harness.rundir.directory_check",
         "harness.api",
         "harness.cli.run",
         "harness.cli.score",

@@ -355,7 +355,7 @@ def test_a_server_is_bounded(folder, server, head, monkeypatch, capsys):
     assert (
         "the reply is compressed" if head else "no answer within 1 s"
     ) in capsys.readouterr().err
-    monkeypatch.setattr("harness.llm.client.MAX_REPLY", 1000)
+    monkeypatch.setattr("harness.llm.session.MAX_REPLY", 1000)
     server.script = [(200, {}, " " * 1001)]
     assert run(server) == 2 and "the reply is larger than" in capsys.readouterr().err
 

@@ -32,7 +32,7 @@ from benchmarks.coverage_cases import Keywords
 from harness.contracts import CaptionSet, Metric, MetricSpec
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.run.intervals import FILE, LOWEST
+from harness.run.coverage_tables import FILE, LOWEST
 from harness.testing.calibration import (
     DISTRIBUTIONS,
     EXAMPLES,

@@ -25,8 +25,9 @@ from harness.analysis.pairs import Pair
 from harness.contracts import Values
 from harness.errors import HarnessError, did_you_mean
 from harness.run.finished import Run
-from harness.rundir.artifacts import KeptFile, content_digest
+from harness.rundir.artifact_key import content_digest
 from harness.rundir.file_names import COMPARISONS
+from harness.rundir.kept_file import KeptFile
 from harness.rundir.records import ResultRecord
 from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
 from harness.stats.multiplicity import cluster_letters

@@ -24,6 +24,7 @@ from harness.judgments.reference_policy import scoring_sets
 from harness.registry.permissions import typed_by_user
 from harness.run import score as scoring
 from harness.run.metric_plan import MetricPlan, caption_plans, metric_plans
+from harness.run.scored import Scored
 from harness.spec.judgment_models import JudgmentSource, ReferencePolicy
 
 HUMAN = "human"
@@ -138,7 +139,7 @@ def _system_record(
     systems: Sequence[str],
     human: Sequence[Mapping[str, float]],
     plans: Sequence[MetricPlan],
-    scored: Mapping[str, scoring.Scored],
+    scored: Mapping[str, Scored],
     set_of: np.ndarray,
 ) -> dict[str, object]:
     """Return the corpus numbers of a system's captions and the means of its

@@ -13,9 +13,10 @@ from harness import __version__
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.same import Settings, Source, SourceComparison, compare_all
 from harness.run.finished import Run
-from harness.rundir.artifacts import KeptFile, content_digest
+from harness.rundir.artifact_key import content_digest
 from harness.rundir.file_names import SAME
 from harness.rundir.format import plain
+from harness.rundir.kept_file import KeptFile
 
 SCHEMA = 2
 """Schema version of same.json."""

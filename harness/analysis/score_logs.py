@@ -25,8 +25,9 @@ from harness.errors import HarnessError, InputError, counted
 from harness.files.records import kind
 from harness.files.yaml_source import YamlValue
 from harness.run.finished import Run
-from harness.run.score import Scored
-from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
+from harness.run.scored import Scored
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import KEY_COLUMNS, META, P_PREFIX, SampleTable

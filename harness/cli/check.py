@@ -149,7 +149,7 @@ def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
 def _calibrate(args: argparse.Namespace) -> int:
     """Print the measured coverage and size of one metric; return 0."""
     from harness.registry.component_kinds import SINGULAR
-    from harness.run.intervals import LOWEST
+    from harness.run.coverage_tables import LOWEST
     from harness.testing.calibration import DISTRIBUTIONS, calibrate
     from harness.testing.targets import subject_of, targets
 

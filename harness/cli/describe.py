@@ -62,12 +62,9 @@ def run(args: argparse.Namespace) -> int:
     from harness.analysis.description import describe_captions
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.table import Table, heading, interval_text, number
-    from harness.run.file_pair import (
-        OPTION_SPELLING,
-        FileOptions,
-        read_described,
-        respell,
-    )
+    from harness.run.advice_spelling import OPTION_SPELLING, respell
+    from harness.run.captions_by_id import read_described
+    from harness.run.file_options import FileOptions
 
     try:
         captions, readings = read_described(

@@ -208,12 +208,9 @@ def read_sources(args: argparse.Namespace) -> list[Source]:
     from harness.analysis.pairs import ComparedRun
     from harness.analysis.same import Source
     from harness.analysis.same_run import sources_of_run
-    from harness.run.file_pair import (
-        FileOptions,
-        file_labels,
-        read_answers,
-        read_prompts,
-    )
+    from harness.run.captions_by_id import read_answers, read_prompts
+    from harness.run.file_labels import file_labels
+    from harness.run.file_options import FileOptions
     from harness.run.metric_plan import unique
 
     options = FileOptions(

@@ -46,7 +46,8 @@ from harness.errors import (
 )
 from harness.files.generated.cleaning import CLEAN, check_clean
 from harness.registry import current
-from harness.run.file_pair import OPTION_SPELLING, FileOptions, respell
+from harness.run.advice_spelling import OPTION_SPELLING, respell
+from harness.run.file_options import FileOptions
 
 if TYPE_CHECKING:
     from harness.cli.options import Parser
@@ -218,9 +219,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score and compare the files; return 1 when examples failed."""
-    from harness.run.file_pair import system_labels
+    from harness.run.file_labels import system_labels
+    from harness.run.live_results import live_results
     from harness.run.metric_plan import default_metrics
-    from harness.run.progress import live_results
 
     form = args.format
     files = _files(args)

@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from harness.registry import current
     from harness.run.first_use import built_in_metrics, fetched_plans, warm
     from harness.run.metric_plan import caption_plans
-    from harness.run.plan import planned_metrics
+    from harness.run.planned_components import planned_metrics
     from harness.spec.loading import load_specs
 
     started = time.perf_counter()

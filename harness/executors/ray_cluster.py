@@ -30,17 +30,11 @@ from harness.contracts import (
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.registry.permissions import typed_by_user
-from harness.run.executor import (
-    QUEUED,
-    ExecutorOptions,
-    LocalCode,
-    job_steps,
-    pack_scorer,
-    unpack_scorer,
-)
+from harness.run.executor import QUEUED, ExecutorOptions, job_steps
 from harness.run.generate import results_of
 from harness.run.metric_plan import ModelPlan
 from harness.run.shard_scores import Job, ShardScorer, ShardScores
+from harness.run.worker import LocalCode, pack_scorer, unpack_scorer
 
 RayObject = Any
 """A module, an actor or a reference of ray, which has no types here."""

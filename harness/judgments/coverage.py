@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from harness.contracts import Interval
-from harness.run.intervals import LOWEST
+from harness.run.coverage_tables import LOWEST
 from harness.stats import bootstrap, ties
 
 COVERAGE: dict[str, dict[int, float]] = {

@@ -51,15 +51,16 @@ from harness.run.execution import Execution, Options, connect_cluster
 from harness.run.finished import Run
 from harness.run.metric_plan import MetricPlan, unique
 from harness.run.resources import check_sets
-from harness.run.score import Scored
+from harness.run.scored import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.shard_grid import ShardGrid
 from harness.run.systems import PlannedSystem
-from harness.rundir.artifacts import ArtifactKey, content_digest
+from harness.rundir.artifact_key import ArtifactKey, content_digest
+from harness.rundir.directory_check import Mode
 from harness.rundir.format import JsonObject, plain
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
-from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.rundir import RunDir
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable
 from harness.rundir.stored_paths import with_stored_contents

@@ -28,7 +28,7 @@ from harness.judgments.rows import JudgmentRows, distinct_captions
 from harness.judgments.system_agreement import system_names
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.metric_plan import MetricPlan
-from harness.run.plan import planned_metrics
+from harness.run.planned_components import planned_metrics
 from harness.run.provenance import manifest_of
 from harness.run.resources import check_sets
 from harness.rundir.format import JsonObject

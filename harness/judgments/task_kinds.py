@@ -18,9 +18,9 @@ from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.progress import note
 from harness.run.stored_metrics import require_components
+from harness.rundir.directory_check import Mode
 from harness.rundir.file_names import MANIFEST
 from harness.rundir.format import write_suite
-from harness.rundir.rundir import Mode
 from harness.spec.loading import LoadedJudgments, LoadedSpec, load_written_spec
 from harness.spec.metric_text import parse_metric, split_metrics
 

@@ -48,17 +48,19 @@ class Refusal:
             value = parse_json(content)
         except ValueError:
             return cls(status, headers, _first_line(text))
+
         error = value.get("error", value) if isinstance(value, dict) else value
         if not isinstance(error, dict):
             return cls(status, headers, _first_line(str(error)))
-        detail = error.get("detail")
+
         # FastAPI: a list of fields
+        detail = error.get("detail")
         if isinstance(detail, list) and detail and isinstance(detail[0], dict):
             path = detail[0].get("loc")
             name = str(path[-1]) if isinstance(path, list) and path else None
-            return cls(
-                status, headers, _first_line(str(detail[0].get("msg", ""))), name
-            )
+            message = _first_line(str(detail[0].get("msg", "")))
+            return cls(status, headers, message, name)
+
         message = _first_line(str(error.get("message") or detail or text))
         return cls(
             status,
@@ -87,27 +89,21 @@ def stop_reason(refusal: Refusal, body: Parameters, *, has_key: bool) -> str | N
         True when the request carried a key.
     """
     if refusal.status == 401:
-        change = (
-            "the key is refused"
-            if has_key
-            else "give the name of the variable with the key as api_key_env"
-        )
+        change = "give the name of the variable with the key as api_key_env"
+        if has_key:
+            change = "the key is refused"
     elif refusal.status == 403:
-        change = (
-            "the key has no permission for this model"
-            if has_key
-            else "give api_key_env"
-        )
+        change = "give api_key_env"
+        if has_key:
+            change = "the key has no permission for this model"
     elif refusal.status in (404, 405):
-        change = (
-            f"check base_url (most end with /v1) and the model, '{body.get('model')}'"
-        )
+        change = "check base_url (most end with /v1)"
+        # some services have no models
+        if body.get("model") is not None:
+            change += f" and the model, '{body['model']}'"
     elif 300 <= refusal.status < 400:
-        change = (
-            "the server redirects to "
-            f"{refusal.headers.get('location', 'another address')}; "
-            "give that as base_url"
-        )
+        address = refusal.headers.get("location", "another address")
+        change = f"the server redirects to {address}; give that as base_url"
     elif refusal.status == 429 and refusal.code == "insufficient_quota":
         change = "the quota of the key is used up"
     elif refusal.status in (400, 422):
@@ -121,22 +117,23 @@ def _field_reason(refusal: Refusal, body: Parameters) -> str | None:
     """Return the reason for a server that does not accept a field of the request, and
     how to rename or drop it.
     """
-    if not (
-        _UNSUPPORTED.search(refusal.message)
-        or _UNSUPPORTED.search(refusal.code.replace("_", " "))
-    ):
+    code = refusal.code.replace("_", " ")
+    if not _UNSUPPORTED.search(refusal.message) and not _UNSUPPORTED.search(code):
         return None
+
+    # The field that the server names, else the first word of its message that is one:
+    # quoted words before others.
     names = [
         refusal.parameter,
         *_QUOTED.findall(refusal.message),
         *re.findall(r"\w+", refusal.message),
     ]
-    field = next(
-        (name for name in names if name in body and name not in ("model", "messages")),
-        None,
-    )
-    if field is None:
+    fields = set(body) - {"model", "messages"}
+    found = [name for name in names if name in fields]
+    if not found:
         return None
+    field = found[0]
+
     instead = _INSTEAD.search(refusal.message)
     target = instead[1] if instead and instead[1] != field else "null"
     verb = "leaves it out" if target == "null" else "renames it"

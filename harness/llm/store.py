@@ -130,6 +130,7 @@ class ReplyStore:
                 self.path, timeout=LOCK_SECONDS, check_same_thread=False
             )
             self._connection.text_factory = bytes  # a damaged text need not be UTF-8
+
             # A kill loses nothing without waits for the disk; after a power cut the
             # file may be damaged, and is then replaced.
             self._connection.execute("PRAGMA synchronous = OFF")
@@ -144,9 +145,9 @@ class ReplyStore:
         :class:`HarnessError` if it is required.
         """
         self.close()
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(
-            error, sqlite3.OperationalError
-        ):
+        # an OperationalError is one of the disk, of a lock or of permissions
+        is_damaged = isinstance(error, sqlite3.DatabaseError)
+        if is_damaged and not isinstance(error, sqlite3.OperationalError):
             _log.warning(
                 "note: %s is damaged; its answers that cannot be read are asked for "
                 "again",
@@ -157,12 +158,13 @@ class ReplyStore:
                     return self._replace()
             except (sqlite3.Error, OSError) as failure:
                 error = failure
+
         if self.required:
-            text = (
+            raise HarnessError(
                 f"the cache of {self.kind} cannot be used ({error}): "
-                "set HARNESS_CACHE to a folder that can be written"
-            )
-            raise HarnessError(text, str(self.path)) from error
+                "set HARNESS_CACHE to a folder that can be written",
+                str(self.path),
+            ) from error
         self._usable = False
         _log.warning(
             "note: answers are not shared with other runs: %s (%s)", error, self.path
@@ -177,11 +179,12 @@ class ReplyStore:
         connection = self._open()
         with suppress(sqlite3.Error):  # no data base at all
             connection.execute("ATTACH ? AS damaged", (str(damaged),))
+
+        copy = (
+            "INSERT OR IGNORE INTO answers SELECT * FROM damaged.answers "
+            "WHERE key >= ? AND key < ?"
+        )
         for digits in range(256):
             # a damaged page costs the keys that begin as its own
             with suppress(sqlite3.Error), connection:
-                copy = (
-                    "INSERT OR IGNORE INTO answers SELECT * FROM damaged.answers "
-                    "WHERE key >= ? AND key < ?"
-                )
                 connection.execute(copy, (f"{digits:02x}", f"{digits:02x}g"))

@@ -12,9 +12,9 @@ from threading import Lock
 import numpy as np
 
 from harness.contracts import Example, MeanMetric, Metric, Objects, Statistics
-from harness.run.intervals import metric_fields
+from harness.run.live_results import current_results, show_result
 from harness.run.metric_plan import MetricPlan
-from harness.run.progress import current_results, show_result
+from harness.run.record_fields import metric_fields
 from harness.rundir.records import ResultRecord
 
 MIN_EXAMPLES = 10
@@ -35,6 +35,11 @@ class RunningMoments:
     products: np.ndarray
     """Sums of the products of addends, shape (k, k)."""
 
+    @classmethod
+    def of_nothing(cls, k: int) -> RunningMoments:
+        """Return the moments of no examples, which have k addends each."""
+        return cls(0, np.zeros(k), np.zeros((k, k)))
+
     def add(self, addends: np.ndarray) -> None:
         """Add examples, addends of shape (B, k)."""
         self.count += len(addends)
@@ -49,22 +54,16 @@ class RunningMoments:
         # of the sums over independent examples
         covariance = self.products - np.outer(self.sums, self.sums) / self.count
         deviations = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+
+        # Slopes by central differences, half a standard deviation to each side; a sum
+        # that does not vary has none.
         steps = np.where(deviations > 0, 0.5 * deviations, 1.0)
-        points = np.asarray(
-            metric.of_sums(
-                self.sums + np.concatenate([np.diag(steps), -np.diag(steps)])
-            )
-        )
-        slopes = np.where(
-            deviations > 0,
-            (points[: len(steps)] - points[len(steps) :]) / (2 * steps),
-            0.0,
-        )
-        return value, 1.96 * float(np.sqrt(max(slopes @ covariance @ slopes, 0.0)))
+        moves = np.concatenate([np.diag(steps), -np.diag(steps)])
+        above, below = np.split(np.asarray(metric.of_sums(self.sums + moves)), 2)
+        slopes = np.where(deviations > 0, (above - below) / (2 * steps), 0.0)
 
-
-def _zeros(k: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(k), np.zeros((k, k))
+        variance = max(slopes @ covariance @ slopes, 0.0)
+        return value, 1.96 * float(np.sqrt(variance))
 
 
 @dataclass
@@ -91,22 +90,21 @@ class Estimates:
         function of sums are passed over.
         """
         component: Metric = self.metrics[metric].metric
-        if (
-            not isinstance(component, MeanMetric)
-            or isinstance(stats, Objects)
-            or not stats.size
-        ):
+        if not isinstance(component, MeanMetric) or isinstance(stats, Objects):
+            return
+        if not stats.size:
             return
         rows = stats[~np.isnan(stats[:, 0])]
         if not len(rows):
             return
+
         addends = np.asarray(component.summands(rows), dtype=np.float64)
         k = addends.shape[1]
-        key = (system, metric)
         with self._lock:
-            moments = self._moments.get(key)
+            moments = self._moments.get((system, metric))
             if moments is None or len(moments.sums) != k:
-                moments = self._moments[key] = RunningMoments(0, *_zeros(k))
+                moments = RunningMoments.of_nothing(k)
+                self._moments[system, metric] = moments
             moments.add(addends)
         if current_results() is not None:
             self._show(system, metric, component, moments)
@@ -118,21 +116,16 @@ class Estimates:
         plan = self.metrics[metric]
         with np.errstate(all="ignore"):
             value, half = moments.estimate(component)
-        ends = (
-            (value - half, value + half)
-            if moments.count >= MIN_EXAMPLES and np.isfinite(half)
-            else None
+        has_interval = moments.count >= MIN_EXAMPLES and np.isfinite(half)
+        record = ResultRecord(
+            **metric_fields(plan),
+            metric=plan.label,
+            model=self.labels[system],
+            value=value,
+            ci95=(value - half, value + half) if has_interval else None,
+            n=moments.count,
         )
-        show_result(
-            ResultRecord(
-                **metric_fields(plan),
-                metric=plan.label,
-                model=self.labels[system],
-                value=value,
-                ci95=ends,
-                n=moments.count,
-            )
-        )
+        show_result(record)
 
     def rows(self) -> list[tuple[int, int, float, float, int]]:
         """Return system, metric, number, half the width of its 95 % interval and number

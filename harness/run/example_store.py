@@ -81,28 +81,28 @@ class ExampleStore(Sequence[Example]):
         """True when an example has metadata."""
         self.longest = 0
         """Number of words of the longest reference."""
+
         n_words = n_references = 0
-        keys: list[bytes] = []
+        keys = bytearray()
         ids: set[int] = set()
         iterator = iter(examples)
         while block := list(islice(iterator, BLOCK)):
             self._check_ids(block, ids, location)
-            keys.append(
-                b"".join(
-                    example_key(example, self._cell_text(example)) for example in block
-                )
-            )
-            self.reference_counts.update(len(example.references) for example in block)
+            for example in block:
+                keys += example_key(example, self._cell_text(example))
+
             references = [text for example in block for text in example.references]
-            self.longest = max(
-                self.longest, count_words(max(references, key=len, default=""))
-            )
-            n_words = n_words + sum(map(count_words, references))
-            n_references = n_references + len(references)
+            longest = max(references, key=len, default="")
+            self.longest = max(self.longest, count_words(longest))
+            n_words += sum(map(count_words, references))
+            n_references += len(references)
+            self.reference_counts.update(len(example.references) for example in block)
             self.has_meta = self.has_meta or any(example.meta for example in block)
+
             self._add(block)
             advance(len(block))
-        self.keys = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
+
+        self.keys = np.frombuffer(bytes(keys), dtype=np.uint8).reshape(-1, KEY_BYTES)
         """Key of each example's content, uint8, shape (examples, 16)."""
         self.words = n_words / max(1, n_references)
         """Mean number of words of a reference."""
@@ -137,7 +137,6 @@ class ExampleStore(Sequence[Example]):
             out.extend(self._block(number)[max(0, start - first) : stop - first])
         return out
 
-    # ------------------------------------------------------------------ sequence
     def __len__(self) -> int:
         return self._length
 
@@ -154,11 +153,9 @@ class ExampleStore(Sequence[Example]):
     def __getitem__(self, index: int | slice) -> Example | list[Example]:
         if isinstance(index, slice):
             start, stop, step = index.indices(self._length)
-            return (
-                self.slice(start, stop)
-                if step == 1
-                else [self[i] for i in range(start, stop, step)]
-            )
+            if step == 1:
+                return self.slice(start, stop)
+            return [self[i] for i in range(start, stop, step)]
         if not -self._length <= index < self._length:
             raise IndexError(index)
         number, offset = divmod(index % self._length, BLOCK)
@@ -168,30 +165,22 @@ class ExampleStore(Sequence[Example]):
         """Return a text of a media cell of a local data set without the path of this;
         None for other media, whose name counts.
         """
-        cell = (
-            MediaCell.parse(example.media) if example.media and self._content else None
-        )
+        if not example.media or not self._content:
+            return None
+        cell = MediaCell.parse(example.media)
         if cell is None or cell.source.local is None:
             return None
+
+        # the content of the data set in place of its path
         source = cell.source
-        return json.dumps(
-            [
-                self._content_text,
-                source.config,
-                source.split,
-                source.revision,
-                cell.column,
-                cell.row,
-                cell.name,
-            ]
-        )
+        of_source = [self._content_text, source.config, source.split, source.revision]
+        return json.dumps([*of_source, cell.column, cell.row, cell.name])
 
     @cached_property
     def _content_text(self) -> str:
         assert self._content is not None
         return self._content()
 
-    # ------------------------------------------------------------------ storage
     def _check_ids(
         self, block: Sequence[Example], ids: set[int], location: str
     ) -> None:
@@ -221,7 +210,8 @@ class ExampleStore(Sequence[Example]):
         """
         if self._file is None:
             # closed with the store
-            self._file = tempfile.TemporaryFile(prefix="harness-examples-")  # noqa: SIM115
+            prefix = "harness-examples-"
+            self._file = tempfile.TemporaryFile(prefix=prefix)  # noqa: SIM115
         for block in self._blocks:
             start = self._file.seek(0, 2)
             rows = [(e.id, e.references, e.media, e.source, e.meta) for e in block]
@@ -241,10 +231,12 @@ class ExampleStore(Sequence[Example]):
         if number in self._cache:
             self._cache.move_to_end(number)
             return self._cache[number]
+
         start, size = self._offsets[number]
         self._file.seek(start)
         # the file of this process
         block = [Example(*row) for row in pickle.loads(self._file.read(size))]
+
         self._cache[number] = block
         while len(self._cache) > _CACHED_BLOCKS:
             self._cache.popitem(last=False)

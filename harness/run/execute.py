@@ -8,40 +8,26 @@ results, and neither the number of shards nor the executor changes a digit.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from harness.contracts import (
-    CountsUsage,
-    Decoding,
-    Example,
-    ForgetsTexts,
-    GeneratesUnordered,
-    Scorer,
-    StoreResult,
-    TaskView,
-    Timed,
-    Values,
-    needs_whole_task,
-)
-from harness.errors import HarnessError, InputError, counted
+from harness.contracts import TaskView, Values
+from harness.errors import HarnessError, InputError
 from harness.files.media import check_media
 from harness.registry import current
 from harness.registry.hooks import Plugins
 from harness.run import warmup
 from harness.run.example_store import ExampleStore
-from harness.run.execution import Execution, Options, connect_cluster
-from harness.run.executor import Cluster
+from harness.run.execution import Options, connect_cluster
 from harness.run.finished import Run
-from harness.run.generate import generate, prepare, token_scores
-from harness.run.metric_plan import ModelPlan, Plan
-from harness.run.output_notes import notes_of_system
-from harness.run.progress import Stages, bar, note
+from harness.run.generate import prepare
+from harness.run.metric_plan import Plan
+from harness.run.model_execution import ModelExecution
+from harness.run.progress import Stages, bar
 from harness.run.provenance import build_manifest, digest
 from harness.run.readings import (
     check_alike,
@@ -49,24 +35,14 @@ from harness.run.readings import (
     note_readings,
     readings_of_manifest,
 )
-from harness.run.reference_subsets import common_size, position_note, size_note
 from harness.run.resources import check_plan
-from harness.run.results import collect_results, token_score_records
-from harness.run.scoring_pass import ScoringPass
-from harness.run.stopping import (
-    BATCH,
-    Stopping,
-    batches,
-    order_examples,
-    read_conditions,
-)
-from harness.run.systems import PlannedSystem
-from harness.rundir.format import JsonObject, plain
+from harness.run.results import collect_results
+from harness.run.stopping import BATCH, order_examples
+from harness.run.stopping_conditions import read_conditions
+from harness.rundir.directory_check import Mode
 from harness.rundir.provenance import Provenance
-from harness.rundir.rundir import Mode, RunDir
-from harness.rundir.samples import SampleTable
+from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import PATHS, resolve_paths
-from harness.stats.seeds import derive
 
 
 def read_examples(plan: Plan, *, show: bool = False) -> ExampleStore:
@@ -124,6 +100,7 @@ def execute(
     finished = _open_finished_run(identity, output, mode)
     if finished is not None:
         return finished
+
     plugins = Plugins().load(current())
     with connect_cluster(options.executor) as cluster:
         # Read the task. What cannot work is reported before anything is written.
@@ -132,35 +109,28 @@ def execute(
             options = _check_growing(plan, options, output, mode)
             examples = order_examples(examples, plan.spec.seed, plan.spec.cluster)
         check_plan(plan, examples)
-        if plan.caption_metrics:
-            for model in plan.models:
-                for decoding in plan.generations:
-                    prepare(
-                        model,
-                        TaskView(
-                            examples, decoding, partial=plan.spec.limit is not None
-                        ),
-                    )
+        _prepare_models(plan, examples)
         readings = collect_readings(
             [plan.reader, *(model.adapter for model in plan.models)]
         )
         check_alike(readings)
         note_readings(readings)
+
         manifest = {
             **build_manifest(plan, examples, plugins.failures, identity),
             "readings": readings_of_manifest(readings),
         }
         if options.part is not None:
             manifest["part"] = str(options.part)
-        with (
-            RunDir.create(output, manifest, mode) if output else nullcontext() as rundir
-        ):
+        directory = RunDir.create(output, manifest, mode) if output else nullcontext()
+        with directory as rundir:
+            # another process may have ended the run while the data were read
             if rundir and rundir.finished:
                 return Run.of(rundir)
             if rundir and prepare_directory:
                 prepare_directory(rundir)
+
             provenance = Provenance(manifest)
-            stage = Stages(_stages(plan))
             run = ModelExecution(
                 provenance,
                 rundir,
@@ -168,7 +138,7 @@ def execute(
                 options,
                 show,
                 cluster,
-                stage,
+                Stages(_stages(plan)),
                 plan=plan,
                 examples=examples,
             )
@@ -191,6 +161,16 @@ def execute(
                 return run.finish(collect_results(run, plan, scoring))
 
 
+def _prepare_models(plan: Plan, examples: ExampleStore) -> None:
+    """Let every model check the task of each generation; raises its errors."""
+    if not plan.caption_metrics:
+        return
+    for model in plan.models:
+        for decoding in plan.generations:
+            is_cut = plan.spec.limit is not None
+            prepare(model, TaskView(examples, decoding, partial=is_cut))
+
+
 def _identity(plan: Plan, output: Path | None) -> str:
     """Return the digest of a plan: that of paths as texts for a directory of this run
     that was begun so.
@@ -209,37 +189,32 @@ def _check_growing(
     """Return the options of a run that stops when it has decided; raise
     :class:`HarnessError` for what cannot grow.
     """
-    if options.part is not None or plan.spec.sizes == "equal" or plan.token_metrics:
-        obstacle = (
-            "--shard"
-            if options.part is not None
-            else "sizes: equal"
-            if plan.spec.sizes == "equal"
-            else "metrics of token scores"
-        )
+    obstacle = ""
+    if options.part is not None:
+        obstacle = "--shard"
+    elif plan.spec.sizes == "equal":
+        obstacle = "sizes: equal"
+    elif plan.token_metrics:
+        obstacle = "metrics of token scores"
+    if obstacle:
         raise HarnessError(
             "--until grows a run example by example and cannot be combined with "
             f"{obstacle}"
         )
+
+    # A mistake in a condition is told before anything is asked of a model.
     assert plan.spec.until is not None
-    labels = [
-        model.label
-        for model in plan.models
-        for _ in plan.decodings
-        for _ in plan.reference_counts
-    ]
+    n_sizes = len(plan.decodings) * len(plan.reference_counts)
+    labels = [model.label for model in plan.models for _ in range(n_sizes)]
     read_conditions(plan.spec.until, plan.caption_metrics, labels)
-    held = (
-        RunDir(output).held_manifest()
-        if output is not None and mode == "extend"
-        else None
-    )
+
+    held = None
+    if output is not None and mode == "extend":
+        held = RunDir(output).held_manifest()
     if held is not None:
         data = cast("Values", held.get("data") or {})
-        if (data.get("fingerprint"), held.get("seed")) != (
-            plan.reader.fingerprint(),
-            plan.spec.seed,
-        ):
+        held_order = data.get("fingerprint"), held.get("seed")
+        if held_order != (plan.reader.fingerprint(), plan.spec.seed):
             raise InputError(
                 "holds a run on other data or with another seed: "
                 "--extend takes the next examples of one order",
@@ -250,16 +225,14 @@ def _check_growing(
 
 def _stages(plan: Plan) -> list[str]:
     """Return the names of the stages of a run."""
-    names = [
-        f"token scores: {model.label}" for model in plan.models if plan.token_metrics
-    ]
-    names += [
-        f"captions: {model.label}"
-        for model in plan.models
-        for _ in plan.generations
-        if plan.caption_metrics
-    ]
-    return [*names, *(["scores", "results"] if plan.caption_metrics else [])]
+    labels = [model.label for model in plan.models]
+    names: list[str] = []
+    if plan.token_metrics:
+        names += [f"token scores: {label}" for label in labels]
+    if plan.caption_metrics:
+        names += [f"captions: {label}" for label in labels for _ in plan.generations]
+        names += ["scores", "results"]
+    return names
 
 
 def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | None:
@@ -273,326 +246,3 @@ def _open_finished_run(identity: str, output: Path | None, mode: Mode) -> Run | 
         return None
     with RunDir.create(output, resolve_paths(manifest, output), mode) as rundir:
         return Run.of(rundir) if rundir.finished else None
-
-
-@dataclass(kw_only=True)
-class ModelExecution(Execution):
-    """Execution of models on a data set: their captions and token scores."""
-
-    plan: Plan
-    examples: ExampleStore
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        counts = [decoding.candidates or 1 for decoding in self.plan.generations]
-        texts = max(self.examples.reference_counts, default=1) + len(
-            self.plan.models
-        ) * sum(counts)
-        self.size = self.grid(len(self.examples), texts)
-        self.shards = self.size.of_part(self.options.part)
-        self.span = (self.shards[0][0], self.shards[-1][1]) if self.shards else (0, 0)
-
-    def end_part(self) -> Run:
-        """Finish a part of the run, which has no results, and return it."""
-        assert self.rundir is not None
-        self.plugins.call(
-            "harness_run_stopped", manifest=self.provenance.content, error=None
-        )
-        part_name = str(self.options.part)
-        self.rundir.finish_part(
-            self.size.size, examples=len(self.examples), part=part_name
-        )
-        self.log("finished part", part=part_name)
-        return Run(
-            self.provenance,
-            (),
-            SampleTable.empty(),
-            self.failed,
-            self.notes,
-            self.rundir.path,
-        )
-
-    def score(self) -> ScoringPass:
-        """Return the scoring pass over all examples,
-        or over those that the conditions of the spec need.
-        """
-        plan = self.plan
-        spec = self.plan.spec
-        examples = self.examples
-        scoring = ScoringPass(
-            self,
-            plan.caption_metrics,
-            (),
-            (),
-            examples.references,
-            examples.digest(),
-            spec.significance,
-            spec.seed,
-        )
-        if spec.until:
-            self._grow(
-                scoring,
-                Stopping(spec.until, plan.caption_metrics, examples, spec.cluster),
-            )
-        scoring.select(self.generate_systems(), self.shards, growing=False)
-        for model in plan.models:  # the run has their captions now
-            if isinstance(model.adapter, ForgetsTexts):
-                model.adapter.forget_texts()
-        scoring.compute()
-        return scoring
-
-    def _grow(self, scoring: ScoringPass, stopping: Stopping) -> None:
-        """Take examples in batches until the conditions are decided;
-        what follows is about these examples.
-        """
-        show = self.show
-        all_shards = self.shards
-        stop = 0
-        with bar("examples until decided", len(self.examples), show=show) as advance:
-            self.show = scoring.show = False
-            for batch in batches(all_shards):
-                self.span = start, stop = batch[0][0], batch[-1][1]
-                scoring.select(self.generate_systems(growing=True), batch, growing=True)
-                scoring.compute()
-                stopping.add(scoring)
-                advance(stop - start)
-                if stopping.decided():
-                    break
-        self.show = scoring.show = show
-        self.shards = [shard for shard in all_shards if shard[1] <= stop]
-        self.span = (0, stop)
-        summary = stopping.summary()
-        self.note(stopping.note(summary))
-        self.provenance = Provenance(
-            cast(JsonObject, plain({**self.provenance.content, "stopped": summary}))
-        )
-        if self.rundir is not None:
-            self.rundir.write_manifest(self.provenance.content)
-
-    # ------------------------------------------------------------------ captions
-    def generate_systems(self, growing: bool = False) -> list[PlannedSystem]:
-        """Return the rows of the table of results: captions of each model and
-        generation under the sizes of the grid.
-
-        ``growing``: the rows of a batch, all of them, since later examples may have
-        sizes beyond the data of these.
-        """
-        plan = self.plan
-        drawn = None if plan.spec.reference_subset == "first" else plan.spec.seed
-        generated = [
-            (replace(self._captions(model, generation), subset_seed=drawn), decodings)
-            for model in plan.models
-            for generation, decodings in (
-                plan.generations.items() if plan.caption_metrics else ()
-            )
-        ]
-        text = (
-            position_note(self.examples, plan.reference_counts)
-            if drawn is None and generated
-            else ""
-        )
-        if text:
-            self.note(text)
-        if not growing:
-            self._note_outputs([system for system, _ in generated])
-        if plan.spec.sizes == "equal" and generated:
-            if self.options.part is not None:
-                raise HarnessError(
-                    "sizes: equal needs the captions of all examples; "
-                    "run this spec without --shard"
-                )
-            size = common_size(
-                [(system.label, *system.sizes()) for system, _ in generated]
-            )
-            if size.note:
-                self.note(size.note)
-            generated = [
-                (replace(system, largest=(size.n, size.m)), decodings)
-                for system, decodings in generated
-            ]
-        return [
-            replace(system, decoding=decoding, references=count)
-            for system, decodings in generated
-            for decoding in decodings
-            for count in plan.reference_counts
-            if growing
-            or not self._exceeds_data(
-                system, decoding, [item.candidates for item in decodings], count
-            )
-        ]
-
-    def _note_outputs(self, systems: Sequence[PlannedSystem]) -> None:
-        """Note what stands around the captions of systems,
-        and files that are all but surely a mistake.
-        """
-        adapters = {model.label: model.adapter for model in self.plan.models}
-        metrics = [plan.metric for plan in self.plan.caption_metrics]
-        for system in systems:
-            for text in notes_of_system(system, adapters[system.label], metrics):
-                self.note(text)
-
-    def _captions(self, model: ModelPlan, decoding: Decoding) -> PlannedSystem:
-        """Return the captions of a model under a decoding;
-        raise :class:`HarnessError` when there are none.
-        """
-        started = time.perf_counter()
-        spec = self.plan.spec
-        start, stop = self.span
-        task = TaskView(self.examples, decoding, partial=spec.limit is not None)
-        # The same random numbers for both sources of a test would make their captions
-        # dependent.
-        seed = (
-            derive(spec.seed, model.label)
-            if model.label in (spec.same or ())
-            else spec.seed
-        )
-        # Nodes do not have the task, and a server needs none of them: its answers are
-        # stored here one by one.
-        here = needs_whole_task(model.adapter) or isinstance(
-            model.adapter, GeneratesUnordered
-        )
-        with bar(
-            self.stage(f"captions: {model.label}"), stop - start, show=self.show
-        ) as advance:
-            captions = generate(
-                model,
-                task,
-                seed=seed,
-                artifacts=self.artifacts,
-                advance=advance,
-                span=self.span,
-                ask=self._ask_cluster
-                if self.options.executor.name == "ray" and not here
-                else None,
-                prepared=len(self.plan.generations) == 1,
-                latest=self.options.watch.latest if self.options.watch else None,
-            )
-        self._count_cost(model)
-        failures = captions.failures
-        self.failed.update(
-            {f"{model.label}/{name}": reason for name, reason in failures.items()}
-        )
-        self.log(
-            "captions",
-            model=model.label,
-            failed=failures,
-            missing=list(captions.missing),
-            seconds=time.perf_counter() - started,
-        )
-        if not captions.present.any() and stop > start:
-            first = next(
-                (f"; '{name}': {reason}" for name, reason in failures.items()), ""
-            )
-            raise HarnessError(
-                f"model '{model.label}' has candidates for none of "
-                f"{counted(stop - start, 'example')}{first}"
-            )
-        return captions
-
-    def _ask_cluster(
-        self,
-        model: ModelPlan,
-        examples: Sequence[Example],
-        decoding: Decoding,
-        seeds: Sequence[int],
-        store: StoreResult,
-    ) -> None:
-        """Store the captions of a model from the cluster,
-        after waiting for the connection.
-        """
-        for position, item in enumerate(
-            cast(Cluster, self.cluster()).generate(model, examples, decoding, seeds)
-        ):
-            store(position, item)
-
-    def _count_cost(self, model: ModelPlan) -> None:
-        """Keep the work of an adapter and print its speed."""
-        work = work_of(model.adapter)
-        if work:
-            self.costs[model.label] = work
-            if self.show or not self.plan.spec.until:
-                print_speed(model.label, work)
-
-    def _exceeds_data(
-        self,
-        system: PlannedSystem,
-        decoding: Decoding,
-        grid: Sequence[int | None],
-        references: int | None,
-    ) -> bool:
-        """Return True for a size beyond the data that a smaller size of the grid
-        already covers; it is noted.
-        """
-        n, m = system.sizes()
-        for noun, size, available, sizes_of_grid in (
-            ("candidates", decoding.candidates, n, grid),
-            ("references", references, m, self.plan.reference_counts),
-        ):
-            note = (
-                size_note(system.label, noun, size, int(available.max()), sizes_of_grid)
-                if len(available)
-                else None
-            )
-            if note is None:
-                continue
-            if note.text not in self.notes:
-                self.note(note.text)
-            if note.covered:
-                return True
-        return False
-
-    # ------------------------------------------------------------------ metrics of level `model`
-    def judge_token_scores(self, model: ModelPlan) -> None:
-        """Add the records of the metrics that judge token scores of a model."""
-        plans = [
-            plan.of_meta(example.meta for example in self.examples)
-            for plan in self.plan.token_metrics
-        ]
-        if not plans:
-            return
-        if not isinstance(model.adapter, Scorer):
-            raise HarnessError(
-                f"metric '{plans[0].label}' needs a model that scores references "
-                "token by token; "
-                f"'{model.label}' ({model.name}) does not (adapters: "
-                "token-scores reads a file, generated-answers texts)"
-            )
-        start, stop = self.span
-        with bar(
-            self.stage(f"token scores: {model.label}"), stop - start, show=self.show
-        ) as advance:
-            scores = token_scores(
-                model, self.examples, self.span, self.artifacts, advance
-            )
-        self._count_cost(model)
-        if self.options.part is not None:
-            return
-        for plan in plans:
-            for record in token_score_records(
-                self.plan.spec, model, plan, scores, self.examples
-            ):
-                self.add(record)
-
-
-def work_of(adapter: object) -> Values:
-    """Return the counts of an adapter since it was created; empty without any."""
-    values: Values = {}
-    if isinstance(adapter, Timed):
-        values.update(adapter.timings())
-    if isinstance(adapter, CountsUsage):
-        values.update(adapter.usage())
-    return values if any(values.values()) else {}
-
-
-def print_speed(label: str, work: Values) -> None:
-    """Print the tokens per second of a model on standard error,
-    with the devices and the size of the batches.
-    """
-    speed = work.get("tokens_per_second")
-    if speed:
-        devices = ", ".join(map(str, work.get("devices") or ()))
-        batches = f", batches of {work['batch_size']}" if work.get("batch_size") else ""
-        note(
-            f"{label}: {float(speed):,.0f} "
-            f"tokens/s{batches}{' on ' + devices if devices else ''}"
-        )

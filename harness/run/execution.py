@@ -18,7 +18,7 @@ from harness.registry.hooks import Plugins
 from harness.run.estimates import Watch
 from harness.run.executor import Cluster, ExecutorOptions
 from harness.run.finished import Run
-from harness.run.progress import show_result
+from harness.run.live_results import show_result
 from harness.run.shard_grid import Part, ShardGrid, grid_of
 from harness.run.warmup import import_lazy_parts
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
@@ -105,13 +105,17 @@ class Execution:
         A resumed run has the shards that it was begun with, unless the user gives
         another size.
         """
-        size = self.options.shard_size
         options = self.options
+        size = options.shard_size
         if size is None and self.rundir is not None:
             size = self.rundir.shard_size(examples)
-        part_count = options.part.count if options.part else 1
+
         grid = grid_of(
-            examples, texts, size=size, workers=options.executor.count, parts=part_count
+            examples,
+            texts,
+            size=size,
+            workers=options.executor.count,
+            parts=options.part.count if options.part else 1,
         )
         if self.rundir is not None:
             self.rundir.write_shards(grid.size, examples=examples)
@@ -139,6 +143,7 @@ class Execution:
                 self.costs,
                 tuple(self.slices),
             )
+
         self.log("finished", results=len(self.records))
         self.plugins.call(
             "harness_run_finished",
@@ -165,6 +170,8 @@ def connect_cluster(
     connect: Callable[[ExecutorOptions], Cluster] = current().load(
         "executors", options.name
     )
+
+    # Connecting takes seconds, in which the examples are read.
     import_lazy_parts()
     with ThreadPoolExecutor(1) as pool:
         pending = pool.submit(connect, options)
@@ -186,8 +193,7 @@ def log_bugs(folder: Path | None) -> Generator[None]:
         raise
     except Exception as error:
         if folder is not None and folder.is_dir():
-            RunDir(folder).log(
-                "bug", traceback="".join(traceback.format_exception(error))
-            )
+            text = "".join(traceback.format_exception(error))
+            RunDir(folder).log("bug", traceback=text)
             setattr(error, BUG_LOG, str(folder / LOG))
         raise

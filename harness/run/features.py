@@ -17,10 +17,10 @@ examples follow.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,10 +35,10 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
+from harness.run.feature_checks import check_distances, check_vectors
+from harness.run.task_references import REFERENCES, NoReferences, TaskReferences
 
 T = TypeVar("T")
-REFERENCES = "the references of the task"
-"""Description of what a metric reads that asks for these references itself."""
 
 
 class FeatureCache:
@@ -68,15 +68,12 @@ class FeatureCache:
     def examples(self) -> int:
         """Number of examples on whose references corpus state is fitted."""
         self.corpus_read = self.corpus_read or REFERENCES
-        return (
-            self._task.examples
-            if isinstance(self._task, NoReferences)
-            else len(self._task)
-        )
+        if isinstance(self._task, NoReferences):
+            return self._task.examples
+        return len(self._task)
 
-    # ------------------------------------------------------------------ texts
     def intern(self, texts: Iterable[str]) -> np.ndarray:
-        """Ids (T,) of the texts, new ones added."""
+        """Return the ids (T,) of texts; new ones are added."""
         ids = self._ids
         table = self.texts
         out: list[int] = []
@@ -89,8 +86,8 @@ class FeatureCache:
         return np.asarray(out, dtype=np.int64)
 
     def batch(self, sets: Sequence[CaptionSet]) -> Batch:
-        """Caption sets of one (n, m) shape as a :class:`Batch`;
-        raises ValueError when shapes differ.
+        """Return caption sets of one (n, m) shape as a :class:`Batch`;
+        raise ValueError when shapes differ.
         """
         n = len(sets[0].candidates)
         m = len(sets[0].references)
@@ -102,36 +99,34 @@ class FeatureCache:
         return Batch(tuple(sets), _read_only(ids.reshape(len(sets), n + m)), n, m)
 
     def sub_batch(self, parent: Batch, n: int, m: int) -> Batch:
-        """The first ``n`` candidates and ``m`` references of every example (nested
-        sets); features are the parent's.
+        """Return the first ``n`` candidates and ``m`` references of every example
+        (nested sets); features are the parent's.
         """
         if (n, m) == (parent.n, parent.m):
             return parent
         columns = np.concatenate([np.arange(n), parent.n + np.arange(m)])
-        sets = tuple(
-            replace(
-                item, candidates=item.candidates[:n], references=item.references[:m]
-            )
-            for item in parent.sets
-        )
-        return Batch(
-            sets, _read_only(parent.text_ids[:, columns]), n, m, parent, columns
-        )
+        sets: list[CaptionSet] = []
+        for item in parent.sets:
+            candidates = item.candidates[:n]
+            references = item.references[:m]
+            sets.append(replace(item, candidates=candidates, references=references))
+        ids = _read_only(parent.text_ids[:, columns])
+        return Batch(tuple(sets), ids, n, m, parent, columns)
 
-    # ------------------------------------------------------------------ per distinct text
     def per_text(
         self,
         key: Hashable,
         ids: Iterable[int],
         compute: Callable[[list[str]], Sequence[T]],
     ) -> list[T]:
-        """Values for text ids: ``compute`` gets the distinct texts not yet known under
-        ``key`` (in one call) and returns one value each.
+        """Return values of text ids: ``compute`` gets the distinct texts not yet known
+        under ``key`` (in one call) and returns one value each.
 
         ``key`` names the computation and its parameters.
         """
         cache = self._per_text[key]
         requested = np.asarray(ids, dtype=np.int64).ravel().tolist()
+
         missing = [i for i in dict.fromkeys(requested) if i not in cache]
         if missing:
             with self.noting(("text", key), REFERENCES):
@@ -141,24 +136,29 @@ class FeatureCache:
                     f"{key!r} returned {len(values)} values for {len(missing)} texts"
                 )
             cache.update(zip(missing, values))
+
         self._note(("text", key))
         return [cache[i] for i in requested]
 
     def vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct text is
-        encoded once, shortest first.
+        """Return embedding vectors, shape ``ids.shape + (d,)`` float32; each distinct
+        text is encoded once, shortest first.
 
         Raises :class:`HarnessError` when the embedding returns the wrong shape or a
         value that is not finite.
         """
         ids = np.asarray(ids, dtype=np.int64)
-        embedding, key = self._fitted(embedding), embedding.signature()
+        key = embedding.signature()
+        embedding = self._fitted(embedding)
         rows, table = self._vectors.get(key, ({}, np.empty((0, 0), dtype=np.float32)))
+
         missing = [int(i) for i in np.unique(ids) if int(i) not in rows]
         if missing:
+            # A model pads the texts of a batch to the longest: those of one length go
+            # together.
             missing.sort(key=lambda i: (len(self.texts[i]), i))
             texts = [self.texts[i] for i in missing]
-            new = _checked_vectors(embedding.name, embedding.encode(texts), texts)
+            new = check_vectors(embedding.name, embedding.encode(texts), texts)
             if rows and new.shape[1] != table.shape[1]:
                 raise HarnessError(
                     f"embedding '{embedding.name}' returned vectors of length "
@@ -167,14 +167,14 @@ class FeatureCache:
             table = np.concatenate([table, new]) if rows else new
             rows.update(zip(missing, range(len(rows), len(rows) + len(missing))))
             self._vectors[key] = (rows, table)
-        position = np.fromiter(
-            (rows[i] for i in ids.ravel().tolist()), dtype=np.int64, count=ids.size
-        )
-        return table[position].reshape(*ids.shape, table.shape[1])
+
+        flat_ids: list[int] = ids.ravel().tolist()
+        positions = np.array([rows[i] for i in flat_ids], dtype=np.int64)
+        return table[positions].reshape(*ids.shape, table.shape[1])
 
     def set_vectors(self, embedding: Embedding, ids: np.ndarray) -> np.ndarray:
-        """Embedding vectors of examples with the text ids (B, N), shape (B, N, d)
-        float32: comparable within an example alone.
+        """Return embedding vectors of examples with the text ids (B, N), shape (B, N,
+        d) float32: comparable within an example alone.
 
         An embedding with ``encode_set`` (:class:`~harness.contracts.EncodesSets`)
         encodes the texts of each example together.
@@ -182,14 +182,15 @@ class FeatureCache:
         fitted = self._fitted(embedding)
         if not isinstance(fitted, EncodesSets):
             return self.vectors(embedding, ids)
-        width = 0
-        out = np.empty((*ids.shape, width), dtype=np.float32)
+
+        out = np.empty((*ids.shape, 0), dtype=np.float32)
         for example, row in enumerate(cast(list[list[int]], ids.tolist())):
             texts = [self.texts[i] for i in row]
-            vectors = _checked_vectors(fitted.name, fitted.encode_set(texts), texts)
+            vectors = check_vectors(fitted.name, fitted.encode_set(texts), texts)
+            # the first example tells the length of all vectors
             if example == 0:
-                width = vectors.shape[1]
-                out = np.empty((*ids.shape, width), dtype=np.float32)
+                out = np.empty((*ids.shape, vectors.shape[1]), dtype=np.float32)
+            width = out.shape[-1]
             if vectors.shape[1] != width:
                 raise HarnessError(
                     f"embedding '{fitted.name}' returned vectors of length {width} "
@@ -204,16 +205,13 @@ class FeatureCache:
         """
         key = embedding.signature()
         if key not in self._embeddings:
-            with self.noting(
-                ("embedding", key),
-                f"the embedding '{embedding.name}', which is fitted on {REFERENCES}",
-            ):
+            text = f"the embedding '{embedding.name}', which is fitted on {REFERENCES}"
+            with self.noting(("embedding", key), text):
                 embedding.fit(self.references)
             self._embeddings[key] = embedding
         self._note(("embedding", key))
         return self._embeddings[key]
 
-    # ------------------------------------------------------------------ what depends on the references of the task
     @contextmanager
     def noting(self, key: Hashable, description: str) -> Generator[None]:
         """Note under a key whether the code in the context reads the references of the
@@ -239,7 +237,6 @@ class FeatureCache:
         """Note that the value of a key is asked for."""
         self.corpus_read = self.corpus_read or self._from_corpus.get(key, "")
 
-    # ------------------------------------------------------------------ per batch and per corpus
     def per_batch(
         self,
         key: Hashable,
@@ -271,13 +268,13 @@ class FeatureCache:
         value = cache.get(batch)
         if value is None:
             if batch.parent is not None:
-                value = (cut or _cut_pairs)(
-                    self.per_batch(key, batch.parent, build, cut), batch
-                )
+                of_parent = self.per_batch(key, batch.parent, build, cut)
+                value = (cut or _cut_pairs)(of_parent, batch)
             else:
                 with self.noting(("batch", key), REFERENCES):
                     value = build(batch)
             value = cache[batch] = _read_only(value)
+
         self._note(("batch", key))
         return value
 
@@ -311,11 +308,10 @@ class FeatureCache:
         cache = self._per_batch[key]
         value = cache.get(batch)
         if value is None and batch.parent is not None:
-            parent_value = self.peek(key, batch.parent, cut)
-            if parent_value is not None:
-                value = cache[batch] = _read_only(
-                    (cut or _cut_pairs)(parent_value, batch)
-                )
+            of_parent = self.peek(key, batch.parent, cut)
+            if of_parent is not None:
+                value = _read_only((cut or _cut_pairs)(of_parent, batch))
+                cache[batch] = value
         return value
 
     def distances(self, distance: Distance, batch: Batch) -> np.ndarray:
@@ -325,17 +321,14 @@ class FeatureCache:
         Raises :class:`HarnessError` with the pair of texts for which the distance
         breaks one of these.
         """
-
         key = ("distance", distance.signature())
+        text = f"the distance '{distance.name}', which is fitted on {REFERENCES}"
 
         def build(full_batch: Batch) -> np.ndarray:
-            with self.noting(
-                key, f"the distance '{distance.name}', which is fitted on {REFERENCES}"
-            ):
-                matrices = np.ascontiguousarray(
-                    distance.matrices(full_batch, self), dtype=np.float64
-                )
-            _check_distances(distance.name, matrices, full_batch)
+            with self.noting(key, text):
+                matrices = distance.matrices(full_batch, self)
+            matrices = np.ascontiguousarray(matrices, dtype=np.float64)
+            check_distances(distance.name, matrices, full_batch)
             return matrices
 
         matrices = self.per_batch(key, batch, build)
@@ -343,14 +336,15 @@ class FeatureCache:
         return matrices
 
     def memo(self, key: Hashable, build: Callable[[], T]) -> T:
-        """``build()`` once per key: corpus-level state shared between metrics."""
+        """Return ``build()``, called once per key: corpus-level state that metrics
+        share.
+        """
         if key not in self._memo:
             with self.noting(("memo", key), REFERENCES):
                 self._memo[key] = build()
         self._note(("memo", key))
         return self._memo[key]
 
-    # ------------------------------------------------------------------ shards
     def next_shard(self) -> None:
         """Drop all texts and what depends on them,
         so that memory does not grow with the number of examples.
@@ -405,10 +399,10 @@ class FeatureCache:
         memory).
         """
         for cache in self._per_batch.values():
-            for batch_of_key in [
-                item for item in cache if item is batch or item.parent is batch
-            ]:
-                del cache[batch_of_key]
+            # a list: the cache changes while it is read
+            for cached in list(cache):
+                if cached is batch or cached.parent is batch:
+                    del cache[cached]
 
 
 def _forget_texts(value: object) -> None:
@@ -420,71 +414,6 @@ def _forget_texts(value: object) -> None:
     elif isinstance(value, (list, tuple)):
         for element in cast("Sequence[object]", value):
             _forget_texts(element)
-
-
-class TaskReferences(Sequence[Sequence[str]]):
-    """References of the task, which note in a feature cache that they are read.
-
-    Parameters
-    ----------
-    references : sequence of sequences of str
-        References of each example.
-    features : FeatureCache
-        The cache.
-    """
-
-    def __init__(
-        self, references: Sequence[Sequence[str]], features: FeatureCache
-    ) -> None:
-        self._references = references
-        self._features = features
-
-    def _read(self) -> Sequence[Sequence[str]]:
-        self._features.corpus_read = self._features.corpus_read or REFERENCES
-        return self._references
-
-    def __len__(self) -> int:
-        return len(self._read())
-
-    def __iter__(self) -> Iterator[Sequence[str]]:
-        return iter(self._read())
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> TaskReferences: ...
-    def __getitem__(self, index: int | slice) -> Sequence[str] | TaskReferences:
-        # the examples of a block are read by whoever reads the block
-        if isinstance(index, slice):
-            return TaskReferences(self._references[index], self._features)
-        return self._read()[index]
-
-
-class NoReferences(Sequence[Sequence[str]]):
-    """References of the task in a worker process,
-    where corpus state is ready and nothing may read them.
-
-    Parameters
-    ----------
-    examples : int
-        Number of examples of the task.
-    """
-
-    def __init__(self, examples: int) -> None:
-        self.examples = examples
-
-    def __len__(self) -> int:
-        raise self._error()
-
-    def __getitem__(self, index: Any) -> Any:
-        raise self._error()
-
-    def _error(self) -> HarnessError:
-        return HarnessError(
-            "a metric reads the references of the whole task while it scores a "
-            "shard, which a worker does not have: "
-            "fit them before (merge), or use --executor local"
-        )
 
 
 def _read_only(value: np.ndarray) -> np.ndarray:
@@ -500,44 +429,3 @@ def _cut_pairs(full_matrices: np.ndarray, batch: Batch) -> np.ndarray:
     """
     assert batch.columns is not None
     return full_matrices[:, batch.columns[:, None], batch.columns]
-
-
-def _checked_vectors(name: str, vectors: object, texts: Sequence[str]) -> np.ndarray:
-    array = np.asarray(vectors, dtype=np.float32)
-    if array.ndim != 2 or array.shape[0] != len(texts) or array.shape[1] == 0:
-        raise HarnessError(
-            f"embedding '{name}' returned shape {array.shape} for {len(texts)} "
-            f"texts; expected ({len(texts)}, d)"
-        )
-    finite = np.isfinite(array).all(axis=1)
-    if not finite.all():
-        raise HarnessError(
-            f"embedding '{name}' is not finite for the text "
-            f"{texts[int(np.argmin(finite))]!r}"
-        )
-    return array
-
-
-def _check_distances(name: str, matrices: np.ndarray, batch: Batch) -> None:
-    size = batch.n + batch.m
-    if matrices.shape != (len(batch), size, size):
-        raise HarnessError(
-            f"distance '{name}' returned shape {matrices.shape}; "
-            f"expected {(len(batch), size, size)}"
-        )
-    for problem, bad in (
-        ("is not finite", ~np.isfinite(matrices)),
-        ("is negative", matrices < 0),
-        (
-            "of a text to itself is not 0",
-            np.where(np.eye(size, dtype=bool), matrices, 0),
-        ),
-    ):
-        if bad.any():
-            b, i, j = (int(x) for x in np.argwhere(bad)[0])
-            item = batch.sets[b]
-            texts = (*item.candidates, *item.references)
-            raise HarnessError(
-                f"distance '{name}' {problem} ({matrices[b, i, j]!r}) "
-                f"for the pair {texts[i]!r}, {texts[j]!r} of example '{item.id}'"
-            )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import harness
 from harness.contracts import Parameters, Statistics, join_statistics
 from harness.errors import require
-from harness.run.score import read_statistics
+from harness.run.scored import read_statistics
 from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
@@ -95,18 +95,14 @@ class Run:
         """
         if record.statistics is None:
             return None
-        shard_arrays = [
-            self.artifacts.read_arrays(name)
-            for name in self.artifacts.shards_of(record.statistics)
-        ]
+        # all of them, so that each damaged file is named in the log
+        names = self.artifacts.shards_of(record.statistics)
+        shard_arrays = [self.artifacts.read_arrays(name) for name in names]
         stats = [
             read_statistics(arrays) for arrays in shard_arrays if arrays is not None
         ]
-        return (
-            join_statistics(stats)
-            if stats and len(stats) == len(shard_arrays)
-            else None
-        )
+        is_whole = len(stats) == len(names)
+        return join_statistics(stats) if stats and is_whole else None
 
     @property
     def manifest(self) -> JsonObject:

@@ -39,11 +39,10 @@ def built_in_metrics() -> list[MetricPlan]:
         if entry.provider != "harness":
             continue
         try:
-            plan = metric_plan(
-                entry.name, {}, current().create("metrics", entry.name, {})
-            )
+            metric = current().create("metrics", entry.name, {})
         except HarnessError:  # needs a parameter, a file or a package that is not there
             continue
+        plan = metric_plan(entry.name, {}, metric)
         if isinstance(plan, MetricPlan) and plan.metric.spec.needs <= NO_FILES:
             plans.append(plan)
     return plans
@@ -70,6 +69,7 @@ def warm(plans: Sequence[MetricPlan]) -> Iterator[tuple[str, float, str]]:
     features = FeatureCache([item.references for item in sets])
     batches = scoring.batches(sets, features)
     significance = SignificanceSpec.model_validate({"method": "exact"})
+
     # what is built in the background comes last
     for plan in sorted(plans, key=lambda item: hasattr(item.metric, "warm")):
         started = time.perf_counter()

@@ -11,9 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import fields, replace
-from typing import cast
-
-import numpy as np
+from typing import Any, cast
 
 from harness import __version__
 from harness.contracts import (
@@ -26,13 +24,9 @@ from harness.contracts import (
     GeneratesUnordered,
     Generation,
     OpensMedia,
-    Parameters,
     Prepares,
-    Scorer,
     StoreResult,
     TaskView,
-    TokenScores,
-    Values,
     needs_whole_task,
 )
 from harness.errors import HarnessError
@@ -46,7 +40,8 @@ from harness.run.progress import note
 from harness.run.provenance import code_of
 from harness.run.systems import PlannedSystem
 from harness.rundir.answers import Answers, Row
-from harness.rundir.artifacts import ArtifactKey, Artifacts, MemoryArtifacts
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import Artifacts, MemoryArtifacts
 from harness.rundir.format import plain
 from harness.spec.path_contents import component_with_contents
 from harness.stats.seeds import derive
@@ -109,11 +104,9 @@ def generate(
     """
     if not prepared:
         prepare(model, task)
-    store = (
-        task.examples
-        if isinstance(task.examples, ExampleStore)
-        else ExampleStore(task.examples)
-    )
+    store = task.examples
+    if not isinstance(store, ExampleStore):
+        store = ExampleStore(store)
     work = _Work(
         model,
         task.decoding,
@@ -124,11 +117,11 @@ def generate(
         advance,
         latest,
     )
+
+    # a range without examples is a block without rows
     start, stop = span or (0, len(store))
-    system = PlannedSystem.join(
-        [work.block(first, last) for first, last in blocks(start, stop)]
-        or [work.block(start, start)]
-    )
+    ranges = list(blocks(start, stop)) or [(start, start)]
+    system = PlannedSystem.join([work.block(first, last) for first, last in ranges])
     if system.failures and len(system.failures) == stop - start:
         # nothing to continue from: the next run asks the model again
         work.drop(start, stop)
@@ -175,19 +168,19 @@ class _Work:
         self.ask = ask
         self.advance = advance
         self.latest = latest
-        self.identity, self._earlier = (
-            ArtifactKey.of(model.label, *parts)
-            for parts in caption_identities(model, decoding, store, seed)
-        )
+        named, as_given = caption_identities(model, decoding, store, seed)
+        self.identity = ArtifactKey.of(model.label, *named)
+        self._earlier = ArtifactKey.of(model.label, *as_given)
         self._recent: dict[int, dict[str, Row]] = {}
-        shared = is_shared(isinstance(model.adapter, CountsUsage))
-        self._shared = ReplyStore("answers", self.identity.digest) if shared else None
-        self._earlier_shared = (
-            ReplyStore("answers", self._earlier.digest)
-            if shared and self._earlier != self.identity
-            else None
-        )
+        """Rows of the block that was read or generated last, by its number."""
+
+        self._shared: ReplyStore | None = None
+        self._earlier_shared: ReplyStore | None = None
         self._shared_keys: dict[int, str | None] = {}
+        if is_shared(isinstance(model.adapter, CountsUsage)):
+            self._shared = ReplyStore("answers", self.identity.digest)
+            if self._earlier != self.identity:
+                self._earlier_shared = ReplyStore("answers", self._earlier.digest)
 
     def key(self, block: int) -> ArtifactKey:
         """Return the key of the answers of a block."""
@@ -210,59 +203,60 @@ class _Work:
         if missing:
             with closing(answers):
                 missing = self._from_earlier_form(missing, rows, answers)
-                absent = self._from_other_runs(missing, rows, answers)
-                examples = [self.store[index] for index in absent]
-                # written when every request has ended: a run that gives up or is killed
-                # asks again
-                failed_rows: dict[str, Row] = {}
-
-                def store(position: int, result: object) -> None:
-                    index = absent[position]
-                    item = as_generation(result, self.model.label)
-                    if isinstance(item, Generation):
-                        item = replace(
-                            item,
-                            candidates=item.candidates[
-                                : self.decoding.candidates or None
-                            ],
-                        )
-                    key = self.store.key(index)
-                    shared = self._shared_keys.get(index)
-                    row = rows[key] = _to_row(item)
-                    if isinstance(item, Failure):
-                        failed_rows[key] = row
-                    else:
-                        answers.append(key, row)
-                        if self._shared is not None and shared is not None:
-                            self._shared.add(shared, plain(row))
-                    if self.latest is not None:
-                        self.latest.append((self.model.label, examples[position], row))
-                    self.advance(1)
-
-                if absent:
-                    self.ask(
-                        self.model,
-                        examples,
-                        self.decoding,
-                        [derive(self.seed, example.id) for example in examples],
-                        store,
-                    )
-                for key, row in failed_rows.items():
-                    answers.append(key, row)
-                if unanswered := sum(
-                    self.store.key(index) not in rows for index in absent
-                ):
-                    raise HarnessError(
-                        f"model '{self.model.label}' returned no result for "
-                        f"{unanswered} of {len(absent)} examples"
-                    )
+                missing = self._from_other_runs(missing, rows, answers)
+                if missing:
+                    self._ask_model(missing, rows, answers)
             if self._shared is not None:
                 self._shared.close()
+
         self._recent = {start // BLOCK: rows}
         captions = [rows[self.store.key(index)] for index in range(start, stop)]
         return PlannedSystem.of_rows(
             self.model.label, self.store, captions, start, self.rows
         )
+
+    def _ask_model(
+        self, indices: list[int], rows: dict[str, Row], answers: Answers
+    ) -> None:
+        """Add the answers of the model for examples to ``rows``, to the file of this
+        run and to those that runs share.
+        """
+        examples = [self.store[index] for index in indices]
+        seeds = [derive(self.seed, example.id) for example in examples]
+        # written when every request has ended: a run that gives up or is killed asks
+        # again
+        failed_rows: dict[str, Row] = {}
+
+        def store(position: int, result: object) -> None:
+            index = indices[position]
+            item = as_generation(result, self.model.label)
+            if isinstance(item, Generation):
+                requested = item.candidates[: self.decoding.candidates or None]
+                item = replace(item, candidates=requested)
+            key = self.store.key(index)
+            row = rows[key] = _to_row(item)
+
+            if isinstance(item, Failure):
+                failed_rows[key] = row
+            else:
+                answers.append(key, row)
+                shared = self._shared_keys.get(index)
+                if self._shared is not None and shared is not None:
+                    self._shared.add(shared, plain(row))
+            if self.latest is not None:
+                self.latest.append((self.model.label, examples[position], row))
+            self.advance(1)
+
+        self.ask(self.model, examples, self.decoding, seeds, store)
+        for key, row in failed_rows.items():
+            answers.append(key, row)
+
+        unanswered = [index for index in indices if self.store.key(index) not in rows]
+        if unanswered:
+            raise HarnessError(
+                f"model '{self.model.label}' returned no result for "
+                f"{len(unanswered)} of {len(indices)} examples"
+            )
 
     def _from_earlier_form(
         self, missing: list[int], rows: dict[str, Row], answers: Answers
@@ -272,9 +266,8 @@ class _Work:
         """
         if self._earlier == self.identity:
             return missing
-        earlier = self.artifacts.answers(
-            _block_key(self._earlier, missing[0] // BLOCK)
-        ).read()
+        key = _block_key(self._earlier, missing[0] // BLOCK)
+        earlier = self.artifacts.answers(key).read()
         present = [index for index in missing if self.store.key(index) in earlier]
         for index in present:
             key = self.store.key(index)
@@ -291,15 +284,16 @@ class _Work:
         """
         if self._shared is None:
             return missing
+        adapter = self.model.adapter
         self._shared_keys = {
-            index: shared_key(self.model.adapter, self.store[index])
-            for index in missing
+            index: shared_key(adapter, self.store[index]) for index in missing
         }
         keys = [key for key in self._shared_keys.values() if key is not None]
         shared = self._shared.read(keys)
         if self._earlier_shared is not None:
             shared = {**self._earlier_shared.read(keys), **shared}
             self._earlier_shared.close()
+
         present = {
             index: shared[key]
             for index, key in self._shared_keys.items()
@@ -342,7 +336,8 @@ def shared_key(adapter: Adapter, example: Example) -> str | None:
         return example_key(example).hex()
     try:
         with open_media(example.media, adapter.media_folder) as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+            digest = hashlib.file_digest(cast("Any", file), "sha256")
+            content = digest.hexdigest()
     except (OSError, HarnessError):
         return None
     return example_key(example, content).hex()
@@ -360,20 +355,19 @@ def caption_identities(
     an adapter counts, or the earlier code that its manifest declares to give the same
     captions.
     """
-    task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     entries = current().match_entries("adapters", model.name)
-    code = (entries[0].captions_of if len(entries) == 1 else None) or code_of(
-        [model.adapter]
-    )
-    settings = {name.name: getattr(decoding, name.name) for name in fields(decoding)}
+    code: object = entries[0].captions_of if len(entries) == 1 else None
+    code = code or code_of([model.adapter])
+    settings = {field.name: getattr(decoding, field.name) for field in fields(decoding)}
+    task_digest = store.digest() if needs_whole_task(model.adapter) else ""
     others = [model.adapter.fingerprint(), code, settings, seed, task_digest]
+
+    as_given = dict(model.params)
     named = component_with_contents("adapters", model.name, model.params)
-    return [__version__, model.name, named, *others], [
-        __version__,
-        model.name,
-        dict(model.params),
-        *others,
-    ]
+    return (
+        [__version__, model.name, named, *others],
+        [__version__, model.name, as_given, *others],
+    )
 
 
 def as_generation(item: object, label: str) -> Generation | Failure:
@@ -382,10 +376,10 @@ def as_generation(item: object, label: str) -> Generation | Failure:
     """
     if isinstance(item, (Generation, Failure)):
         return item
-    if isinstance(item, (tuple, list)) and all(
-        isinstance(text, str) for text in cast("list[object]", item)
-    ):
-        return Generation(tuple(cast(Candidates, item)))
+    if isinstance(item, (tuple, list)):
+        texts = cast("Sequence[object]", item)
+        if all(isinstance(text, str) for text in texts):
+            return Generation(tuple(cast(Candidates, texts)))
     raise HarnessError(
         f"model '{label}' returned {item!r:.80}; expected a tuple of captions, "
         "a Generation or a Failure"
@@ -445,122 +439,13 @@ def _to_row(item: Generation | Failure) -> Row:
     """Return a result as JSON types, without secrets."""
     if isinstance(item, Failure):
         return {"failure": redact(str(item.reason))}
-    texts = {
-        name: [*map(str, value)]
-        for name in _TEXTS
-        if (value := getattr(item, name)) is not None
-    }
-    numbers = {
-        name: plain(value)
-        for name in _NUMBERS
-        if (value := getattr(item, name)) is not None
-    }
-    row = {**texts, **numbers}
+    row: dict[str, object] = {}
+    for name in _TEXTS:
+        texts = getattr(item, name)
+        if texts is not None:
+            row[name] = [*map(str, texts)]
+    for name in _NUMBERS:
+        numbers = getattr(item, name)
+        if numbers is not None:
+            row[name] = plain(numbers)
     return cast(Row, redact_values(row)) if has_secrets() else row
-
-
-def token_scores(
-    model: ModelPlan,
-    store: ExampleStore,
-    span: tuple[int, int],
-    artifacts: Artifacts,
-    advance: Callable[[int], None],
-) -> list[list[TokenScores]]:
-    """Return for each example of a range one :class:`~harness.contracts.TokenScores`
-    per reference.
-
-    Scores that the run has are read, not computed again.
-
-    Raises
-    ------
-    HarnessError
-        The adapter returns scores for another number of examples.
-    """
-    assert isinstance(model.adapter, Scorer)
-    identity = ArtifactKey.of(
-        f"{model.label} token scores",
-        __version__,
-        model.name,
-        component_with_contents("adapters", model.name, model.params),
-        model.adapter.fingerprint(),
-        code_of([model.adapter]),
-    )
-    out: list[list[TokenScores]] = []
-    for start, stop in blocks(*span):
-        answers = artifacts.answers(
-            ArtifactKey.of(
-                f"{start // BLOCK:06d} {identity.label}",
-                identity.digest,
-                start // BLOCK,
-            )
-        )
-        rows = dict(answers.read())
-        missing = [
-            index for index in range(start, stop) if store.key(index) not in rows
-        ]
-        advance(stop - start - len(missing))
-        if missing:
-            with closing(answers):
-                for index, scores in zip(
-                    missing, _score_references(model, store, missing)
-                ):
-                    row = rows[store.key(index)] = {
-                        "references": [to_values(item) for item in scores]
-                    }
-                    answers.append(store.key(index), row)
-                    advance(1)
-        out.extend(
-            [
-                *map(
-                    from_values,
-                    cast("Sequence[Values]", rows[store.key(index)]["references"]),
-                )
-            ]
-            for index in range(start, stop)
-        )
-    return out
-
-
-def _score_references(
-    model: ModelPlan, store: ExampleStore, indices: Sequence[int]
-) -> Iterator[Sequence[TokenScores]]:
-    assert isinstance(model.adapter, Scorer)
-    count = 0
-    for scores in model.adapter.score_references([store[index] for index in indices]):
-        count += 1
-        yield scores
-    if count != len(indices):
-        raise HarnessError(
-            f"model '{model.label}' returned token scores for {count} of "
-            f"{len(indices)} examples"
-        )
-
-
-def to_values(scores: TokenScores) -> Values:
-    """Return token scores as JSON values."""
-    log_probs = np.asarray(scores.log_probs)
-    ranks = np.asarray(scores.ranks)
-    return {
-        "log_probs": log_probs.astype(np.float64).tolist(),
-        "ranks": ranks.tolist(),
-        "tokens": list(scores.tokens),
-        "likelihood": scores.likelihood,
-        "dtypes": [log_probs.dtype.str, ranks.dtype.str],
-    }
-
-
-def from_values(values: Parameters) -> TokenScores:
-    """Return token scores from JSON values; tokens,
-    likelihood and the types of the arrays may be missing.
-    """
-    of_log_probs, of_ranks = values.get("dtypes") or (np.float64, np.int64)
-    log_probs = np.asarray(
-        [float(value) for value in values["log_probs"]], dtype=of_log_probs
-    )
-    ranks = np.asarray(values["ranks"], dtype=of_ranks)
-    return TokenScores(
-        log_probs,
-        ranks,
-        tuple(values.get("tokens") or ()),
-        values.get("likelihood", "exact"),
-    )

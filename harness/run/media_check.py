@@ -31,14 +31,15 @@ def require_files(plan: Plan, examples: Iterable[Example]) -> None:
     if not places:
         return
     items = list(examples)
+    unnamed = [item.id for item in items if item.media is None]
     for label, folder in places:
-        unnamed = [item.id for item in items if item.media is None]
         if unnamed:
             raise InputError(
                 f"{_share(unnamed, items, 'name/names')} no image or other medium, "
                 f"such as '{unnamed[0]}': {ADVICE}",
                 label,
             )
+
         listings: dict[Path, set[str]] = {}
         absent = [
             item
@@ -58,10 +59,8 @@ def require_files(plan: Plan, examples: Iterable[Example]) -> None:
 def _share(some: list[str] | list[Example], items: list[Example], verb: str) -> str:
     """Return how many of the examples have a verb written ``MANY/ONE``."""
     many, one = verb.split("/")
-    return (
-        f"{len(some):,} of {counted(len(items), 'example')} "
-        f"{one if len(some) == 1 else many}"
-    )
+    verb = one if len(some) == 1 else many
+    return f"{len(some):,} of {counted(len(items), 'example')} {verb}"
 
 
 def _places(plan: Plan) -> Iterator[tuple[str, Path | None]]:
@@ -98,11 +97,10 @@ def _is_there(media: str, folder: Path | None, listings: dict[Path, set[str]]) -
         return True
     if path.suffix:
         return False
+
+    # A folder is listed once, not for each example.
     parent = path.parent
     if parent not in listings:
-        listings[parent] = (
-            {Path(name).stem for name in os.listdir(parent)}
-            if parent.is_dir()
-            else set()
-        )
+        names = os.listdir(parent) if parent.is_dir() else []
+        listings[parent] = {Path(name).stem for name in names}
     return path.name in listings[parent]

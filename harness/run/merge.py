@@ -20,11 +20,12 @@ from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
 from harness.run.provenance import digest
 from harness.run.shard_grid import Part
+from harness.rundir.directory_check import Mode
 from harness.rundir.file_names import MANIFEST, SHARDS
 from harness.rundir.format import JsonObject, read_json_object
 from harness.rundir.provenance import Provenance
 from harness.rundir.run_folder import RunFolder
-from harness.rundir.rundir import Mode, RunDir
+from harness.rundir.rundir import RunDir
 from harness.rundir.stored_paths import resolve_paths
 from harness.spec.loading import LoadedSpec, load_written_spec
 
@@ -104,6 +105,7 @@ def _open_part(folder: Path) -> PartFolder:
             "is a whole run, not a part; harness run --shard I/N writes parts",
             str(folder),
         )
+
     shards = read_json_object(folder / SHARDS) if files.has(SHARDS) else {}
     if shards.get("finished") is not True or not isinstance(shards.get("size"), int):
         raise InputError(
@@ -134,6 +136,7 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
                 "give all parts the same --shard-size",
                 str(item.path),
             )
+
     by_index: dict[int, PartFolder] = {}
     for item in part_folders:
         earlier_folder = by_index.setdefault(item.part.index, item)
@@ -141,17 +144,14 @@ def _check(part_folders: Sequence[PartFolder]) -> None:
             raise InputError(
                 f"is part {item.part}, as {earlier_folder.path} is", str(item.path)
             )
-    missing = [
-        f"{k}/{first.part.count}"
-        for k in range(1, first.part.count + 1)
-        if k not in by_index
-    ]
+
+    count = first.part.count
+    missing = [f"{k}/{count}" for k in range(1, count + 1) if k not in by_index]
     if missing:
-        noun = "part" if len(missing) == 1 else "parts"
+        noun, verb = ("part", "is") if len(missing) == 1 else ("parts", "are")
         more = ", ..." if len(missing) > 5 else ""
         raise InputError(
-            f"{noun} {', '.join(missing[:5])}{more} of {first.part.count} "
-            f"{'is' if len(missing) == 1 else 'are'} missing",
+            f"{noun} {', '.join(missing[:5])}{more} of {count} {verb} missing",
             str(first.path),
         )
 
@@ -163,23 +163,23 @@ def _plan(part_folder: PartFolder) -> Plan:
     Parts of another version of the harness, or of other code, are merged too: their
     statistics have other names and are computed again.
     """
-    plan = make_plan(
-        cast(LoadedSpec, load_written_spec(Provenance(part_folder.manifest).spec))
-    )
-    if part_folder.manifest.get("digest") not in (
-        digest(plan),
-        digest(plan, as_given=True),
-    ):
-        if changed := _list_changes(plan, part_folder.manifest):
-            raise InputError(
-                f"the parts were computed with other {' and '.join(changed)} than "
-                "are installed here",
-                str(part_folder.path),
-            )
-        _log.warning(
-            "note: the parts were computed with another version or other code: "
-            "statistics are computed again"
+    manifest = part_folder.manifest
+    loaded = load_written_spec(Provenance(manifest).spec)
+    plan = make_plan(cast(LoadedSpec, loaded))
+    if manifest.get("digest") in (digest(plan), digest(plan, as_given=True)):
+        return plan
+
+    changes = _list_changes(plan, manifest)
+    if changes:
+        raise InputError(
+            f"the parts were computed with other {' and '.join(changes)} than "
+            "are installed here",
+            str(part_folder.path),
         )
+    _log.warning(
+        "note: the parts were computed with another version or other code: "
+        "statistics are computed again"
+    )
     return plan
 
 
@@ -192,12 +192,14 @@ def _list_changes(plan: Plan, manifest: JsonObject) -> list[str]:
         entries = cast("list[JsonObject]", manifest.get(name) or [])
         return {entry["label"]: entry.get(field) for entry in entries}
 
-    same = {
-        "data": cast(JsonObject, manifest["data"]).get("fingerprint")
-        == plan.reader.fingerprint(),
-        "models": by_label("models", "fingerprint")
-        == {m.label: m.adapter.fingerprint() for m in plan.models},
-        "metrics": by_label("metrics", "signature")
-        == {m.label: m.metric.signature() for m in plan.metrics},
-    }
-    return [name for name, equal in same.items() if not equal]
+    data = cast(JsonObject, manifest["data"])
+    models = {model.label: model.adapter.fingerprint() for model in plan.models}
+    metrics = {metric.label: metric.metric.signature() for metric in plan.metrics}
+    changes: list[str] = []
+    if data.get("fingerprint") != plan.reader.fingerprint():
+        changes.append("data")
+    if by_label("models", "fingerprint") != models:
+        changes.append("models")
+    if by_label("metrics", "signature") != metrics:
+        changes.append("metrics")
+    return changes

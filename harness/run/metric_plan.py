@@ -49,11 +49,9 @@ class MetricPlan:
         """Return the metric's further numbers for the record,
         or None when it has none.
         """
-        return (
-            (self.metric.details(stats) or None)
-            if isinstance(self.metric, Details)
-            else None
-        )
+        if not isinstance(self.metric, Details):
+            return None
+        return self.metric.details(stats) or None
 
 
 @dataclass(frozen=True)
@@ -72,11 +70,9 @@ class TokenMetricPlan:
         """Return the plan for examples with this metadata,
         in the order of their token scores.
         """
-        return (
-            replace(self, metric=self.metric.of_meta(meta))
-            if isinstance(self.metric, ReadsMeta)
-            else self
-        )
+        if not isinstance(self.metric, ReadsMeta):
+            return self
+        return replace(self, metric=self.metric.of_meta(meta))
 
 
 AnyMetricPlan = MetricPlan | TokenMetricPlan
@@ -99,18 +95,16 @@ def metric_plans(metrics: Sequence[object]) -> list[AnyMetricPlan]:
     """
     plans: list[AnyMetricPlan] = []
     for item in _single(metrics):
-        if isinstance(item, (str, Mapping)):
-            name, params = split_spec(
-                parse_metric(item) if isinstance(item, str) else cast(object, item),
-                "metric",
-            )
-            for choice in expand_metric_params(name, params):
-                plans.append(
-                    metric_plan(name, choice, current().create("metrics", name, choice))
-                )
-        else:
+        if not isinstance(item, (str, Mapping)):
             instance = cast(Metric, resolve("metrics", item))
             plans.append(metric_plan(instance.spec.name, {}, instance))
+            continue
+
+        text = parse_metric(item) if isinstance(item, str) else cast(object, item)
+        name, params = split_spec(text, "metric")
+        for choice in expand_metric_params(name, params):
+            metric = current().create("metrics", name, choice)
+            plans.append(metric_plan(name, choice, metric))
     return with_unique_labels(plans)
 
 
@@ -172,10 +166,10 @@ def metric_labels(plans: Sequence[AnyMetricPlan]) -> list[str]:
     for plan in plans:
         label = plan.label
         if counts[label] > 1 and plan.params:
-            shown = _with_file_names(plan)
+            # a value that the label has already, as in trm(cider), is not repeated
             text = ",".join(
                 f"{name}={value}"
-                for name, value in shown.items()
+                for name, value in _with_file_names(plan).items()
                 if f"({value}" not in label
             )
             label = f"{label}[{text}]" if text else label
@@ -269,10 +263,8 @@ class Plan:
     def media_places(self) -> list[object]:
         """Values of parameters that may name the data set or folders of media."""
         images = [plan.params.get("images") for plan in (*self.models, *self.metrics)]
-        return [
-            *(value for _, value in Located(self.spec.dataset.params).walk()),
-            *images,
-        ]
+        of_data = [value for _, value in Located(self.spec.dataset.params).walk()]
+        return [*of_data, *images]
 
     @cached_property
     def caption_metrics(self) -> tuple[MetricPlan, ...]:
@@ -289,13 +281,10 @@ class Plan:
         """Decodings to generate with, each with those of the grid that share its
         captions: they differ in ``candidates`` alone.
         """
-        largest = max(
-            (d.candidates for d in self.decodings if d.candidates is not None),
-            default=None,
-        )
+        counts = [d.candidates for d in self.decodings if d.candidates is not None]
+        largest = max(counts, default=None)
         groups: dict[Decoding, list[Decoding]] = {}
         for decoding in self.decodings:
-            groups.setdefault(replace(decoding, candidates=largest), []).append(
-                decoding
-            )
+            generation = replace(decoding, candidates=largest)
+            groups.setdefault(generation, []).append(decoding)
         return groups

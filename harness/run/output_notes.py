@@ -24,8 +24,6 @@ CUT_OFF = "length"
 """Value of :attr:`~harness.contracts.Generation.stop_reasons` of a caption that was cut
 off.
 """
-
-
 OF_FILES = {"copies", "repeats"}
 """Remarks that are about files alone: other adapters give references, or equal samples
 of a model, because they are asked to.
@@ -54,32 +52,26 @@ def notes_of_system(
     for start, stop in blocks(system.start, system.start + len(system)):
         sets: list[CaptionSet] = []
         cut_off: set[str] = set()
-        for example, row in zip(
-            system.store.slice(start, stop), system.rows(start, stop)
-        ):
+        examples = system.store.slice(start, stop)
+        for example, row in zip(examples, system.rows(start, stop)):
             candidates = tuple(cast("Sequence[str]", row.get("candidates") or ()))
-            references = cast("Sequence[str] | None", row.get("references"))
-            sets.append(
-                CaptionSet(
-                    example.id,
-                    candidates,
-                    example.references if references is None else tuple(references),
-                )
-            )
-            if CUT_OFF in (cast("Sequence[str] | None", row.get("stop_reasons")) or ()):
+            own = cast("Sequence[str] | None", row.get("references"))
+            references = example.references if own is None else tuple(own)
+            sets.append(CaptionSet(example.id, candidates, references))
+            stop_reasons = cast("Sequence[str] | None", row.get("stop_reasons"))
+            if CUT_OFF in (stop_reasons or ()):
                 cut_off.add(example.id)
         look.add(sets, cut_off)
+
     in_files = isinstance(adapter, ReadsRecords)
     left_out = set[str]() if in_files else set(OF_FILES)
     if not splits_at_blanks(metrics):
         left_out.add("script")
-    remarks = [
-        *record_remarks(adapter),
-        *(item for item in look.remarks() if item.kind not in left_out),
-    ]
+    of_captions = [item for item in look.remarks() if item.kind not in left_out]
+    source = "file" if in_files else "model"
     return [
-        f"{system.label}: {_line(item, 'file' if in_files else 'model')}"
-        for item in remarks
+        f"{system.label}: {_line(remark, source)}"
+        for remark in (*record_remarks(adapter), *of_captions)
     ]
 
 
@@ -97,11 +89,9 @@ def record_remarks(adapter: object) -> list[Remark]:
     """Return the remarks of the files of an adapter;
     none for one that reads no records.
     """
-    return (
-        [remark for signs in adapter.record_signs() for remark in signs.remarks()]
-        if isinstance(adapter, ReadsRecords)
-        else []
-    )
+    if not isinstance(adapter, ReadsRecords):
+        return []
+    return [remark for signs in adapter.record_signs() for remark in signs.remarks()]
 
 
 def clean_sets(
@@ -150,10 +140,8 @@ def _line(remark: Remark, source: Literal["file", "model", "python"]) -> str:
         "model": f"the adapter {_cleaning_adapter()} with clean: [{remark.clean}]",
         "python": f'clean="{remark.clean}"',
     }
-    return (
-        f"{remark.text} ({ways[source]} "
-        f"{'keeps one' if remark.clean == 'repeats' else 'removes it'})"
-    )
+    effect = "keeps one" if remark.clean == "repeats" else "removes it"
+    return f"{remark.text} ({ways[source]} {effect})"
 
 
 def _cleaning_adapter() -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.errors import escape_controls
 from harness.files.memory import require_memory
-from harness.rundir.records import ResultRecord
+from harness.run.live_results import current_results
 
 FIRST_SECONDS = 1.0
 """Time after which a bar appears."""
@@ -29,7 +29,7 @@ Advance = Callable[[int], None]
 
 
 def note(text: str) -> None:
-    """A line on stderr, in a terminal only; the log has it everywhere."""
+    """Print a line on stderr, in a terminal only; the log has it everywhere."""
     logging.getLogger(__name__).info("%s", text)
     if _is_terminal():
         print(escape_controls(text), file=sys.stderr)
@@ -54,13 +54,11 @@ def duration(seconds: float) -> str:
     """
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    minutes, remaining_seconds = divmod(round(seconds), 60)
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
     if minutes < 60:
-        return (
-            f"{minutes} min {remaining_seconds:02d} s"
-            if minutes
-            else f"{remaining_seconds} s"
-        )
+        return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
@@ -128,26 +126,20 @@ class Meter:
     @property
     def left(self) -> float | None:
         """Estimate of the time until the end; None where it is not known."""
-        return (
-            self.seconds * (self.total - self.done) / self.done
-            if self.total and self.done
-            else None
-        )
+        if not self.total or not self.done:
+            return None
+        return self.seconds * (self.total - self.done) / self.done
 
     def figures(self) -> str:
         """Return the number of steps, the rate and the time left."""
         rate = self.done / max(self.seconds, 1e-9)
-        of = f" of {self.total:,}" if self.total else ""
-        text = (
-            f"{self.done:,}{of} {self.unit}, "
-            f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'}/s"
-        )
+        rate_text = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+        total = f" of {self.total:,}" if self.total else ""
+        text = f"{self.done:,}{total} {self.unit}, {rate_text}/s"
         left = self.left
-        return (
-            text
-            if left is None or self.done >= self.total
-            else f"{text}, {duration(left)} left"
-        )
+        if left is None or self.done >= self.total:
+            return text
+        return f"{text}, {duration(left)} left"
 
     def line(self) -> str:
         """Return the figures and the status."""
@@ -248,6 +240,7 @@ class TerminalBar(Meter):
         self._starting = threading.Lock()
         self._closed = False
         self._timer: threading.Timer | None = None
+
         # without the escapes of harness.cli.process
         terminal = getattr(sys.stderr, "terminal", None)
         names = TextColumn("{task.description}", markup=False)
@@ -261,11 +254,11 @@ class TerminalBar(Meter):
             console=Console(file=terminal, stderr=True),
             transient=True,
         )
+
         if self._results is not None:  # they are shown also while no step ends
             require_memory()
-            self._timer = threading.Timer(
-                0.0 if self._results.seen else RESULT_SECONDS, self._start
-            )
+            delay = 0.0 if self._results.seen else RESULT_SECONDS
+            self._timer = threading.Timer(delay, self._start)
             self._timer.daemon = True
             self._timer.start()
 
@@ -300,11 +293,9 @@ class TerminalBar(Meter):
         if results is not None:
             return Group(results, self._progress)
         status = self.status()
-        return (
-            Group(self._progress, Text(escape_controls(f"  {status}")))
-            if status
-            else self._progress
-        )
+        if not status:
+            return self._progress
+        return Group(self._progress, Text(escape_controls(f"  {status}")))
 
 
 @contextmanager
@@ -316,7 +307,7 @@ def bar(
     unit: str = "examples",
     status: Callable[[], str] = lambda: "",
 ) -> Generator[Advance]:
-    """Context that shows the progress of work; yields ``advance(steps)``.
+    """Show the progress of the work in the context; yield ``advance(steps)``.
 
     Silent when ``show`` is false.
 
@@ -333,63 +324,18 @@ def bar(
     status : callable
         Returns a text that follows the figures; it may be called by another thread.
     """
-    kind = (
-        Meter
-        if not show
-        else NotebookBar
-        if in_notebook()
-        else TerminalBar
-        if _is_terminal()
-        else Lines
-    )
+    kind: type[Meter] = Lines
+    if not show:
+        kind = Meter
+    elif in_notebook():
+        kind = NotebookBar
+    elif _is_terminal():
+        kind = TerminalBar
     meter = kind(description, total, unit, status)
+
     WORK.append(meter)
     try:
         yield meter.advance
     finally:
         WORK.remove(meter)
         meter.close()
-
-
-class LiveResults:
-    """Results so far, one per metric, model and decoding,
-    and a function that draws them with rich.
-    """
-
-    def __init__(self, draw: Callable[[Sequence[ResultRecord]], Any]) -> None:
-        self.draw = draw
-        self.records: dict[tuple[str, str, str], ResultRecord] = {}
-        self.seen = False
-        """True when a bar was drawn: the next one follows at once, so that the results
-        do not disappear for a moment.
-        """
-
-    def rendered(self) -> Any:
-        """Return what rich prints; None before the first result."""
-        records = list(self.records.values())
-        return self.draw(records) if records else None
-
-
-_results: LiveResults | None = None
-
-
-@contextmanager
-def live_results(draw: Callable[[Sequence[ResultRecord]], Any]) -> Generator[None]:
-    """Context in which bars in a terminal draw the results so far above themselves."""
-    global _results
-    _results = LiveResults(draw)
-    try:
-        yield
-    finally:
-        _results = None
-
-
-def current_results() -> LiveResults | None:
-    """Return the results that bars draw; None outside of :func:`live_results`."""
-    return _results
-
-
-def show_result(record: ResultRecord) -> None:
-    """Add a result, or replace the earlier one of its metric, model and decoding."""
-    if _results is not None:
-        _results.records[record.metric, record.model, record.decoding_key] = record

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from harness import __version__
-from harness.contracts import Describes, Parameters
+from harness.contracts import Describes, Parameters, Values
 from harness.files.secrets import redact_values
 from harness.files.yaml_source import Key
 from harness.registry import current
@@ -59,8 +59,8 @@ def build_manifest(
     is computed here.
     """
     spec = plan.spec
-    reference_counts = sorted(examples.reference_counts)
     reader = plan.reader
+    reference_counts = sorted(examples.reference_counts)
     data = {
         "reader": spec.dataset.reader,
         "fingerprint": reader.fingerprint(),
@@ -68,25 +68,22 @@ def build_manifest(
         "examples": len(examples),
         "references": reference_counts,
     }
-    models = [
-        {
+    models: list[Values] = []
+    for model in plan.models:
+        entry: Values = {
             "label": model.label,
             "adapter": model.name,
             "params": dict(model.params),
             "fingerprint": model.adapter.fingerprint(),
-            **(
-                {"source": model.adapter.describe()}
-                if isinstance(model.adapter, Describes)
-                else {}
-            ),
         }
-        for model in plan.models
-    ]
-    identity = identity or digest(plan)
+        if isinstance(model.adapter, Describes):
+            entry["source"] = model.adapter.describe()
+        models.append(entry)
+
     return manifest_of(
         spec,
         signature(plan, reference_counts),
-        identity,
+        identity or digest(plan),
         data,
         plan.metrics,
         failures,
@@ -123,8 +120,7 @@ def manifest_of(
         Kind, name and object of the components that the run uses; default: the metrics.
     """
     components = components or metric_components(metrics)
-    local = local_code([component for *_, component in components])
-    content = {
+    content: Values = {
         "schema": MANIFEST_SCHEMA,
         "task": spec.task,
         "signature": signature,
@@ -146,12 +142,16 @@ def manifest_of(
         "seed": spec.seed,
         "versions": versions(),
         "plugins": plugins([(kind, name) for kind, name, _ in components], failures),
-        **({"local_code": local} if local else {}),
     }
-    given = [(key, str(get_value(content, key))) for key in _paths_of_manifest(content)]
-    content[PATHS] = [
-        StoredPath(key, content_of(path), path).to_dict() for key, path in given
-    ]
+    local = local_code([component for *_, component in components])
+    if local:
+        content["local_code"] = local
+
+    stored_paths: list[JsonObject] = []
+    for key in _paths_of_manifest(content):
+        given = str(get_value(content, key))
+        stored_paths.append(StoredPath(key, content_of(given), given).to_dict())
+    content[PATHS] = stored_paths
     return cast(JsonObject, redact_values(content))
 
 
@@ -177,25 +177,26 @@ def digest(plan: Plan, *, as_given: bool = False) -> str:
     :data:`~harness.rundir.stored_paths.PATHS`. Called before the components are used:
     some hold further objects afterwards.
     """
-    unused = [
-        name for name in ("until", "same", "slices") if not getattr(plan.spec, name)
-    ]  # digests of specs without them stay as they were
+    # A field without a value is left out, so that a new field changes no digest.
+    optional = ("until", "same", "slices")
+    unused = [name for name in optional if not getattr(plan.spec, name)]
     spec = plan.spec.model_dump(
         mode="json", exclude={"views", "description", "notice", *unused}
     )
-    contents = {
+
+    contents: Values = {
         "version": __version__,
         "kernels": kernels_build(),
         "spec": spec if as_given else with_contents(spec),
-        **({"references": subset} if (subset := plan.spec.reference_subset) else {}),
         "data": plan.reader.fingerprint(),
         "models": {model.label: model.adapter.fingerprint() for model in plan.models},
         "metrics": {metric.label: metric.metric.signature() for metric in plan.metrics},
         "code": code_of([component for *_, component in _components(plan)]),
     }
-    return hashlib.sha256(
-        json.dumps(redact_values(contents), sort_keys=True, default=str).encode()
-    ).hexdigest()
+    if plan.spec.reference_subset:
+        contents["references"] = plan.spec.reference_subset
+    text = json.dumps(redact_values(contents), sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _components(plan: Plan) -> list[Component]:
@@ -221,24 +222,24 @@ def local_code(components: Sequence[object]) -> list[Mapping[str, object]]:
     hashes = code_of(components)
     entries: list[Mapping[str, object]] = []
     for manifest in current().manifests:
-        files = (
-            {name: getattr(sys.modules[name], "__file__", None) for name in hashes}
-            if manifest.local
-            else {}
-        )
-        modules = {
-            name: hashes[name]
-            for name, file in files.items()
-            if file and is_below(Path(file), manifest.folder)
+        if not manifest.local:
+            continue
+        modules: dict[str, str] = {}
+        for name, code_hash in hashes.items():
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and is_below(Path(file), manifest.folder):
+                modules[name] = code_hash
+        if not modules and not manifest.hooks:
+            continue
+
+        entry: dict[str, object] = {
+            "registry": manifest.source,
+            "provider": manifest.provider,
+            "modules": modules,
         }
-        hooks = list(manifest.hooks) if manifest.local else []
-        if modules or hooks:
-            values = {
-                "registry": manifest.source,
-                "provider": manifest.provider,
-                "modules": modules,
-            }
-            entries.append({**values, **({"hooks": hooks} if hooks else {})})
+        if manifest.hooks:
+            entry["hooks"] = list(manifest.hooks)
+        entries.append(entry)
     return entries
 
 
@@ -247,22 +248,18 @@ def code_of(components: Sequence[object]) -> dict[str, str]:
     (a metric's distance).
     """
     values = list(components)
-    values += [
-        value
-        for item in components
-        if hasattr(item, "__dict__")
-        for value in vars(item).values()
-    ]
+    for component in components:
+        if hasattr(component, "__dict__"):
+            values += vars(component).values()
+
     hashes: dict[str, str] = {}
     for value in values:
+        # numbers and texts have no code that could change
+        if not hasattr(value, "__dict__"):
+            continue
         name = type(value).__module__
         file = getattr(sys.modules.get(name), "__file__", None)
-        if (
-            name not in hashes
-            and file
-            and file.endswith(".py")
-            and hasattr(value, "__dict__")
-        ):
+        if name not in hashes and file and file.endswith(".py"):
             hashes[name] = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
     return hashes
 
@@ -272,13 +269,12 @@ def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
     ``coco|n:10|m:5|refs:random(0)|limit:200|seed:0|harness:0.1.0``.
     """
     sizes = sorted({d.candidates for d in plan.decodings if d.candidates is not None})
-    cut = [count for count in plan.reference_counts if count is not None] or list(
-        reference_counts
-    )
+    cuts = [count for count in plan.reference_counts if count is not None]
+
     fields = [plan.spec.task]
     if sizes:
         fields.append(f"n:{_span(sizes)}")
-    fields.append(f"m:{_span(cut)}")
+    fields.append(f"m:{_span(cuts or reference_counts)}")
     if plan.spec.reference_subset:
         fields.append(f"refs:{plan.spec.reference_subset}")
     if plan.spec.limit is not None:
@@ -287,9 +283,8 @@ def signature(plan: Plan, reference_counts: Sequence[int]) -> str:
 
 
 def _span(values: Sequence[int]) -> str:
-    return (
-        str(values[0]) if min(values) == max(values) else f"{min(values)}-{max(values)}"
-    )
+    smallest, largest = min(values), max(values)
+    return str(smallest) if smallest == largest else f"{smallest}-{largest}"
 
 
 @cache
@@ -311,17 +306,19 @@ def versions() -> Mapping[str, str]:
     """Return the versions of Python and of the installed packages that numbers depend
     on.
     """
-    out = {
+    found = {
         "harness": __version__,
         "python": platform.python_version(),
         "platform": sys.platform,
     }
     for package in PACKAGES:
         try:
-            out[package] = importlib.metadata.version(package)
+            found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return {**out, **({"caption-kernels": kernels_build()} if kernels_build() else {})}
+    if kernels_build():
+        found["caption-kernels"] = kernels_build()
+    return found
 
 
 def plugins(
@@ -334,17 +331,17 @@ def plugins(
     used: list[Mapping[str, object]] = []
     for kind, name in dict.fromkeys(names):
         entry = registry.get(kind, name)
-        version = {"version": entry.version} if entry.version else {}
         used.append(
             {
                 "kind": kind,
                 "name": name,
                 "provider": entry.provider,
                 "target": entry.target,
-                **version,
+                **({"version": entry.version} if entry.version else {}),
                 "used": True,
             }
         )
+
     broken = [*registry.failures, *failures]
     return used + [
         {"provider": f.provider, "phase": f.phase, "reason": f.reason, "used": False}

@@ -48,8 +48,7 @@ def check_alike(readings: Sequence[Reading]) -> None:
             raise InputError(
                 f"its records are matched by '{reading.id}', "
                 f"those of {earlier.path} by '{earlier.id}', "
-                "though both files have both "
-                "columns; choose one with id: ...",
+                "though both files have both columns; choose one with id: ...",
                 reading.path,
                 parameter="id",
             )
@@ -59,11 +58,9 @@ def readings_of_manifest(readings: Iterable[Reading]) -> list[Values]:
     """Return readings as values of a manifest: the names of files without their
     folders, and no captions.
     """
-    return [
-        {
-            name: value
-            for name, value in {**item.to_dict(), "path": Path(item.path).name}.items()
-            if name != "examples"
-        }
-        for item in readings
-    ]
+    values: list[Values] = []
+    for reading in readings:
+        fields = {**reading.to_dict(), "path": Path(reading.path).name}
+        fields.pop("examples", None)
+        values.append(fields)
+    return values

@@ -110,38 +110,31 @@ def _estimate(
     """Return the estimate of metrics on examples with these largest numbers of texts,
     and mean and largest numbers of words.
     """
-    (n, m), (mean, longest) = sizes, words
+    n, m = sizes
+    mean, longest = words
+    examples_per_batch = min(BATCH, count, 1 + MAX_BATCH_PAIRS // (n + m) ** 2)
+
+    # Metrics are scored one after the other: their times add up, of their memory the
+    # largest counts.
     seconds = largest = corpus = 0.0
     for item in metrics:
         tested = is_tested(item.metric, significance)
         check_example(item.label, item.metric, n, m, longest, tested=tested)
         cost = cost_of(item.metric, n, m, mean, tested=tested)
-        seconds += (
-            count
-            * systems
-            * (
-                cost.seconds
-                + _test_seconds(item.metric, significance, cost, n, m, count)
-            )
-        )
-        largest = max(
-            largest,
-            min(BATCH, count, 1 + MAX_BATCH_PAIRS // (n + m) ** 2) * cost.bytes
-            + cost.fixed,
-        )
+        of_test = _test_seconds(item.metric, significance, cost, n, m, count)
+        seconds += count * systems * (cost.seconds + of_test)
+        largest = max(largest, examples_per_batch * cost.bytes + cost.fixed)
         corpus = max(corpus, cost.corpus)
+
     texts = m + n * systems
     shard = BYTES_PER_TEXT * texts * min(count, grid_of(count, texts).size)
     needed = _PROCESS_BYTES + shard + largest + (corpus + _EXAMPLE_BYTES) * count
     free = available_memory()
     if needed > free:
-        subject = (
-            f"{count:,} examples of {n} + {m} captions need about "
-            f"{memory_text(needed)} of memory"
-        )
         raise HarnessError(
-            f"{subject}, and {memory_text(free)} are free; fewer metrics, "
-            "or more memory"
+            f"{count:,} examples of {n} + {m} captions need about "
+            f"{memory_text(needed)} of memory, and {memory_text(free)} are free; "
+            "fewer metrics, or more memory"
         )
     return ResourceEstimate(seconds, needed)
 
@@ -156,13 +149,10 @@ def _test_seconds(
 ) -> float:
     """Return the time of the permutation test of one example."""
     total = math.comb(n + m, n) if is_tested(metric, significance) else 0
-    relabelings = (
-        total
-        if significance.method == "exact" and total <= significance.budget
-        else min(total, significance.draws)
-    )
+    is_exact = significance.method == "exact" and total <= significance.budget
+    relabelings = total if is_exact else min(total, significance.draws)
+
     if depends_on_all_examples(metric, significance):  # texts are scored again
-        return cost.seconds * min(
-            relabelings, max(MIN_DRAWS, significance.scorings // examples)
-        )
+        most = max(MIN_DRAWS, significance.scorings // examples)
+        return cost.seconds * min(relabelings, most)
     return _LABEL_SECONDS * relabelings

@@ -12,12 +12,14 @@ from harness.contracts import Parameters, ReadsMeta, TokenScores, Values
 from harness.files.secrets import redact_values
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.intervals import metric_fields, number_fields, token_intervals
 from harness.run.metric_plan import MetricPlan, ModelPlan, Plan, TokenMetricPlan
 from harness.run.progress import bar
-from harness.run.score import Scored, is_tested
+from harness.run.record_fields import metric_fields, number_fields
+from harness.run.score import is_tested
+from harness.run.scored import Scored
 from harness.run.scoring_pass import ScoringPass
 from harness.run.systems import PlannedSystem
+from harness.run.token_intervals import token_intervals
 from harness.rundir.records import ResultRecord
 from harness.rundir.sample_file import SampleWriter
 from harness.rundir.samples import SampleTable, cluster_of
@@ -41,27 +43,29 @@ def collect_results(
     """Add a record of every system and metric to the execution, and write the samples;
     those of a run in memory are returned.
     """
+    spec = plan.spec
     examples = scoring.fit.features.examples
-    significance = plan.spec.significance
     tested = [
-        p.label
-        for p in scoring.metrics
-        if is_tested(p.metric, significance) and examples >= p.metric.spec.testable_from
+        item.label
+        for item in scoring.metrics
+        if is_tested(item.metric, spec.significance)
+        and examples >= item.metric.spec.testable_from
     ]
-    file = execution.rundir.create_samples() if execution.rundir is not None else None
     columns = [item.label for item in scoring.metrics]
     models = {model.label: model for model in plan.models}
     has_meta = any(system.store.has_meta for system in scoring.systems)
+    slices = slices_of(spec, scoring.systems[0].store) if scoring.systems else []
+
+    stage = execution.stage("results")
     count = len(scoring.systems) * len(columns)
-    slices = slices_of(plan.spec, scoring.systems[0].store) if scoring.systems else []
+    file = execution.rundir.create_samples() if execution.rundir is not None else None
     with (
-        bar(
-            execution.stage("results"), count, show=execution.show, unit="numbers"
-        ) as advance,
+        bar(stage, count, show=execution.show, unit="numbers") as advance,
         SampleWriter(file, columns, tested, has_meta=has_meta) as writer,
     ):
         for index, system in enumerate(scoring.systems):
-            clusters = _clusters(plan.spec.cluster, system)
+            model = models[system.label]
+            clusters = _clusters(spec.cluster, system)
             scores: dict[str, np.ndarray] = {}
             p_values: dict[str, np.ndarray] = {}
             for metric, item in enumerate(scoring.metrics):
@@ -69,26 +73,22 @@ def collect_results(
                 scores[item.label] = scored.per_example(item.metric)
                 if scored.p_values is not None:
                     p_values[item.label] = scored.p_values
-                record = caption_record(
-                    plan.spec, models[system.label], system, item, scored, clusters
-                )
+
+                record = caption_record(spec, model, system, item, scored, clusters)
                 undefined = np.flatnonzero(~scored.defined)
                 ids = _example_ids(system, undefined[:MAX_LOGGED_IDS])
                 execution.add(replace(record, statistics=name), ids, len(undefined))
-                execution.slices += [
-                    caption_record(
-                        plan.spec,
-                        models[system.label],
-                        system,
-                        item,
-                        scored,
-                        clusters,
-                        part,
+                for part in slices:
+                    execution.slices.append(
+                        caption_record(
+                            spec, model, system, item, scored, clusters, part
+                        )
                     )
-                    for part in slices
-                ]
                 advance(1)
-            _write_samples(writer, scoring, system, scores, p_values, plan.spec.slices)
+
+            # A row has the scores of all metrics: rows are written when a system is
+            # done.
+            _write_samples(writer, scoring, system, scores, p_values, spec.slices)
     return writer.table if file is None else None
 
 
@@ -109,13 +109,12 @@ def _clusters(column: str, system: PlannedSystem) -> np.ndarray | None:
     """
     if not column:
         return None
-    examples = [
-        system.store[int(position)]
-        for position in np.flatnonzero(system.present) + system.start
-    ]
-    return np.array(
-        [cluster_of(example.meta, column, example.id) for example in examples]
-    )
+    positions = np.flatnonzero(system.present) + system.start
+    labels: list[str] = []
+    for position in positions:
+        example = system.store[int(position)]
+        labels.append(cluster_of(example.meta, column, example.id))
+    return np.array(labels)
 
 
 def _example_ids(system: PlannedSystem, rows: np.ndarray) -> list[str]:
@@ -145,12 +144,12 @@ def _write_samples(
             ]
         rows = slice(first, first + len(sets))
         first += len(sets)
-        shard_scores, shard_p_values = (
-            {name: values[rows] for name, values in columns.items()}
-            for columns in (scores, p_values)
-        )
         writer.write(
-            system.label, system.describe(), sets, shard_scores, shard_p_values
+            system.label,
+            system.describe(),
+            sets,
+            {name: values[rows] for name, values in scores.items()},
+            {name: values[rows] for name, values in p_values.items()},
         )
 
 
@@ -181,7 +180,6 @@ def caption_record(
     n, m = system.sizes()
     order = system.order
     absent = len(system) - len(n)
-    significance = spec.significance
     fields = _system_fields(spec, model, system.describe())
     if part is not None:
         inside = part.mask[system.start : system.start + len(system)]
@@ -192,8 +190,15 @@ def caption_record(
         clusters = None if clusters is None else clusters[rows]
         order = restrict_order(order, rows)
         fields["slice"] = part.name
+
     numbers = number_fields(
-        plan, scored, significance, spec.bootstrap.samples, spec.seed, clusters, order
+        plan,
+        scored,
+        spec.significance,
+        spec.bootstrap.samples,
+        spec.seed,
+        clusters,
+        order,
     )
     numbers["skipped"] += absent
     sizes = {"candidates": np.unique(n).tolist(), "references": np.unique(m).tolist()}
@@ -202,15 +207,12 @@ def caption_record(
 
 def restrict_scored(scored: Scored, rows: np.ndarray) -> Scored:
     """Return the results of the examples of a mask (B,)."""
+    stats = scored.stats[rows]
     if scored.p_sums is not None:  # these sums have no parts
-        return Scored(scored.stats[rows], None, None, "", 0.0, SUMMED)
-    p_values, p_floors = (
-        None if values is None else values[rows]
-        for values in (scored.p_values, scored.p_floors)
-    )
-    return Scored(
-        scored.stats[rows], p_values, p_floors, scored.p_method, 0.0, scored.p_note
-    )
+        return Scored(stats, None, None, "", 0.0, SUMMED)
+    p_values = None if scored.p_values is None else scored.p_values[rows]
+    p_floors = None if scored.p_floors is None else scored.p_floors[rows]
+    return Scored(stats, p_values, p_floors, scored.p_method, 0.0, scored.p_note)
 
 
 def _system_fields(spec: Spec, model: ModelPlan, decoding: Parameters) -> Values:
@@ -234,11 +236,13 @@ def token_score_records(
     scores of the examples of a run.
     """
     started = time.perf_counter()
-    values = plan.metric.evaluate_scores(scores)
     metric = plan.metric
-    sizes: Mapping[str, int] = (
-        metric.column_sizes() if isinstance(metric, ReadsMeta) else {}
-    )
+    values = metric.evaluate_scores(scores)
+    sizes: Mapping[str, int] = {}
+    if isinstance(metric, ReadsMeta):
+        sizes = metric.column_sizes()
+
+    # Resamples are drawn in the order of the ids, whatever that of the file.
     resampled = scores
     if examples.order is not None:
         order: list[int] = examples.order.tolist()
@@ -249,6 +253,10 @@ def token_score_records(
         metric, resampled, values, spec.bootstrap.samples, spec.seed
     )
     seconds = round(time.perf_counter() - started, 4)
+
+    p_note = None
+    if spec.significance.method != "none":
+        p_note = "judges token scores, not captions"
     return [
         ResultRecord(
             **_system_fields(spec, model, {}),
@@ -260,9 +268,7 @@ def token_score_records(
             interval_note=intervals[name].note or None,
             n=sizes.get(name, len(scores)),
             seconds=seconds,
-            p_note=None
-            if spec.significance.method == "none"
-            else "judges token scores, not captions",
+            p_note=p_note,
         )
         for name, value in values.items()
     ]

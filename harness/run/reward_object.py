@@ -13,29 +13,26 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    CaptionSet,
-    CreditsCandidates,
-    Example,
-    Metric,
-    ScoresCandidates,
-    example_scores,
-)
+from harness.contracts import CaptionSet, Example
 from harness.errors import InputError, UnknownName, counted, did_you_mean
-from harness.files.captions import check_text
 from harness.run.features import FeatureCache
-from harness.run.score import batches, fit_once, scorable
+from harness.run.reward_term import Term
+from harness.run.reward_texts import (
+    Decode,
+    as_groups,
+    decoder,
+    text_of_completion,
+    without_padding,
+)
+from harness.run.score import batches, fit_once
 
 Baseline = Literal["none", "greedy", "leave-one-out"]
-Decode = Callable[[list[int]], str] | Sequence[str] | Mapping[int, str]
-"""Function from token ids to a text, or the word of each token id."""
 END_WORD = "endofsentence"
 """Word that stands for the end-of-sentence token; no score depends on which word it is.
 """
@@ -43,84 +40,6 @@ MAX_TEXTS = 100_000
 """Number of texts after which everything but the corpus state is dropped, so that
 memory does not grow with the number of calls.
 """
-
-
-@dataclass(frozen=True)
-class Term:
-    """One metric of a reward."""
-
-    label: str
-    metric: Metric
-    weight: float
-    """Factor of the value of the metric; negative for a metric of which lower is
-    better.
-    """
-
-    @property
-    def is_of_sets(self) -> bool:
-        """True for a metric of sets, whose captions get credits."""
-        return self.metric.spec.level == "set"
-
-    @property
-    def reads_groups(self) -> bool:
-        """True where :meth:`values` takes sets of several captions."""
-        return self.is_of_sets or isinstance(self.metric, ScoresCandidates)
-
-    def values(self, batch: Batch, features: FeatureCache) -> np.ndarray:
-        """Return the weighted scores or credits of the captions of sets, shape (B,
-        n); 0 where undefined.
-
-        Raises :class:`InputError` for sets, or sets without one of their captions, that
-        are too small for the metric.
-        """
-        smallest = batch.n - self.is_of_sets
-        spec = self.metric.spec
-        if smallest < 1 or not scorable(
-            self.metric, np.asarray(smallest), np.asarray(batch.m)
-        ):
-            sizes = (
-                f"{counted(batch.n, 'caption')}{' without one of them' if self.is_of_sets else ''}, "
-                f"{counted(batch.m, 'reference')}"
-            )
-            fewest = (
-                f"{spec.min_candidates + self.is_of_sets} and {spec.min_references}"
-            )
-            raise InputError(
-                f"{self.label} has no value for {sizes}; expected at least {fewest}",
-                f"example '{batch.ids[0]}'",
-            )
-        state = fit_once(self.metric, features)
-        if isinstance(self.metric, ScoresCandidates):
-            values = self.metric.candidate_scores(batch, features, state)
-        elif isinstance(self.metric, CreditsCandidates):
-            values = self.metric.credits(batch, features, state)
-        elif self.is_of_sets:
-            values = leave_each_out(self.metric, batch, features, state)
-        else:
-            values = example_scores(
-                self.metric, self.metric.stats(batch, features, state)
-            )[:, None]
-        return np.nan_to_num(values * self.weight)
-
-
-def leave_each_out(
-    metric: Metric, batch: Batch, features: FeatureCache, state: Any
-) -> np.ndarray:
-    """Return S(C) - S(C without i) for each candidate i, shape (B, n),
-    by scoring every set without i again.
-    """
-    values = [example_scores(metric, metric.stats(batch, features, state))]
-    for i in range(batch.n):
-        smaller = [
-            replace(item, candidates=item.candidates[:i] + item.candidates[i + 1 :])
-            for item in batch.sets
-        ]
-        values.append(
-            example_scores(
-                metric, metric.stats(features.batch(smaller), features, state)
-            )
-        )
-    return values[0][:, None] - np.stack(values[1:], axis=1)
 
 
 class Reward:
@@ -156,46 +75,37 @@ class Reward:
             "eos": eos,
             "baseline": baseline,
         }
-        self._decode = _decoder(decode)
-        self._words: Mapping[int, str] = (
-            cast("Mapping[int, str]", decode) if isinstance(decode, Mapping) else {}
-        )
+        self._decode = decoder(decode)
+        self._words: Mapping[int, str] = {}
+        if isinstance(decode, Mapping):
+            self._words = cast("Mapping[int, str]", decode)
         self._end = end
+
+        # References are read without the end word, which a pickled object adds again.
         self._end_word = ""
-        self._given = [
-            replace(
-                item,
-                references=tuple(
-                    self._texts(item.references, f"references: '{item.id}'")
-                ),
-            )
-            for item in examples
-        ]
+        self._given: list[Example] = []
+        for item in examples:
+            texts = self._texts(item.references, f"references: '{item.id}'")
+            self._given.append(replace(item, references=tuple(texts)))
         self._end_word = f" {END_WORD}" if eos else ""
-        references = [
-            tuple(text + self._end_word for text in example.references)
-            for example in self._given
-        ]
-        self.examples = {
-            item.id: replace(item, references=texts)
-            for item, texts in zip(self._given, references)
-        }
+        self.examples: dict[str, Example] = {}
         """Examples by id, as the metrics read them."""
+        references: list[tuple[str, ...]] = []
+        for item in self._given:
+            references.append(tuple(text + self._end_word for text in item.references))
+            self.examples[item.id] = replace(item, references=references[-1])
+
         self.features = FeatureCache(references)
         self._lock = threading.RLock()
         for metric in (term.metric for term in terms):
-            self.features.keep(
-                ("state", metric.signature()), fit_once(metric, self.features)
-            )
-        self.__name__ = "_".join(
-            ["reward", *(term.label.partition(":")[0] for term in terms)]
-        )
+            state = fit_once(metric, self.features)
+            self.features.keep(("state", metric.signature()), state)
+        names = [term.label.partition(":")[0] for term in terms]
+        self.__name__ = "_".join(["reward", *names])
 
     def __repr__(self) -> str:
-        return (
-            "<reward "
-            f"{' '.join(f'{term.weight:+.3g} {term.label}' for term in self.terms)}>"
-        )
+        terms = [f"{term.weight:+.3g} {term.label}" for term in self.terms]
+        return f"<reward {' '.join(terms)}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Reward, **self._options), (self._given, self.terms)
@@ -227,7 +137,7 @@ class Reward:
             Unknown ids, another number of captions than of ids, or a metric of sets,
             which scores groups (:meth:`group`).
         """
-        return self.group(ids, _as_groups(captions), greedy=greedy).ravel()
+        return self.group(ids, as_groups(captions), greedy=greedy).ravel()
 
     def group(
         self, ids: Sequence[Any], groups: Any, *, greedy: Any = None
@@ -261,10 +171,11 @@ class Reward:
                 "greedy= has the captions of the greedy decode, "
                 "for baseline='greedy' and no other"
             )
+
         examples, texts = self._read(ids, groups)
         scores = self._values(examples, texts, of_sets=False)
-        k = scores.shape[1]
         if self.baseline == "leave-one-out":
+            k = scores.shape[1]
             if k < 2:
                 raise InputError(
                     "groups of 1 caption; the baseline leave-one-out is the mean of "
@@ -273,8 +184,11 @@ class Reward:
             # r_i - mean of the others
             scores = (scores - scores.mean(axis=1, keepdims=True)) * (k / (k - 1))
         if greedy is not None:
-            scores = scores - self.scores(ids, _as_groups(greedy))
-        return (scores + self._values(examples, texts, of_sets=True)).astype(np.float32)
+            scores = scores - self.scores(ids, as_groups(greedy))
+
+        # Credits have no baseline: one that depends on the caption biases the gradient.
+        credits = self._values(examples, texts, of_sets=True)
+        return (scores + credits).astype(np.float32)
 
     def scores(self, ids: Sequence[Any], groups: Any) -> np.ndarray:
         """Return the scores by the metrics of single captions, float64, shape (B, k);
@@ -297,27 +211,28 @@ class Reward:
                 "expected a list of captions for each id",
                 "groups",
             )
+
         sizes = {len(group) for group in groups} or {1}
         if len(groups) != len(names) or len(sizes) > 1:
-            shape = (
-                f"groups of {' and of '.join(map(str, sorted(sizes)))} captions"
-                if len(sizes) > 1
-                else counted(len(groups), "group")
-            )
+            shape = counted(len(groups), "group")
+            if len(sizes) > 1:
+                numbers = " and of ".join(map(str, sorted(sizes)))
+                shape = f"groups of {numbers} captions"
             raise InputError(
                 f"{counted(len(names), 'id')} but {shape}; expected one caption, "
                 "or one group of the same size, for each id"
             )
-        k = sizes.pop()
-        captions = (
-            groups.reshape(-1, *groups.shape[2:])
-            if hasattr(groups, "reshape")
-            else [text for group in groups for text in group]
-        )
+
+        # one list, since texts of an array are read at once
+        captions: Any
+        if hasattr(groups, "reshape"):
+            captions = groups.reshape(-1, *groups.shape[2:])
+        else:
+            captions = [text for group in groups for text in group]
         texts = self._texts(captions)
-        return [self._example(name) for name in names], [
-            texts[row * k : (row + 1) * k] for row in range(len(names))
-        ]
+        k = sizes.pop()
+        rows = [texts[row * k : (row + 1) * k] for row in range(len(names))]
+        return [self._example(name) for name in names], rows
 
     def _values(
         self,
@@ -331,26 +246,31 @@ class Reward:
         terms = [term for term in self.terms if term.is_of_sets == of_sets]
         if not terms or not k:
             return values
+
+        # The captions of a group are one set where all metrics can read them so, else
+        # each is a set.
         n = k if all(term.reads_groups for term in terms) else 1
-        sets = [
-            CaptionSet(
-                example.id,
-                tuple(texts[start : start + n]),
-                example.references,
-                example.media,
-                example.source,
-                example.meta,
-            )
-            for example, texts in zip(examples, groups)
-            for start in range(0, k, n)
-        ]
+        sets: list[CaptionSet] = []
+        for example, texts in zip(examples, groups):
+            for start in range(0, k, n):
+                sets.append(
+                    CaptionSet(
+                        example.id,
+                        tuple(texts[start : start + n]),
+                        example.references,
+                        example.media,
+                        example.source,
+                        example.meta,
+                    )
+                )
+
         with self._lock:
             if len(self.features.texts) > MAX_TEXTS:
                 self.features.next_shard()
+            of_sets_of_n = values.reshape(-1, n)
             for positions, batch in batches(sets, self.features, None):
-                values.reshape(-1, n)[positions] = sum(
-                    term.values(batch, self.features) for term in terms
-                )
+                weighted = [term.values(batch, self.features) for term in terms]
+                of_sets_of_n[positions] = sum(weighted)
         return values
 
     def _example(self, name: Any) -> Example:
@@ -358,9 +278,9 @@ class Reward:
         key = str(name)
         example = self.examples.get(key) or self.examples.get("")
         if example is None:
+            hint = did_you_mean(key, self.examples)
             raise UnknownName(
-                "ids: no references of example "
-                f"'{key}'{did_you_mean(key, self.examples)}",
+                f"ids: no references of example '{key}'{hint}",
                 parameter="ids",
                 value=key,
             )
@@ -373,26 +293,12 @@ class Reward:
         texts: list[str] = []
         caption: Any = None
         try:
-            for caption in (
-                captions.tolist() if hasattr(captions, "tolist") else captions
-            ):
+            items = captions.tolist() if hasattr(captions, "tolist") else captions
+            for caption in items:
                 if isinstance(caption, str):
                     texts.append(caption + self._end_word)
-                    continue
-                tokens = cast(
-                    "list[int]",
-                    caption
-                    if type(caption) is list
-                    else np.asarray(caption, dtype=np.int64).tolist(),
-                )
-                is_complete = self._end is None or self._end in tokens
-                own_tokens = (
-                    tokens[: tokens.index(self._end)]
-                    if self._end is not None and is_complete
-                    else tokens
-                )
-                text = self._decode(_without_padding(own_tokens, self._words))
-                texts.append(text + self._end_word if is_complete else text)
+                else:
+                    texts.append(self._decoded(caption))
         except (KeyError, IndexError, TypeError, ValueError) as error:
             message = (
                 f"{caption!r:.60}; expected a text, or known token ids "
@@ -400,6 +306,19 @@ class Reward:
             )
             raise InputError(message, f"{where}: item {len(texts)}") from error
         return texts
+
+    def _decoded(self, caption: Any) -> str:
+        """Return the text of token ids up to the end token."""
+        tokens: list[int] = caption
+        if type(caption) is not list:
+            tokens = np.asarray(caption, dtype=np.int64).tolist()
+        is_complete = self._end is None or self._end in tokens
+        if self._end is not None and is_complete:
+            tokens = tokens[: tokens.index(self._end)]
+
+        # A caption that breaks off has no end, which it would get a score for.
+        text = self._decode(without_padding(tokens, self._words))
+        return text + self._end_word if is_complete else text
 
     def for_trl(
         self, group_size: int, id_column: str = "id"
@@ -437,106 +356,24 @@ class Reward:
                 if count % group_size:
                     raise InputError(
                         f"incomplete group: {counted(count, 'completion')} of "
-                        f"'{name}', expected a multiple of {group_size}; choose "
-                        "a batch size per process that is a multiple of "
+                        f"'{name}', expected a multiple of {group_size}; "
+                        "choose a batch size per process that is a multiple of "
                         "num_generations, so that no group is split between processes",
                         "for_trl",
                     )
+
             texts = [
-                _text_of_completion(completion, number)
+                text_of_completion(completion, number)
                 for number, completion in enumerate(completions)
             ]
+            # a stable order: completions of one id stay in theirs
             groups = np.argsort(names, kind="stable").reshape(-1, group_size)
-            out = np.empty(len(texts), dtype=np.float32)
-            out[groups] = self.group(
+            rewards = np.empty(len(texts), dtype=np.float32)
+            rewards[groups] = self.group(
                 [names[row[0]] for row in groups],
                 [[texts[position] for position in row] for row in groups],
             )
-            return out.tolist()
+            return rewards.tolist()
 
         score_completions.__name__ = self.__name__
         return score_completions
-
-
-def _decoder(decode: Decode | None) -> Callable[[list[int]], str]:
-    """Return the function from token ids to a text;
-    without words the ids themselves are the words.
-    """
-    if callable(decode):
-        return lambda tokens: check_text(decode(tokens), "decode")
-    words = decode if isinstance(decode, Mapping) else dict(enumerate(decode or ()))
-    word_of: Callable[[int], str] = (
-        int.__repr__ if decode is None else words.__getitem__
-    )
-    return lambda tokens: " ".join(map(word_of, tokens))
-
-
-def _without_padding(tokens: list[int], words: Mapping[int, str]) -> list[int]:
-    """Return token ids without the negative ones at their end that have no word, as
-    -100, the label that transformers ignores.
-
-    Raises ValueError for such an id before a token.
-    """
-    if not tokens or min(tokens) >= 0:
-        return tokens
-    is_padding = [token < 0 and token not in words for token in tokens]
-    if not any(is_padding):
-        return tokens
-    first = is_padding.index(True)
-    if not all(is_padding[first:]):
-        raise ValueError(
-            f"the negative id {tokens[first]} stands before a token; "
-            "negative ids pad the end of a text alone"
-        )
-    return tokens[:first]
-
-
-def _text_of_completion(completion: Any, number: int) -> str:
-    """Return the text of a completion of TRL: of a text itself,
-    or of the last of its messages.
-    """
-    if completion is None or isinstance(completion, str):
-        return completion or ""
-    messages = cast(
-        "Sequence[Any]", [completion] if isinstance(completion, Mapping) else completion
-    )
-    if isinstance(messages, (list, tuple)) and not messages:
-        return ""
-    message: Any = messages[-1] if isinstance(messages, (list, tuple)) else None
-    if isinstance(message, Mapping) and "content" in message:
-        fields = cast("Mapping[str, Any]", message)
-        content: Any = "" if fields.get("role") == "tool" else fields["content"]
-        parts = cast(
-            "list[Any]",
-            content if isinstance(content, (list, tuple)) else [content or ""],
-        )
-        texts = [
-            part if isinstance(part, str) else _text_of_part(part) for part in parts
-        ]
-        if all(isinstance(text, str) for text in texts):
-            return "".join(cast("list[str]", texts))
-    raise InputError(
-        f"{completion!r:.80}; expected a text, or a list of messages with 'content' "
-        "(a text, null, or a list of parts)",
-        f"completions: item {number}",
-    )
-
-
-def _text_of_part(part: Any) -> str | None:
-    """Return the text of a part of a message, nothing for a part of another type,
-    None for what is no part.
-    """
-    if not isinstance(part, Mapping):
-        return None
-    fields = cast("Mapping[str, Any]", part)
-    text: Any = fields.get("text") if fields.get("type", "text") == "text" else ""
-    return text if isinstance(text, str) else None
-
-
-def _as_groups(captions: Any) -> Any:
-    """Return captions as groups of one."""
-    return (
-        captions[:, None]
-        if hasattr(captions, "reshape")
-        else [[caption] for caption in captions]
-    )

@@ -18,9 +18,11 @@ from harness.errors import HarnessError, InputError
 from harness.files.captions import by_text_id
 from harness.registry import current, split_spec
 from harness.registry.permissions import typed_by_user
-from harness.run.file_pair import reference_reader
+from harness.run.file_components import reference_reader
 from harness.run.metric_plan import MetricPlan, metric_plans
-from harness.run.reward_object import Baseline, Decode, Reward, Term
+from harness.run.reward_object import Baseline, Reward
+from harness.run.reward_term import Term
+from harness.run.reward_texts import Decode
 from harness.spec.metric_text import parse_metric
 
 SCALE_EXAMPLES = 500
@@ -109,11 +111,13 @@ def reward(
             "no metric; expected a name or a mapping from names to weights",
             parameter="metric",
         )
+
     weights: Mapping[str, float | None] = (
         metric if isinstance(metric, Mapping) else {metric: None}
     )
     terms = [_term(text, weight, parameters) for text, weight in weights.items()]
     _check_terms(terms, baseline, eos)
+
     fitted = Reward(
         _read_examples(references, terms),
         terms,
@@ -141,30 +145,21 @@ def _read_examples(references: Any, terms: Sequence[Term]) -> list[Example]:
                 )
         return [Example("", ())]
     if isinstance(references, (str, Path)):
-        return list(
-            cast(
-                Reader,
-                current().create(
-                    "readers", reference_reader(), {"path": str(references)}
-                ),
-            )
-        )
+        params = {"path": str(references)}
+        reader = current().create("readers", reference_reader(), params)
+        return list(cast(Reader, reader))
     if not isinstance(references, Mapping):
         raise InputError(
             f"references: {references!r:.60}; expected a mapping from ids to texts, "
             "or a file",
             parameter="references",
         )
-    by_id = cast(
-        "dict[str, Any]",
-        by_text_id(cast("Mapping[object, object]", references), "references"),
-    )
+
+    given = cast("Mapping[object, object]", references)
+    by_id = cast("dict[str, Any]", by_text_id(given, "references"))
     if not by_id or not all(map(len, by_id.values())):
-        raise InputError(
-            "references: "
-            f"{'an example has none' if by_id else 'there are no examples'}",
-            parameter="references",
-        )
+        fault = "an example has none" if by_id else "there are no examples"
+        raise InputError(f"references: {fault}", parameter="references")
     return [
         Example(key, (texts,) if isinstance(texts, str) else tuple(texts))
         for key, texts in by_id.items()
@@ -178,32 +173,33 @@ def _term(text: str, given: Any, parameters: Mapping[str, Any]) -> Term:
     name, params = split_spec(parse_metric(text), "metric")
     with typed_by_user():
         plan, *further = metric_plans([{name: {**params, **parameters}}])
-    if (
-        further
-        or not isinstance(plan, MetricPlan)
-        or plan.metric.spec.level not in ("item", "set")
-        or plan.metric.spec.rival
-    ):
+    spec = plan.metric.spec
+    scores_captions = spec.level in ("item", "set") and not spec.rival
+    if further or not isinstance(plan, MetricPlan) or not scores_captions:
         raise HarnessError(
             f"reward: '{text}' is not one metric of captions or of sets of captions",
             value=text,
         )
-    higher = plan.metric.spec.higher_is_better
+
+    higher = spec.higher_is_better
     if higher is None:
         raise HarnessError(
             f"reward: {text} has no direction; expected a metric of which higher or "
             "lower is better",
             value=text,
         )
+
+    # A weight of the other sign would reward the worse value.
     sign = 1.0 if higher else -1.0
     weight: object = sign if given is None else given
     if not isinstance(weight, (int, float)) or not 0 < weight * sign < math.inf:
         better, side = ("higher", "above") if higher else ("lower", "below")
-        message = (
+        raise HarnessError(
             f"reward: the weight of {text} is {weight!r}; {better} is better, "
-            f"so expected a number {side} 0"
+            f"so expected a number {side} 0",
+            parameter="metric",
+            value=text,
         )
-        raise HarnessError(message, parameter="metric", value=text)
     return Term(text, plan.metric, float(weight))
 
 
@@ -218,6 +214,8 @@ def _check_terms(terms: Sequence[Term], baseline: Baseline, eos: bool) -> None:
                 "add the rewards of two",
                 parameter="eos",
             )
+
+    # A metric of single captions beside them keeps the others from being gamed.
     if any(not term.is_of_sets for term in terms):
         return
     if baseline != "none":
@@ -228,24 +226,22 @@ def _check_terms(terms: Sequence[Term], baseline: Baseline, eos: bool) -> None:
             parameter="baseline",
         )
     for term in terms:
-        if (
-            not term.metric.spec.compares_references
-            or "references" not in term.metric.spec.needs
-        ):
+        spec = term.metric.spec
+        if not spec.compares_references or "references" not in spec.needs:
+            example = f"{{'{term.label}': {term.weight:g}, NAME: 1}}"
             raise HarnessError(
                 f"reward: {term.label} reads the captions alone, "
                 "so that distinct nonsense gets the highest value; "
-                "add a metric of single "
-                f"captions that reads references, as in {{'{term.label}': "
-                f"{term.weight:g}, NAME: 1}}",
+                "add a metric of single captions that reads references, "
+                f"as in {example}",
                 value=term.label,
             )
-        if attack := term.metric.spec.gamed_by:
+        if spec.gamed_by:
             _log.warning(
                 "reward %s: %s get a higher value than true captions; "
                 "add a metric of single captions",
                 term.label,
-                attack,
+                spec.gamed_by,
             )
 
 
@@ -257,10 +253,18 @@ def _spread(term: Term, fitted: Reward) -> float:
     sets the first half of the references.
     """
     fewest = SCALE_REFERENCES if term.is_of_sets else 2
-    values = [np.zeros(0)]
-    for example in [
+    usable = [
         item for item in fitted.examples.values() if len(item.references) >= fewest
-    ][:SCALE_EXAMPLES]:
+    ]
+    if not usable:
+        raise HarnessError(
+            f"scale: the estimate of {term.label} needs examples of {fewest} "
+            "references",
+            parameter="scale",
+        )
+
+    values: list[np.ndarray] = []
+    for example in usable[:SCALE_EXAMPLES]:
         n = (len(example.references) + 1) // 2 if term.is_of_sets else 1
         item = CaptionSet(
             example.id,
@@ -270,16 +274,10 @@ def _spread(term: Term, fitted: Reward) -> float:
             example.source,
             example.meta,
         )
-        values.append(
-            term.values(fitted.features.batch([item]), fitted.features).ravel()
-            / term.weight
-        )
-    if len(values) == 1:
-        raise HarnessError(
-            f"scale: the estimate of {term.label} needs examples of {fewest} "
-            "references",
-            parameter="scale",
-        )
+        batch = fitted.features.batch([item])
+        weighted = term.values(batch, fitted.features)
+        values.append(weighted.ravel() / term.weight)
+
     spread = float(np.concatenate(values).std())
     if not spread > 1e-9:
         raise HarnessError(

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from caption_kernels import log
 from harness.contracts import (
     Batch,
     CaptionSet,
@@ -26,14 +24,12 @@ from harness.contracts import (
     PositionedBatch,
     State,
     Statistics,
-    example_scores,
     has_corpus_state,
-    is_defined,
-    join_statistics,
     place_statistics,
 )
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
+from harness.run.scored import Scored
 from harness.run.shard_grid import check_example
 from harness.stats.significance import (
     ExamplePValues,
@@ -42,7 +38,6 @@ from harness.stats.significance import (
     sum_relabelings,
     untestable_reason,
 )
-from harness.stats.stratified_test import rank_shares
 
 if TYPE_CHECKING:
     from harness.spec.models import SignificanceSpec
@@ -63,138 +58,6 @@ their matrices take some 300 MB.
 """
 
 
-@dataclass(frozen=True)
-class Scored:
-    """Per-example results of one metric, in the order of the examples that have
-    candidates.
-    """
-
-    stats: Statistics
-    """Sufficient statistics (B, d), NaN in column 0 of an undefined row,
-    or the objects of a corpus metric.
-    """
-    p_values: np.ndarray | None
-    """Permutation p-values, shape (B,), NaN where undefined."""
-    p_floors: np.ndarray | None
-    """Smallest p-value that the design of each example can give, shape (B,), NaN where
-    the metric cannot score its shape.
-    """
-    p_method: str
-    seconds: float
-    p_note: str = ""
-    """Reason why there are no p-values although they were requested, to follow the
-    metric's name; empty otherwise.
-    """
-    p_sums: np.ndarray | None = None
-    """Standardised statistics summed over the examples, under joint relabelings, shape
-    (draws + 1,); None for another combination.
-    """
-
-    @property
-    def p_floor(self) -> float:
-        """Smallest p-value that the largest design can give; 1 without p-values."""
-        floors = self.p_floors
-        return (
-            1.0
-            if floors is None or np.isnan(floors).all()
-            else float(np.nanmin(floors))
-        )
-
-    @property
-    def defined(self) -> np.ndarray:
-        """Mask of the defined examples, bool, shape (B,)."""
-        return is_defined(self.stats)
-
-    def per_example(self, metric: Metric) -> np.ndarray:
-        """Return one score per example, shape (B,), NaN where undefined."""
-        return example_scores(metric, self.stats)
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the content as arrays, for a statistics artifact: rows ``stats`` (B,
-        d) or arrays of objects, ``p_values`` (B,).
-        """
-        stats = (
-            self.stats.to_arrays()
-            if isinstance(self.stats, Objects)
-            else {"stats": self.stats}
-        )
-        values = {
-            "p_method": self.p_method,
-            "seconds": self.seconds,
-            "p_note": self.p_note or None,
-            "p_values": self.p_values,
-            "p_floors": self.p_floors,
-            "p_sums": self.p_sums,
-        }
-        return {
-            **stats,
-            **{
-                name: np.asarray(value)
-                for name, value in values.items()
-                if value is not None
-            },
-        }
-
-    @classmethod
-    def join(cls, shards: Sequence[Scored]) -> Scored:
-        """Return the results of shards as one;
-        statistics are padded with NaN to the widest.
-        """
-        if len(shards) == 1:
-            return shards[0]
-        tested = any(shard.p_values is not None for shard in shards)
-        methods = sorted(
-            {name for shard in shards for name in shard.p_method.split(" + ") if name}
-        )
-        return cls(
-            join_statistics([shard.stats for shard in shards]),
-            np.concatenate(
-                [_or_nan(shard.p_values, len(shard.stats)) for shard in shards]
-            )
-            if tested
-            else None,
-            np.concatenate(
-                [_or_nan(shard.p_floors, len(shard.stats)) for shard in shards]
-            )
-            if tested
-            else None,
-            " + ".join(methods),
-            sum(shard.seconds for shard in shards),
-            next((shard.p_note for shard in shards if shard.p_note), ""),
-            np.sum(sums, axis=0)
-            if (sums := [shard.p_sums for shard in shards if shard.p_sums is not None])
-            else None,
-        )
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Scored:
-        """Return the content of :meth:`to_arrays`."""
-        p_values, p_floors, p_sums = (
-            arrays.get(name) for name in ("p_values", "p_floors", "p_sums")
-        )
-        texts = [str(arrays.get(name, "")) for name in ("p_method", "p_note")]
-        return cls(
-            read_statistics(arrays),
-            p_values,
-            p_floors,
-            texts[0],
-            float(arrays["seconds"]),
-            texts[1],
-            p_sums,
-        )
-
-
-def read_statistics(arrays: Mapping[str, np.ndarray]) -> Statistics:
-    """Return the statistics among the arrays of a statistics artifact: rows (B, d),
-    or objects.
-    """
-    return arrays["stats"] if "stats" in arrays else Objects.from_arrays(arrays)
-
-
-def _or_nan(values: np.ndarray | None, count: int) -> np.ndarray:
-    return np.full(count, np.nan) if values is None else values
-
-
 def batches(
     sets: Sequence[CaptionSet], features: Features, size: int | None = BATCH
 ) -> list[PositionedBatch]:
@@ -213,36 +76,31 @@ def batches(
     by_shape: dict[tuple[int, int], list[int]] = defaultdict(list)
     for position, item in enumerate(sets):
         by_shape[len(item.candidates), len(item.references)].append(position)
-    out: list[PositionedBatch] = []
+
+    positioned_batches: list[PositionedBatch] = []
     for shape in sorted(by_shape):
         positions = by_shape[shape]
         pairs = sum(shape) ** 2
-        step = min(
-            size or max(BATCH, _MAX_PAIRS // pairs), max(1, MAX_BATCH_PAIRS // pairs)
-        )
+        wanted = size or max(BATCH, _MAX_PAIRS // pairs)
+        step = min(wanted, max(1, MAX_BATCH_PAIRS // pairs))
         for start in range(0, len(positions), step):
             chunk = positions[start : start + step]
-            out.append(
-                PositionedBatch(
-                    np.asarray(chunk), features.batch([sets[i] for i in chunk])
-                )
-            )
-    return out
+            batch = features.batch([sets[i] for i in chunk])
+            positioned_batches.append(PositionedBatch(np.asarray(chunk), batch))
+    return positioned_batches
 
 
 def nested(
     full: Sequence[PositionedBatch], features: Features, n: int | None, m: int | None
 ) -> list[PositionedBatch]:
     """Return the batches cut to the first n candidates and m references (None: all)."""
-    return [
-        PositionedBatch(
-            positions,
-            features.sub_batch(
-                batch, min(n or batch.n, batch.n), min(m or batch.m, batch.m)
-            ),
-        )
-        for positions, batch in full
-    ]
+    nested_batches: list[PositionedBatch] = []
+    for positions, batch in full:
+        n_here = min(n or batch.n, batch.n)
+        m_here = min(m or batch.m, batch.m)
+        smaller = features.sub_batch(batch, n_here, m_here)
+        nested_batches.append(PositionedBatch(positions, smaller))
+    return nested_batches
 
 
 def check_batches(
@@ -254,18 +112,11 @@ def check_batches(
     of the metrics, given with their labels.
     """
     for _, batch in positioned_batches:
-        tokens = 1 + max(
-            (text for texts in batch.texts for text in texts), key=len
-        ).count(" ")
+        longest = max((text for texts in batch.texts for text in texts), key=len)
+        tokens = 1 + longest.count(" ")
         for label, metric in metrics:
-            check_example(
-                label,
-                metric,
-                batch.n,
-                batch.m,
-                tokens,
-                tested=is_tested(metric, significance),
-            )
+            tested = is_tested(metric, significance)
+            check_example(label, metric, batch.n, batch.m, tokens, tested=tested)
 
 
 def can_score(metric: Metric, batch: Batch) -> bool:
@@ -337,7 +188,7 @@ def score(
     ----------
     metric : Metric
         The metric.
-    parts : sequence of PositionedBatch
+    positioned_batches : sequence of PositionedBatch
         Batches that together hold every example once.
     features : Features
         The cache of the run.
@@ -365,9 +216,10 @@ def score(
     started = time.perf_counter()
     total = sum(len(batch) for _, batch in positioned_batches)
     documents = features.examples
+    # what is read from here on is read by this metric
     features.corpus_read = ""
     state = fit_once(metric, features)
-    blocks: list[tuple[np.ndarray, Statistics]] = []
+
     if examples is None:
         examples = sum(
             len(batch) for _, batch in positioned_batches if can_score(metric, batch)
@@ -375,16 +227,20 @@ def score(
     tested, p_note = _test(metric, examples, documents, significance)
     p_values = np.full(total, np.nan) if tested else None
     p_floors = np.full(total, np.nan) if tested else None
-    p_sums = (
-        np.zeros(tested.draws + 1) if tested and tested.aggregate == "summed" else None
-    )
+    p_sums = None
+    if tested and tested.aggregate == "summed":
+        p_sums = np.zeros(tested.draws + 1)
+
+    blocks: list[tuple[np.ndarray, Statistics]] = []
     methods: set[str] = set()
     for positions, batch in positioned_batches:
+        # A shape that is too small for the metric stays undefined.
         if can_score(metric, batch):
             stats = _checked_stats(metric, batch, features, state)
             blocks.append((positions, stats))
             if observe is not None:
                 observe(stats)
+
             if p_values is not None and p_floors is not None and tested is not None:
                 assert tested.method != "none"
                 tested_batch = metric_p_values(
@@ -399,22 +255,21 @@ def score(
                     seed=seed,
                 )
                 p_values[positions] = tested_batch.values
-                methods.add(_method_text(tested, significance, tested_batch))
                 p_floors[positions] = tested_batch.floor
+                methods.add(_method_text(tested, significance, tested_batch))
                 if p_sums is not None:
                     p_sums += sum_relabelings(
                         metric, batch, features, state, tested.draws, seed
                     )
             _ensure_declared(metric, features)
         advance(len(batch))
-    method = " + ".join(sorted(methods))
-    seconds = time.perf_counter() - started
+
     return Scored(
         place_statistics(blocks, total),
         p_values,
         p_floors,
-        method,
-        seconds,
+        " + ".join(sorted(methods)),
+        time.perf_counter() - started,
         p_note,
         p_sums,
     )
@@ -432,16 +287,14 @@ def score_sets(
     ``references`` are those on which the metrics fit their corpus state, one sequence
     per example; None: those of the sets.
     """
-    features = FeatureCache(
-        [item.references for item in sets] if references is None else references
-    )
+    if references is None:
+        references = [item.references for item in sets]
+    features = FeatureCache(references)
     positioned_batches = batches(sets, features, BATCH if significance else None)
+
     metrics = list(metrics)
-    check_batches(
-        [(metric.spec.name, metric) for metric in metrics],
-        positioned_batches,
-        significance,
-    )
+    named = [(metric.spec.name, metric) for metric in metrics]
+    check_batches(named, positioned_batches, significance)
     return [
         score(metric, positioned_batches, features, significance, seed)
         for metric in metrics
@@ -458,8 +311,7 @@ def _ensure_declared(metric: Metric, features: Features) -> None:
     if features.corpus_read and not has_corpus_state(metric):
         raise HarnessError(
             f"metric '{metric.spec.name}' declares no corpus state and reads "
-            f"{features.corpus_read}: "
-            "set MetricSpec(held_fixed='... held fixed'), "
+            f"{features.corpus_read}: set MetricSpec(held_fixed='... held fixed'), "
             "which metrics of an embedding or distance take from its attribute "
             "held_fixed"
         )
@@ -486,15 +338,14 @@ def _test(
         return None, few_examples_reason(metric, documents)
     if not has_generic_null(metric):
         return significance, ""
+
+    # Texts are scored again under each relabeling: the scorings of a run are limited.
     max_draws = max(MIN_DRAWS, significance.scorings // max(1, examples))
-    budget = (
-        significance.budget
-        if hasattr(metric, "exact_p_values")
-        else min(significance.budget, max_draws)
-    )
-    return significance.model_copy(
-        update={"budget": budget, "draws": min(significance.draws, max_draws)}
-    ), ""
+    budget = significance.budget
+    if not hasattr(metric, "exact_p_values"):
+        budget = min(budget, max_draws)
+    limits = {"budget": budget, "draws": min(significance.draws, max_draws)}
+    return significance.model_copy(update=limits), ""
 
 
 def _method_text(
@@ -505,15 +356,13 @@ def _method_text(
     """Return the method of a test, with the number of draws where the budget of
     scorings reduced it.
     """
-    if (
-        outcome.method == "exact"
-        or significance is None
-        or tested.draws == significance.draws
-    ):
+    if significance is None or tested.draws == significance.draws:
+        return outcome.method
+    if outcome.method == "exact":
         return outcome.method
     return (
-        f"{outcome.method} of {outcome.relabelings:,} draws (budget of "
-        f"{significance.scorings:,} scorings)"
+        f"{outcome.method} of {outcome.relabelings:,} draws "
+        f"(budget of {significance.scorings:,} scorings)"
     )
 
 
@@ -535,62 +384,3 @@ def _checked_stats(
             f"for {len(batch)} examples"
         )
     return stats
-
-
-def combine_p_values(
-    p_values: np.ndarray | None,
-    p_floors: np.ndarray | None,
-    fdr: float,
-    p_sums: np.ndarray | None = None,
-) -> dict[str, float | int]:
-    """Return per-example p-values combined,
-    and the number of discoveries at a false discovery rate.
-
-    Parameters
-    ----------
-    p_values : array, optional
-        p-values, shape (B,), NaN where undefined.
-    p_floors : array, optional
-        Smallest p-value of each example's design, shape (B,).
-    fdr : float
-        False discovery rate in (0, 1).
-    p_sums : array, optional
-        Statistics summed over the examples, the observed first, shape (draws + 1,).
-
-    Returns
-    -------
-    dict
-        ``calibrated`` (:func:`harness.stats.combine.calibrated_p`), ``harmonic_mean``,
-        ``harmonic_mean_test`` and ``fisher`` (for continuous p-values), natural
-        logarithms ``log_calibrated`` and ``log_harmonic_mean``, ``mean`` of p and
-        ``mean_log`` of log p (descriptions, no p-values), ``discoveries``, ``fdr`` and
-        the number ``n`` of p-values; with ``p_sums`` also ``summed``. Empty when no
-        example has a p-value.
-    """
-    if p_values is None or p_floors is None:
-        return {}
-    from harness.stats import combine
-
-    defined = ~np.isnan(p_values)
-    p = p_values[defined]
-    if len(p) == 0:
-        return {}
-    floors = p_floors[defined]
-    return {
-        "calibrated": combine.calibrated_p(p, floors),
-        "log_calibrated": combine.log_calibrated_p(p, floors),
-        "harmonic_mean": combine.harmonic_mean_p(p),
-        "log_harmonic_mean": combine.log_harmonic_mean_p(p),
-        "mean": float(np.mean(p)),
-        "mean_log": float(log(p).mean()),
-        "harmonic_mean_test": combine.harmonic_mean_test(p),
-        "fisher": combine.fisher(p),
-        "discoveries": combine.count_discoveries(p, fdr),
-        "fdr": fdr,
-        "n": len(p),
-        **(
-            {}
-            if p_sums is None
-            else {"summed": float(rank_shares(p_sums[:, None])[0, 0])}
-        ),
-    }

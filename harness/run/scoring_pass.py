@@ -6,37 +6,26 @@ The corpus state of a metric is fitted shard by shard where the metric permits i
 
 from __future__ import annotations
 
-import logging
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from harness.contracts import (
-    CaptionSet,
-    Metric,
-    OnePassFit,
-    State,
-    Statistics,
-    has_corpus_state,
-    join_statistics,
-    merge_states,
-)
+from harness.contracts import CaptionSet, Statistics, join_statistics
 from harness.run import score as scoring
 from harness.run import warmup
+from harness.run.corpus_fit import CorpusFit, fit, prime
 from harness.run.estimates import Estimates
-from harness.run.example_store import BLOCK
 from harness.run.execution import Execution
 from harness.run.executor import Executor, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan
 from harness.run.progress import bar
-from harness.run.score import Scored
+from harness.run.scored import Scored
 from harness.run.shard_scores import Job, Request, ShardScorer
 from harness.run.systems import PlannedSystem, StatisticsKeys, scorable_examples
-from harness.rundir.artifacts import ArtifactKey
+from harness.rundir.artifact_key import ArtifactKey
 from harness.spec.models import SignificanceSpec
 
 Shard = tuple[int, int]
@@ -107,31 +96,34 @@ class ScoringPass:
         ]
         return join_statistics(present) if len(present) == len(stored) else None
 
-    # ------------------------------------------------------------------ statistics
     def compute(self) -> None:
         """Compute the statistics that are missing,
         under all metrics that are scored shard by shard.
         """
-        jobs = self._jobs()
-        if not jobs:
+        missing_of_shard = self._missing_statistics()
+        if not missing_of_shard:
             return
-        total = sum(
-            len(metrics) * self._present(self.systems[system], self.shards[shard])
-            for shard, missing in jobs.items()
-            for system, metrics in missing.items()
-        )
-        warmup.warm(
-            self.metrics[k].metric
-            for k in sorted(
-                {k for job in jobs.values() for ks in job.values() for k in ks}
-            )
-        )
+
+        total = 0
+        needed: set[int] = set()
+        for shard, missing in missing_of_shard.items():
+            for system, metrics in missing.items():
+                present = self._present(self.systems[system], self.shards[shard])
+                total += len(metrics) * present
+                needed.update(metrics)
+        warmup.warm(self.metrics[metric].metric for metric in sorted(needed))
+
+        # Estimates cost time: they are made where somebody looks.
         estimates = Estimates(self.metrics, self._labels)
         watch = self.options.watch
-        estimated = self.show or watch is not None
+        is_watched = self.show or watch is not None
         if watch is not None:
             watch.estimates = estimates
-        executor = self._executor(estimates if estimated else None)
+
+        executor = self._executor(estimates if is_watched else None)
+        jobs = (
+            self._job(shard, missing) for shard, missing in missing_of_shard.items()
+        )
         try:
             with bar(
                 self.execution.stage("scores"),
@@ -140,14 +132,12 @@ class ScoringPass:
                 unit="scores",
                 status=estimates.text,
             ) as advance:
-                for scores in executor.scores(
-                    (self._job(shard, missing) for shard, missing in jobs.items()),
-                    advance,
-                ):
+                for scores in executor.scores(jobs, advance):
                     for (system, metric), scored in scores.scored.items():
                         key = self._key(system, metric, self.shards[scores.index])
                         self.artifacts.write_arrays(key, scored.to_arrays())
-                        if estimated and self.options.executor.name != "local":
+                        # an executor in this process adds each batch by itself
+                        if is_watched and self.options.executor.name != "local":
                             estimates.add(system, metric, scored.stats)
         finally:
             executor.close()
@@ -158,12 +148,10 @@ class ScoringPass:
     @cached_property
     def fit(self) -> CorpusFit:
         """Corpus state of the metrics."""
-        with bar(
-            self.execution.stage("corpus statistics"),
-            len(self.references),
-            show=self.show,
-        ) as advance:
-            shards = max(1, len(self.shards) if not self.partial else 2)
+        # a part of a run, or one that grows, has other shards than these
+        shards = 2 if self.partial else max(1, len(self.shards))
+        stage = self.execution.stage("corpus statistics")
+        with bar(stage, len(self.references), show=self.show) as advance:
             return fit(self.metrics, self.references, shards=shards, advance=advance)
 
     @cached_property
@@ -186,50 +174,41 @@ class ScoringPass:
         ]
 
     def _present(self, system: PlannedSystem, shard: Shard) -> int:
-        return int(
-            np.count_nonzero(
-                system.present[shard[0] - system.start : shard[1] - system.start]
-            )
-        )
+        first = shard[0] - system.start
+        last = shard[1] - system.start
+        return int(np.count_nonzero(system.present[first:last]))
 
     def _key(self, system: int, metric: int, shard: Shard) -> ArtifactKey:
-        examples = (
-            self._examples[system, metric] if self._needs_all_examples[metric] else None
-        )
+        examples = None
+        if self._needs_all_examples[metric]:
+            examples = self._examples[system, metric]
         return self.keys.of(
             self.systems[system], self.metrics[metric], *shard, examples
         )
 
-    def _jobs(self) -> dict[int, dict[int, list[int]]]:
-        """Return the missing statistics: shard -> system -> metrics."""
-        jobs: dict[int, dict[int, list[int]]] = {}
+    def _missing_statistics(self) -> dict[int, dict[int, list[int]]]:
+        """Return the missing statistics of metrics that are scored shard by shard:
+        shard -> system -> metrics.
+        """
+        missing: list[tuple[int, int, int]] = []
         for number, shard in enumerate(self.shards):
-            missing: dict[int, list[int]] = defaultdict(list)
             for system in range(len(self.systems)):
                 for metric in range(len(self.metrics)):
                     if self.partial and self._needs_all_examples[metric]:
                         continue
-                    if (
-                        self.artifacts.read_arrays(
-                            self._key(system, metric, shard).stem
-                        )
-                        is None
-                    ):
-                        missing[system].append(metric)
-            if missing:
-                jobs[number] = missing
-        if not jobs:
-            return {}
-        streaming = set(self.fit.streaming)
-        streamed = {
-            n: {s: [m for m in ms if m in streaming] for s, ms in job.items()}
-            for n, job in jobs.items()
-        }
-        return {
-            n: {s: ms for s, ms in job.items() if ms}
-            for n, job in streamed.items()
-            if any(job.values())
-        }
+                    key = self._key(system, metric, shard)
+                    if self.artifacts.read_arrays(key.stem) is None:
+                        missing.append((number, system, metric))
+
+        # The corpus state, which tells the metrics apart, is fitted where something is
+        # missing alone.
+        streaming = set(self.fit.streaming) if missing else set[int]()
+        by_shard: dict[int, dict[int, list[int]]] = {}
+        for number, system, metric in missing:
+            if metric in streaming:
+                by_system = by_shard.setdefault(number, {})
+                by_system.setdefault(system, []).append(metric)
+        return by_shard
 
     def _job(self, shard: int, missing: dict[int, list[int]]) -> Job:
         positions: dict[tuple[int, bytes], int] = {}
@@ -288,7 +267,6 @@ class ScoringPass:
                     return sets
         return []
 
-    # ------------------------------------------------------------------ metrics that need all texts
     @cached_property
     def _whole_features(self) -> FeatureCache:
         if len(self.shards) == 1 and self.options.executor.name == "local":
@@ -307,14 +285,13 @@ class ScoringPass:
             # its reduction may read corpus state
             scoring.fit_once(plan.metric, self._whole_features)
             return Scored.from_arrays(stored), key
+
         scorer = self._scorer(self._whole_features)
         sets = item.caption_sets(*self.whole, uncut=True)
-        with bar(
-            ": ".join(filter(None, (plan.label, item.label))), len(sets), show=self.show
-        ) as advance:
-            scored = scorer.score(
-                Job(0, [sets], [self._request(0, system, [metric])]), advance
-            ).scored[system, metric]
+        job = Job(0, [sets], [self._request(0, system, [metric])])
+        description = ": ".join(filter(None, (plan.label, item.label)))
+        with bar(description, len(sets), show=self.show) as advance:
+            scored = scorer.score(job, advance).scored[system, metric]
         self.artifacts.write_arrays(key, scored.to_arrays())
         return scored, key
 
@@ -330,127 +307,8 @@ class ScoringPass:
         if len(present) < len(shard_arrays):
             scored, key = self._whole(system, metric)
             return scored, key.stem
+
         run_key = self._key(system, metric, self.whole)
         if len(keys) > 1:
             self.artifacts.write_shards(run_key.stem, [key.stem for key in keys])
         return Scored.join(present), run_key.stem
-
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass
-class CorpusFit:
-    """Corpus state in one feature cache, and the metrics that cannot be scored shard by
-    shard.
-    """
-
-    features: FeatureCache
-    streaming: list[int] = field(default_factory=list[int])
-    """Indices of the metrics that are scored shard by shard."""
-    in_memory: list[int] = field(default_factory=list[int])
-    """Indices of the metrics that need all texts of a system in memory."""
-
-
-def fit(
-    metrics: Sequence[MetricPlan],
-    references: Sequence[Sequence[str]],
-    *,
-    shards: int,
-    advance: Callable[[int], None] = lambda n: None,
-) -> CorpusFit:
-    """Fit the metrics on the references of all examples.
-
-    Parameters
-    ----------
-    metrics : sequence of MetricPlan
-        Metrics of the run.
-    references : sequence of sequences of str
-        References of each example.
-    shards : int
-        Number of shards; with one shard every metric streams.
-    advance : callable
-        Called with the number of examples after each block.
-    """
-    out = CorpusFit(FeatureCache(references))
-    merged: list[int] = []
-    for index, plan in enumerate(metrics):
-        if shards == 1:
-            out.streaming.append(index)
-        elif hasattr(plan.metric, "merge"):
-            merged.append(index)
-            out.streaming.append(index)
-        elif _has_state(plan.metric, out.features):
-            _log.warning(
-                "note: metric '%s' is fitted in one pass and keeps all texts in "
-                "memory (docs/plugins.md: merge)",
-                plan.label,
-            )
-            out.in_memory.append(index)
-        else:
-            out.streaming.append(index)
-    if merged:
-        _fit_in_shards({index: metrics[index].metric for index in merged}, out, advance)
-        out.features.next_shard()  # state that is complete takes less memory
-    return out
-
-
-def _has_state(metric: Metric, features: FeatureCache) -> bool:
-    """Return True for corpus state other than None; a fit of the metric's own is tried
-    on the first example alone.
-    """
-    if has_corpus_state(metric):
-        probe = FeatureCache(features.references[:1])
-        try:
-            if metric.fit(probe.references, probe) is not None:
-                return True
-        except Exception as error:  # a fit that one example is too little for has state
-            _log.debug("fit of %s on one example: %s", metric.signature(), error)
-            return True
-    features.keep(("state", metric.signature()), None)
-    return False
-
-
-def _fit_in_shards(
-    metrics: dict[int, Metric], out: CorpusFit, advance: Callable[[int], None]
-) -> None:
-    states: dict[int, State] = {}
-    for start in range(0, out.features.examples, BLOCK):
-        references = out.features.references[start : start + BLOCK]
-        for index, metric in list(metrics.items()):
-            with out.features.noting(
-                ("memo", ("state", metric.signature())), metric.spec.name
-            ):
-                state = metric.fit(references, out.features)
-            try:
-                states[index] = (
-                    merge_states(metric, states[index], state)
-                    if index in states
-                    else state
-                )
-                del state  # the counts of a block are as large as those of all
-            except OnePassFit:
-                # a composed metric with a part that is fitted in one pass
-                del metrics[index]
-                out.streaming.remove(index)
-                out.in_memory.append(index)
-        out.features.next_shard()
-        advance(len(references))
-    for index, metric in metrics.items():
-        out.features.keep(("state", metric.signature()), states[index])
-
-
-def prime(
-    fit: CorpusFit, metrics: Sequence[MetricPlan], sets: Sequence[CaptionSet]
-) -> None:
-    """Score the first caption set of each shape, so that state that is built on first
-    use exists before workers start.
-
-    Embeddings are fitted and document frequencies of distances counted here, once.
-    """
-    for positioned_batch in scoring.batches(sets[:1], fit.features):
-        for index in fit.streaming:
-            metric = metrics[index].metric
-            if scoring.can_score(metric, positioned_batch.batch):
-                scoring.score(metric, [positioned_batch], fit.features, None, 0)
-    fit.features.next_shard()

@@ -33,11 +33,8 @@ def verify_addends(metric: MeanMetric, rows: np.ndarray) -> np.ndarray | None:
     except HarnessError:  # not fitted: the reduction reads the texts
         return None
     value = float(metric.of_sums(addends.sum(axis=0, keepdims=True))[0])
-    return (
-        addends
-        if np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True)
-        else None
-    )
+    is_equal = np.isclose(value, expected, rtol=1e-9, atol=0, equal_nan=True)
+    return addends if is_equal else None
 
 
 def spread_addends(
@@ -84,10 +81,11 @@ def random_order(names: Sequence[str], seed: int) -> np.ndarray:
     ... ]
     True
     """
-    return np.array(
-        sorted(range(len(names)), key=lambda k: (derive(seed, "order", names[k]), k)),
-        dtype=np.int64,
-    )
+
+    def key(position: int) -> tuple[int, int]:
+        return derive(seed, "order", names[position]), position
+
+    return np.array(sorted(range(len(names)), key=key), dtype=np.int64)
 
 
 def metric_looks(
@@ -128,6 +126,8 @@ def metric_looks(
     HarnessError
         A statement on the mean of a data set about a number without known bounds.
     """
+
+    # A mean of scores within known bounds is bet on.
     bounds = mean_bounds(metric)
     bet = partial(
         betting_looks,
@@ -141,10 +141,8 @@ def metric_looks(
         return bet((a - b)[:, 0], sizes, bounds[1] - bounds[0])
     if bounds is not None:  # one mean: the difference to the middle of its range
         middle = (bounds[0] + bounds[1]) / 2
-        return [
-            shift_look(look, middle)
-            for look in bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)
-        ]
+        path = bet(a[:, 0] - middle * sizes, sizes, bounds[1] - middle)
+        return [shift_look(look, middle) for look in path]
     if population is not None:
         raise HarnessError(
             f"'{metric.spec.name}' has no statement on the mean of a data set: "
@@ -156,17 +154,18 @@ def metric_looks(
     if known is None:
         return asymptotic_looks(of_sums, a, b, looks, level=level, unit=unit)
     # A unit of many examples moves the number by as many shares.
+    width = known[1] - known[0]
     mean_sizes = np.cumsum(sizes) / np.arange(1, len(sizes) + 1)
-    reach = (
-        (known[1] - known[0])
-        * (np.maximum.accumulate(sizes) if largest is None else largest)
-        / mean_sizes
-    )
-    lowest, highest = known if b is None else (known[0] - known[1], known[1] - known[0])
+    largest_sizes = np.maximum.accumulate(sizes) if largest is None else largest
+    reach = width * largest_sizes / mean_sizes
     path = asymptotic_looks(of_sums, a, b, looks, level=level, reach=reach, unit=unit)
-    return [
-        look
-        if look.waits
-        else replace(look, low=max(look.low, lowest), high=min(look.high, highest))
-        for look in path
-    ]
+
+    lowest, highest = known if b is None else (-width, width)
+    cut_path: list[Look] = []
+    for look in path:
+        if not look.waits:
+            low = max(look.low, lowest)
+            high = min(look.high, highest)
+            look = replace(look, low=low, high=high)
+        cut_path.append(look)
+    return cut_path

@@ -54,10 +54,8 @@ class ShardGrid:
         shards = list(self)
         if run_part is None:
             return shards
-        first, last = (
-            (k * len(shards)) // run_part.count
-            for k in (run_part.index - 1, run_part.index)
-        )
+        first = (run_part.index - 1) * len(shards) // run_part.count
+        last = run_part.index * len(shards) // run_part.count
         return shards[first:last]
 
 
@@ -138,16 +136,13 @@ def grid_of(
     """
     if size is None:
         memory = min(MAX_MEMORY, int(available_memory() * SHARE_OF_MEMORY / workers))
-        size = min(
-            MAX_SHARD,
-            max(
-                MIN_SHARD, int(memory / (BYTES_PER_TEXT * max(1.0, texts_per_example)))
-            ),
-        )
+        bytes_per_example = BYTES_PER_TEXT * max(1.0, texts_per_example)
+        size = min(MAX_SHARD, max(MIN_SHARD, int(memory / bytes_per_example)))
+
+        # Workers and parts that wait for the last shard should not wait long.
         if workers > 1:
-            size = min(
-                size, max(MIN_SHARD, -(-examples // (SHARDS_PER_WORKER * workers)))
-            )
+            of_worker = -(-examples // (SHARDS_PER_WORKER * workers))
+            size = min(size, max(MIN_SHARD, of_worker))
         if parts > 1:
             size = min(size, max(1, -(-examples // parts)))
     return ShardGrid(examples, max(1, size))
@@ -162,11 +157,9 @@ def available_memory() -> int:
     except OSError:
         return 4 << 30
     fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return (
-        int(fields["MemAvailable"].split()[0]) * 1024
-        if "MemAvailable" in fields
-        else 4 << 30
-    )
+    if "MemAvailable" not in fields:
+        return 4 << 30
+    return int(fields["MemAvailable"].split()[0]) * 1024
 
 
 def check_example(
@@ -186,21 +179,20 @@ def check_example(
         True with p-values.
     """
     cost = cost_of(metric, n, m, tokens, tested=tested)
+    needed = cost.bytes + cost.fixed
     limit = _max_seconds()
     memory = available_memory()
     subject = f"{label} of {n} + {m} captions of up to {tokens:,} words"
-    if (needed := cost.bytes + cost.fixed) > memory:
-        excess = (
-            f"needs about {memory_text(needed)} of memory, "
-            f"and {memory_text(memory)} are free"
+    if needed > memory:
+        raise HarnessError(
+            f"{subject} needs about {memory_text(needed)} of memory, "
+            f"and {memory_text(memory)} are free; expected {cost.advice}"
         )
-        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
     if cost.seconds > limit:
-        excess = (
-            f"takes about {duration_text(cost.seconds)} for one example, "
-            f"more than {limit:g} s (HARNESS_EXAMPLE_SECONDS)"
+        raise HarnessError(
+            f"{subject} takes about {duration_text(cost.seconds)} for one example, "
+            f"more than {limit:g} s (HARNESS_EXAMPLE_SECONDS); expected {cost.advice}"
         )
-        raise HarnessError(f"{subject} {excess}; expected {cost.advice}")
 
 
 def _max_seconds() -> float:
@@ -220,12 +212,7 @@ def memory_text(count: float) -> str:
 
 def duration_text(seconds: float) -> str:
     """Return a time in words, such as ``3 min``."""
-    unit, size = next(
-        (
-            (unit, size)
-            for unit, size in (("h", 3600), ("min", 60))
-            if seconds >= 2 * size
-        ),
-        ("s", 1),
-    )
-    return f"{seconds / size:,.0f} {unit}"
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} s"

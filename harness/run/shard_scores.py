@@ -18,6 +18,7 @@ from harness.registry import current
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan
+from harness.run.scored import Scored
 from harness.spec.models import SignificanceSpec
 
 
@@ -27,7 +28,7 @@ class Request:
     cut to a number of candidates and references.
     """
 
-    unit: int
+    captions: int
     """Index of the captions in the job."""
     system: int
     """Index of the system in the run."""
@@ -43,7 +44,7 @@ class Job:
 
     index: int
     sets: Sequence[Sequence[CaptionSet]]
-    """Caption sets of each unit (model and decoding) for the examples of the shard."""
+    """Caption sets of each model and generation for the examples of the shard."""
     requests: Sequence[Request]
 
 
@@ -52,8 +53,8 @@ class ShardScores:
     """Result of a job."""
 
     index: int
-    scored: dict[tuple[int, int], scoring.Scored] = field(
-        default_factory=dict[tuple[int, int], scoring.Scored]
+    scored: dict[tuple[int, int], Scored] = field(
+        default_factory=dict[tuple[int, int], Scored]
     )
     """Statistics by system and metric."""
 
@@ -86,23 +87,17 @@ class ShardScorer:
         if self._last is not None and self._last != job.index:
             self.features.next_shard()
         self._last = job.index
-        scored: dict[tuple[int, int], scoring.Scored] = {}
-        for unit, sets in enumerate(job.sets):
-            requests = [request for request in job.requests if request.unit == unit]
-            full_batches = (
-                scoring.batches(sets, self.features, self.batch) if requests else []
-            )
-            plans = [
-                self.metrics[index]
-                for index in sorted(
-                    {index for request in requests for index, _ in request.metrics}
-                )
+
+        scored: dict[tuple[int, int], Scored] = {}
+        for position, sets in enumerate(job.sets):
+            requests = [
+                request for request in job.requests if request.captions == position
             ]
-            scoring.check_batches(
-                [(plan.label, plan.metric) for plan in plans],
-                full_batches,
-                self.significance,
-            )
+            if not requests:
+                continue
+            full_batches = scoring.batches(sets, self.features, self.batch)
+            self._check_batches(requests, full_batches)
+
             for request in requests:
                 nested_batches = scoring.nested(
                     full_batches, self.features, request.candidates, request.references
@@ -120,6 +115,17 @@ class ShardScorer:
                 self.features.forget(batch)
         return ShardScores(job.index, scored)
 
+    def _check_batches(
+        self, requests: Sequence[Request], batches: Sequence[PositionedBatch]
+    ) -> None:
+        """Raise :class:`HarnessError` where an example is too large for one of the
+        metrics of some requests.
+        """
+        indices = {index for request in requests for index, _ in request.metrics}
+        plans = [self.metrics[index] for index in sorted(indices)]
+        named = [(plan.label, plan.metric) for plan in plans]
+        scoring.check_batches(named, batches, self.significance)
+
     def _score_request(
         self,
         request: Request,
@@ -127,15 +133,15 @@ class ShardScorer:
         batches: Sequence[PositionedBatch],
         examples: int,
         advance: Callable[[int], None],
-    ) -> scoring.Scored:
+    ) -> Scored:
         plan = self.metrics[metric]
         label = self.labels[request.system]
         model = f" on model '{label}'" if label else ""
-        observe = (
-            partial(self.observe, request.system, metric)
-            if self.observe is not None
-            else None
-        )
+        observe: Callable[[Statistics], None] | None = None
+        if self.observe is not None:
+            observe = partial(self.observe, request.system, metric)
+
+        # Batches are halved until one fits into memory.
         while True:
             try:
                 return scoring.score(
@@ -196,9 +202,6 @@ def halve_batches(
         middle = (len(batch) + 1) // 2
         for start, stop in ((0, middle), (middle, len(batch))):
             if start < stop:
-                smaller.append(
-                    PositionedBatch(
-                        positions[start:stop], features.batch(batch.sets[start:stop])
-                    )
-                )
+                half = features.batch(batch.sets[start:stop])
+                smaller.append(PositionedBatch(positions[start:stop], half))
     return smaller

@@ -10,7 +10,6 @@ as the run grows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -28,17 +27,12 @@ from harness.contracts import (
     place_statistics,
 )
 from harness.errors import HarnessError, counted
-from harness.registry.catalogue import spelling
-from harness.registry.display_names import display_name, labels_by_spelling
+from harness.registry.display_names import display_name
 from harness.run.example_store import ExampleStore
 from harness.run.metric_plan import MetricPlan
 from harness.run.scoring_pass import ScoringPass
-from harness.run.sequences import (
-    mean_bounds,
-    metric_looks,
-    random_order,
-    spread_addends,
-)
+from harness.run.sequences import metric_looks, random_order, spread_addends
+from harness.run.stopping_conditions import Condition, describe_verdict, read_conditions
 from harness.run.systems import PlannedSystem
 from harness.rundir.samples import cluster_of
 from harness.spec.models import UntilSpec
@@ -49,128 +43,6 @@ BATCH = 200
 """Examples of the first batch, and the unit of the later ones."""
 GROWTH = 1.2
 """Factor by which the number of examples grows between two looks."""
-_ORDERED = re.compile(r"(?P<metric>.+?):\s*(?P<a>.+?)\s*(?P<sign>[<>])\s*(?P<b>.+)")
-_PRECISE = re.compile(
-    r"(?P<metric>.+?)\s*(?:±|\+-|\+/-)\s*(?P<width>\d*\.?\d+(?:e-?\d+)?)"
-)
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One condition: which of two systems is better, or a number known within a
-    half-width for every system.
-    """
-
-    text: str
-    metric: int
-    """Position of the metric in the plan."""
-    systems: tuple[int, ...] = ()
-    """Positions of the two systems; empty for a condition on the precision of all."""
-    sign: str = ""
-    """``>`` or ``<``: the claim about the number of the first system,
-    which the run confirms or refutes.
-    """
-    width: float = 0.0
-
-    @classmethod
-    def parse(
-        cls, text: str, metrics: Sequence[MetricPlan], labels: Sequence[str]
-    ) -> Condition:
-        """Return the condition of a text; raise :class:`HarnessError` for one that
-        cannot be read, and for unknown names.
-        """
-        match = _ORDERED.fullmatch(text.strip()) or _PRECISE.fullmatch(text.strip())
-        if match is None:
-            raise HarnessError(
-                f"--until is '{text}'; expected 'METRIC: "
-                "SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH', as 'CIDEr-D: "
-                "ours > theirs'"
-            )
-        names = [plan.label for plan in metrics]
-        found = labels_by_spelling(names)
-        name = match["metric"].strip()
-        label = found.get(name, found.get(spelling(name)))
-        if label is None:
-            raise HarnessError.of_name(
-                "--until: there is no metric",
-                match["metric"],
-                [*names, *map(display_name, names)],
-                "the run has",
-            )
-        position = names.index(label)
-        groups = match.groupdict()
-        if "width" in groups:
-            return cls(text, position, width=float(groups["width"]))
-        for name in (groups["a"], groups["b"]):
-            if name not in labels:
-                raise HarnessError.of_name(
-                    "--until: there is no system", name, labels, "the run has"
-                )
-            if labels.count(name) > 1:
-                raise HarnessError(
-                    f"--until: '{name}' has several decodings or sizes; "
-                    "--until compares runs of one each"
-                )
-        return cls(
-            text,
-            position,
-            (labels.index(groups["a"]), labels.index(groups["b"])),
-            groups["sign"],
-        )
-
-    def pairs(self, count: int) -> list[tuple[int, int | None]]:
-        """Return the pairs of systems whose sequences the condition looks at; None:
-        the number of one system.
-        """
-        return (
-            [(self.systems[0], self.systems[1])]
-            if self.systems
-            else [(system, None) for system in range(count)]
-        )
-
-    def verdict(self, paths: Sequence[Sequence[Look]], level: float) -> str:
-        """Return ``confirmed``, ``refuted`` or ``undecided``: for an order, by the
-        first look with a small p-value and so without 0.
-        """
-        if not self.systems:
-            return (
-                "confirmed"
-                if all(
-                    (path[-1].high - path[-1].low) / 2 <= self.width for path in paths
-                )
-                else "undecided"
-            )
-        look = next(
-            (look for path in paths for look in path if look.p_value <= level), None
-        )
-        if look is None:
-            return "undecided"
-        return (
-            "confirmed"
-            if (">" if look.difference > 0 else "<") == self.sign
-            else "refuted"
-        )
-
-
-def read_conditions(
-    spec: UntilSpec, metrics: Sequence[MetricPlan], labels: Sequence[str]
-) -> list[Condition]:
-    """Return the conditions of a spec; raise :class:`HarnessError` as
-    :meth:`Condition.parse`, and for metrics without a sequence.
-    """
-    conditions = [Condition.parse(text, metrics, labels) for text in spec.conditions]
-    for plan in (metrics[condition.metric] for condition in conditions):
-        if not isinstance(plan.metric, MeanMetric):
-            raise HarnessError(
-                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
-                "it is no function of sums over examples"
-            )
-        if spec.population and mean_bounds(plan.metric) is None:
-            raise HarnessError(
-                f"--population: '{display_name(plan.label)}' is no mean of scores "
-                "with known bounds"
-            )
-    return conditions
 
 
 @dataclass
@@ -206,57 +78,46 @@ class Stopping:
                 if stats is None or isinstance(stats, Objects):
                     name = display_name(self.metrics[metric].label)
                     raise HarnessError(
-                        f"--until: '{name}' has no confidence sequence: "
+                        f"until: '{name}' has no confidence sequence: "
                         "its scores need all examples"
                     )
-                rows = place_statistics(
-                    [(np.flatnonzero(planned.present), stats)], stop - start
-                )
-                self._blocks.setdefault((system, metric), []).append(
-                    cast(np.ndarray, rows)
-                )
+
+                # examples without captions are rows without a score
+                block = [(np.flatnonzero(planned.present), stats)]
+                rows = cast(np.ndarray, place_statistics(block, stop - start))
+                self._blocks.setdefault((system, metric), []).append(rows)
         self.looks.append(stop)
 
     def decided(self) -> bool:
         """Return True when all conditions are answered by the examples so far."""
-        return "undecided" not in (
-            item.verdict(self._sequences(item, last=True), self.level)
-            for item in self.conditions
-        )
+        for condition in self.conditions:
+            sequences = self._sequences(condition, last=True)
+            if condition.verdict(sequences, self.level) == "undecided":
+                return False
+        return True
 
     def summary(self) -> Values:
         """Return how the run ended, for manifest.json: examples, verdicts,
         and the paths of the sequences.
         """
-        conditions = list[Values]()
+        conditions: list[Values] = []
         for condition in self.conditions:
-            sequences = self._sequences(condition)
-            names = [
-                "" if b is None else f"{self._labels[a]} - {self._labels[b]}"
-                for a, b in condition.pairs(len(self._labels))
-            ]
-            waits = dict.fromkeys(
-                path[-1].waits for path in sequences if path[-1].waits
-            )
-            verdict = condition.verdict(sequences, self.level)
-            conditions.append(
-                {
-                    "condition": condition.text,
-                    "verdict": verdict,
-                    **(
-                        {"waits": list(waits)}
-                        if waits and verdict == "undecided"
-                        else {}
-                    ),
-                    "sequences": [
-                        {
-                            "systems": name or self._labels[k],
-                            "path": [asdict(look) for look in looks],
-                        }
-                        for k, (name, looks) in enumerate(zip(names, sequences))
-                    ],
-                }
-            )
+            paths = self._sequences(condition)
+            verdict = condition.verdict(paths, self.level)
+            entry: Values = {"condition": condition.text, "verdict": verdict}
+            waits = dict.fromkeys(path[-1].waits for path in paths if path[-1].waits)
+            if waits and verdict == "undecided":
+                entry["waits"] = list(waits)
+
+            sequences: list[Values] = []
+            pairs = condition.pairs(len(self._labels))
+            for (a, b), looks in zip(pairs, paths):
+                name = self._labels[a]
+                if b is not None:
+                    name = f"{name} - {self._labels[b]}"
+                path = [asdict(look) for look in looks]
+                sequences.append({"systems": name, "path": path})
+            conditions.append({**entry, "sequences": sequences})
         return {
             "examples": self.looks[-1],
             "of": len(self.examples),
@@ -271,16 +132,13 @@ class Stopping:
 
     def note(self, summary: Values) -> str:
         """Return the remark on a run that stopped."""
-        answers = "; ".join(
-            describe_verdict(item)
-            for item in cast("list[Values]", summary["conditions"])
-        )
+        conditions = cast("list[Values]", summary["conditions"])
+        answers = "; ".join(map(describe_verdict, conditions))
         return (
             f"stopped after {self.looks[-1]:,} of "
             f"{counted(len(self.examples), 'example')} ({answers}); "
-            "the intervals of the table are "
-            "those of a fixed number of examples, the confidence sequences are in "
-            "manifest.json and in the report"
+            "the intervals of the table are those of a fixed number of examples, "
+            "the confidence sequences are in manifest.json and in the report"
         )
 
     def _sequences(self, condition: Condition, last: bool = False) -> list[list[Look]]:
@@ -290,33 +148,34 @@ class Stopping:
         plan = self.metrics[condition.metric]
         sequences: list[list[Look]] = []
         for a, b in condition.pairs(len(self._labels)):
+            # A difference is that of the examples that both systems have.
+            systems = (a,) if b is None else (a, b)
             sides = [
                 np.concatenate(self._blocks[system, condition.metric])
-                for system in ((a,) if b is None else (a, b))
+                for system in systems
             ]
             defined = np.all([is_defined(side) for side in sides], axis=0)
             units = self._units[: len(defined)]
+
             # A cluster whose next example is not scored yet is no whole unit.
             after = [*self._units.tolist(), int(self._units[-1]) + 1]
             stops = [max(1, after[stop]) for stop in self.looks]
             addends = [self._addends(plan, side, defined) for side in sides]
             sums = [sum_over_clusters(side, units)[: stops[-1]] for side in addends]
-            sizes = sum_over_clusters(defined[:, None].astype(np.float64), units)[
-                : stops[-1], 0
-            ]
+            counts = sum_over_clusters(defined[:, None].astype(np.float64), units)
+            sizes = counts[: stops[-1], 0]
+
+            # Units without a defined example are left out of the sequence.
             has_example = sizes > 0
             numbers = [max(1, int(has_example[:stop].sum())) for stop in stops]
-            population = (
-                len(self.examples) - int((~defined).sum())
-                if self.spec.population
-                else None
-            )
-            second = sums[1][has_example] if b is not None else None
+            population = None
+            if self.spec.population:
+                population = len(self.examples) - int((~defined).sum())
             sequences.append(
                 metric_looks(
                     plan.metric,
                     sums[0][has_example],
-                    second,
+                    sums[1][has_example] if b is not None else None,
                     sizes[has_example],
                     numbers[-1:] if last and not condition.systems else numbers,
                     level=self.level,
@@ -334,7 +193,7 @@ class Stopping:
         addends = spread_addends(cast(MeanMetric, plan.metric), rows, defined)
         if addends is None:
             raise HarnessError(
-                f"--until: '{display_name(plan.label)}' has no confidence sequence: "
+                f"until: '{display_name(plan.label)}' has no confidence sequence: "
                 "its number is no function of sums"
             )
         return addends
@@ -353,25 +212,6 @@ class Stopping:
         return np.cumsum([False, *(name != last for last, name in pairwise(names))])
 
 
-def describe_verdict(item: Values) -> str:
-    """Return a condition of :meth:`Stopping.summary` with its verdict,
-    and with what its sequences wait for.
-
-    >>> describe_verdict(
-    ...     {
-    ...         "condition": "bleu4 ± 0.01",
-    ...         "verdict": "undecided",
-    ...         "waits": ["no spread in 200 examples"],
-    ...     }
-    ... )
-    'bleu4 ± 0.01: undecided, not yet: no spread in 200 examples'
-    """
-    waits = cast("list[str]", item.get("waits", []))
-    return f"{item['condition']}: {item['verdict']}" + (
-        f", not yet: {', '.join(waits)}" if waits else ""
-    )
-
-
 def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleStore:
     """Return the examples in a random order that depends on the seed and their ids,
     whole clusters one after the other.
@@ -381,9 +221,8 @@ def order_examples(examples: ExampleStore, seed: int, cluster: str) -> ExampleSt
         cluster_of(item.meta, cluster, item.id) if cluster else item.id
         for item in items
     ]
-    return ExampleStore(
-        [items[int(k)] for k in random_order(names, seed)], "examples in random order"
-    )
+    ordered = [items[int(k)] for k in random_order(names, seed)]
+    return ExampleStore(ordered, "examples in random order")
 
 
 def batches(shards: Sequence[tuple[int, int]]) -> Iterator[Sequence[tuple[int, int]]]:

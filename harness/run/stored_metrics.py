@@ -82,16 +82,13 @@ def read_metric(run: Run, label: str) -> Metric:
     """
     entry = run.provenance.metric(label)
     try:
-        return cast(
-            Metric, current().create_to_read("metrics", entry.name, entry.params)
-        )
+        metric = current().create_to_read("metrics", entry.name, entry.params)
     except (UnknownName, MissingExtra) as error:
-        record = next(
-            (record for record in run.records if record.metric == label), None
-        )
-        if record is None:
-            raise
-        return StoredMetric(record, missing_component(run, entry, error))
+        for record in run.records:
+            if record.metric == label:
+                return StoredMetric(record, missing_component(run, entry, error))
+        raise
+    return cast(Metric, metric)
 
 
 def missing_component(run: Run, entry: MetricEntry, error: HarnessError) -> str:
@@ -103,19 +100,10 @@ def missing_component(run: Run, entry: MetricEntry, error: HarnessError) -> str:
     plugins = cast(
         "list[Mapping[str, object]]", run.provenance.content.get("plugins") or []
     )
-    found = next(
-        (
-            item
-            for item in plugins
-            if (item.get("kind"), item.get("name")) == ("metrics", entry.name)
-        ),
-        None,
-    )
-    return (
-        f"the plugin '{found['provider']}' is not installed here"
-        if found
-        else f"no plugin here has the metric '{entry.name}'"
-    )
+    for item in plugins:
+        if (item.get("kind"), item.get("name")) == ("metrics", entry.name):
+            return f"the plugin '{item['provider']}' is not installed here"
+    return f"no plugin here has the metric '{entry.name}'"
 
 
 def require_components(run: Run) -> None:
@@ -140,6 +128,7 @@ def is_mean_of_scores(record: ResultRecord | None, system: System, metric: str) 
         return False
     scores = system.scores(metric)
     defined = scores[~np.isnan(scores)]
-    return bool(defined.size) and math.isclose(
-        float(defined.mean()), record.value, rel_tol=CLOSE, abs_tol=1e-12
-    )
+    if not defined.size:
+        return False
+    mean = float(defined.mean())
+    return math.isclose(mean, record.value, rel_tol=CLOSE, abs_tol=1e-12)

@@ -20,7 +20,7 @@ from harness.run.provenance import code_of, kernels_build
 from harness.run.reference_subsets import ReferenceSubset
 from harness.run.score import scorable
 from harness.rundir.answers import Row
-from harness.rundir.artifacts import ArtifactKey
+from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.records import changed_fields
 from harness.spec.models import SignificanceSpec
 from harness.spec.path_contents import component_with_contents
@@ -84,36 +84,34 @@ class PlannedSystem:
         """Return a system of the rows of consecutive examples; ``read`` returns rows
         later, None: those of the sequence.
         """
+        candidate_counts: list[int] = []
+        reference_counts: list[int] = []
+        failures: dict[str, str] = {}
+        missing: list[str] = []
         examples = store.slice(start, start + len(rows))
-        sizes = [
-            FAILED
-            if "failure" in row
-            else len(cast("Sequence[str]", row["candidates"]))
-            for row in rows
-        ]
-        texts = [cast("Sequence[str] | None", row.get("references")) for row in rows]
+        for example, row in zip(examples, rows):
+            if "failure" in row:
+                failures[example.id] = str(row["failure"])
+                candidate_counts.append(FAILED)
+            else:
+                count = len(cast("Sequence[str]", row["candidates"]))
+                candidate_counts.append(count)
+                if count == 0:
+                    missing.append(example.id)
+            own = cast("Sequence[str] | None", row.get("references"))
+            reference_counts.append(len(example.references if own is None else own))
+
+        keys = b"".join(map(_row_key, rows))
         return cls(
             label,
             store,
             start,
-            np.array(sizes, dtype=np.int32),
-            np.array(
-                [
-                    len(e.references if own is None else own)
-                    for e, own in zip(examples, texts)
-                ],
-                dtype=np.int32,
-            ),
-            np.frombuffer(b"".join(map(_row_key, rows)), dtype=np.uint8).reshape(
-                -1, KEY_BYTES
-            ),
+            np.array(candidate_counts, dtype=np.int32),
+            np.array(reference_counts, dtype=np.int32),
+            np.frombuffer(keys, dtype=np.uint8).reshape(-1, KEY_BYTES),
             read or (lambda first, last: list(rows[first - start : last - start])),
-            {
-                e.id: str(row["failure"])
-                for e, row in zip(examples, rows)
-                if "failure" in row
-            },
-            [e.id for e, size in zip(examples, sizes) if size == 0],
+            failures,
+            missing,
         )
 
     @classmethod
@@ -123,15 +121,12 @@ class PlannedSystem:
             name: np.concatenate([getattr(block, name) for block in blocks])
             for name in _ARRAYS
         }
-        failures = {
-            name: reason for block in blocks for name, reason in block.failures.items()
-        }
-        return replace(
-            blocks[0],
-            **arrays,
-            failures=failures,
-            missing=[name for block in blocks for name in block.missing],
-        )
+        failures: dict[str, str] = {}
+        missing: list[str] = []
+        for block in blocks:
+            failures |= block.failures
+            missing += block.missing
+        return replace(blocks[0], **arrays, failures=failures, missing=missing)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -158,28 +153,25 @@ class PlannedSystem:
     @property
     def cuts(self) -> tuple[int | None, int | None]:
         """Numbers of candidates and references that the sets are cut to; None: all."""
-        n, m = zip(self.largest, (self.decoding.candidates, self.references))
-        return _smaller(*n), _smaller(*m)
+        n, m = self.largest
+        return _smaller(n, self.decoding.candidates), _smaller(m, self.references)
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers of candidates and references of the examples with
         candidates, shapes (B,).
         """
-        counts = (
-            self.candidate_counts[self.present],
-            self.reference_counts[self.present],
+        n, m = self.cuts
+        candidates = self.candidate_counts[self.present]
+        references = self.reference_counts[self.present]
+        return (
+            candidates if n is None else np.minimum(candidates, n),
+            references if m is None else np.minimum(references, m),
         )
-        candidates, references = (
-            c if cut is None else np.minimum(c, cut)
-            for c, cut in zip(counts, self.cuts)
-        )
-        return candidates, references
 
     def digest(self, start: int, stop: int) -> str:
         """Return a hash of the captions of the examples from ``start`` to ``stop``."""
-        return hashlib.sha256(
-            self.keys[start - self.start : stop - self.start].tobytes()
-        ).hexdigest()
+        keys = self.keys[start - self.start : stop - self.start]
+        return hashlib.sha256(keys.tobytes()).hexdigest()
 
     @property
     def subset(self) -> ReferenceSubset:
@@ -201,20 +193,21 @@ class PlannedSystem:
         subset = self.subset
         sets: list[CaptionSet] = []
         for example, row in zip(self.store.slice(first, last), self.rows(first, last)):
-            if candidates := cast("Sequence[str] | None", row.get("candidates")):
-                own = cast("Sequence[str] | None", row.get("references"))
-                held_out = cast("Sequence[int] | None", row.get("held_out"))
-                references = subset.arrange(example, own, held_out)[:m]
-                sets.append(
-                    CaptionSet(
-                        example.id,
-                        tuple(candidates[:n]),
-                        references,
-                        example.media,
-                        example.source,
-                        example.meta,
-                    )
+            candidates = cast("Sequence[str] | None", row.get("candidates"))
+            if not candidates:
+                continue
+            own = cast("Sequence[str] | None", row.get("references"))
+            held_out = cast("Sequence[int] | None", row.get("held_out"))
+            sets.append(
+                CaptionSet(
+                    example.id,
+                    tuple(candidates[:n]),
+                    subset.arrange(example, own, held_out)[:m],
+                    example.media,
+                    example.source,
+                    example.meta,
                 )
+            )
         return sets
 
     def uncut_key(self, start: int, stop: int) -> tuple[int, bytes]:
@@ -222,9 +215,11 @@ class PlannedSystem:
         subset = self.subset
         if subset.seed is None or subset.size is None:
             return id(self.keys), b""
-        return id(self.keys), (
-            self.reference_counts[start - self.start : stop - self.start] > subset.size
-        ).tobytes()
+
+        # References that are drawn stand in another order where there are more than
+        # count.
+        counts = self.reference_counts[start - self.start : stop - self.start]
+        return id(self.keys), (counts > subset.size).tobytes()
 
 
 def _row_key(row: Row) -> bytes:
@@ -232,7 +227,7 @@ def _row_key(row: Row) -> bytes:
 
 
 def _smaller(first: int | None, second: int | None) -> int | None:
-    """Return the smaller of two limits, of which None is none."""
+    """Return the smaller of two limits; None: there is no limit."""
     limits = [limit for limit in (first, second) if limit is not None]
     return min(limits, default=None)
 
@@ -267,6 +262,8 @@ class StatisticsKeys:
             params = component_with_contents("metrics", plan.name, plan.params)
             self._of_metric[plan.label] = params, code_of([plan.metric]), corpus
         params, code, corpus = self._of_metric[plan.label]
+
+        cuts = [system.decoding.candidates, system.references, *system.largest]
         return ArtifactKey.of(
             f"{system.label} {plan.label}",
             __version__,
@@ -276,12 +273,7 @@ class StatisticsKeys:
             code,
             self._significance.model_dump(),
             self._seed,
-            [
-                system.decoding.candidates,
-                system.references,
-                *system.largest,
-                *_draw(system),
-            ],
+            [*cuts, *_draw(system)],
             examples,
             system.store.digest(start, stop),
             system.digest(start, stop),

@@ -66,15 +66,15 @@ class AnswerFile:
             data = self.folder.read(self.name)
         except FileNotFoundError:
             return {}
+
         pairs = [_parse_line(line) for line in data.split(b"\n") if line]
-        damaged = pairs.count(None)
-        if damaged:
-            lines = "line is" if damaged == 1 else "lines are"
+        n_damaged = pairs.count(None)
+        if n_damaged:
             _log.warning(
                 "%s: %d %s damaged; these answers are computed again",
                 self.path,
-                damaged,
-                lines,
+                n_damaged,
+                "line is" if n_damaged == 1 else "lines are",
             )
         return dict(pair for pair in pairs if pair is not None)
 
@@ -88,7 +88,10 @@ class AnswerFile:
             self._file.seek(0)
             content = self._file.readall()
             self._is_new = not content
-            tail = content.rpartition(b"\n")[2]  # what a kill or a full disk tore
+
+            # The last line is what a kill or a full disk tore: it is ended where only
+            # its end is missing, else cut off, so that the next line stands alone.
+            tail = content.rpartition(b"\n")[2]
             if tail and _parse_line(tail):
                 self._write(b"\n")
             elif tail:

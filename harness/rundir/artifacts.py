@@ -12,72 +12,23 @@ import hashlib
 import io
 import json
 import logging
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from harness.errors import HarnessError
 from harness.files.json_text import parse_json
 from harness.files.streams import DAMAGED, check_expansion
 from harness.rundir.answers import AnswerFile, Answers, MemoryAnswers, join_answers
+from harness.rundir.artifact_key import ArtifactKey
 from harness.rundir.file_names import ARTIFACT_FOLDERS
-from harness.rundir.format import (
-    CHECKSUM,
-    JsonObject,
-    plain,
-    read_object,
-    to_json,
-    write_atomically,
-)
 from harness.rundir.run_folder import RunFolder
-from harness.rundir.unfinished import complete_unfinished
 
 _log = logging.getLogger(__name__)
 
 COMPRESSED_FROM = 1 << 18
 """Size in bytes from which the arrays of a statistics artifact are compressed."""
-
-
-@dataclass(frozen=True)
-class ArtifactKey:
-    """Name of an artifact: a readable label and a hash of all parts that the artifact
-    depends on.
-    """
-
-    label: str
-    digest: str
-
-    @classmethod
-    def of(cls, label: str, *values: object) -> ArtifactKey:
-        """Return the key of an artifact.
-
-        Parameters
-        ----------
-        label : str
-            Readable beginning of the file name; not part of the hash.
-        parts : object
-            JSON-compatible values: data content, model fingerprint, decoding, metric
-            signature, code, version.
-        """
-        return cls(label, content_digest(values))
-
-    @property
-    def stem(self) -> str:
-        """File name without ending."""
-        slug = (
-            re.sub(r"[^A-Za-z0-9]+", "-", self.label).strip("-").lower()[:40] or "piece"
-        )
-        return f"{slug}-{self.digest[:16]}"
-
-
-def content_digest(value: object) -> str:
-    """Return the SHA-256 of a JSON-compatible value, 64 hex digits."""
-    text = json.dumps(plain(value), sort_keys=True, ensure_ascii=True, default=str)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 class MemoryArtifacts:
@@ -142,7 +93,6 @@ class ArtifactStore:
         self._files = RunFolder(folder)
         self._inside = inside
 
-    # ------------------------------------------------------------------ captions
     def answers(self, key: ArtifactKey) -> Answers:
         """Return the answers of a model for a block of examples."""
         return self._answer_file(f"{key.stem}.jsonl")
@@ -157,7 +107,6 @@ class ArtifactStore:
         if not self._files.names(f"{self._inside}candidates"):
             self._files.remove(f"{self._inside}candidates")
 
-    # ------------------------------------------------------------------ statistics
     def read_arrays(self, stem: str) -> dict[str, np.ndarray] | None:
         """Return the arrays of the statistics artifact called ``stem`` (any shape, by
         name); None when it is missing or damaged.
@@ -175,25 +124,28 @@ class ArtifactStore:
             checksum = str(arrays.pop("sha256"))
         except DAMAGED:
             return self._warn_of_damage(name)
+
+        # A file that can be read may still hold other numbers than were written.
         return arrays if checksum == _checksum(arrays) else self._warn_of_damage(name)
 
     def write_arrays(self, key: ArtifactKey, arrays: Mapping[str, np.ndarray]) -> None:
         """Write a statistics artifact: arrays of any shape, by name;
         large ones are compressed.
         """
-        buffer = io.BytesIO()
         size = sum(array.nbytes for array in arrays.values())
         save = np.savez if size < COMPRESSED_FROM else np.savez_compressed
-        save(buffer, allow_pickle=False, **arrays, sha256=np.asarray(_checksum(arrays)))
+        checksum = np.asarray(_checksum(arrays))
+
+        buffer = io.BytesIO()
+        save(buffer, allow_pickle=False, **arrays, sha256=checksum)
         self._files.write(self._name(key.stem, "npz"), buffer.getvalue())
 
     def write_shards(self, stem: str, shards: Sequence[str]) -> None:
         """Write the names of the artifacts that together are the statistics called
         ``stem``, in the order of the examples.
         """
-        self._files.write(
-            self._name(stem, "json"), json.dumps({"shards": list(shards)}).encode()
-        )
+        content = json.dumps({"shards": list(shards)})
+        self._files.write(self._name(stem, "json"), content.encode())
 
     def shards_of(self, stem: str) -> list[str]:
         """Return the names of the artifacts of a result's statistics: itself, or its
@@ -207,19 +159,18 @@ class ArtifactStore:
         """
         if self._files.has(self._name(stem, "npz")):
             return [stem]
+        if stem in above:
+            return []
+
+        names: list[str] = []
         try:
-            content: Any = (
-                {}
-                if stem in above
-                else parse_json(self._files.read(self._name(stem, "json")))
-            )
-            return [
-                name
-                for shard in content["shards"]
-                for name in self._shards_of(str(shard), above | {stem}) or [str(shard)]
-            ]
+            content: Any = parse_json(self._files.read(self._name(stem, "json")))
+            for shard in content["shards"]:
+                # A shard without a file stays in the list, so that it counts as lost.
+                names += self._shards_of(str(shard), above | {stem}) or [str(shard)]
         except (OSError, ValueError, KeyError, TypeError):
             return []
+        return names
 
     def is_whole(self, stem: str) -> bool:
         """Return True when all files of a result's statistics are there and
@@ -232,21 +183,18 @@ class ArtifactStore:
         """Bring the artifacts of the parts of this run into its store;
         answers of one block are joined.
         """
-        for name in sorted(
-            {name for store in stores for name in store._names("candidates")}
-        ):
-            sources = [
-                store._answer_file(name)
-                for store in stores
-                if name in store._names("candidates")
-            ]
-            join_answers(sources, self._answer_file(name))
+        sources: dict[str, list[AnswerFile]] = {}
+        for store in stores:
+            for name in store._names("candidates"):
+                sources.setdefault(name, []).append(store._answer_file(name))
+        for name in sorted(sources):
+            join_answers(sources[name], self._answer_file(name))
+
+        # A name stands for one content: statistics that are here already stay.
         for store in stores:
             for name in sorted(store._names("scores") - self._names("scores")):
-                self._files.write(
-                    f"{self._inside}scores/{name}",
-                    store._files.read(f"{store._inside}scores/{name}"),
-                )
+                content = store._files.read(f"{store._inside}scores/{name}")
+                self._files.write(f"{self._inside}scores/{name}", content)
 
     def _names(self, folder: str) -> set[str]:
         """Return the names of the artifacts in a folder,
@@ -258,7 +206,6 @@ class ArtifactStore:
             if not name.startswith(".")
         }
 
-    # ------------------------------------------------------------------ files
     def is_empty(self) -> bool:
         """Return True when the run has no artifact yet."""
         return not any(
@@ -287,84 +234,3 @@ def _checksum(arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class KeptFile:
-    """Results of a run that were computed after it,
-    in a file beside its own that is valid under one key.
-    """
-
-    path: Path | None
-    """None: they are not kept."""
-    key: str
-
-    def read(self) -> Any:
-        """Return the rows; None without a whole file of this key."""
-        folder = RunFolder(self.path.parent) if self.path else None
-        content = (
-            read_object(folder, self.path.name)
-            if self.path and folder and folder.has(self.path.name)
-            else {}
-        )
-        if content is None or (
-            content and content.get("sha256") != content_digest(content.get("rows"))
-        ):
-            _log.warning("%s is damaged; its content is computed again", self.path)
-            return None
-        return content.get("rows") if content.get("key") == self.key else None
-
-    def write(self, schema: int, rows: object) -> None:
-        """Write the file; a directory that is read-only, or that another process
-        writes, keeps none, which is logged.
-        """
-        if self.path is None:
-            return
-        try:
-            complete_unfinished(self.path.parent)
-            write_atomically(
-                self.path,
-                to_json(
-                    {
-                        "schema": schema,
-                        "key": self.key,
-                        "sha256": content_digest(rows),
-                        "rows": rows,
-                    }
-                ),
-            )
-        except (OSError, HarnessError) as error:
-            _log.info("%s is not kept: %s", self.path.name, error)
-
-
-@dataclass(frozen=True)
-class ShardFile:
-    """One file of shards in a run directory."""
-
-    folder: RunFolder
-    name: str
-
-    def read(self) -> JsonObject | None:
-        """Return the content, whose ``size`` is a number of examples;
-        None without a whole file.
-        """
-        content = read_object(self.folder, self.name) or {}
-        checksum = content.pop(CHECKSUM, None)
-        size = content.get("size")
-        return (
-            content
-            if checksum == content_digest(content)
-            and isinstance(size, int)
-            and size > 0
-            else None
-        )
-
-    def write(self, size: int, **values: object) -> None:
-        """Write the number of examples per shard and other values; a file that has them
-        stays as it is, and a complete part complete.
-        """
-        content: JsonObject = {"size": size, **values}
-        if not content.items() <= (self.read() or {}).items():
-            self.folder.write(
-                self.name, to_json({**content, CHECKSUM: content_digest(content)})
-            )

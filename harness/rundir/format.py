@@ -67,18 +67,18 @@ def plain(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in cast("list[object]", value)]
     if isinstance(value, (set, frozenset)):
-        return sorted(
-            cast("set[str]", {plain(item) for item in cast("set[object]", value)})
-        )
+        items = {plain(item) for item in cast("set[object]", value)}
+        return sorted(cast("set[str]", items))
+
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(cast(Any, value).tolist())
     if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else ("inf" if value > 0 else "-inf")
-    return (
-        value
-        if value is None or isinstance(value, (int, float, bool))
-        else redact(str(value))
-    )
+        if np.isnan(value):
+            return None
+        return "inf" if value > 0 else "-inf"
+    if value is None or isinstance(value, (int, float, bool)):
+        return value
+    return redact(str(value))
 
 
 def open_run_file(path: Path) -> BinaryIO:
@@ -125,9 +125,8 @@ def write_suite(folder: Path, runs: Sequence[str], absent: Mapping[str, str]) ->
     """Write the names of the run folders of a suite,
     and task -> line of the sets that are not there.
     """
-    write_atomically(
-        folder / SUITE, to_json({"runs": list(runs), "absent": dict(absent)})
-    )
+    content = {"runs": list(runs), "absent": dict(absent)}
+    write_atomically(folder / SUITE, to_json(content))
 
 
 def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
@@ -140,11 +139,12 @@ def run_folders(path: str | Path) -> tuple[list[Path], list[str]]:
     folder = Path(path)
     if (folder / MANIFEST).is_file() or not folder.is_dir():
         return [folder], []
+
     if (folder / SUITE).is_file():
         content = read_json_object(folder / SUITE)
+        runs = cast("list[str]", content.get("runs") or [])
         absent = cast("dict[str, str]", content.get("absent") or {})
-        return [
-            folder / name for name in cast("list[str]", content.get("runs") or [])
-        ], list(absent)
+        return [folder / name for name in runs], list(absent)
+
     inner = sorted(file.parent for file in folder.glob(f"**/{MANIFEST}"))
     return inner or [folder], []

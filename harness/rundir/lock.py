@@ -69,8 +69,11 @@ class Owner:
         here = Owner.this()
         if self.host != here.host:
             return False
+        # Another boot of this host: no process of it is left.
         if self.boot != here.boot:
             return True
+
+        # Signal 0 does nothing but tell whether the process is there.
         try:
             os.kill(self.pid, 0)
         except (ProcessLookupError, OverflowError):
@@ -112,8 +115,10 @@ class RunLock:
             finally:
                 if self._file is None:
                     file.close()
+
+        owner = json.dumps(asdict(Owner.this()))
         os.ftruncate(self._file.fileno(), 0)
-        os.pwrite(self._file.fileno(), json.dumps(asdict(Owner.this())).encode(), 0)
+        os.pwrite(self._file.fileno(), owner.encode(), 0)
 
     def _lock_file(self, file: FileIO) -> FileIO | None:
         """Return the file once it is locked,
@@ -126,22 +131,22 @@ class RunLock:
         except OSError as error:
             if error.errno not in _UNSUPPORTED:
                 raise
+            # Without flock, the file itself is the lock.
             owner = Owner.read(self._folder)
             if owner is not None and owner != Owner.this() and not owner.is_gone():
                 raise self._refusal(owner) from None
+
         # a copy by hard links: the other directory's file stays as it is
         if os.fstat(file.fileno()).st_nlink > 1:
             self._folder.remove(LOCK)
+
+        # Whoever held the lock before may have removed the file after it was opened
+        # here: the lock then is on a file that nobody else finds.
         try:
-            return (
-                file
-                if os.path.samestat(
-                    os.fstat(file.fileno()), os.lstat(self._folder.path / LOCK)
-                )
-                else None
-            )
+            found = os.lstat(self._folder.path / LOCK)
         except FileNotFoundError:
             return None
+        return file if os.path.samestat(os.fstat(file.fileno()), found) else None
 
     def _refusal(self, owner: Owner | None) -> HarnessError:
         text = f" ({owner})" if owner else ""

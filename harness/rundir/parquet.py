@@ -45,12 +45,12 @@ def column_kinds(path: Path) -> dict[str, str]:
     def kind(data_type: Arrow) -> str:
         if types.is_string(data_type) or types.is_large_string(data_type):
             return TEXTS
-        if (
-            types.is_floating(data_type)
-            or types.is_integer(data_type)
-            or types.is_null(data_type)
-        ):
+
+        is_number = types.is_floating(data_type) or types.is_integer(data_type)
+        if is_number or types.is_null(data_type):
             return NUMBERS
+
+        # lists that are all empty have no type of their items
         is_list = types.is_list(data_type) and (
             types.is_null(data_type.value_type) or kind(data_type.value_type) == TEXTS
         )
@@ -81,10 +81,10 @@ def require_values(table: Arrow) -> None:
     """
     arrow: Arrow = importlib.import_module("pyarrow")
     for name, column in zip(table.column_names, table.columns):
-        is_list = arrow.types.is_list(column.type)
-        if column.null_count or (
-            is_list and any(chunk.flatten().null_count for chunk in column.chunks)
-        ):
+        n_missing = column.null_count
+        if arrow.types.is_list(column.type):
+            n_missing += sum(chunk.flatten().null_count for chunk in column.chunks)
+        if n_missing:
             raise ValueError(f"column '{name}' has missing values")
 
 
@@ -92,19 +92,13 @@ def read_numbers(path: Path, name: str) -> np.ndarray:
     """Return one number column, float64, shape (rows,), NaN for null; raise
     :class:`InputError` for a damaged file.
     """
-    parquet = importlib.import_module("pyarrow.parquet")
-    arrow = importlib.import_module("pyarrow")
+    parquet: Arrow = importlib.import_module("pyarrow.parquet")
+    arrow: Arrow = importlib.import_module("pyarrow")
     try:
         with open_run_file(path) as file:
-            column: Arrow = (
-                cast(Arrow, parquet)
-                .ParquetFile(file)
-                .read(columns=[name], use_threads=False)
-                .column(name)
-            )
-        values: Arrow = column.cast(cast(Arrow, arrow).float64()).to_numpy(
-            zero_copy_only=False
-        )
+            table = parquet.ParquetFile(file).read(columns=[name], use_threads=False)
+        column = table.column(name).cast(arrow.float64())
+        values = column.to_numpy(zero_copy_only=False)
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
     return np.asarray(values, dtype=np.float64)
@@ -117,12 +111,11 @@ def read_codes(path: Path, name: str) -> tuple[list[str], np.ndarray]:
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     try:
         with open_run_file(path) as file:
-            table = parquet.ParquetFile(file, read_dictionary=[name]).read(
-                columns=[name], use_threads=False
-            )
+            reader = parquet.ParquetFile(file, read_dictionary=[name])
+            table = reader.read(columns=[name], use_threads=False)
         require_values(table)
-        column = table.column(name)
-        coded: Arrow = column.unify_dictionaries().combine_chunks()
+        # Row groups have dictionaries of their own.
+        coded: Arrow = table.column(name).unify_dictionaries().combine_chunks()
     except (OSError, ValueError) as error:
         raise damaged_file_error(path, error) from None
     return cast("list[str]", coded.dictionary.to_pylist()), np.asarray(coded.indices)
@@ -167,6 +160,7 @@ def encode_columns(
     parquet: Arrow = importlib.import_module("pyarrow.parquet")
     table = table_of(columns)
     require_memory(2 * table.nbytes)
+
     buffer = io.BytesIO()
     with parquet.ParquetWriter(buffer, table.schema, compression="zstd") as writer:
         for start, length in groups:

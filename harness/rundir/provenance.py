@@ -116,27 +116,22 @@ class Provenance:
         where the run uses all of them.
         """
         references = self.spec.get("references")
-        counts = (
-            cast("Values", references).get("first")
-            if isinstance(references, Mapping)
-            else references
-        )
-        sizes = cast(
-            "list[int]",
-            counts
-            if isinstance(counts, list)
-            else [counts]
-            if isinstance(counts, int)
-            else [],
-        )
+        if isinstance(references, Mapping):
+            references = cast("Values", references).get("first")
+        sizes: list[int] = []
+        if isinstance(references, list):
+            sizes = cast("list[int]", references)
+        elif isinstance(references, int):
+            sizes = [references]
+
+        # Sizes that no example exceeds cut nothing.
         available = cast("list[int]", self.data.get("references") or [0])
-        if self.spec.get("sizes") != "equal" and not any(
-            size < max(available) for size in sizes
-        ):
+        is_cut = any(size < max(available) for size in sizes)
+        if self.spec.get("sizes") != "equal" and not is_cut:
             return ""
-        marks = [
-            field for field in self.signature.split("|") if field.startswith("refs:")
-        ]
+
+        fields = self.signature.split("|")
+        marks = [field for field in fields if field.startswith("refs:")]
         return marks[-1].removeprefix("refs:") if marks else "first"
 
     @cached_property
@@ -171,10 +166,10 @@ class Provenance:
         return _find_label(label, "metric", self.metrics)
 
 
-E = TypeVar("E", ModelEntry, MetricEntry)
+Entry = TypeVar("Entry", ModelEntry, MetricEntry)
 
 
-def _find_label(label: str, kind: str, entries: Sequence[E]) -> E:
+def _find_label(label: str, kind: str, entries: Sequence[Entry]) -> Entry:
     for entry in entries:
         if entry.label == label:
             return entry
@@ -258,8 +253,7 @@ def _check(shape: type[Shape], content: JsonObject, path: Path, text: str) -> Sh
         problem = error.errors(include_url=False, include_context=False)[0]
         key = ".".join(map(str, problem["loc"]))
         message = problem["msg"].removeprefix("Value error, ")
+        reason = message[:1].lower() + message[1:]
         raise InputError(
-            f"{text}: {key}: {message[:1].lower()}{message[1:]}; "
-            f"found {problem['input']!r:.80}",
-            str(path),
+            f"{text}: {key}: {reason}; found {problem['input']!r:.80}", str(path)
         ) from None

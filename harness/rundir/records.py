@@ -42,9 +42,8 @@ def number(value: object) -> float:
     """
     if value is None:
         return math.nan
-    if value not in ("inf", "-inf") and (
-        isinstance(value, bool) or not isinstance(value, Real)
-    ):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if value not in ("inf", "-inf") and not is_number:
         raise ValueError("expected a number or null")
     try:
         return float(cast("float | str", value))
@@ -119,8 +118,8 @@ class ResultRecord:
     details: Parameters | None = None
     p: Mapping[str, CheckedNumber] | None = None
     """Combined p-values and counts: ``calibrated``, ``harmonic_mean``, ...
-    (:func:`harness.run.score.combine_p_values`), and ``floor``, the smallest p-value
-    that one example can have.
+    (:func:`harness.run.combined_p_values.combine_p_values`), and ``floor``, the
+    smallest p-value that one example can have.
     """
     p_note: str | None = None
     """Reason why there is no p-value although one was requested,
@@ -171,22 +170,23 @@ class ResultRecord:
         """
         values: Values = {f.name: getattr(self, f.name) for f in fields(ResultRecord)}
         values["ci95"] = list(self.ci95) if self.ci95 else None
-        return {
-            name: dict(cast("Parameters", value))
-            if isinstance(value, Mapping)
-            else value
-            for name, value in values.items()
-            if value is not None or name in _WRITTEN_AS_NULL
-        }
+
+        content: JsonObject = {}
+        for name, value in values.items():
+            if isinstance(value, Mapping):
+                content[name] = dict(cast("Parameters", value))
+            elif value is not None or name in _WRITTEN_AS_NULL:
+                content[name] = value
+        return content
 
 
 def sizes_of_level(level: Level) -> Sequence[str]:
     """Return the set sizes on which the numbers of a level depend unless the metric
     says otherwise.
     """
-    return {"item": ["references"], "model": list[str]()}.get(
-        level, ["candidates", "references"]
-    )
+    if level == "model":
+        return []
+    return ["references"] if level == "item" else ["candidates", "references"]
 
 
 def lookup(record: ResultRecord, path: str) -> Any:
@@ -206,9 +206,8 @@ def lookup(record: ResultRecord, path: str) -> Any:
     here: Any = getattr(record, root, None)
     for step in steps:
         if not isinstance(here, Mapping) or step not in here:
-            return (
-                getattr(Decoding(), step, None) if path == f"decoding.{step}" else None
-            )
+            is_field = path == f"decoding.{step}"
+            return getattr(Decoding(), step, None) if is_field else None
         here = cast("Parameters", here)[step]
     return here
 
@@ -218,11 +217,13 @@ def changed_fields(decoding: Decoding) -> Values:
     for results and tables.
     """
     default = Decoding()
-    return {
-        f.name: (dict(value) if f.name == "options" else value)
-        for f in fields(Decoding)
-        if (value := getattr(decoding, f.name)) != getattr(default, f.name)
-    }
+    changed: Values = {}
+    for field_of_decoding in fields(Decoding):
+        name = field_of_decoding.name
+        value = getattr(decoding, name)
+        if value != getattr(default, name):
+            changed[name] = dict(value) if name == "options" else value
+    return changed
 
 
 def decoding_key(decoding: Parameters) -> str:
@@ -250,20 +251,25 @@ def text_of_fields(decoding: Parameters, names: Iterable[str]) -> str:
     >>> text_of_fields({"candidates": 10}, ["temperature", "top_p"])
     'T=1 p=none'
     """
+
+    def position(name: str) -> int:
+        return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
     settings: list[str] = []
-    for name in sorted(
-        names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)
-    ):
-        value = _setting(decoding, name)
+    for name in sorted(names, key=position):
         label = _SHORT.get(name, name)
-        text = (
-            f"{value:g}"
-            if isinstance(value, float) and float(f"{value:g}") == value
-            else str(value)
-        )
-        text = _WITHOUT_VALUE.get(name, "none") if value is None else text
+        text = _text_of_value(name, _setting(decoding, name))
         settings.append(f"{label}={text}" if label else text)
     return " ".join(settings)
+
+
+def _text_of_value(name: str, value: object) -> str:
+    if value is None:
+        return _WITHOUT_VALUE.get(name, "none")
+    # six digits, unless they are another number
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return str(value)
 
 
 def _setting(decoding: Parameters, name: str) -> object:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import json
 import os
 import shutil
@@ -30,109 +29,20 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import BinaryIO
 
 from harness.errors import InputError
 from harness.files import whole_folder
 from harness.files.json_text import parse_json
 from harness.files.whole_folder import hold_temporary, name_file, temporary_name
-from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, COMMITTED, PENDING
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
+from harness.rundir.commit_file import Commit, DamagedCommit, FileStamp, parse_commit
+from harness.rundir.file_names import ARTIFACT_FOLDERS, COMMIT, PENDING
+from harness.rundir.written_file import NamedFile, StampedFile
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags of every file: ``O_NONBLOCK`` keeps a pipe from blocking until it is refused.
 """
-
-
-class DamagedCommit(InputError):
-    """A file that waits for the renames of a commit is not the one that the commit
-    names.
-    """
-
-
-@dataclass(frozen=True)
-class FileStamp:
-    """Size and SHA-256 of a file that waits for a commit."""
-
-    size: int
-    sha256: str
-
-    @classmethod
-    def of(cls, data: bytes) -> FileStamp:
-        """Return the stamp of a file with this content."""
-        return cls(len(data), hashlib.sha256(data).hexdigest())
-
-
-class NamedFile(FileIO):
-    """A file without a buffer whose errors name it."""
-
-    def __init__(self, descriptor: int, mode: str, path: Path) -> None:
-        super().__init__(descriptor, mode)
-        self.path = path
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Write data and return how many of its bytes were written."""
-        with name_file(self.path):
-            return super().write(data)
-
-
-class StampedFile(io.RawIOBase):
-    """A new file whose stamp is computed while it is written,
-    so that it need not be read again.
-    """
-
-    def __init__(self, descriptor: int, path: Path) -> None:
-        super().__init__()
-        self._file = NamedFile(descriptor, "w", path)
-        self._hash = hashlib.sha256()
-        self._size = 0
-
-    @property
-    def stamp(self) -> FileStamp:
-        """Size and SHA-256 of what was written."""
-        return FileStamp(self._size, self._hash.hexdigest())
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def fileno(self) -> int:
-        """Return the descriptor of the file."""
-        return self._file.fileno()
-
-    def tell(self) -> int:
-        """Return the number of bytes that were written."""
-        return self._size
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        """Write all of the data and return their length in bytes."""
-        view = memoryview(data).cast("B")
-        while len(view):
-            written = self._file.write(view)
-            self._hash.update(view[:written])
-            self._size += written
-            view = view[written:]
-        return memoryview(data).nbytes
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
-
-
-@dataclass(frozen=True)
-class Commit:
-    """Content of :data:`COMMIT`."""
-
-    moved: Mapping[str, FileStamp | None]
-    """Names in :data:`PENDING` that replace those of the directory, with the stamps of
-    files; None for folders, whose files have checksums of their own.
-    """
-    removed: Sequence[str] = ()
-    """Names of files that are removed from the directory."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +51,6 @@ class RunFolder:
 
     path: Path
 
-    # ------------------------------------------------------------------ reading
     def open(self, name: str) -> BinaryIO:
         """Open a file for reading as the last commit left it.
 
@@ -154,16 +63,17 @@ class RunFolder:
         """
         commit = self._read_commit()
         top = name.split("/", 1)[0]
+        is_gone = commit is not None and top in commit.removed
+
         # A rename may come between the look at the commit and the opening of the file:
         # the second name is the one behind that rename.
-        is_gone = commit is not None and top in commit.removed
         if commit is not None and top in commit.moved:
             with suppress(FileNotFoundError):
-                return os.fdopen(
-                    self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb"
-                )
+                waiting = self._descriptor(f"{PENDING}/{name}", os.O_RDONLY)
+                return os.fdopen(waiting, "rb")
             # a folder that has not been renamed holds all its files
             is_gone = top in self.names(PENDING)
+
         if is_gone:
             raise FileNotFoundError(
                 errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / name)
@@ -194,8 +104,8 @@ class RunFolder:
             return []
 
     def check(self, files: Collection[str], folders: Collection[str]) -> None:
-        """Raise InputError where a file is none, a folder none, or what a folder holds
-        is no file, here and in :data:`PENDING`.
+        """Raise :class:`InputError` unless ``files`` are plain files, ``folders`` are
+        folders, and these hold plain files alone; here and in :data:`PENDING`.
         """
         for inside in ("", f"{PENDING}/"):
             for name in self.names(inside.rstrip("/")):
@@ -214,7 +124,6 @@ class RunFolder:
             if not is_right(os.lstat(self.path / name).st_mode):
                 raise self._refusal(name)
 
-    # ------------------------------------------------------------------ writing
     def write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, flush it to disk, and rename it; a link
         of that name is replaced, not followed.
@@ -263,7 +172,6 @@ class RunFolder:
                 else:
                     os.unlink(last, dir_fd=folder)
 
-    # ------------------------------------------------------------------ commits
     def commit(
         self, removed: Sequence[str] = (), stamps: Mapping[str, FileStamp] | None = None
     ) -> None:
@@ -282,12 +190,14 @@ class RunFolder:
         for name in self.names(PENDING):
             if not name.endswith(".tmp"):
                 moved[name] = (stamps or {}).get(name) or self._stamp(name, sync=True)
+
         # The names that the commit counts on are brought to the disk before it: those
         # of the files that wait, of their folder, and of statistics.
         self.sync_artifacts(f"{PENDING}/")
         self._sync(PENDING)
         self.sync_artifacts()
         self._sync()
+
         commit = Commit(moved, [name for name in removed if name not in moved])
         self.write(COMMIT, json.dumps(asdict(commit)).encode())
         self.sync_names(COMMIT)
@@ -304,29 +214,34 @@ class RunFolder:
         commit = self._read_commit()
         if commit is None:
             return
+
+        # A name that is not there any more was renamed before the kill.
         for name in set(commit.moved).intersection(self.names(PENDING)):
             if commit.moved[name] != self._stamp(name):
-                place = str(self.path / PENDING / name)
                 raise DamagedCommit(
                     f"is damaged: it is not the file that {COMMIT} names; "
                     "remove both and run the spec again",
-                    place,
+                    str(self.path / PENDING / name),
                 )
         self._carry_out(commit)
 
     def _carry_out(self, commit: Commit) -> None:
         """Do the renames and removals of a commit, and remove the commit."""
         self.remove(*commit.removed)
+
         waiting = set(self.names(PENDING))
         for name in commit.moved:
-            if name in waiting:
-                with (
-                    self._enter(f"{PENDING}/{name}") as (pending, last),
-                    self._enter(name) as (folder, _),
-                ):
-                    if not stat.S_ISREG(os.lstat(last, dir_fd=pending).st_mode):
-                        self.remove(name)  # a folder is not renamed over another one
-                    os.replace(last, last, src_dir_fd=pending, dst_dir_fd=folder)
+            if name not in waiting:
+                continue
+            with (
+                self._enter(f"{PENDING}/{name}") as (pending, last),
+                self._enter(name) as (folder, _),
+            ):
+                if not stat.S_ISREG(os.lstat(last, dir_fd=pending).st_mode):
+                    self.remove(name)  # a folder is not renamed over another one
+                os.replace(last, last, src_dir_fd=pending, dst_dir_fd=folder)
+
+        # The commit goes last: until the renames are on the disk, readers need it.
         self._sync()
         self.remove(PENDING, COMMIT)
 
@@ -337,9 +252,9 @@ class RunFolder:
         with self._enter(f"{PENDING}/{name}") as (folder, last):
             if stat.S_ISDIR(os.lstat(last, dir_fd=folder).st_mode):
                 return None
-        with os.fdopen(
-            self._descriptor(f"{PENDING}/{name}", os.O_RDONLY), "rb"
-        ) as file:
+
+        descriptor = self._descriptor(f"{PENDING}/{name}", os.O_RDONLY)
+        with os.fdopen(descriptor, "rb") as file:
             digest = hashlib.file_digest(file, "sha256")
             if sync:
                 os.fsync(file.fileno())
@@ -353,19 +268,18 @@ class RunFolder:
     def _read_commit(self) -> Commit | None:
         try:
             with os.fdopen(self._descriptor(COMMIT, os.O_RDONLY), "rb") as file:
-                return _parse_commit(parse_json(file.read()))
+                return parse_commit(parse_json(file.read()))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError(
                 "is not a commit of this program: it names other things than files "
-                "of a run, or is damaged. Nothing was changed; if this "
-                f"directory is your run, remove {COMMIT} and {PENDING} and run the "
-                "spec again",
+                "of a run, or is damaged. Nothing was changed; "
+                f"if this directory is your run, remove {COMMIT} and {PENDING} "
+                "and run the spec again",
                 str(self.path / COMMIT),
             ) from None
 
-    # ------------------------------------------------------------------ descriptors
     @contextmanager
     def _enter(self, name: str, *, create: bool = False) -> Generator[tuple[int, str]]:
         """Yield the descriptor of the folder of a file, and the file's name in it;
@@ -374,6 +288,9 @@ class RunFolder:
         *folders, last = name.split("/")
         if create:
             self.path.mkdir(parents=True, exist_ok=True)
+
+        # Each folder is opened inside the one before, never through a link: the whole
+        # path at once would follow links in its middle.
         descriptor = os.open(self.path, _FOLDER)
         try:
             for folder in folders:
@@ -401,6 +318,8 @@ class RunFolder:
                 if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
                     raise self._refusal(name) from None
                 raise
+
+        # The file that is open is looked at, not its name, which may have changed.
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise self._refusal(name)
@@ -440,9 +359,9 @@ class RunFolder:
 
     def _refusal(self, name: str) -> InputError:
         return InputError(
-            "is no plain file or folder; links, devices and pipes inside a run "
-            "directory are not opened: copy the run with its content "
-            "(cp -rL), or remove this one",
+            "is no plain file or folder; "
+            "links, devices and pipes inside a run directory are not opened: "
+            "copy the run with its content (cp -rL), or remove this one",
             str(self.path / name),
         )
 
@@ -456,28 +375,3 @@ def _create(folder: int, name: str) -> int:
     return os.open(
         name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666, dir_fd=folder
     )
-
-
-def _parse_commit(content: object) -> Commit:
-    """Return the commit of a JSON value.
-
-    Raises ValueError, TypeError or KeyError for anything that :meth:`RunFolder.commit`
-    does not write.
-    """
-    fields = cast("dict[str, object]", content)
-    moved = cast("dict[str, object]", fields["moved"])
-    removed = fields["removed"]
-    names: list[object] = (
-        [*moved, *cast("list[object]", removed)] if isinstance(removed, list) else [""]
-    )
-    if (
-        len(fields) != 2
-        or not set(names) <= set(COMMITTED)
-        or len(set(names)) < len(names)
-    ):
-        raise ValueError("expected names of files of a run, each once")
-    stamps: dict[str, FileStamp | None] = {}
-    for name, stamp in moved.items():
-        is_folder = name in ARTIFACT_FOLDERS and stamp is None
-        stamps[name] = None if is_folder else FileStamp(**cast("dict[str, Any]", stamp))
-    return Commit(stamps, cast("list[str]", removed))

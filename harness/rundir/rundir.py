@@ -20,18 +20,19 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Literal, cast
+from typing import BinaryIO, cast
 
 from harness.errors import HarnessError, InputError
-from harness.files.outputs import OUTPUTS, is_unchanged_output
+from harness.files.outputs import is_unchanged_output
 from harness.files.streams import DAMAGED
-from harness.files.whole_folder import remove_left_overs
-from harness.rundir.artifacts import ArtifactStore, ShardFile, content_digest
+from harness.rundir.artifact_key import content_digest
+from harness.rundir.artifacts import ArtifactStore
+from harness.rundir.commit_file import DamagedCommit, FileStamp
+from harness.rundir.directory_check import Mode, check_directory
 from harness.rundir.file_names import (
     ARTIFACT_FOLDERS,
     COMMIT,
     COMPARISONS,
-    LOCK,
     LOG,
     MANIFEST,
     PENDING,
@@ -54,17 +55,17 @@ from harness.rundir.format import (
 from harness.rundir.lock import RunLock
 from harness.rundir.provenance import Provenance, Results, check_manifest, check_results
 from harness.rundir.records import ResultRecord
-from harness.rundir.run_folder import DamagedCommit, FileStamp, RunFolder, StampedFile
+from harness.rundir.run_folder import RunFolder
 from harness.rundir.samples import SampleTable
+from harness.rundir.shard_file import ShardFile
 from harness.rundir.stored_paths import resolve_paths, store_paths
+from harness.rundir.temporary_files import remove_temporary_files
+from harness.rundir.written_file import StampedFile
 
 _log = logging.getLogger(__name__)
 
-BESIDE = (COMPARISONS, SAME, REPORT)
-"""Files that are computed from a finished run, and written without its lock."""
 ATTEMPTS = 20
 """Number of times that a folder which another process removes is created."""
-Mode = Literal["auto", "resume", "fresh", "extend"]
 SAMPLES_BUFFER = 1 << 20
 """Bytes of samples.parquet that are written at once."""
 SAMPLES_CHECKSUM = "samples_sha256"
@@ -96,7 +97,6 @@ class RunDir:
         self._samples: StampedFile
         """File of :meth:`create_samples`."""
 
-    # ------------------------------------------------------------------ opening
     @classmethod
     def open(cls, path: str | Path) -> RunDir:
         """Return a finished run, without changing the directory; raise
@@ -108,21 +108,20 @@ class RunDir:
         run.folder.check(RUN_FILES, ARTIFACT_FOLDERS)
         for name in (MANIFEST, RESULTS):
             if not run.folder.has(name):
-                unfinished = run.folder.has(MANIFEST)
-                state = (
-                    "the run has not finished; continue it with --resume"
-                    if unfinished
-                    else "no run here"
-                )
-                part_name = (run.held_manifest() or {}).get("part")
-                if part_name:
-                    state = (
-                        f"it is part {part_name} of a run; "
-                        "join the parts with harness merge"
-                    )
-                raise InputError(f"has no {name}: {state}", str(run.path))
+                raise InputError(f"has no {name}: {run._describe()}", str(run.path))
+
+        # Damaged files are reported here, not where they are first used.
         _ = run.provenance, run.results
         return run
+
+    def _describe(self) -> str:
+        """Return what a directory holds that is no finished run."""
+        part_name = (self.held_manifest() or {}).get("part")
+        if part_name:
+            return f"it is part {part_name} of a run; join the parts with harness merge"
+        if self.folder.has(MANIFEST):
+            return "the run has not finished; continue it with --resume"
+        return "no run here"
 
     @classmethod
     def create(
@@ -173,14 +172,11 @@ class RunDir:
                 if attempt == ATTEMPTS - 1:
                     raise
             except OSError as error:
-                same = (self._read_stored_manifest(mode) or {}).get(
-                    "digest"
-                ) == manifest["digest"]
-                readable = (
-                    error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
-                    and mode != "fresh"
-                )
-                if readable and same and self.finished:
+                # A finished run is opened where nothing can be written.
+                previous = self._read_stored_manifest(mode) or {}
+                is_same = previous.get("digest") == manifest["digest"]
+                is_denied = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
+                if is_denied and mode != "fresh" and is_same and self.finished:
                     return False
                 raise
         raise AssertionError("the last attempt returns or raises")
@@ -196,30 +192,25 @@ class RunDir:
             # those of no run, and go first.
             _log.warning("note: %s; --fresh replaces it", str(error).partition(";")[0])
             self.folder.remove(RESULTS, COMMIT, PENDING)
+
         # another process may have written it before the lock was free
         previous = self._read_stored_manifest(mode)
         self._check(previous, manifest, mode)
-        self._remove_temporary()
+        remove_temporary_files(self.folder)
         self._drop_damaged_results()
-        held = previous or {}
-        same = all(held.get(key) == manifest.get(key) for key in ("digest", "part"))
+
         # The same --fresh after a kill goes on, as it does beside another run.
-        if (
-            goes_on := mode == "fresh"
-            and same
-            and held.get("fresh") is True
-            and not self.finished
-        ):
+        held = previous or {}
+        is_same = all(held.get(key) == manifest.get(key) for key in ("digest", "part"))
+        was_begun_afresh = held.get("fresh") is True and not self.finished
+        goes_on = mode == "fresh" and is_same and was_begun_afresh
+        if goes_on:
             _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
-        if (
-            previous is not None
-            and not goes_on
-            and (mode == "fresh" or held.get("digest") != manifest["digest"])
-        ):
-            self.replace_run(
-                manifest,
-                fresh=mode == "fresh" or (mode != "extend" and self._waits_afresh),
-            )
+
+        is_other = mode == "fresh" or held.get("digest") != manifest["digest"]
+        if previous is not None and is_other and not goes_on:
+            afresh = mode == "fresh" or (mode != "extend" and self._waits_afresh)
+            self.replace_run(manifest, fresh=afresh)
         elif not self.finished:
             self.folder.remove(PENDING)
             if previous is None:
@@ -242,23 +233,22 @@ class RunDir:
             self.folder.remove(PENDING)
         elif fresh:
             _log.warning("note: the interrupted --fresh run in %s goes on", self.path)
+
         self._replaces = True
         self._inside = f"{PENDING}/" if fresh else ""
         self.artifacts = ArtifactStore(self.path, self._inside)
+        # the mark of a run that uses nothing of the one before it
         if fresh:
             self.folder.append(self._inside + LOG).close()
-        self.folder.write(
-            f"{PENDING}/{MANIFEST}", to_json(store_paths(manifest, self.path))
-        )
-        self.__dict__.pop("provenance", None)
+        self.write_manifest(manifest)
+        self._forget_manifest()
 
     def _waits(self, manifest: Mapping[str, object]) -> bool:
         """Return True when the run of ``manifest`` was begun beside the one in the
         directory, and has not ended.
         """
-        return (read_object(self.folder, f"{PENDING}/{MANIFEST}") or {}).get(
-            "digest"
-        ) == manifest["digest"]
+        pending = read_object(self.folder, f"{PENDING}/{MANIFEST}") or {}
+        return pending.get("digest") == manifest["digest"]
 
     @property
     def _waits_afresh(self) -> bool:
@@ -288,49 +278,8 @@ class RunDir:
     def _check(
         self, previous: JsonObject | None, manifest: Mapping[str, object], mode: Mode
     ) -> None:
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError("is a file; expected a folder for the run", str(self.path))
-        same = previous is not None and previous.get("digest") == manifest["digest"]
-        if (
-            previous is not None
-            and mode not in ("fresh", "extend")
-            and not same
-            and not self._waits(manifest)
-        ):
-            raise InputError(
-                f"holds another run ({_name(previous)}); "
-                f"this one is {_name(manifest)}. Give another --output, "
-                "--extend to keep what "
-                "both share, or --fresh to replace it",
-                str(self.path),
-            )
-        if (
-            previous is not None
-            and same
-            and mode != "fresh"
-            and previous.get("part") != manifest.get("part")
-        ):
-            names = [
-                f"part {item['part']}" if item.get("part") else "the whole run"
-                for item in (previous, manifest)
-            ]
-            raise InputError(
-                f"holds {names[0]}, and this is {names[1]}; give another --output, "
-                "or --fresh to replace it",
-                str(self.path),
-            )
-        if previous is None and mode in ("resume", "extend"):
-            raise InputError("holds no run to resume", str(self.path))
-        # The manifest is the first file that a run writes: without it, files under the
-        # names of a run are somebody's own.
-        names = () if previous is not None else self.folder.names()
-        if any(
-            name not in (LOCK, OUTPUTS) and not _is_temporary(name) for name in names
-        ):
-            raise InputError(
-                "is not empty and is no run directory; give another --output",
-                str(self.path),
-            )
+        waits = self._waits(manifest) if previous is not None else False
+        check_directory(self.folder, previous, manifest, mode, waits=waits)
 
     def _clear(self) -> None:
         """Remove the run in the directory: results first, the manifest last."""
@@ -338,7 +287,7 @@ class RunDir:
             RESULTS, COMPARISONS, SAME, SAMPLES, SHARDS, LOG, *self._own_report()
         )
         self.artifacts.clear()
-        self._remove_temporary()
+        remove_temporary_files(self.folder)
         self.folder.remove(PENDING, MANIFEST)
 
     def _drop_damaged_results(self) -> None:
@@ -347,50 +296,30 @@ class RunDir:
         """
         if not self.finished:
             return
-        probe = RunDir(self.path)
         try:
-            _ = len(probe.samples)
-            lost = [
-                r.statistics
-                for r in probe.records
-                if r.statistics and not self.artifacts.is_whole(r.statistics)
-            ]
-            if lost:
-                raise InputError(
-                    f"lacks the statistics {lost[0]}, or they are damaged",
-                    str(self.path),
-                )
-            if (
-                self.folder.has(SHARDS)
-                and ShardFile(self.folder, SHARDS).read() is None
-            ):
-                raise InputError("is damaged", str(self.path / SHARDS))
+            self._check_results()
         except (HarnessError, *DAMAGED) as error:
-            _log.warning(
-                "note: %s; the run writes its results again",
-                " ".join(str(error).split()),
-            )
+            reason = " ".join(str(error).split())
+            _log.warning("note: %s; the run writes its results again", reason)
             self.folder.remove(RESULTS)
 
-    def _remove_temporary(self) -> None:
-        """Remove what a killed process was writing: the holder of the lock alone writes
-        these names, but for files beside a run.
-        """
-        own = tuple(
-            f".{name}." for name in (MANIFEST, RESULTS, SAMPLES, SHARDS, COMMIT)
-        )
-        remove_left_overs(self.path, BESIDE)
-        for folder in (
-            "",
-            *(
-                f"{inside}{name}"
-                for inside in ("", f"{PENDING}/")
-                for name in ARTIFACT_FOLDERS
-            ),
-        ):
-            for name in self.folder.names(folder):
-                if _is_temporary(name) and (folder or name.startswith(own)):
-                    self.folder.remove(f"{folder}/{name}" if folder else name)
+    def _check_results(self) -> None:
+        """Raise an error where results, samples, statistics or shards are damaged."""
+        # another object, so that nothing of damaged files stays in this one
+        probe = RunDir(self.path)
+        _ = len(probe.samples)
+
+        # all of them, so that each damaged file is named in the log
+        names = [record.statistics for record in probe.records if record.statistics]
+        lost = [name for name in names if not self.artifacts.is_whole(name)]
+        if lost:
+            raise InputError(
+                f"lacks the statistics {lost[0]}, or they are damaged", str(self.path)
+            )
+
+        shards = ShardFile(self.folder, SHARDS)
+        if self.folder.has(SHARDS) and shards.read() is None:
+            raise InputError("is damaged", str(self.path / SHARDS))
 
     def discard_if_empty(self) -> None:
         """Remove the files of a run that failed before it had any captions or
@@ -425,7 +354,6 @@ class RunDir:
             self.discard_if_empty()
         self.close()
 
-    # ------------------------------------------------------------------ reading
     @property
     def finished(self) -> bool:
         """True when results and samples of this run are on disk."""
@@ -446,11 +374,11 @@ class RunDir:
         """Content of results.json."""
         content = read_json_object(self.path / RESULTS)
         results = check_results(content, self.path / RESULTS)
+
+        # A file without a checksum, or of another schema, is read as it is.
         checksum = content.pop(CHECKSUM, None)
-        if content.get("schema") == RESULTS_SCHEMA and checksum not in (
-            None,
-            content_digest(content),
-        ):
+        is_damaged = checksum not in (None, content_digest(content))
+        if content.get("schema") == RESULTS_SCHEMA and is_damaged:
             raise InputError(
                 "is damaged (its checksum differs); run the spec again to rebuild it",
                 str(self.path / RESULTS),
@@ -469,7 +397,6 @@ class RunDir:
         """
         return SampleTable.open(self.path / SAMPLES, self.results.samples_sha256)
 
-    # ------------------------------------------------------------------ shards
     def shard_size(self, examples: int | None = None) -> int | None:
         """Return the number of examples per shard that the run was begun with;
         None without a whole file.
@@ -477,22 +404,19 @@ class RunDir:
         A run that replaces another one over as many ``examples`` has the shards of that
         one, whose statistics it may use.
         """
-        earlier = (
-            ShardFile(self.folder, SHARDS).read()
-            if self._replaces and not self._inside
-            else None
-        )
-        content = self._shards.read() or earlier
-        is_same = content is not None and (
-            not self._replaces or content.get("examples") in (None, examples)
-        )
-        return cast("int", content["size"]) if content is not None and is_same else None
+        content = self._shards.read()
+        if content is None and self._replaces and not self._inside:
+            content = ShardFile(self.folder, SHARDS).read()
+        if content is None:
+            return None
+        if self._replaces and content.get("examples") not in (None, examples):
+            return None
+        return cast("int", content["size"])
 
     @property
     def _shards(self) -> ShardFile:
-        return ShardFile(
-            self.folder, f"{PENDING}/{SHARDS}" if self._replaces else SHARDS
-        )
+        name = f"{PENDING}/{SHARDS}" if self._replaces else SHARDS
+        return ShardFile(self.folder, name)
 
     def write_shards(self, size: int, **values: object) -> None:
         """Write the number of examples per shard,
@@ -521,7 +445,6 @@ class RunDir:
         else:
             self.folder.sync_names(SHARDS)
 
-    # ------------------------------------------------------------------ writing
     def write_results(
         self,
         records: Sequence[ResultRecord],
@@ -547,19 +470,18 @@ class RunDir:
             "notes": list(notes),
             "costs": dict(costs or {}),
         }
-        content = cast(
-            JsonObject,
-            plain(content | {key: value for key, value in optional.items() if value}),
-        )
+        content |= {key: value for key, value in optional.items() if value}
+
+        # The checksum is that of what the file says, in which NaN is null.
+        content = cast(JsonObject, plain(content))
         data = to_json({**content, CHECKSUM: content_digest(content)})
         self.folder.write(f"{PENDING}/{RESULTS}", data)
         self.commit({SAMPLES: samples, RESULTS: FileStamp.of(data)})
 
     def write_manifest(self, content: Mapping[str, object]) -> None:
         """Write the manifest anew; it comes into the directory with the results."""
-        self.folder.write(
-            f"{PENDING}/{MANIFEST}", to_json(store_paths(content, self.path))
-        )
+        data = to_json(store_paths(content, self.path))
+        self.folder.write(f"{PENDING}/{MANIFEST}", data)
 
     def create_samples(self) -> BinaryIO:
         """Open the file of the samples for writing;
@@ -574,17 +496,22 @@ class RunDir:
 
         ``stamps`` are those of :meth:`harness.rundir.run_folder.RunFolder.commit`.
         """
-        removed = (
-            (RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS, *self._own_report())
-            if self._replaces
-            else ()
-        )
-        self.folder.commit(
-            (*removed, *ARTIFACT_FOLDERS, LOG) if self._inside else removed, stamps
-        )
+        removed: list[str] = []
+        if self._replaces:
+            removed += [RESULTS, SAMPLES, COMPARISONS, SAME, SHARDS]
+            removed += self._own_report()
+        # captions, statistics and log of the run before are not those of this one
+        if self._inside:
+            removed += [*ARTIFACT_FOLDERS, LOG]
+        self.folder.commit(removed, stamps)
+
         self._replaces = False
         self._inside = ""
         self.artifacts = ArtifactStore(self.path)
+        self._forget_manifest()
+
+    def _forget_manifest(self) -> None:
+        """Read the manifest again when :attr:`provenance` is next used."""
         self.__dict__.pop("provenance", None)
 
     def _own_report(self) -> tuple[str, ...]:
@@ -603,17 +530,7 @@ class RunDir:
 
     def log(self, event: str, **values: object) -> None:
         """Append one event to log.jsonl; a torn last line after a kill is harmless."""
-        line = json.dumps(
-            plain({"time": round(time.time(), 3), "event": event, **values}),
-            ensure_ascii=True,
-        )
+        entry = {"time": round(time.time(), 3), "event": event, **values}
+        line = json.dumps(plain(entry), ensure_ascii=True)
         with self.folder.append(self._inside + LOG) as file:
             file.write(f"{line}\n".encode())
-
-
-def _is_temporary(name: str) -> bool:
-    return name.startswith(".") and name.endswith(".tmp")
-
-
-def _name(manifest: Mapping[str, object]) -> str:
-    return f"task {manifest.get('task', '?')}, {str(manifest.get('digest', '?'))[:12]}"

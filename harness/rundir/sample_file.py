@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Parameters
+from harness.contracts import CaptionSet, Parameters, Values
 from harness.files.memory import require_memory
 from harness.rundir.format import plain
 from harness.rundir.parquet import Arrow
@@ -40,15 +40,11 @@ class SampleColumns:
         self._pad()
         key = decoding_key(decoding)
         for item in sets:
-            values = (
-                model,
-                key,
-                item.id,
-                _valid_utf8(item.candidates),
-                _valid_utf8(item.references),
-            )
-            for column, value in zip(self._keys.values(), values):
-                column.append(value)
+            self._keys["model"].append(model)
+            self._keys["decoding"].append(key)
+            self._keys["example"].append(item.id)
+            self._keys["candidates"].append(_valid_utf8(item.candidates))
+            self._keys["references"].append(_valid_utf8(item.references))
             self._meta.append(_metadata(item.meta))
         self._rows += len(sets)
 
@@ -59,6 +55,7 @@ class SampleColumns:
         self._scores[metric].extend(_nulls(scores))
         if p_values is not None:
             column = self._p_values.setdefault(metric, [])
+            # systems before this one may have none
             column.extend([None] * (self._rows - len(p_values) - len(column)))
             column.extend(_nulls(p_values))
 
@@ -138,36 +135,37 @@ class SampleWriter:
 
     def _append(self, columns: SampleColumns) -> None:
         arrow: Arrow = importlib.import_module("pyarrow")
+        schema = self._schema(arrow)
         written = columns.columns()
-        texts = {
+
+        # The schema is that of the first row group: a column without values in this
+        # one is null.
+        nothing = [None] * len(written["example"])
+        arrays = [
+            arrow.array(written.get(field.name) or nothing, type=field.type)
+            for field in schema
+        ]
+        rows = arrow.table(arrays, schema)
+        require_memory(2 * rows.nbytes)
+        self._open(schema).write_table(rows)
+
+    def _schema(self, arrow: Arrow) -> Arrow:
+        """Return the names and types of all columns."""
+        types: dict[str, Arrow] = {
             "model": arrow.string(),
             "decoding": arrow.string(),
             "example": arrow.string(),
+            "candidates": arrow.list_(arrow.string()),
+            "references": arrow.list_(arrow.string()),
         }
-        lists = dict.fromkeys(("candidates", "references"), arrow.list_(arrow.string()))
-        types: dict[str, Arrow] = {**texts, **lists}
-        types.update({META: arrow.string()} if self._has_meta else {})
-        types.update(dict.fromkeys(self._metrics, arrow.float64()))
-        types.update(
-            {
-                f"{P_PREFIX}{name}": arrow.float64()
-                for name in self._metrics
-                if name in self._tested
-            }
-        )
-        schema = arrow.schema(list(types.items()))
-        values = [
-            written.get(name) or [None] * len(written["example"]) for name in types
-        ]
-        rows = arrow.table(
-            [
-                arrow.array(column, type=types[name])
-                for name, column in zip(types, values)
-            ],
-            schema,
-        )
-        require_memory(2 * rows.nbytes)
-        self._open(schema).write_table(rows)
+        if self._has_meta:
+            types[META] = arrow.string()
+        for name in self._metrics:
+            types[name] = arrow.float64()
+        for name in self._metrics:
+            if name in self._tested:
+                types[f"{P_PREFIX}{name}"] = arrow.float64()
+        return arrow.schema(list(types.items()))
 
     def _open(self, schema: Arrow) -> Arrow:
         if self._writer is None:
@@ -188,10 +186,10 @@ class SampleWriter:
             return
         with self._file:
             if kind is None:
+                # A run without rows has a file too.
                 arrow: Arrow = importlib.import_module("pyarrow")
-                self._open(
-                    arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])
-                ).close()
+                empty = arrow.schema([(name, arrow.string()) for name in KEY_COLUMNS])
+                self._open(empty).close()
                 self._file.flush()
                 os.fsync(self._file.fileno())
             elif self._writer is not None:
@@ -202,12 +200,11 @@ def _metadata(meta: Parameters) -> str | None:
     """Return the short texts, numbers and flags of metadata as JSON;
     None where there are none.
     """
-    short = {
-        name: value
-        for name, value in meta.items()
-        if isinstance(value, (int, float))
-        or (isinstance(value, str) and len(value) <= MAX_META)
-    }
+    short: Values = {}
+    for name, value in meta.items():
+        is_short_text = isinstance(value, str) and len(value) <= MAX_META
+        if is_short_text or isinstance(value, (int, float)):
+            short[name] = value
     return json.dumps(plain(short), ensure_ascii=True) if short else None
 
 
@@ -221,9 +218,10 @@ def _valid_utf8(texts: Sequence[str]) -> list[str]:
     """Return texts as valid UTF-8: lone surrogates, which Parquet cannot hold,
     are escaped.
     """
-    return [
-        text
-        if text.isascii()
-        else text.encode("utf-8", "backslashreplace").decode("utf-8")
-        for text in texts
-    ]
+
+    def escape(text: str) -> str:
+        if text.isascii():
+            return text
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+    return [escape(text) for text in texts]

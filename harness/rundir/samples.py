@@ -61,9 +61,9 @@ def cluster_of(
     Raises :class:`InputError` where the example has none.
     """
     if column not in meta:
+        hint = did_you_mean(column, meta)
         raise InputError(
-            f"{role}: example '{example}' has no '{column}' in its "
-            f"metadata{did_you_mean(column, meta)}; "
+            f"{role}: example '{example}' has no '{column}' in its metadata{hint}; "
             f"it has {', '.join(meta) or 'none'}",
             value=column,
         )
@@ -168,11 +168,9 @@ class SampleTable:
         first use raises :class:`InputError` for a file with another checksum, and for
         columns that are missing or have other types.
         """
-        return (
-            cls(path=path, checksum=checksum)
-            if checksum is not None or path.is_file()
-            else cls.empty()
-        )
+        if checksum is None and not path.is_file():
+            return cls.empty()
+        return cls(path=path, checksum=checksum)
 
     @cached_property
     def _path(self) -> Path | None:
@@ -188,14 +186,15 @@ class SampleTable:
             ) from None
         if self._checksum not in (None, digest):
             raise damaged_file_error(path, "its checksum differs")
+
+        # A table without rows may lack columns, or have others in their place.
         kinds = column_kinds(path) if row_count(path) else {}
         expected = {**dict.fromkeys(kinds, NUMBERS), META: TEXTS, **KEY_COLUMNS}
         for name in KEY_COLUMNS | kinds if kinds else ():
-            if kinds.get(name, "nothing") != expected[name]:
+            kind = kinds.get(name, "nothing")
+            if kind != expected[name]:
                 raise damaged_file_error(
-                    path,
-                    f"column '{name}': found {kinds.get(name, 'nothing')}, "
-                    f"expected {expected[name]}",
+                    path, f"column '{name}': found {kind}, expected {expected[name]}"
                 )
         return path
 
@@ -305,33 +304,21 @@ class SampleTable:
         fields in which the decodings of the run differ.
         """
         varying = varying_fields(system.decoding for system in self.systems)
-        return {
-            (
-                system.model,
-                system.decoding_key,
-            ): f"{system.model} {text_of_fields(system.decoding, varying)}".strip()
-            for system in self.systems
-        }
+        labels: dict[tuple[str, str], str] = {}
+        for system in self.systems:
+            text = text_of_fields(system.decoding, varying)
+            label = f"{system.model} {text}".strip()
+            labels[system.model, system.decoding_key] = label
+        return labels
 
     def _system_keys(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """Return the distinct pairs of model and decoding by first occurrence, and the
         number of each row's pair (rows,).
         """
         if self._path is not None and len(self):
-            codes = [read_codes(self._path, name) for name in ("model", "decoding")]
-            (models, first), (decodings, second) = codes
-            pairs = first.astype(np.int64) * len(decodings) + second
-            distinct, first_rows, inverse = np.unique(
-                pairs, return_index=True, return_inverse=True
+            return _distinct_pairs(
+                read_codes(self._path, "model"), read_codes(self._path, "decoding")
             )
-            order = np.argsort(first_rows)
-            rank = np.empty(len(order), dtype=np.int64)
-            rank[order] = np.arange(len(order))
-            names = [
-                (models[int(p) // len(decodings)], decodings[int(p) % len(decodings)])
-                for p in distinct[order]
-            ]
-            return names, rank[inverse]
         numbers: dict[tuple[str, str], int] = {}
         rows = [
             numbers.setdefault(key, len(numbers))
@@ -348,3 +335,31 @@ class SampleTable:
     def to_dict(self) -> dict[str, list[object]]:
         """Return all columns as lists."""
         return {name: list(self._column(name)) for name in self.names}
+
+
+def _distinct_pairs(
+    first: tuple[list[str], np.ndarray], second: tuple[list[str], np.ndarray]
+) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """Return the distinct pairs of texts of two columns by first occurrence, and the
+    number of each row's pair (rows,).
+
+    A column is its distinct texts and the number of each row's text, so that no text is
+    compared for each of millions of rows.
+    """
+    first_texts, first_codes = first
+    second_texts, second_codes = second
+    pairs = first_codes.astype(np.int64) * len(second_texts) + second_codes
+    distinct, first_rows, inverse = np.unique(
+        pairs, return_index=True, return_inverse=True
+    )
+
+    # numpy sorts the pairs by their numbers; the order is that of their first rows
+    order = np.argsort(first_rows)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+
+    texts: list[tuple[str, str]] = []
+    for pair in distinct[order]:
+        i, j = divmod(int(pair), len(second_texts))
+        texts.append((first_texts[i], second_texts[j]))
+    return texts, rank[inverse]

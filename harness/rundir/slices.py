@@ -84,6 +84,7 @@ def slice_values(
             f"it has {present}",
             value=column,
         )
+
     distinct = len(set(values))
     if distinct == len(values) > 1 and not limited:
         raise InputError(

@@ -50,15 +50,12 @@ def list_stored_paths(content: Mapping[str, object]) -> list[StoredPath]:
     Raises :class:`InputError` for anything else.
     """
     entries = cast("Sequence[JsonObject]", content.get(PATHS) or ())
+    paths: list[StoredPath] = []
     try:
-        return [
-            StoredPath(
-                tuple(cast("Key", entry["at"])),
-                str(entry["content"]),
-                str(entry["given"]),
-            )
-            for entry in entries
-        ]
+        for entry in entries:
+            at = tuple(cast("Key", entry["at"]))
+            paths.append(StoredPath(at, str(entry["content"]), str(entry["given"])))
+        return paths
     except (KeyError, TypeError):
         raise InputError(
             f"{PATHS}: no list of 'at', 'content' and 'given'; it is damaged: "
@@ -109,9 +106,8 @@ def _replace_all(
     out: JsonObject = dict(content)
     for path in list_stored_paths(content):
         try:
-            out = replace_value(
-                out, path.at, change(get_value(out, path.at), path.given)
-            )
+            value = change(get_value(out, path.at), path.given)
+            out = replace_value(out, path.at, value)
         except (KeyError, IndexError, TypeError):
             raise InputError(
                 f"{PATHS}: {list(path.at)} is no text of the manifest; "
@@ -125,12 +121,9 @@ def _to_stored(path: str, folder: Path) -> str:
     if os.path.isabs(path) or path.startswith("~"):
         return path
     plain = os.path.normpath(path)
+    real = os.path.realpath(path)
     # Behind a link, the folder above is not the one that stands before it in the path.
-    place = (
-        plain
-        if os.path.realpath(plain) == os.path.realpath(path)
-        else os.path.realpath(path)
-    )
+    place = plain if os.path.realpath(plain) == real else real
     return os.path.relpath(place, os.path.realpath(folder))
 
 
@@ -139,7 +132,9 @@ def _from_stored(path: str, given: str, folder: Path) -> str:
         return path
     joined = os.path.join(folder, path)
     place = os.path.realpath(joined)
+    # The words of the user are shown where they lead to the same place.
     if not os.path.exists(place) or os.path.realpath(given) == place:
         return given
+
     plain = os.path.normpath(joined)
     return plain if os.path.realpath(plain) == place else joined

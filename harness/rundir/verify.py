@@ -25,15 +25,15 @@ def stored_numbers(path: Path) -> dict[str, object]:
     InputError, OSError
         Where there are none.
     """
-    files = (
-        [path]
-        if path.is_file()
-        else [folder / RESULTS for folder in run_folders(path)[0]]
-    )
-    contents = [check_results(read_json_object(file), file) for file in files]
-    return numbers_by_name(
-        record for content in contents for record in (*content.results, *content.slices)
-    )
+    files = [path]
+    if not path.is_file():
+        files = [folder / RESULTS for folder in run_folders(path)[0]]
+
+    records: list[ResultRecord] = []
+    for file in files:
+        content = check_results(read_json_object(file), file)
+        records += [*content.results, *content.slices]
+    return numbers_by_name(records)
 
 
 def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
@@ -54,26 +54,22 @@ def numbers_by_name(records: Iterable[ResultRecord]) -> dict[str, object]:
         row = ", ".join(str(name) for name in names if name)
         rows[row] += 1
         row += f" #{rows[row]}" if rows[row] > 1 else ""
+
         for field in NUMBERS:
-            value = plain(getattr(record, field))
-            items = (
-                cast("dict[Any, object]", value)
-                if isinstance(value, dict)
-                else dict[Any, object](enumerate(_listed(value)))
-            )
-            name = f"{row}: {field}"
-            numbers.update(
-                {
-                    f"{name} {key}" if len(items) > 1 else name: x
-                    for key, x in items.items()
-                    if key != MEASURED
-                }
-            )
+            items = _items(plain(getattr(record, field)))
+            for key, number in items.items():
+                name = f"{row}: {field}" + (f" {key}" if len(items) > 1 else "")
+                if key != MEASURED:
+                    numbers[name] = number
     return numbers
 
 
-def _listed(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else [value]
+def _items(value: object) -> dict[Any, object]:
+    """Return the numbers of a field by key, those of a list or alone by position."""
+    if isinstance(value, dict):
+        return cast("dict[Any, object]", value)
+    items = cast("list[object]", value) if isinstance(value, list) else [value]
+    return dict(enumerate(items))
 
 
 def describe_differences(
@@ -87,10 +83,9 @@ def describe_differences(
     for name in {**stored, **found}:
         before = stored.get(name, "missing")
         now = found.get(name, "missing")
-        if before != now:
-            distance = (
-                f" (differs by {abs(now - before):.2g})"
-                if {type(before), type(now)} <= {int, float}
-                else ""
-            )
-            yield f"{name}: {sides[0]} {before!r}, {sides[1]} {now!r}{distance}"
+        if before == now:
+            continue
+        line = f"{name}: {sides[0]} {before!r}, {sides[1]} {now!r}"
+        if {type(before), type(now)} <= {int, float}:
+            line += f" (differs by {abs(now - before):.2g})"
+        yield line

@@ -32,8 +32,9 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.run import score as scoring
+from harness.run.coverage_tables import table_name
 from harness.run.features import FeatureCache
-from harness.run.intervals import nominal_estimate, table_name
+from harness.run.intervals import nominal_estimate
 from harness.stats.draws import DrawFamily
 from harness.testing.sample_captions import NONSENSE, SCENES
 
@@ -87,7 +88,7 @@ class Calibration:
     """Measured coverage and size of a metric."""
 
     name: str
-    """Name of the metric in tables (:func:`harness.run.intervals.table_name`)."""
+    """Name of the metric in tables (:func:`harness.run.coverage_tables.table_name`)."""
     repetitions: int
     """Simulated intervals per distribution and number of examples, at least."""
     tests: int

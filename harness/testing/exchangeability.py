@@ -34,6 +34,7 @@ from harness.contracts import (
 )
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
+from harness.run.scored import Scored
 from harness.spec.models import SignificanceSpec
 from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
@@ -149,7 +150,7 @@ def data_set_size(metric: Metric, count: int = SETS) -> int:
 
 def score_data_set(
     metric: Metric, sets: Sequence[CaptionSet], *, tested: bool
-) -> scoring.Scored:
+) -> Scored:
     """Return the results of a metric on sets that are a data set of their own, with
     exact p-values if ``tested``.
     """

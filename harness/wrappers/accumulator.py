@@ -16,9 +16,10 @@ from typing import Any, cast
 from harness.contracts import CaptionSet, Parameters, TokenScoreMetric, TokenScores
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError, InputError
-from harness.run.generate import from_values, to_values
 from harness.run.metric_plan import AnyMetricPlan, MetricPlan, metric_plans
-from harness.run.text_scores import MetricResult, caption_sets, score_captions
+from harness.run.text_scores import MetricResult, score_captions
+from harness.run.text_sets import caption_sets
+from harness.run.token_scores import from_values, to_values
 
 MetricName = str | Parameters | object
 """``name``, ``name:parameter=value``, ``{name: parameters}``, or an instance."""

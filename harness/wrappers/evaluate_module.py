@@ -11,7 +11,7 @@ from typing import Any
 from harness import __version__
 from harness.contracts.parameters import Values
 from harness.errors import require
-from harness.run.generate import from_values
+from harness.run.token_scores import from_values
 from harness.wrappers.accumulator import MetricName, WrappedMetric
 
 _INPUTS = """

@@ -31,7 +31,7 @@ def test_the_word_same_is_no_verdict(root):
 
 
 def test_the_page_names_the_kernels_and_the_columns_of_prompts(root):
-    from harness.run.file_pair import PROMPT_COLUMNS
+    from harness.files.columns import PROMPT_COLUMNS
 
     text = (root / "docs" / "same.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in PROMPT_COLUMNS)

@@ -10,7 +10,7 @@ import math
 import pytest
 
 from harness.contracts import Interval
-from harness.run.intervals import LOWEST, checked_interval, table_name
+from harness.run.coverage_tables import LOWEST, checked_interval, table_name
 from harness.testing.calibration import MANY, calibrate
 from tools import calibration
 

@@ -23,7 +23,10 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import Count, check_arguments
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, Prices, RequestFailed, Session, read_key
+from harness.llm.api_key import read_key
+from harness.llm.client import ChatClient
+from harness.llm.session import RequestFailed, Session
+from harness.llm.usage import Prices
 from harness_models.openai.messages import Messages
 
 # --------------------------------------------------------------------------- replies
@@ -370,7 +373,7 @@ class OpenAI:
         """Return the JSON body of the request for one example.
 
         Raises :class:`InputError` for a prompt with a field that the example lacks, and
-        :class:`~harness.llm.client.RequestFailed` for media that cannot be read.
+        :class:`~harness.llm.session.RequestFailed` for media that cannot be read.
         """
         greedy = decoding.strategy == "greedy"
         body: dict[str, Any] = {

@@ -16,7 +16,7 @@ from harness.contracts import Example
 from harness.contracts.parameters import check_fields
 from harness.errors import InputError
 from harness.files.media import media_label, open_media, require_media
-from harness.llm.client import RequestFailed
+from harness.llm.session import RequestFailed
 from harness_models.shared.inputs.pictures import (
     COLUMN_OF_MEDIA,
     decode_picture,

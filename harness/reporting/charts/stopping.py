@@ -14,7 +14,7 @@ from harness.reporting.charts import vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.table import number
 from harness.run.finished import Run
-from harness.run.stopping import describe_verdict
+from harness.run.stopping_conditions import describe_verdict
 
 
 def stopping(run: Run) -> list[Chart]:

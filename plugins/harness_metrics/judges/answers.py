@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from harness.llm.client import Prices
+from harness.llm.usage import Prices
 from harness_metrics.judges.replies import Reply
 
 T = TypeVar("T")

@@ -19,8 +19,8 @@ from harness.contracts.parameters import Index, check_arguments, check_parameter
 from harness.errors import HarnessError, InputError
 from harness.files.media import media_file
 from harness.files.user_path import user_path
-from harness.llm.client import Prices
 from harness.llm.store import ReplyStore
+from harness.llm.usage import Prices
 from harness_metrics.judges.answers import Verdict
 from harness_metrics.judges.local import LocalModel
 from harness_metrics.judges.prompts import with_image

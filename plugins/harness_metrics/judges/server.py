@@ -12,7 +12,9 @@ from typing import Any, cast
 from harness.contracts import KeyVariable, Values
 from harness.contracts.parameters import Count, NonNegative, check_arguments
 from harness.errors import HarnessError
-from harness.llm.client import ChatClient, RequestFailed, Session, read_key
+from harness.llm.api_key import read_key
+from harness.llm.client import ChatClient
+from harness.llm.session import RequestFailed, Session
 from harness_metrics.judges.replies import Conversation, Message, Reply
 
 _REJECTED = frozenset({400, 413, 422})

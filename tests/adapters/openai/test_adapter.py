@@ -10,7 +10,7 @@ import pytest
 
 from harness.contracts import Adapter, Decoding, Example, Failure, Generation, TaskView
 from harness.errors import HarnessError, InputError
-from harness.llm.client import RequestFailed
+from harness.llm.session import RequestFailed
 from harness_models.openai.adapter import (
     OpenAI,
     generation,

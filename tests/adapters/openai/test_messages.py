@@ -9,7 +9,7 @@ import pytest
 
 from harness.contracts import Example
 from harness.errors import HarnessError, InputError
-from harness.llm.client import RequestFailed
+from harness.llm.session import RequestFailed
 from harness_models.openai.messages import (
     Messages,
     frame_parts,

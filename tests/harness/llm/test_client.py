@@ -5,7 +5,6 @@ close connections and refuse.
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import resource
 import socket
 import time
@@ -16,15 +15,8 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.files.secrets import redact
-from harness.llm.client import (
-    ChatClient,
-    RequestFailed,
-    Unanswered,
-    Usage,
-    read_key,
-    retry_after,
-)
+from harness.llm.client import ChatClient
+from harness.llm.session import RequestFailed, Unanswered
 from tests.support.raw_server import RawServer, read_request, reply
 
 pytest.importorskip("httpx2")
@@ -200,7 +192,7 @@ def test_a_server_that_does_not_exist():
 
 
 def test_a_reply_without_end(raw, monkeypatch):
-    monkeypatch.setattr("harness.llm.client.MAX_REPLY", 2**20)
+    monkeypatch.setattr("harness.llm.session.MAX_REPLY", 2**20)
 
     def play(server, connection, number):
         read_request(connection)
@@ -275,46 +267,6 @@ def test_a_redirect_is_not_followed_and_carries_no_key(server, raw, status):
 
 
 @pytest.mark.parametrize(
-    ("key", "fault"),
-    [
-        ("sk-0123456789\n", "character 14 of 14 is U+000A"),
-        ("sk-012\r\n3456", "character 7 of 12 is U+000D"),
-        ("sk-0123456789\r\nX-Other: 1", "character 14 of 25 is U+000D"),
-        ("sk-schlüssel", "character 8 of 12 is U+00FC"),
-        ("sk-012 345", "character 7 of 10 is U+0020"),
-        ("sk-\udcff", "character 4 of 4 is U+DCFF"),
-    ],
-)
-def test_a_key_that_no_header_can_carry_is_refused_by_the_name_of_its_variable(
-    monkeypatch, key, fault
-):
-    monkeypatch.setenv("MY_KEY", key)
-    with pytest.raises(HarnessError) as caught:
-        read_key("openai", "MY_KEY")
-    assert str(caught.value) == (
-        "openai: the key in MY_KEY is not ASCII without spaces and line breaks: "
-        f"{fault}; "
-        "for a key in a file: export MY_KEY=\"$(tr -d '[:space:]' < FILE)\""
-    )
-
-
-def test_a_key_is_read_and_kept_out_of_messages(monkeypatch):
-    monkeypatch.setenv("MY_KEY", "abc-0123456789")
-    assert (read_key("openai", None), read_key("openai", "MY_KEY")) == (
-        None,
-        "abc-0123456789",
-    )
-    assert (
-        redact("the key abc-0123456789 is wrong") == "the key ${secret:MY_KEY} is wrong"
-    )
-    monkeypatch.setenv("MY_KEY", "")
-    with pytest.raises(
-        HarnessError, match="^openai: the environment variable MY_KEY holds no key$"
-    ):
-        read_key("openai", "MY_KEY")
-
-
-@pytest.mark.parametrize(
     ("status", "final"),
     [(400, False), (413, False), (401, True), (403, True), (404, True)],
 )
@@ -381,62 +333,6 @@ def test_settings_out_of_range(settings, message):
     with pytest.raises(HarnessError) as caught:
         ChatClient(owner="openai", **{"base_url": "http://x/v1", **settings})
     assert str(caught.value) == message and caught.value.parameter in settings
-
-
-def test_the_header_of_the_wait():
-    values = {"3": 3.0, "-1": 0.0, "99": 60.0, "nan": None, "soon": None}
-    assert {value: retry_after({"retry-after": value}) for value in values} == values
-    assert retry_after({}) is None
-    date = email.utils.formatdate(time.time() + 30, usegmt=True)
-    assert 25 <= (retry_after({"retry-after": date}) or 0) <= 31
-    for date in (
-        "Mon, 01 Jan 2026 00:00:00 +99999999999999999999",
-        "Mon, 01 Jan 99999 00:00:00 GMT",
-        "1e400",
-    ):
-        assert retry_after({"retry-after": date}) in (None, 60.0)
-
-
-def test_tokens_and_their_cost():
-    usage = Usage()
-    usage.add(
-        {
-            "usage": {
-                "prompt_tokens": 1000,
-                "completion_tokens": 50,
-                "prompt_tokens_details": {"cached_tokens": 400},
-            }
-        }
-    )
-    usage.add({"usage": {"prompt_tokens": 500, "completion_tokens": None}})
-    usage.add({"usage": None})
-    usage.add([])
-    assert (usage.replies, usage.uncounted) == (4, 2)
-    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (
-        1500,
-        400,
-        50,
-    )
-    assert usage.cost({"input": 2.0, "output": 10.0}) == pytest.approx(
-        (1500 * 2 + 50 * 10) / 1e6
-    )
-    usage.add(
-        {
-            "usage": {
-                "prompt_tokens": 10**400,
-                "completion_tokens": -3,
-                "prompt_tokens_details": {"cached_tokens": 10**12},
-            }
-        }
-    )
-    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens) == (
-        1500,
-        400,
-        50,
-    )
-    assert usage.cost({"input": 2.0, "cached": 0.5}) == pytest.approx(
-        (1100 * 2 + 400 * 0.5) / 1e6
-    )
 
 
 def test_an_answer_is_stored_before_the_next_request_is_sent(server):

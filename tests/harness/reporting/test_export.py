@@ -16,7 +16,8 @@ from harness.reporting import export as files
 from harness.reporting import page
 from harness.reporting.export import METHOD_NOTE, verdict_table, write_tables
 from harness.run.finished import Run
-from harness.rundir.artifacts import ArtifactKey, MemoryArtifacts
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import SampleTable

@@ -34,6 +34,13 @@ import numpy as np
 from harness.contracts import MeanMetric, MetricSpec
 
 HELD_FIXED = "vocabulary held fixed"
+NEEDS = frozenset({"references", "embeddings"})
+
+
+def count_words(references):
+    return Counter(
+        word for texts in references for text in texts for word in text.split()
+    )
 
 
 class Frequent:
@@ -45,22 +52,26 @@ class Frequent:
         return "frequent"
 
     def fit(self, references):
-        counts = Counter(word for texts in references for text in texts for word in text.split())
-        self.column = {word: k for k, (word, _) in enumerate(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:20])}
+        counts = count_words(references)
+        words = sorted(counts, key=lambda word: (-counts[word], word))
+        self.column = words[:20]
 
     def encode(self, texts):
-        return np.array([[text.split().count(word) for word in self.column] for text in texts], dtype=np.float32)
+        rows = [[text.split().count(word) for word in self.column] for text in texts]
+        return np.array(rows, dtype=np.float32)
 
 
 class Overlap(MeanMetric):
     """Inner product of the mean counts of candidates and references."""
 
     def __init__(self):
-        self.spec = MetricSpec("overlap", True, needs=frozenset({"references", "embeddings"}))
+        self.spec = MetricSpec("overlap", True, needs=NEEDS)
 
     def scores(self, batch, features, state):
         vectors = features.vectors(self.embedding, batch.text_ids)
-        return (vectors[:, : batch.n].mean(axis=1) * vectors[:, batch.n :].mean(axis=1)).sum(axis=1)
+        candidates = vectors[:, : batch.n].mean(axis=1)
+        references = vectors[:, batch.n :].mean(axis=1)
+        return (candidates * references).sum(axis=1)
 
 
 class Eager(Overlap):
@@ -95,15 +106,19 @@ class Reads(Overlap):
     """Reads the references itself, without an embedding."""
 
     def scores(self, batch, features, state):
-        words = features.memo("words", lambda: Counter(" ".join(text for texts in features.references for text in texts).split()))
-        return np.array([sum(words[word] for text in item.references for word in text.split()) for item in batch.sets], dtype=float)
+        words = features.memo("words", lambda: count_words(features.references))
+        scores = []
+        for item in batch.sets:
+            own = " ".join(item.references).split()
+            scores.append(sum(words[word] for word in own))
+        return np.array(scores, dtype=float)
 
 
 class DeclaredLazy(Lazy):
     """Says what is fitted."""
 
     def __init__(self):
-        self.spec = MetricSpec("overlap", True, needs=frozenset({"references", "embeddings"}), held_fixed=HELD_FIXED)
+        self.spec = MetricSpec("overlap", True, needs=NEEDS, held_fixed=HELD_FIXED)
 
 
 class DeclaredInDictionary(InDictionary):
@@ -111,7 +126,7 @@ class DeclaredInDictionary(InDictionary):
 
     def __init__(self):
         super().__init__()
-        self.spec = MetricSpec("overlap", True, needs=frozenset({"references", "embeddings"}), held_fixed=HELD_FIXED)
+        self.spec = MetricSpec("overlap", True, needs=NEEDS, held_fixed=HELD_FIXED)
 
 
 class DeclaredReads(Reads):

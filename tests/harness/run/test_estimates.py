@@ -79,7 +79,8 @@ def test_a_shown_result_has_an_interval_from_enough_examples(monkeypatch, count,
 
 def test_undefined_examples_and_other_metrics_are_left_out():
     plan, stats = statistics("rouge", 40)
-    estimates = Estimates([plan, MetricPlan("best", "best", {}, object())], ["a"])  # type: ignore[arg-type]
+    best = MetricPlan("best", "best", {}, object())  # type: ignore[arg-type]
+    estimates = Estimates([plan, best], ["a"])
     holes = np.vstack([stats, np.full_like(stats, np.nan)])
     estimates.add(0, 0, holes)
     estimates.add(0, 1, holes)
@@ -104,7 +105,7 @@ class Difference(MeanMetric):
         return sums[:, 0] - 3 * sums[:, 1]
 
 
-def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms_and_0_where_they_are_equal():
+def test_the_interval_of_a_linear_number_is_that_of_the_sum_of_its_terms():
     rng = np.random.default_rng(0)
     for _ in range(30):
         x, y = rng.random((2, 20))

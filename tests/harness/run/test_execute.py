@@ -22,15 +22,9 @@ from harness.errors import HarnessError, InputError
 from harness.run import execute as execution_module
 from harness.run import progress
 from harness.run.estimates import Watch
-from harness.run.execute import (
-    ModelExecution,
-    Options,
-    execute,
-    print_speed,
-    read_examples,
-    work_of,
-)
+from harness.run.execute import Options, execute, read_examples
 from harness.run.executor import ExecutorOptions, LocalExecutor
+from harness.run.model_execution import ModelExecution
 from harness.run.shard_grid import Part, ShardGrid
 
 SPEC = {
@@ -288,7 +282,8 @@ class Scaled(TextDistance):
         self.by = by
 
     def pairwise(self, texts):
-        return self.by * np.abs(np.subtract.outer([len(t) for t in texts], [len(t) for t in texts]))
+        lengths = [len(text) for text in texts]
+        return self.by * np.abs(np.subtract.outer(lengths, lengths))
 """
     (project / "mine_parts.py").write_text(text)
     from harness.registry import current
@@ -484,57 +479,6 @@ def test_an_unknown_way_to_test_is_told_before_files_are_read():
             call()
 
 
-class Worker:
-    def timings(self):
-        return {"tokens_per_second": 1234.5, "batch_size": 8, "devices": ["cpu"]}
-
-    def usage(self):
-        return {"requests": 3}
-
-
-class Idle:
-    def usage(self):
-        return {"requests": 0}
-
-
-def test_timings_and_usage_are_joined():
-    assert work_of(Worker()) == {
-        "tokens_per_second": 1234.5,
-        "batch_size": 8,
-        "devices": ["cpu"],
-        "requests": 3,
-    }
-
-
-def test_an_adapter_without_counts_has_no_work():
-    assert work_of(Idle()) == {}
-    assert work_of(object()) == {}
-
-
-@pytest.mark.parametrize(
-    ("show", "until", "printed"),
-    [(False, [], 1), (True, ["a > b"], 1), (False, ["a > b"], 0)],
-)
-def test_the_speed_of_each_batch_of_a_run_until_a_decision_is_not_printed(
-    caplog, show, until, printed
-):
-    execution = SimpleNamespace(
-        costs={}, show=show, plan=SimpleNamespace(spec=SimpleNamespace(until=until))
-    )
-    with caplog.at_level("INFO", logger="harness"):
-        ModelExecution._count_cost(
-            execution, SimpleNamespace(label="m", adapter=Worker())
-        )
-    assert execution.costs["m"]["requests"] == 3 and len(caplog.messages) == printed
-
-
-def test_the_speed_is_printed_with_devices_and_batches(caplog):
-    with caplog.at_level("INFO", logger="harness"):
-        print_speed("m", work_of(Worker()))
-        print_speed("m", {"requests": 3})
-    assert caplog.messages == ["m: 1,234 tokens/s, batches of 8 on cpu"]
-
-
 def test_a_fresh_run_that_cannot_read_its_data_leaves_the_finished_one(project):
     data = project / "data.jsonl"
     data.write_text('{"id": "1", "references": ["a dog", "the dog"]}\n')
@@ -547,7 +491,6 @@ def test_a_fresh_run_that_cannot_read_its_data_leaves_the_finished_one(project):
     assert stable(project / "r") == held
 
 
-# --------------------------------------------------------------------------- course of a run
 def planned(**fields):
     (item,) = harness.api.plans({**SPEC, **fields})
     return item
@@ -620,11 +563,10 @@ def watched(plan, seen):
         generate = model.adapter.generate
 
         def noting(examples, decoding, seeds, generate=generate, label=model.label):
-            work = [
-                f"{'' if type(meter) is progress.Meter else 'shown '}{meter.description}: "
-                f"{meter.total}"
-                for meter in progress.WORK
-            ]
+            work = []
+            for meter in progress.WORK:
+                shown = "" if type(meter) is progress.Meter else "shown "
+                work.append(f"{shown}{meter.description}: {meter.total}")
             seen.append(
                 (label, work, [example.id for example in examples], list(seeds))
             )
@@ -877,7 +819,7 @@ def test_two_models_that_are_compared_have_random_numbers_of_their_own(project):
     assert all(len(numbers) == 6 for numbers in compared.values())
 
 
-def test_sizes_beyond_the_data_are_noted_once_for_each_model_and_kept_without_a_smaller_one(
+def test_sizes_beyond_the_data_are_noted_once_and_kept_without_a_smaller_one(
     project,
 ):
     models = [{"echo": {"label": "a"}}, {"echo": {"label": "b"}}]
@@ -957,28 +899,6 @@ def test_work_of_an_adapter_is_kept_beside_the_results(project):
     assert execute(planned()).costs == {}
 
 
-@pytest.mark.parametrize(
-    ("work", "text"),
-    [
-        ({"tokens_per_second": 10.6}, "m: 11 tokens/s"),
-        (
-            {"tokens_per_second": 2.0, "devices": ["cpu", "cuda:0"]},
-            "m: 2 tokens/s on cpu, cuda:0",
-        ),
-        (
-            {"tokens_per_second": 2.0, "batch_size": 4, "devices": []},
-            "m: 2 tokens/s, batches of 4",
-        ),
-        ({"tokens_per_second": 0.0, "batch_size": 4}, None),
-    ],
-)
-def test_the_speed_has_what_is_known(caplog, work, text):
-    with caplog.at_level("INFO", logger="harness"):
-        print_speed("m", work)
-    assert caplog.messages == ([] if text is None else [text])
-
-
-# --------------------------------------------------------------------------- a run until a decision
 def growing(count=6, condition="rouge: a > b", **fields):
     models = [{"echo": {"label": "a", "n": 1}}, {"echo": {"label": "b", "n": 1}}]
     data = {"reader": "words", "count": count}

@@ -15,7 +15,7 @@ from harness.registry.hooks import Plugins, hookimpl
 from harness.run import execution, shard_grid
 from harness.run.execution import Execution, Options, connect_cluster, log_bugs
 from harness.run.executor import ExecutorOptions
-from harness.run.progress import current_results, live_results
+from harness.run.live_results import current_results, live_results
 from harness.run.shard_grid import Part
 from harness.rundir.artifacts import MemoryArtifacts
 from harness.rundir.provenance import Provenance
@@ -131,9 +131,7 @@ def test_a_run_in_memory_ends_with_its_records_and_samples():
     assert calls.seen == [("finished", MANIFEST, [RECORD.to_dict()])]
 
 
-def test_the_shards_of_a_run_are_those_that_it_was_begun_with_unless_the_user_gives_a_size(
-    rundir, monkeypatch
-):
+def test_a_run_keeps_its_shards_unless_the_user_gives_a_size(rundir, monkeypatch):
     # 100 examples of 10 texts in a shard
     monkeypatch.setattr(shard_grid, "available_memory", lambda: 8 * 100 * 4000 * 10)
     texts = 10.0

@@ -4,13 +4,9 @@ metrics that cannot be sent.
 
 from __future__ import annotations
 
-import io
 import os
-import pickle
-import sys
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -19,19 +15,15 @@ import harness.api
 from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.run import executor as module
+from harness.run import worker
 from harness.run.execute import Options
 from harness.run.executor import (
     ExecutorOptions,
-    LocalCode,
     LocalExecutor,
-    NamingPickler,
     ProcessExecutor,
     job_steps,
-    pack_scorer,
-    unpack_scorer,
 )
-from harness.run.shard_scores import Job, Request, ShardScorer
-from harness.spec.models import SignificanceSpec
+from harness.run.shard_scores import Job, Request
 
 SPEC = {
     "task": "words",
@@ -84,52 +76,6 @@ def test_a_worker_that_is_killed_loses_no_shard(project):
     assert run.records[0].n == 9
 
 
-def test_a_metric_that_cannot_be_sent_is_named(project):
-    from harness.run.features import FeatureCache
-    from harness.run.metric_plan import MetricPlan
-
-    class Local:
-        pass
-
-    metric = Local()
-    plan = MetricPlan("mine", "mine", {}, metric)  # type: ignore[arg-type]
-    scorer = ShardScorer([plan], FeatureCache(), SignificanceSpec(), 0, ["m"])
-    with pytest.raises(
-        HarnessError,
-        match=r"cannot be sent to another process .*; use --executor local",
-    ):
-        pack_scorer(scorer)
-
-
-def test_a_scorer_arrives_without_texts(project):
-    from harness.registry import current
-    from harness.run.features import FeatureCache
-    from harness.run.metric_plan import MetricPlan
-
-    metric = current().create("metrics", "length", {})
-    features = FeatureCache([("a",)])
-    features.intern(["a dog"])
-    features.keep("corpus", {"a": 1})
-    arrived = unpack_scorer(
-        pack_scorer(
-            ShardScorer(
-                [MetricPlan("l", "length", {}, metric)],
-                features,
-                SignificanceSpec(),
-                0,
-                ["m"],
-            )
-        )
-    )
-    assert (arrived.features.texts, arrived.features.memo("corpus", dict)) == (
-        [],
-        {"a": 1},
-    )
-    with pytest.raises(HarnessError, match="reads the references of the whole task"):
-        len(arrived.features.references)
-    assert pickle.loads(pickle.dumps(HarnessError("m", "w"))).where == "w"
-
-
 class Pool:
     """Computes jobs as they are given; breaks at the ``breaks``-th results,
     as a pool does whose worker ends.
@@ -158,7 +104,7 @@ def jobs(count):
     """Return jobs of one text each, whose scores are that text."""
     return [
         SimpleNamespace(
-            sets=[[f"job {k}"]], requests=[SimpleNamespace(unit=0, metrics=["m"])]
+            sets=[[f"job {k}"]], requests=[SimpleNamespace(captions=0, metrics=["m"])]
         )
         for k in range(count)
     ]
@@ -257,63 +203,12 @@ def test_losses_between_shards_that_end_are_not_added(monkeypatch):
     assert len(list(executor.scores(jobs(40), steps.append))) == 40
 
 
-def test_a_worker_that_cannot_load_the_metrics_says_so_at_its_first_job(monkeypatch):
-    def fails(payload):
-        raise HarnessError("no such file")
-
-    monkeypatch.setattr(module, "unpack_scorer", fails)
-    monkeypatch.setattr(module, "_worker", None)
-    module._start(b"")
-    with pytest.raises(
-        HarnessError, match="cannot load the metrics of the run: no such file"
-    ):
-        module._score(jobs(1)[0])
-
-
-def test_a_worker_scores_with_what_it_was_sent(monkeypatch):
-    monkeypatch.setattr(
-        module,
-        "unpack_scorer",
-        lambda payload: SimpleNamespace(score=lambda job: (payload, job.sets)),
-    )
-    monkeypatch.setattr(module, "_worker", None)
-    module._start(b"scorer")
-    assert module._score(jobs(1)[0]) == (b"scorer", [["job 0"]])
-
-
 def test_workers_are_started_anew_with_the_scorer():
     pool = module._new_pool(3, b"scorer")
     assert (pool._max_workers, pool._initializer, pool._initargs) == (
         3,
-        module._start,
+        worker.start_worker,
         (b"scorer",),
     )
     assert pool._mp_context.get_start_method() == "spawn"
     pool.shutdown()
-
-
-def test_modules_of_local_registries_are_named(project):
-    from harness.registry import current
-
-    current().create("metrics", "length", {})
-    code = LocalCode.of_modules(["mine_parts", "json"])
-    assert [Path(path).parent for path in code.manifests] == [project]
-    assert code.modules == ((str(project), "mine_parts"),)
-
-
-def test_a_module_from_elsewhere_is_not_local_though_the_folder_has_its_name(project):
-    (project / "json.py").touch()
-    assert LocalCode.of_modules(["json"]).modules == ()
-
-
-def test_another_process_imports_the_local_modules(project):
-    LocalCode((str(project / "registry.yaml"),), ((str(project), "mine_parts"),)).load()
-    assert sys.modules["mine_parts"].__file__ == str(project / "mine_parts.py")
-
-
-def test_the_modules_of_sent_objects_are_noted(project):
-    from harness.registry import current
-
-    pickler = NamingPickler(io.BytesIO())
-    pickler.dump([current().create("metrics", "length", {})])
-    assert "mine_parts" in pickler.modules and "pytest" not in pickler.modules

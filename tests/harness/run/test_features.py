@@ -9,61 +9,10 @@ import pickle
 import numpy as np
 import pytest
 
-from harness.contracts import CaptionSet, TextDistance
+from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
-
-SETS = [
-    CaptionSet("x", ("a", "aa"), ("bbb", "a")),
-    CaptionSet("y", ("a", "bbb"), ("cccc", "aa")),
-]
-
-
-class Chars(TextDistance):
-    name = "chars"
-
-    def __init__(self, bad=None):
-        self.calls = 0
-        self.bad = bad
-
-    def pairwise(self, texts):
-        self.calls += 1
-        lengths = np.array([len(t) for t in texts], dtype=float)
-        matrix = np.abs(lengths[:, None] - lengths)
-        if self.bad:
-            matrix[self.bad[0]] = self.bad[1]
-        return matrix
-
-
-class Letters:
-    """Two numbers per text; remembers what it was asked."""
-
-    name = "letters"
-
-    def __init__(self, wrong=None):
-        self.asked = []
-        self.fitted = 0
-        self.wrong = wrong
-
-    def signature(self):
-        return "letters"
-
-    def fit(self, references):
-        self.fitted += 1
-
-    def encode(self, texts):
-        self.asked.append(list(texts))
-        if self.wrong in ("few", "many"):
-            return np.zeros((len(texts) + (1 if self.wrong == "many" else -1), 2))
-        if self.wrong == "empty":
-            return np.zeros((len(texts), 0))
-        if self.wrong in ("shape", "deep"):
-            return np.zeros((len(texts), 2, 2) if self.wrong == "deep" else len(texts))
-        if self.wrong == "nan":
-            return np.array(
-                [[0.0, np.nan] if text == "bbb" else [1.0, 2.0] for text in texts]
-            )
-        return np.array([[len(t), t.count("a")] for t in texts], dtype=np.float64)
+from tests.support.small_features import SETS, Chars, Letters
 
 
 def test_texts_are_interned_once():
@@ -142,24 +91,6 @@ def test_short_texts_are_encoded_before_long_ones():
     )
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ("shape", r"returned shape \(4,\) for 4 texts"),
-        ("empty", r"returned shape \(4, 0\) for 4 texts"),
-        ("few", r"returned shape \(3, 2\) for 4 texts"),
-        ("many", r"returned shape \(5, 2\) for 4 texts"),
-        ("deep", r"returned shape \(4, 2, 2\) for 4 texts"),
-        ("nan", "not finite for the text 'bbb'"),
-    ],
-)
-def test_a_bad_embedding_is_named(wrong, message):
-    features = FeatureCache()
-    batch = features.batch(SETS)
-    with pytest.raises(HarnessError, match=message):
-        features.vectors(Letters(wrong), batch.text_ids)
-
-
 @pytest.mark.parametrize("lengths", [(2, 4), (4, 2)])
 def test_an_embedding_whose_vectors_change_their_length_is_named(lengths):
     class Changing(Letters):
@@ -230,26 +161,6 @@ def test_peek_returns_a_value_of_a_batch_or_of_its_parent_and_computes_nothing()
     assert features.distances(distance, cut) is part
     features.forget(batch)
     assert features.peek(key, cut) is None
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (((0, 1), np.nan), r"is not finite .* for the pair 'a', 'aa' of example 'x'"),
-        (
-            ((1, 0), -0.5),
-            r"is negative .*-0\.5.* for the pair 'aa', 'a' of example 'x'",
-        ),
-        (
-            ((2, 2), 0.1),
-            r"of a text to itself is not 0 .*0\.1.* for the pair 'bbb', 'bbb'",
-        ),
-    ],
-)
-def test_a_bad_distance_is_named_with_its_pair(bad, message):
-    features = FeatureCache()
-    with pytest.raises(HarnessError, match=message):
-        features.distances(Chars(bad), features.batch(SETS))
 
 
 class Held:
@@ -330,37 +241,6 @@ def test_what_is_forgotten_of_a_batch_stays_for_others():
     assert distance.calls == 3
 
 
-def test_the_first_of_several_bad_distances_is_named():
-    class Bad(Chars):
-        def pairwise(self, texts):
-            return -super().pairwise(texts)
-
-    features = FeatureCache()
-    with pytest.raises(
-        HarnessError,
-        match="'chars' is negative .*-1.0.* for the pair 'a', 'aa' of example 'x'",
-    ):
-        features.distances(Bad(), features.batch(SETS))
-    with pytest.raises(
-        HarnessError,
-        match="'chars' is negative .*-2.0.* for the pair 'a', 'bbb' of example 'y'",
-    ):
-        features.distances(Bad(), features.batch(SETS[1:]))
-
-
-@pytest.mark.parametrize("shape", [(2, 4, 3), (2, 4, 5), (1, 4, 4), (3, 4, 4), (2, 4)])
-def test_distances_of_another_shape_are_refused(shape):
-    class Bad(Chars):
-        def matrices(self, batch, features):
-            return np.zeros(shape)
-
-    features = FeatureCache()
-    message = f"distance 'chars' returned shape {shape}; expected (2, 4, 4)"
-    with pytest.raises(HarnessError) as caught:
-        features.distances(Bad(), features.batch(SETS))
-    assert str(caught.value) == message
-
-
 def test_the_next_shard_has_new_texts_and_the_same_corpus_state():
     features = FeatureCache([["r"]])
     embedding = Letters()
@@ -408,128 +288,6 @@ def test_another_process_has_the_corpus_state_and_no_references():
             match="reads the references of the whole task .* or use --executor local",
         ):
             read(copy.references)
-
-
-class Fitted(Letters):
-    """Counts the letters that the references have."""
-
-    name = "fitted"
-
-    def signature(self):
-        return "fitted"
-
-    def fit(self, references):
-        self.letters = sorted(
-            {letter for texts in references for text in texts for letter in text}
-        )
-
-
-class Chained(TextDistance):
-    """Distance of the vectors of an embedding that is fitted."""
-
-    name = "chained"
-
-    def matrices(self, batch, features):
-        lengths = features.vectors(Fitted(), batch.text_ids)[:, :, 0].astype(float)
-        return abs(lengths[:, :, None] - lengths[:, None, :])
-
-
-READS = {
-    "their number": (
-        lambda features, batch: len(features.references),
-        "the references of the task",
-    ),
-    "the number of examples": (
-        lambda features, batch: features.examples,
-        "the references of the task",
-    ),
-    "one of them": (
-        lambda features, batch: features.references[0],
-        "the references of the task",
-    ),
-    "each of them": (
-        lambda features, batch: list(features.references),
-        "the references of the task",
-    ),
-    "a block of them": (
-        lambda features, batch: list(features.references[:1]),
-        "the references of the task",
-    ),
-    "an embedding": (
-        lambda features, batch: features.vectors(Fitted(), batch.text_ids),
-        "the embedding 'fitted'",
-    ),
-    "an embedding of sets": (
-        lambda features, batch: features.set_vectors(Fitted(), batch.text_ids),
-        "the embedding 'fitted'",
-    ),
-    "a distance": (
-        lambda features, batch: features.distances(Chained(), batch),
-        "the distance 'chained'",
-    ),
-    "a value": (
-        lambda features, batch: features.memo(
-            "number", lambda: len(features.references)
-        ),
-        "the references of the task",
-    ),
-    "a value of a value": (
-        lambda features, batch: features.memo(
-            "outer", lambda: features.memo("inner", lambda: len(features.references))
-        ),
-        "the references of the task",
-    ),
-    "values of texts": (
-        lambda features, batch: features.per_text(
-            "n",
-            batch.text_ids.ravel(),
-            lambda texts: [len(features.references)] * len(texts),
-        ),
-        "the references of the task",
-    ),
-    "an array of a batch": (
-        lambda features, batch: features.per_batch(
-            "n", batch, lambda full: np.full((2, 4, 4), len(features.references))
-        ),
-        "the references of the task",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", READS)
-def test_whoever_gets_what_depends_on_the_references_of_the_task_is_noted(name):
-    """The second time the value is in the cache, and nothing reads a reference."""
-    read, description = READS[name]
-    features = FeatureCache([["r"], ["s"]])
-    batch = features.batch(SETS)
-    for _ in range(2):
-        features.corpus_read = ""
-        read(features, batch)
-        assert features.corpus_read.startswith(description)
-
-
-def test_what_depends_on_texts_alone_is_not_noted():
-    features = FeatureCache([["r"], ["s"]])
-    features.vectors(Fitted(), features.intern(["a"]))
-    batch = features.batch(SETS)
-    features.corpus_read = ""
-    features.vectors(Letters(), batch.text_ids)
-    features.set_vectors(Letters(), batch.text_ids)
-    features.distances(Chars(), batch)
-    features.memo("a value", list)
-    features.per_text(
-        "length", batch.text_ids, lambda texts: [len(text) for text in texts]
-    )
-    assert features.corpus_read == ""
-
-
-def test_another_process_knows_what_depends_on_the_references():
-    features = FeatureCache([["r"], ["s"]])
-    features.vectors(Fitted(), features.intern(["a"]))
-    copy = pickle.loads(pickle.dumps(features))
-    copy.corpus_read = ""
-    copy.vectors(Fitted(), copy.intern(["b"]))
-    assert copy.corpus_read.startswith("the embedding 'fitted'") and copy.examples == 2
 
 
 class Together(Letters):

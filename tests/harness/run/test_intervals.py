@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
-import sys
 
 import numpy as np
 import pytest
@@ -22,20 +20,9 @@ from harness.errors import HarnessError
 from harness.registry import current
 from harness.run import intervals, score
 from harness.run.features import FeatureCache
-from harness.run.intervals import (
-    FILE,
-    NOT_MEASURED,
-    checked_interval,
-    estimate,
-    nominal_estimate,
-    number_fields,
-    table_file,
-    table_name,
-)
-from harness.run.metric_plan import MetricPlan, TokenMetricPlan, metric_plans
-from harness.run.score import Scored, score_sets
-from harness.rundir.records import ResultRecord
-from harness.spec.models import SignificanceSpec
+from harness.run.intervals import estimate, nominal_estimate
+from harness.run.metric_plan import metric_plans
+from harness.run.score import score_sets
 from harness.stats import bootstrap, jackknife
 from harness.stats.quantiles import wilson_interval
 from harness.testing.sample_captions import caption_sets
@@ -65,28 +52,6 @@ EMBEDDED = [
     "frechet",
     "sliced-wasserstein",
 ]
-PLUGIN = """
-import numpy as np
-from harness.contracts import MeanMetric, MetricSpec
-
-class Words(MeanMetric):
-    def __init__(self, name="words"):
-        self.spec = MetricSpec(name, True, held_fixed="words held fixed")
-"""
-CELLS = {
-    "3": [0.95, 0.7, None],
-    "10": [0.91, 0.90, 0.99],
-    "50": [None, None, None],
-    "90": [0.0, None, None],
-}
-INTERVAL = Interval((0.0, 1.0), "words held fixed")
-SCORED = Scored(
-    np.array([[0.5, 0], [np.nan, 1], [np.nan, np.nan], [1.5, 0]]),
-    None,
-    None,
-    "",
-    1.234567,
-)
 
 
 class Mean(MeanMetric):
@@ -124,13 +89,6 @@ def test_a_metric_may_compute_its_interval():
     assert interval.ends is not None
     assert interval.ends[0] <= value <= interval.ends[1]
     assert interval.note == ""
-
-
-def test_records_hold_the_note_only_where_there_is_one():
-    assert "interval_note" not in ResultRecord(model="a", metric="b").to_dict()
-    record = ResultRecord(model="a", metric="b", interval_note="reason")
-    assert record.to_dict()["interval_note"] == "reason"
-    assert ResultRecord(**record.to_dict()).interval_note == "reason"
 
 
 class Share(MeanMetric):
@@ -189,7 +147,7 @@ def test_scores_at_the_one_finite_bound_are_no_share(bounds):
 
 @pytest.mark.parametrize("captions", [CAPTIONS, COLOURS, REPEATED])
 @pytest.mark.parametrize("metric", ["bleu1", "bleu2", "bleu3", "bleu4", "rouge"])
-def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interval_of_a_share(
+def test_a_number_at_a_bound_but_for_constants_has_the_interval_of_a_share(
     captions, metric
 ):
     low, high = wilson_interval(1.0, len(captions))
@@ -207,7 +165,7 @@ def test_a_number_at_a_bound_but_for_the_constants_of_the_toolkit_has_the_interv
     )
 
 
-def test_a_perfect_and_a_zero_system_on_five_examples_have_equal_intervals_by_bleu_and_rouge():
+def test_perfect_and_zero_systems_have_equal_intervals_by_bleu_and_rouge():
     captions = ["a dog runs", "two cats", "a red bus", "a boat on a lake", "one man"]
     for candidates, ends in (
         (captions, (0.5655175, 1.0)),
@@ -371,30 +329,6 @@ def test_other_scores_are_resampled():
     ] == Interval(None, intervals.NOT_FINITE)
 
 
-class Cost:
-    """A metric of level ``model`` that costs at least 1."""
-
-    spec = MetricSpec("cost", False, level="model", bounds=(1.0, np.inf))
-
-    def intervals(self, scores, samples, seed):
-        return {
-            "a": Interval((-2.0, 3.0)),
-            "b": Interval((1.5, 2.0)),
-            "c": Interval(None, "why"),
-        }
-
-
-def test_intervals_of_token_scores_end_at_the_bounds():
-    found = intervals.token_intervals(
-        Cost(), [[], []], {"a": 1.5, "b": 1.7, "c": 0.0}, 9, 0
-    )  # type: ignore[arg-type]
-    assert found == {
-        "a": Interval((1.0, 3.0)),
-        "b": Interval((1.5, 2.0)),
-        "c": Interval(None, "why"),
-    }
-
-
 class Fitted(Mean):
     def __init__(self) -> None:
         self.spec = MetricSpec("mean", True, held_fixed="vocabulary held fixed")
@@ -414,45 +348,6 @@ def test_the_note_says_what_is_held_fixed():
         intervals.estimate(Fitted(), np.ones((5, 1)), 50, 0)[1].note
         == bootstrap.NO_SPREAD
     )
-
-
-class Tokens:
-    spec = MetricSpec("tokens", True, level="model")
-
-    def signature(self):
-        return "tokens"
-
-    def evaluate_scores(self, scores):
-        return {"a": 1.0, "b": 2.0}
-
-    def per_example(self, scores):
-        return {}
-
-
-class Direct(Tokens):
-    def intervals(self, scores, samples, seed):
-        return {"a": Interval((0.0, float(samples + seed)))}
-
-
-def token_intervals(metric, count=4, samples=300):
-    return intervals.token_intervals(
-        metric, [[]] * count, metric.evaluate_scores([]), samples, 5
-    )
-
-
-def test_intervals_of_token_scores():
-    assert {item.note for item in token_intervals(Tokens()).values()} == {
-        intervals.NO_INTERVAL
-    }
-    assert set(token_intervals(Direct(), samples=0).values()) == {Interval(None)}
-    assert set(token_intervals(Direct(), count=1).values()) == {
-        Interval(None, intervals.NO_EXAMPLES)
-    }
-    for count in (2, 4):
-        assert token_intervals(Direct(), count) == {
-            "a": Interval((0.0, 305.0)),
-            "b": Interval(None, intervals.NO_INTERVAL),
-        }
 
 
 def test_intervals_of_clusters_are_wider_where_examples_of_a_cluster_are_equal():
@@ -651,308 +546,3 @@ def test_intervals_of_few_examples_lie_within_the_range_of_the_metric(
     low, high = metric.spec.bounds
     if interval.ends is not None:
         assert low <= interval.ends[0] <= value <= interval.ends[1] <= high
-
-
-@pytest.fixture
-def package(tmp_path, monkeypatch):
-    """A package of metrics with a table for ``words``."""
-    folder = tmp_path / "measured_words"
-    folder.mkdir()
-    (folder / "__init__.py").write_text(PLUGIN)
-    sizes = {n: {"interval": coverage, "test": []} for n, coverage in CELLS.items()}
-    (folder / FILE).write_text(json.dumps({"metrics": {"words": {"sizes": sizes}}}))
-    monkeypatch.syspath_prepend(str(tmp_path))
-    intervals._coverages.cache_clear()
-    yield folder
-    intervals._coverages.cache_clear()
-    sys.modules.pop("measured_words", None)
-
-
-@pytest.mark.parametrize(
-    ("n_examples", "coverage"),
-    [
-        (2, "0.700 with 3"),
-        (9, "0.700 with 3"),
-        (10, ""),
-        (49, ""),
-        (60, ""),
-        (90, "0.000 with 90"),
-    ],
-)
-def test_the_nearest_measured_number_at_or_below_decides(package, n_examples, coverage):
-    from measured_words import Words
-
-    found = checked_interval(Words(), INTERVAL, n_examples)
-    if coverage:
-        assert found == Interval(
-            None, f"measured coverage {coverage} examples, below 0.90"
-        )
-    else:
-        assert found is INTERVAL
-    assert checked_interval(Words("words(bow)"), INTERVAL, n_examples) == found
-
-
-def test_the_number_of_clusters_decides_where_examples_are_in_clusters(package):
-    from measured_words import Words
-
-    rows = np.arange(12.0)[:, None]
-    seen = np.arange(12)
-    assert estimate(Words(), rows, 50, 0)[1].ends is not None
-    assert estimate(Words(), rows, 50, 0, seen)[1].ends is not None
-    few = estimate(Words(), rows, 50, 0, seen // 4)[1]
-    assert few == Interval(None, "measured coverage 0.700 with 3 examples, below 0.90")
-
-
-def test_a_metric_without_a_table_keeps_its_interval_with_a_note(package):
-    from measured_words import Words
-
-    assert checked_interval(Words("others"), INTERVAL, 3) == Interval(
-        (0.0, 1.0), f"words held fixed; {NOT_MEASURED}"
-    )
-    assert checked_interval(Words("others"), Interval(None, "reason"), 3) == Interval(
-        None, "reason"
-    )
-    rows = np.arange(5.0)[:, None]
-    value, interval = estimate(Words(), rows, 50, 0)
-    assert (value, interval.ends) == (2.0, None)
-    assert nominal_estimate(Words(), rows, 50, 0)[1].ends is not None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[1]",
-        "{",
-        '{"metrics": {"words": 1}}',
-        '{"metrics": {"words": {"sizes": {"a": {}}}}}',
-    ],
-)
-def test_a_table_of_another_form_is_one_line(package, text):
-    from measured_words import Words
-
-    (package / FILE).write_text(text)
-    with pytest.raises(
-        HarnessError,
-        match=r"calibration\.json: expected the tables that 'harness check METRIC "
-        r"--calibrate",
-    ):
-        checked_interval(Words(), INTERVAL, 5)
-
-
-def test_the_table_lies_in_the_package_of_the_metric(package):
-    import measured_words
-
-    assert table_file("measured_words.part") == package / FILE
-    assert table_file(__name__) is None or not table_file(__name__).is_file()
-    assert table_file("no.module") is None
-    assert table_name(measured_words.Words("a(b)")) == "a"
-
-
-def test_built_in_metrics_have_tables_in_their_package():
-    rouge = current().create("metrics", "rouge", {})
-    file = table_file(type(rouge).__module__)
-    assert file is not None
-    assert "rouge" in json.loads(file.read_text("utf-8"))["metrics"]
-
-
-SETS = [
-    CaptionSet(f"e{k}", ("a dog runs",), ("a dog runs fast", "the cat" + " sat" * k))
-    for k in range(4)
-]
-
-
-def fields(metric: str, significance: SignificanceSpec | None = None):
-    (plan,) = metric_plans([metric])
-    (scored,) = score_sets([plan.metric], SETS, significance, 0)
-    return number_fields(plan, scored, significance, 100, 0)
-
-
-def test_set_sizes_are_named_where_they_are_not_those_of_the_level():
-    assert fields("bleu1")["depends_on"] is None
-    spec = current().create("metrics", "self-bleu").spec
-    expected = (
-        None
-        if sorted(spec.depends_on) == ["candidates", "references"]
-        else sorted(spec.depends_on)
-    )
-    assert fields("self-bleu")["depends_on"] == expected
-
-
-@pytest.mark.parametrize(
-    ("level", "sizes", "expected"),
-    [
-        ("item", ["references"], None),
-        ("item", [], []),
-        ("item", ["candidates", "references"], ["candidates", "references"]),
-        ("set", ["candidates", "references"], None),
-        ("set", ["candidates"], ["candidates"]),
-        ("set", ["references"], ["references"]),
-    ],
-)
-def test_a_record_names_fewer_more_and_other_set_sizes(level, sizes, expected):
-    metric = Mean()
-    metric.spec = MetricSpec("mean", True, level=level, depends_on=frozenset(sizes))
-    scored = Scored(ROWS, None, None, "", 0.0)
-    assert (
-        number_fields(MetricPlan("m", "mean", {}, metric), scored, None, 0, 0)[
-            "depends_on"
-        ]
-        == expected
-    )
-
-
-@pytest.mark.parametrize(
-    ("aggregate", "key"),
-    [("fisher-discrete", "calibrated"), ("harmonic-mean", "harmonic_mean")],
-)
-def test_the_p_value_is_the_combination_that_was_chosen(aggregate, key):
-    significance = SignificanceSpec(method="exact", aggregate=aggregate)
-    tested = fields("trm:distance=rouge", significance)
-    assert (
-        tested["p_value"] == tested["p"][key]
-        and tested["p_method"] == f"exact, {aggregate}"
-        and "p_note" not in tested
-    )
-
-
-def test_a_missing_p_value_has_its_reason_where_one_was_requested():
-    assert fields("self-bleu", SignificanceSpec(method="exact"))["p_note"]
-    assert not {"p", "p_note", "p_method"} & set(fields("self-bleu"))
-
-
-def test_results_in_memory_are_records():
-    result = harness.score(["a dog"], [["a dog runs"]], "bleu1")["bleu1"]
-    assert (result.metric, result.n, result.skipped) == (
-        "bleu1",
-        1,
-        0,
-    ) and result.to_dict()["value"] == result.value
-    assert "per_example" not in result.to_dict()
-
-
-class Judge(MeanMetric):
-    """Second column: 1 for a refusal, whose score is undefined."""
-
-    def __init__(self, details_of_undefined):
-        self.spec = MetricSpec("judge", True, details_of_undefined=details_of_undefined)
-
-    def signature(self):
-        return "judge"
-
-    def details(self, stats):
-        return {"rows": len(stats), "refused": float(stats[:, 1].sum())}
-
-
-@pytest.mark.parametrize(
-    ("of_undefined", "details"),
-    [(True, {"rows": 3, "refused": 1.0}), (False, {"rows": 2, "refused": 0.0})],
-)
-def test_details_count_rows_of_undefined_examples_where_the_metric_says_so(
-    of_undefined, details
-):
-    found = number_fields(
-        MetricPlan("j", "judge", {}, Judge(of_undefined)), SCORED, None, 50, 0
-    )
-    assert (found["details"], found["n"], found["skipped"], found["value"]) == (
-        details,
-        2,
-        2,
-        1.0,
-    )
-    assert (
-        found["metric"],
-        found["seconds"],
-        found["level"],
-        found["higher_is_better"],
-    ) == ("j", 1.2346, "item", True)
-
-
-def test_a_number_of_no_rows_has_no_details():
-    nothing = Scored(np.full((2, 2), np.nan), None, None, "", 0.0)
-    for of_undefined in (True, False):
-        found = number_fields(
-            MetricPlan("j", "judge", {}, Judge(of_undefined)), nothing, None, 50, 0
-        )
-        assert (
-            found["details"] is None
-            and np.isnan(found["value"])
-            and (found["n"], found["skipped"]) == (0, 2)
-        )
-        assert (found["ci95"], found["interval_note"]) == (None, intervals.NO_EXAMPLES)
-
-
-def test_details_of_objects_are_those_of_the_defined_examples():
-    class Texts(Judge):
-        def reduce(self, stats, weights=None):
-            return 1.0 if weights is None else np.ones(len(weights))
-
-        def details(self, stats):
-            return {"texts": [item["text"] for item in stats]}
-
-    objects = Objects.of([{"text": "x"}, None, {"text": "y"}], "judge")
-    found = number_fields(
-        MetricPlan("t", "judge", {}, Texts(True)),
-        Scored(objects, None, None, "", 0.0),
-        None,
-        0,
-        0,
-    )
-    assert (found["details"], found["n"], found["skipped"]) == (
-        {"texts": ["x", "y"]},
-        2,
-        1,
-    )
-
-
-def test_a_record_has_the_clusters_of_its_defined_examples():
-    scored = Scored(np.array([[1.0], [np.nan], [2.0], [4.0]]), None, None, "", 0.0)
-    found = number_fields(
-        MetricPlan("m", "mean", {}, Mean()),
-        scored,
-        None,
-        50,
-        0,
-        np.array(["a", "b", "c", "a"]),
-    )
-    assert found["interval_note"].startswith("2 clusters resampled")
-
-
-def test_columns_without_a_direction_have_none_in_the_parts_of_a_task_either():
-    class Columns(Tokens):
-        spec = MetricSpec(
-            "tokens", False, level="model", column_names=("a", "b"), undirected=("b",)
-        )
-
-    plan = TokenMetricPlan("tokens", "tokens", {}, Columns())
-    found = {
-        column: intervals.metric_fields(plan, column)["higher_is_better"]
-        for column in ("a", "b", "a, b", "b, a", "")
-    }
-    assert found == {"a": False, "b": None, "a, b": False, "b, a": None, "": False}
-    assert intervals.metric_fields(plan, "a") == {
-        "higher_is_better": False,
-        "level": "model",
-        "signature": "tokens",
-    }
-
-
-def test_a_record_has_no_p_value_where_the_method_is_none():
-    for significance in (None, SignificanceSpec(method="none")):
-        assert not {"p", "p_value", "p_note", "p_method"} & set(
-            fields("rouge", significance)
-        )
-    tested = fields("rouge", SignificanceSpec(method="exact"))
-    assert tested["p"]["floor"] == pytest.approx(1 / 3) and tested["p"]["n"] == 4
-
-
-def test_a_test_of_no_defined_example_says_so():
-    class Undefined(Mean):
-        def scores(self, batch, features, state):
-            return np.full(len(batch), np.nan)
-
-    significance = SignificanceSpec(method="exact")
-    (scored,) = score_sets([Undefined()], SETS, significance)
-    found = number_fields(
-        MetricPlan("mean", "mean", {}, Undefined()), scored, significance, 50, 0
-    )
-    assert found["p_note"] == "is defined for no example" and "p_value" not in found

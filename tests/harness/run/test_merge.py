@@ -167,7 +167,7 @@ def test_parts_that_are_missing(parts, missing):
         assert str(caught.value) == f"p2: {missing} missing"
 
 
-def test_parts_of_other_code_are_merged_with_a_warning_and_parts_of_other_data_are_refused(
+def test_parts_of_other_code_are_merged_and_parts_of_other_data_refused(
     project, caplog
 ):
     folders = parts(2)

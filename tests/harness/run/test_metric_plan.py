@@ -234,11 +234,12 @@ def test_a_plan_tells_its_reader_models_and_decodings(project):
     assert (item.kind, item.absence, item.obstacle) == ("", "", "")
 
 
-def test_places_of_media_are_those_of_the_data_and_the_image_folders_of_models_and_metrics(
+def test_places_of_media_are_those_of_the_data_and_the_folders_of_images(
     project,
 ):
     item = run_plan(project, "dataset={reader: words, count: 3}")
-    model = ModelPlan("m", "m", {"images": "shots", "path": "x"}, object())  # type: ignore[arg-type]
+    params = {"images": "shots", "path": "x"}
+    model = ModelPlan("m", "m", params, object())  # type: ignore[arg-type]
     metric = MetricPlan("a", "a", {"images": "frames"}, fake("a"))
     placed = Plan(
         item.spec,

@@ -12,7 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from harness.run import progress
-from harness.run.progress import current_results, live_results, show_result
+from harness.run.live_results import (
+    current_results,
+    live_results,
+    show_result,
+)
 from harness.rundir.records import ResultRecord
 
 
@@ -272,10 +276,6 @@ def test_a_bar_follows_at_once_after_one_that_was_seen_with_results(
                 assert current_results().seen == (clock[0] > 0)
                 clock[0] += 2
                 advance(1)
-
-
-def test_the_first_bar_with_results_waits():
-    assert not progress.LiveResults(lambda records: None).seen
 
 
 def test_results_stand_above_a_bar_although_no_step_ends(terminal, monkeypatch):

@@ -11,13 +11,21 @@ import pytest
 import harness
 from harness.api import score_files
 from harness.errors import HarnessError, InputError
-from harness.run.file_pair import FileOptions
+from harness.run.file_options import FileOptions
 
 TEXTS = [
     "a man rides a horse",
     "two dogs play in the snow",
     "a bowl of fruit on a table",
     "a boat on a lake",
+]
+
+
+ANNOTATIONS = [
+    {"image_id": 1, "caption": "a can of beans on a table"},
+    {"image_id": 1, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
+    {"image_id": 2, "caption": "a phone with a bright screen"},
+    {"image_id": 2, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
 ]
 
 
@@ -48,7 +56,6 @@ def bleu1(candidates, references, **options) -> float:
     ].value
 
 
-# --------------------------------------------------------------------------- ids
 def shuffled_records(key: str, ids: list) -> list[dict[str, object]]:
     """Return records in another order than the ids,
     with their running numbers as ``id``.
@@ -516,7 +523,6 @@ def test_answers_of_vertex_have_the_file_that_was_sent(write, data, uri):
     assert bleu1(write("c.jsonl", rows), references) == pytest.approx(1)
 
 
-# --------------------------------------------------------------------------- columns
 def test_a_number_beside_references_is_none(write):
     candidates = write("c.json", {"1": "a dog runs", "2": "a cat sits"})
     plain = write(
@@ -633,15 +639,6 @@ def test_one_file_with_both_sides_and_no_ids(write):
     with pytest.raises(InputError, match="id=None matches records"):
         bleu1(both, write("r.jsonl", rows))
     assert bleu1(both, write("r.jsonl", rows), id=None) == pytest.approx(1)
-
-
-# --------------------------------------------------------------------------- what is left out
-ANNOTATIONS = [
-    {"image_id": 1, "caption": "a can of beans on a table"},
-    {"image_id": 1, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
-    {"image_id": 2, "caption": "a phone with a bright screen"},
-    {"image_id": 2, "caption": "the photo is too blurred", "MARK": "EXCLUDES"},
-]
 
 
 @pytest.mark.parametrize(
@@ -785,7 +782,6 @@ def test_texts_with_times_are_not_alternatives(write, name):
     assert bleu1(references, references, events="separate") == pytest.approx(1)
 
 
-# --------------------------------------------------------------------------- values of a program
 def test_rows_have_the_captions_of_their_role():
     rows = [
         {"caption": "a man riding a bike", "references": ["a man on a red bike"]},

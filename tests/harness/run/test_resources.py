@@ -99,7 +99,7 @@ def plan_of(metric):
     return MetricPlan("declared", "declared", {}, metric)
 
 
-def test_judged_sets_are_estimated_by_their_largest_sizes_the_longest_text_and_the_mean_length():
+def test_judged_sets_are_estimated_by_their_largest_sizes_and_lengths():
     metric = Declared(Cost(1.5, 1000.0, fixed=7.0, corpus=11.0))
     sets = [
         CaptionSet("1", ("a b c", "d"), ("e",)),

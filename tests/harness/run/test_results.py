@@ -8,14 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from harness.contracts import Example, MeanMetric, MetricSpec
+from harness.contracts import Example, Interval, MeanMetric, MetricSpec
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Execution
-from harness.run.intervals import NO_INTERVAL, Interval, estimate
+from harness.run.intervals import estimate
 from harness.run.metric_plan import MetricPlan, ModelPlan, TokenMetricPlan
 from harness.run.results import collect_results, token_score_records
-from harness.run.score import Scored
+from harness.run.scored import Scored
 from harness.run.systems import PlannedSystem
+from harness.run.token_intervals import NO_INTERVAL
 from harness.rundir.provenance import Provenance
 from harness.spec.models import Spec
 
@@ -27,6 +28,12 @@ ROWS = [
     {"candidates": ["d"]},
     {"candidates": ["e"]},
     {"candidates": ["f"], "references": ["r"]},
+]
+
+
+EXAMPLES = [
+    Example("first", ("r",)),
+    *(Example(f"e{k}", ("r", "s"), meta={"film": f"f{k % 2}"}) for k in range(6)),
 ]
 
 
@@ -69,7 +76,8 @@ def test_a_column_is_a_record_with_its_interval_or_the_reason(
             "bootstrap": {"samples": 9},
         }
     )
-    plan = TokenMetricPlan("columns", "columns", {}, Columns())  # type: ignore[arg-type]
+    metric = Columns()
+    plan = TokenMetricPlan("columns", "columns", {}, metric)  # type: ignore[arg-type]
     a, b = token_score_records(
         spec,
         ModelPlan("label", "m", {"path": "x"}, object()),
@@ -213,7 +221,11 @@ def collect(examples, rows, columns, *, start=0, shards, **keys):
     )
     events = []
     execution = Execution(Provenance({}))
-    execution.log = lambda event, **values: events.append((event, values))  # type: ignore[method-assign]
+
+    def log(event, **values):
+        events.append((event, values))
+
+    execution.log = log  # type: ignore[method-assign]
     models = [
         ModelPlan(label, "adapter", {"path": label}, object()) for label in ("m", "n")
     ]  # type: ignore[arg-type]
@@ -233,12 +245,6 @@ def scored(values, p_values=None):
         "exact" if p is not None else "",
         0.5,
     )
-
-
-EXAMPLES = [
-    Example("first", ("r",)),
-    *(Example(f"e{k}", ("r", "s"), meta={"film": f"f{k % 2}"}) for k in range(6)),
-]
 
 
 def test_every_system_and_metric_has_a_record_and_every_example_a_row():

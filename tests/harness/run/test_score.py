@@ -11,8 +11,10 @@ import pytest
 from harness.contracts import CaptionSet, Cost, MeanMetric, MetricSpec, Objects
 from harness.errors import HarnessError
 from harness.run import score as scoring
+from harness.run.combined_p_values import combine_p_values
 from harness.run.features import FeatureCache
 from harness.run.intervals import estimate
+from harness.run.scored import Scored, read_statistics
 from harness.spec.models import SignificanceSpec
 
 SETS = [
@@ -215,7 +217,7 @@ def test_p_values_and_their_combination(cache):
     assert np.array_equal(result.p_values, [1.0, 2 / 3, 1 / 3, np.nan], equal_nan=True)
     assert result.p_floors is not None
     assert np.array_equal(result.p_floors, [1 / 3] * 4)
-    combined = scoring.combine_p_values(result.p_values, result.p_floors, fdr=0.05)
+    combined = combine_p_values(result.p_values, result.p_floors, fdr=0.05)
     # Of the 27 triples of ranks, 10 have a product of at most 1 x 2 x 3 = 6, as has the
     # observed one: the tail of the law of the product.
     products = np.array(
@@ -234,16 +236,12 @@ def test_the_summed_statistic_is_the_same_in_shards_and_reads_back(cache):
     spec = SignificanceSpec(method="exact", aggregate="summed", draws=99)
     result = scored(Words(), cache, spec)
     assert result.p_sums is not None and result.p_sums.shape == (100,)
-    joined = scoring.Scored.join(
+    joined = Scored.join(
         [scored(Words(), cache, spec, size=1), scored(Words(), cache, spec, size=1)]
     )
     assert joined.p_sums == pytest.approx(2 * result.p_sums)
-    assert np.array_equal(
-        scoring.Scored.from_arrays(result.to_arrays()).p_sums, result.p_sums
-    )
-    combined = scoring.combine_p_values(
-        result.p_values, result.p_floors, 0.05, result.p_sums
-    )
+    assert np.array_equal(Scored.from_arrays(result.to_arrays()).p_sums, result.p_sums)
+    combined = combine_p_values(result.p_values, result.p_floors, 0.05, result.p_sums)
     assert combined["summed"] == (result.p_sums >= result.p_sums[0] - 1e-9).mean()
 
 
@@ -253,95 +251,9 @@ def test_statistics_are_summed_only_where_the_spec_combines_their_sum(cache):
             Words(), cache, SignificanceSpec(method="exact", aggregate=aggregate)
         )
         assert result.p_sums is None and "p_sums" not in result.to_arrays()
-        assert "summed" not in scoring.combine_p_values(
+        assert "summed" not in combine_p_values(
             result.p_values, result.p_floors, 0.05, result.p_sums
         )
-
-
-def test_shards_are_joined_with_nan_where_one_has_no_p_values():
-    def shard(values, method, seconds, note="", floors=None):
-        p_values = None if floors is None else np.array(floors) * 2
-        return scoring.Scored(
-            np.array(values),
-            p_values,
-            None if floors is None else np.array(floors),
-            method,
-            seconds,
-            note,
-        )
-
-    tested = shard([[1.0, 5.0]], "monte-carlo + exact", 1.5, floors=[0.1])
-    untested = shard([[2.0], [3.0]], "", 2.0, "no null")
-    other = shard([[4.0]], "auto + exact", 0.5, "another", floors=[0.2])
-    joined = scoring.Scored.join([tested, untested, other])
-    assert np.array_equal(
-        joined.stats, [[1, 5], [2, np.nan], [3, np.nan], [4, np.nan]], equal_nan=True
-    )
-    assert joined.p_values is not None and joined.p_floors is not None
-    assert np.array_equal(joined.p_values, [0.2, np.nan, np.nan, 0.4], equal_nan=True)
-    assert np.array_equal(joined.p_floors, [0.1, np.nan, np.nan, 0.2], equal_nan=True)
-    assert (joined.p_method, joined.seconds, joined.p_note) == (
-        "auto + exact + monte-carlo",
-        4.0,
-        "no null",
-    )
-    assert joined.p_floor == 0.1 and joined.p_sums is None
-    plain = scoring.Scored.join([untested, untested])
-    assert (plain.p_values, plain.p_floors, plain.p_floor, len(plain.stats)) == (
-        None,
-        None,
-        1.0,
-        4,
-    )
-
-
-def test_one_shard_is_the_result_and_no_shard_is_an_empty_one():
-    shard = scoring.Scored(np.ones((2, 1)), None, None, "", 1.0)
-    assert scoring.Scored.join([shard]) is shard
-    nothing = scoring.Scored.join([])
-    assert (
-        len(nothing.stats),
-        nothing.p_values,
-        nothing.seconds,
-        nothing.p_method,
-    ) == (0, None, 0, "")
-
-
-def test_a_result_without_a_defined_floor_has_the_floor_one():
-    floors = np.array([np.nan, np.nan])
-    assert scoring.Scored(np.ones((2, 1)), floors, floors, "exact", 1.0).p_floor == 1.0
-    assert (
-        scoring.Scored(
-            np.ones((2, 1)), floors, np.array([np.nan, 0.25]), "exact", 1.0
-        ).p_floor
-        == 0.25
-    )
-
-
-def test_nothing_is_combined_without_p_values():
-    assert scoring.combine_p_values(None, None, 0.05) == {}
-    assert (
-        scoring.combine_p_values(np.array([0.5]), None, 0.05)
-        == scoring.combine_p_values(None, np.array([0.5]), 0.05)
-        == {}
-    )
-    assert scoring.combine_p_values(np.array([np.nan]), np.array([0.2]), 0.05) == {}
-
-
-def test_arrays_of_an_artifact_are_read_back(cache):
-    result = scored(Words(), cache, SignificanceSpec(method="exact"))
-    again = scoring.Scored.from_arrays(result.to_arrays())
-    assert np.array_equal(again.stats, result.stats, equal_nan=True)
-    assert again.p_values is not None and result.p_values is not None
-    assert np.array_equal(again.p_values, result.p_values, equal_nan=True)
-    assert again.p_floors is not None and result.p_floors is not None
-    assert np.array_equal(again.p_floors, result.p_floors, equal_nan=True)
-    assert (again.p_method, again.p_floor, again.seconds) == (
-        result.p_method,
-        result.p_floor,
-        result.seconds,
-    )
-    assert "p_values" not in scored(Words(), cache).to_arrays()
 
 
 def test_statistics_of_a_wrong_shape_name_the_metric(cache):
@@ -383,8 +295,8 @@ def test_objects_of_a_corpus_metric_are_in_the_order_of_the_examples_and_read_ba
     )
     expected = [{"text": "x"}, None, {"text": "w"}, None]
     assert list(result.stats) == expected
-    assert list(scoring.Scored.from_arrays(result.to_arrays()).stats) == expected
-    assert list(scoring.read_statistics(result.to_arrays())) == expected
+    assert list(Scored.from_arrays(result.to_arrays()).stats) == expected
+    assert list(read_statistics(result.to_arrays())) == expected
 
 
 @pytest.mark.parametrize("extra", [-1, 1])
@@ -446,7 +358,7 @@ def test_the_generic_null_is_exact_within_its_budget_of_scorings(cache):
     features = FeatureCache()
     parts = scoring.batches(sets, features)
 
-    def result(**settings: Any) -> scoring.Scored:
+    def result(**settings: Any) -> Scored:
         return scoring.score(
             Equal(), parts, features, SignificanceSpec(method="exact", **settings), 0
         )
@@ -482,7 +394,7 @@ def test_a_reason_takes_the_place_of_p_values(cache):
     result = scored(metric, cache, SignificanceSpec(method="exact"))
     assert (result.p_values, result.p_method) == (None, "")
     assert result.p_note == "reads the candidates alone and defines no permutation null"
-    assert scoring.Scored.from_arrays(result.to_arrays()).p_note == result.p_note
+    assert Scored.from_arrays(result.to_arrays()).p_note == result.p_note
     assert scored(metric, cache).p_note == "", "none was requested"
     undirected = scored(
         Equal(higher_is_better=None), cache, SignificanceSpec(method="exact")
@@ -577,7 +489,7 @@ def test_no_test_was_requested_where_its_method_is_none(cache):
         assert (result.p_values, result.p_floors, result.p_note) == (None, None, "")
 
 
-def test_a_metric_scores_sets_of_at_least_its_numbers_of_candidates_references_and_texts():
+def test_a_metric_scores_sets_of_at_least_its_numbers_of_texts():
     def mask(sizes, **fields):
         n, m = np.array(sizes).T
         return scoring.scorable(
@@ -665,3 +577,19 @@ def test_one_example_is_named_as_one():
         result.p_note == "is fitted on the references of one example: "
         "its p-values have their size from 2 on"
     )
+
+
+def test_arrays_of_an_artifact_are_read_back(cache):
+    result = scored(Words(), cache, SignificanceSpec(method="exact"))
+    again = Scored.from_arrays(result.to_arrays())
+    assert np.array_equal(again.stats, result.stats, equal_nan=True)
+    assert again.p_values is not None and result.p_values is not None
+    assert np.array_equal(again.p_values, result.p_values, equal_nan=True)
+    assert again.p_floors is not None and result.p_floors is not None
+    assert np.array_equal(again.p_floors, result.p_floors, equal_nan=True)
+    assert (again.p_method, again.p_floor, again.seconds) == (
+        result.p_method,
+        result.p_floor,
+        result.seconds,
+    )
+    assert "p_values" not in scored(Words(), cache).to_arrays()

@@ -13,19 +13,19 @@ import pytest
 
 import harness.api
 from harness.cli.main import main
-from harness.contracts import CaptionSet, Example, OnePassFit
-from harness.registry import current
-from harness.run import example_store, scoring_pass
-from harness.run import score as scoring
+from harness.run import corpus_fit, example_store, scoring_pass
+from harness.run.corpus_fit import CorpusFit
 from harness.run.estimates import Watch
 from harness.run.example_store import ExampleStore
 from harness.run.execute import Options
 from harness.run.executor import ExecutorOptions, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
-from harness.run.metric_plan import MetricPlan, metric_plan
-from harness.run.scoring_pass import ScoringPass, fit, prime
+from harness.run.metric_plan import MetricPlan
+from harness.run.scored import Scored
+from harness.run.scoring_pass import ScoringPass
 from harness.testing.metric_subject import same_rows
 from tests.support.growing import write_task
+from tests.support.small_corpus import EXAMPLES, Counting, plans
 
 SAMPLE = str(
     Path(__file__).parents[3] / "tasks" / "harness_tasks" / "sample" / "captions.json"
@@ -52,12 +52,6 @@ SPEC = {
     "significance": "exact",
     "bootstrap": {"samples": 50},
 }
-TEXTS = [
-    ("a dog runs", "the dog runs fast"),
-    ("a cat", "the black cat sleeps"),
-    ("a bus", "a red bus stops"),
-    ("a dog", "dogs run"),
-] * 3
 KNOWN = """
 import numpy as np
 from mine_parts import Length
@@ -70,9 +64,19 @@ class Known(Length):
         return {word for texts in references for text in texts for word in text.split()}
 
     def scores(self, batch, features, state):
-        texts = [[features.texts[k] for k in row] for row in batch.candidate_ids]
-        return self.scale * np.array([np.mean([word in state for text in row for word in text.split()]) for row in texts])
+        scores = []
+        for row in batch.candidate_ids:
+            words = " ".join(features.texts[k] for k in row).split()
+            scores.append(np.mean([word in state for word in words]))
+        return self.scale * np.array(scores)
 """
+
+
+@pytest.fixture
+def store(monkeypatch):
+    monkeypatch.setattr(example_store, "BLOCK", 5)
+    monkeypatch.setattr(corpus_fit, "BLOCK", 5)
+    return ExampleStore(EXAMPLES)
 
 
 def numbers(run):
@@ -267,156 +271,6 @@ def test_rescoring_adds_metrics_without_generating(project):
     assert harness.rescore("r", ["rouge"]).results == run.results
 
 
-EXAMPLES = [Example(f"e{k}", texts) for k, texts in enumerate(TEXTS)]
-SETS = [
-    CaptionSet(f"e{k}", (f"{texts[0]} today",), texts) for k, texts in enumerate(TEXTS)
-]
-
-
-@pytest.fixture
-def store(monkeypatch):
-    monkeypatch.setattr(example_store, "BLOCK", 5)
-    monkeypatch.setattr(scoring_pass, "BLOCK", 5)
-    return ExampleStore(EXAMPLES)
-
-
-def plans(*specs):
-    return [
-        metric_plan(name, params, current().create("metrics", name, params))
-        for name, params in specs
-    ]
-
-
-@pytest.mark.equal_bits
-@pytest.mark.parametrize(
-    "spec",
-    [
-        ("cider", {}),
-        ("cider", {"variant": "plain"}),
-        ("cider-r", {}),
-        ("self-cider", {}),
-        ("novelty", {}),
-        ("best", {"metric": "cider"}),
-        ("cider", {"df": [["a dog"], ["a cat"]]}),
-    ],
-)
-def test_a_fit_in_shards_equals_one_pass(store, spec):
-    (plan,) = plans(spec)
-    out = fit([plan], store.references, shards=3)
-    assert (out.streaming, out.in_memory) == ([0], [])
-    # fitted before the first shard is scored
-    assert ("state", plan.metric.signature()) in out.features.corpus_state()
-    features = FeatureCache([e.references for e in EXAMPLES])
-    sets = [
-        CaptionSet(s.id, (*s.candidates, "a dog runs in the park"), s.references)
-        for s in SETS
-    ]
-    expected = scoring.score(
-        plan.metric, scoring.batches(sets, features), features, None, 0
-    ).stats
-    rows = []
-    for start in range(0, len(sets), 4):
-        out.features.next_shard()
-        parts = scoring.batches(sets[start : start + 4], out.features)
-        rows.append(scoring.score(plan.metric, parts, out.features, None, 0).stats)
-    assert np.array_equal(np.concatenate(rows), expected, equal_nan=True)
-
-
-def test_metrics_without_state_stream(store):
-    out = fit(
-        metrics=plans(("bleu4", {}), ("distinct", {}), ("meteor", {})),
-        references=store.references,
-        shards=3,
-    )
-    assert (out.streaming, out.in_memory) == ([0, 1, 2], [])
-
-
-def test_a_metric_that_is_fitted_in_one_pass_keeps_all_texts_and_is_named(
-    store, caplog
-):
-    class Fitted:
-        def __init__(self):
-            self.spec = current().create("metrics", "bleu4", {}).spec
-
-        def signature(self):
-            return "fitted"
-
-        def fit(self, references, features):
-            return {text for group in references for text in group}
-
-    (plan,) = plans(("bleu4", {}))
-    mine = metric_plan("mine", {}, Fitted())  # type: ignore[arg-type]
-    out = fit([plan, mine], store.references, shards=3)
-    assert (out.streaming, out.in_memory) == ([0], [1])
-    assert "is fitted in one pass and keeps all texts in memory" in caplog.text
-    assert fit([plan, mine], store.references, shards=1).streaming == [0, 1]
-
-
-class Counting:
-    """A metric whose corpus state is the number of references; ``failing``: one example
-    is too little for its fit.
-    """
-
-    def __init__(self, name="counting", *, failing=False, one_pass=False):
-        self.spec = current().create("metrics", "bleu4", {}).spec
-        self.name = name
-        self.failing = failing
-        self.fitted = []
-        if one_pass:
-            self.merge = self.refuse
-
-    def signature(self):
-        return self.name
-
-    def fit(self, references, features):
-        self.fitted.append(len(references))
-        if self.failing and len(references) == 1:
-            raise ValueError("too few")
-        return len(references)
-
-    def refuse(self, first, second):
-        raise OnePassFit(self.name)
-
-
-def test_a_fit_that_one_example_is_too_little_for_keeps_all_texts(store, caplog):
-    metric = Counting(failing=True)
-    with caplog.at_level("DEBUG"):
-        out = fit(
-            [*plans(("bleu4", {})), MetricPlan("mine", "mine", {}, metric)],
-            store.references,
-            shards=2,
-        )
-    assert (out.streaming, out.in_memory, metric.fitted) == ([0], [1], [1])
-    assert (
-        "note: metric 'mine' is fitted in one pass and keeps all texts in memory "
-        "(docs/plugins.md: merge)" in caplog.messages
-    )
-    assert "fit of counting on one example: too few" in caplog.messages
-
-
-def test_a_part_that_is_fitted_in_one_pass_keeps_all_texts_and_the_others_stream(store):
-    steps = []
-    first = Counting("first", one_pass=True)
-    second = Counting("second", one_pass=True)
-    (cider,) = plans(("cider", {}))
-    metrics = [
-        MetricPlan("first", "first", {}, first),
-        cider,
-        MetricPlan("second", "second", {}, second),
-    ]
-    out = fit(metrics, store.references, shards=2, advance=steps.append)
-    assert (out.streaming, out.in_memory) == ([1], [0, 2])
-    assert first.fitted == second.fitted == [5, 5], (
-        "the second block shows that they cannot be merged"
-    )
-    assert steps == [5, 5, 2], "blocks of twelve examples"
-    kept = out.features.corpus_state()
-    assert ("state", cider.metric.signature()) in kept and not {
-        ("state", "first"),
-        ("state", "second"),
-    } & set(kept)
-
-
 @pytest.mark.parametrize(
     ("count", "partial", "in_memory"),
     [(1, False, []), (3, False, [0]), (1, True, [0]), (3, True, [0])],
@@ -451,14 +305,12 @@ def test_metrics_whose_p_values_need_all_examples_are_left_to_the_whole_run(
         _key=lambda *place: SimpleNamespace(stem=str(place)),
         fit=SimpleNamespace(streaming=[0, 1, 2, 3]),
     )
-    assert ScoringPass._jobs(state) == {0: {0: metrics}}
+    assert ScoringPass._missing_statistics(state) == {0: {0: metrics}}
 
 
 def test_there_are_no_statistics_of_a_batch_of_which_a_shard_is_missing():
     stored = {
-        str(k): scoring.Scored(
-            np.full((2, 1), float(k)), None, None, "", 0.0
-        ).to_arrays()
+        str(k): Scored(np.full((2, 1), float(k)), None, None, "", 0.0).to_arrays()
         for k in range(2)
     }
     artifacts = SimpleNamespace(read_arrays=stored.get)
@@ -531,18 +383,6 @@ def test_a_metric_that_keeps_all_texts_has_the_same_digits_in_shards_and_is_read
     assert repr(numbers(harness.Run.open("merged"))) == repr(numbers(expected))
 
 
-def test_priming_builds_what_is_built_on_first_use(store):
-    (plan,) = plans(("trm", {"distance": "cider"}))
-    out = fit([plan], store.references, shards=3)
-    fitted = set(out.features.corpus_state())
-    prime(out, [plan], [CaptionSet("x", ("a dog", "a cat"), TEXTS[0])])
-    built = set(out.features.corpus_state()) - fitted
-    assert any("cider-d" in str(key) for key in built), (
-        "the document frequencies of the distance"
-    )
-    assert out.features.texts == []
-
-
 @pytest.mark.parametrize(
     ("growing", "part", "partial"),
     [(False, None, False), (True, None, True), (False, 1, True)],
@@ -581,7 +421,7 @@ def test_workers_score_where_the_options_say_and_on_the_cluster_of_a_run_that_ha
     def executor(name, cluster):
         state = SimpleNamespace(
             _scorer=lambda features: scorer,
-            fit=scoring_pass.CorpusFit(FeatureCache([])),
+            fit=CorpusFit(FeatureCache([])),
             metrics=[],
             _first_sets=list,
             options=SimpleNamespace(executor=ExecutorOptions(name, 1)),
@@ -618,7 +458,7 @@ def test_the_texts_of_one_shard_in_this_process_serve_the_metrics_of_all_texts()
 def test_the_statistics_of_several_shards_are_listed_under_the_name_of_the_whole(count):
     shards = [(k, k + 1) for k in range(count)]
     stored = {
-        str(shard): scoring.Scored(
+        str(shard): Scored(
             np.full((1, 1), float(shard[0])), None, None, "", 0.0
         ).to_arrays()
         for shard in shards
@@ -667,7 +507,7 @@ def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_sho
     view = Watch() if watch else None
     scores = SimpleNamespace(
         index=0,
-        scored={(0, 0): scoring.Scored(np.full((12, 1), 0.25), None, None, "", 0.0)},
+        scored={(0, 0): Scored(np.full((12, 1), 0.25), None, None, "", 0.0)},
     )
 
     def executor(estimates):
@@ -683,7 +523,7 @@ def test_scores_of_other_processes_are_estimated_where_the_run_is_watched_or_sho
 
     monkeypatch.setattr(scoring_pass, "bar", bar)
     state = SimpleNamespace(
-        _jobs=lambda: {0: {0: [0]}},
+        _missing_statistics=lambda: {0: {0: [0]}},
         systems=["a"],
         shards=[(0, 12)],
         metrics=plans(("rouge", {})),
@@ -716,7 +556,7 @@ def test_a_metric_of_all_texts_scores_the_uncut_captions_of_all_shards_in_one_jo
     )
     written = {}
     jobs = []
-    scored = scoring.Scored(np.ones((1, 1)), None, None, "", 0.0)
+    scored = Scored(np.ones((1, 1)), None, None, "", 0.0)
     scorer = SimpleNamespace(
         score=lambda job, advance: (
             jobs.append(job) or SimpleNamespace(scored={(1, 0): scored})

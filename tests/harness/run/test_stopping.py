@@ -21,21 +21,33 @@ from harness.errors import HarnessError, InputError
 from harness.run.example_store import ExampleStore
 from harness.run.execution import Options
 from harness.run.metric_plan import caption_plans, metric_plans
-from harness.run.stopping import (
-    BATCH,
-    Condition,
-    Stopping,
-    batches,
-    order_examples,
-    read_conditions,
-)
+from harness.run.stopping import BATCH, Stopping, batches, order_examples
+from harness.run.stopping_conditions import read_conditions
 from harness.spec.models import UntilSpec
-from harness.stats.anytime import Look, betting_looks
+from harness.stats.anytime import betting_looks
 from tests.support.chat_server import server
 from tests.support.growing import write_task
 
 __all__ = ["server"]
 PLANS = caption_plans(metric_plans(["cider", "rouge", "bleu4", {"distinct": {"n": 2}}]))
+
+
+HOLES = [[[0.9, 0.8, None], [0.1, None, 0.3]], [[0.7, 0.6], [0.2, 0.2]]]
+"""Two batches of two systems that lack different examples."""
+
+
+KILLED = """
+import json, os, signal, sys
+import harness
+from harness.run import stopping
+looks, decided = [], stopping.Stopping.decided
+def die(self):
+    if self.looks[-1] >= 300:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return decided(self)
+stopping.Stopping.decided = die
+harness.evaluate(json.loads(sys.argv[1]), output=sys.argv[2])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -74,157 +86,6 @@ def digits(path: Path) -> list[Any]:
     ]
 
 
-# --------------------------------------------------------------------------- conditions
-@pytest.mark.parametrize(
-    ("text", "metric", "systems", "sign", "width"),
-    [
-        ("CIDEr-D: ours > theirs", 0, (0, 1), ">", 0.0),
-        ("  rouge:ours<theirs ", 1, (0, 1), "<", 0.0),
-        ("ROUGE-L ± 0.01", 1, (), "", 0.01),
-        ("bleu4 +- 1e-3", 2, (), "", 0.001),
-        ("BLEU-4+/-.5", 2, (), "", 0.5),
-    ],
-)
-def test_conditions_are_read(text, metric, systems, sign, width):
-    condition = Condition.parse(text, PLANS, ["ours", "theirs"])
-    assert (condition.metric, condition.systems, condition.sign, condition.width) == (
-        metric,
-        systems,
-        sign,
-        width,
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("CIDEr-D", "expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± HALF-WIDTH'"),
-        ("CIDEr-D: ours = theirs", "expected 'METRIC: SYSTEM > SYSTEM'"),
-        ("CIDEr-D ± wide", "expected"),
-        ("cidr: ours > theirs", "no metric 'cidr'; did you mean 'cider'"),
-        ("cider: our > theirs", "no system 'our'; did you mean 'ours'"),
-        ("cider: ours > their", "no system 'their'; did you mean 'theirs'"),
-    ],
-)
-def test_conditions_that_cannot_be_read_are_one_line(text, message):
-    with pytest.raises(HarnessError, match=message) as caught:
-        Condition.parse(text, PLANS, ["ours", "theirs"])
-    assert "\n" not in str(caught.value)
-
-
-def test_a_condition_that_cannot_be_read_is_answered_with_what_the_run_has():
-    for text, message, value in (
-        (
-            "x",
-            "--until is 'x'; expected 'METRIC: SYSTEM > SYSTEM' or 'METRIC ± "
-            "HALF-WIDTH', as 'CIDEr-D: ours > theirs'",
-            None,
-        ),
-        (
-            "cider: ours > their",
-            "--until: there is no system 'their'; did you mean 'theirs'?; "
-            "the run has ours, theirs",
-            "their",
-        ),
-        (
-            "cidr: ours > theirs",
-            "--until: there is no metric 'cidr'; did you mean 'cider'?; the run has "
-            "cider, rouge, bleu4, distinct2, CIDEr-D, ROUGE-L (COCO), BLEU-4, "
-            "Distinct-2",
-            "cidr",
-        ),
-    ):
-        with pytest.raises(HarnessError) as caught:
-            Condition.parse(text, PLANS, ["ours", "theirs"])
-        assert (str(caught.value), caught.value.value) == (message, value)
-
-
-def test_a_system_may_have_a_name_of_several_words():
-    condition = Condition.parse(
-        "ROUGE-L : my model<the other one", PLANS, ["x", "the other one", "my model"]
-    )
-    assert (condition.metric, condition.systems, condition.sign) == (1, (2, 1), "<")
-
-
-def test_a_system_of_several_decodings_is_refused():
-    with pytest.raises(HarnessError, match="'ours' has several decodings or sizes"):
-        Condition.parse("cider: ours > theirs", PLANS, ["ours", "ours", "theirs"])
-
-
-def test_metrics_without_a_sequence_are_refused():
-    with pytest.raises(
-        HarnessError, match="has no confidence sequence: it is no function of sums"
-    ):
-        read_conditions(UntilSpec(conditions=["distinct2: a > b"]), PLANS, ["a", "b"])
-    with pytest.raises(
-        HarnessError, match="^--until: 'Distinct-2' has no confidence sequence"
-    ):
-        read_conditions(
-            UntilSpec(conditions=["rouge: a > b", "distinct2: a > b"]),
-            PLANS,
-            ["a", "b"],
-        )
-    for population in (False, True):
-        conditions = read_conditions(
-            UntilSpec(conditions=["rouge: a > b", "cider ± 1"], population=population),
-            PLANS,
-            ["a", "b"],
-        )
-        assert [(item.metric, item.text) for item in conditions] == [
-            (1, "rouge: a > b"),
-            (0, "cider ± 1"),
-        ]
-    with pytest.raises(
-        HarnessError,
-        match="--population: 'BLEU-4' is no mean of scores with known bounds",
-    ):
-        read_conditions(
-            UntilSpec(conditions=["bleu4: a > b"], population=True), PLANS, ["a", "b"]
-        )
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "greater", "less"),
-    [
-        (0.1, 0.3, "confirmed", "refuted"),
-        (-0.3, -0.1, "refuted", "confirmed"),
-        (-0.1, 0.2, "undecided", "undecided"),
-    ],
-)
-def test_verdicts_of_an_order(low, high, greater, less):
-    looks = [Look(100, (low + high) / 2, low, high, 0.5 if low < 0 < high else 0.01)]
-    for sign, expected in ((">", greater), ("<", less)):
-        condition = Condition("", 0, (0, 1), sign)
-        assert condition.verdict([looks], 0.05) == expected
-        assert condition.pairs(3) == [(0, 1)]
-
-
-def test_the_verdict_of_an_order_is_that_of_the_look_that_decided_it():
-    looks = [
-        Look(100, -0.1, -0.3, 0.1, 0.5),
-        Look(200, 0.2, 0.1, 0.3, 0.01),
-        Look(300, -0.01, -0.1, 0.1, 0.01),
-    ]
-    assert [Condition("", 0, (0, 1), sign).verdict([looks], 0.05) for sign in "><"] == [
-        "confirmed",
-        "refuted",
-    ]
-    assert Condition("", 0, (0, 1), ">").verdict([looks], 0.01) == "confirmed", (
-        "a p-value that is the level decides"
-    )
-    assert Condition("", 0, (0, 1), ">").verdict([looks], 0.009) == "undecided"
-
-
-def test_verdicts_of_a_precision_need_every_system():
-    condition = Condition("", 0, width=0.5)
-    narrow = Look(9, 0.5, 0.0, 1.0, 1)
-    wide = Look(9, 0.5, -0.1, 1.1, 1)
-    assert condition.verdict([[wide, narrow], [narrow]], 0.05) == "confirmed"
-    assert condition.verdict([[narrow], [narrow, wide]], 0.05) == "undecided"
-    assert condition.pairs(2) == [(0, None), (1, None)]
-
-
-# --------------------------------------------------------------------------- growth and order
 def test_batches_grow_and_cover_every_shard():
     shards = [(k, k + 1) for k in range(100)]
     found = [tuple(batch) for batch in batches(shards)]
@@ -267,7 +128,6 @@ def test_the_order_depends_on_seed_and_names_and_keeps_clusters_together():
     assert all(videos[k : k + 5] == [videos[k]] * 5 for k in range(0, 20, 5))
 
 
-# --------------------------------------------------------------------------- runs of files
 def test_a_run_stops_when_it_has_decided(spec, whole, tmp_path):
     run = until(spec, "CIDEr-D: good > bad", output=tmp_path / "r")
     state = stopped(run)
@@ -521,7 +381,6 @@ def test_examples_without_captions_are_left_out(spec, tmp_path):
     assert 60 < path[0]["n"] < BATCH
 
 
-# --------------------------------------------------------------------------- small data
 def growing(
     conditions,
     batches_of_scores,
@@ -568,10 +427,6 @@ def growing(
 
 def plain_examples(count):
     return [Example(f"e{k}", ("a",)) for k in range(count)]
-
-
-HOLES = [[[0.9, 0.8, None], [0.1, None, 0.3]], [[0.7, 0.6], [0.2, 0.2]]]
-"""Two batches of two systems that lack different examples."""
 
 
 def test_a_difference_is_that_of_the_examples_of_both_systems():
@@ -782,14 +637,13 @@ def test_statistics_that_need_all_examples_are_refused():
         )
         with pytest.raises(
             HarnessError,
-            match="^--until: 'ROUGE-L \\(COCO\\)' has no confidence sequence: "
+            match="^until: 'ROUGE-L \\(COCO\\)' has no confidence sequence: "
             "its scores need all examples$",
         ):
             stopping.add(scoring)
     assert stopping.looks == []
 
 
-# --------------------------------------------------------------------------- refusals
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
@@ -812,7 +666,6 @@ def test_what_cannot_grow_is_refused(spec):
         until(spec, "rouge: good > bad", references=[1, 3])
 
 
-# --------------------------------------------------------------------------- again, extended, killed
 def test_a_finished_run_is_opened_and_another_condition_is_another_run(spec, tmp_path):
     first = until(spec, "rouge: good > bad", output=tmp_path / "r")
     again = until(spec, "rouge: good > bad", output=tmp_path / "r")
@@ -865,20 +718,6 @@ def test_shards_and_processes_change_no_digit(spec, tmp_path):
         options=Options(executor=ExecutorOptions("processes", 2)),
     )
     assert digits(tmp_path / "r") == digits(tmp_path / "s")
-
-
-KILLED = """
-import json, os, signal, sys
-import harness
-from harness.run import stopping
-looks, decided = [], stopping.Stopping.decided
-def die(self):
-    if self.looks[-1] >= 300:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return decided(self)
-stopping.Stopping.decided = die
-harness.evaluate(json.loads(sys.argv[1]), output=sys.argv[2])
-"""
 
 
 @pytest.mark.slow

@@ -144,7 +144,7 @@ def test_keys_name_everything_that_statistics_depend_on(store, captions):
         ("novelty", {}, True),
     ],
 )
-def test_statistics_of_a_metric_with_corpus_state_are_named_by_the_references_of_all_examples(
+def test_statistics_with_corpus_state_are_named_by_the_references_of_all_examples(
     captions, name, params, bound
 ):
     plan = metric_plan(name, params, current().create("metrics", name, params))

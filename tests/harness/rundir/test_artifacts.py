@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.rundir.artifacts import (
-    ArtifactKey,
-    ArtifactStore,
-    KeptFile,
-    MemoryArtifacts,
-    ShardFile,
-    content_digest,
-)
-from harness.rundir.run_folder import RunFolder
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.artifacts import ArtifactStore, MemoryArtifacts
 
 ROWS = [{"candidates": ["café \ud800"]}, {"failure": "no"}]
 
@@ -42,25 +33,6 @@ def test_rows_and_arrays_come_back_as_written(store):
     assert set(arrays) == {"stats", "method"}
     assert np.array_equal(arrays["stats"], [[1.5], [np.nan]], equal_nan=True)
     assert str(arrays["method"]) == "exact"
-
-
-def test_a_key_depends_on_every_part_and_not_on_the_label():
-    key = ArtifactKey.of("m", "data", {"t": 1.0}, [1, 2])
-    assert ArtifactKey.of("other", "data", {"t": 1.0}, [1, 2]).digest == key.digest
-    for parts in (
-        ("data2", {"t": 1.0}, [1, 2]),
-        ("data", {"t": 2.0}, [1, 2]),
-        ("data", {"t": 1.0}, [2, 1]),
-    ):
-        assert ArtifactKey.of("m", *parts).digest != key.digest
-    assert ArtifactKey.of("A b/C", 1).stem.startswith("a-b-c-")
-    assert content_digest({"a": 1, "b": 2}) == content_digest({"b": 2, "a": 1})
-    assert ArtifactKey("Ab " * 30, "0" * 64).stem == "ab-" * 13 + "a-" + "0" * 16, (
-        "40 characters of the label, 16 of the digest"
-    )
-    assert content_digest("é") == hashlib.sha256(b'"\\u00e9"').hexdigest(), (
-        "directories of earlier versions have these names"
-    )
 
 
 def test_statistics_from_256_kib_on_are_compressed(store):
@@ -256,99 +228,6 @@ def test_artifacts_in_memory_are_those_that_were_written():
     assert artifacts.answers(key).read() == {"e": ROWS[0]}
     artifacts.drop_answers([key])
     assert artifacts.answers(key).read() == {}
-
-
-@pytest.fixture
-def file(tmp_path):
-    return ShardFile(RunFolder(tmp_path), "shards.json")
-
-
-def test_what_is_written_is_read(file):
-    assert file.read() is None
-    file.write(5, examples=12)
-    assert file.read() == {"size": 5, "examples": 12}
-
-
-def test_a_file_that_has_the_same_values_is_not_written_again(file):
-    file.write(5, examples=12)
-    before = (file.folder.path / "shards.json").stat().st_ino
-    file.write(5, examples=12)
-    assert (file.folder.path / "shards.json").stat().st_ino == before
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"), [(1, {"size": 1}), (0, None), (-1, None), (2.5, None)]
-)
-def test_the_size_of_shards_is_a_whole_number_from_1_on(file, size, expected):
-    file.write(size)
-    assert file.read() == expected
-
-
-def test_a_complete_part_stays_complete_with_the_same_shards_alone(file):
-    file.write(5, examples=12, finished=True)
-    file.write(5, examples=12)
-    assert file.read() == {"size": 5, "examples": 12, "finished": True}
-    file.write(6, examples=12)
-    assert file.read() == {"size": 6, "examples": 12}
-
-
-def test_a_damaged_file_is_none(file):
-    file.write(5, examples=12)
-    whole = file.folder.read("shards.json")
-    for torn in (b"", whole[:9], whole.replace(b"5", b"7", 1), b"[]", b"{}"):
-        file.folder.write("shards.json", torn)
-        assert file.read() is None
-
-
-def test_kept_rows_are_read_under_their_key_alone(tmp_path, caplog):
-    path = tmp_path / "rows.json"
-    assert KeptFile(path, "key").read() is None
-    KeptFile(path, "key").write(3, [[1, 0.5], [2, None]])
-    assert KeptFile(path, "key").read() == [[1, 0.5], [2, None]]
-    assert [KeptFile(path, other).read() for other in ("kex", "kez")] == [None, None]
-    assert KeptFile(None, "key").read() is None
-    assert not caplog.messages, "an absent file and one of another key are no damage"
-    assert json.loads(path.read_bytes()) | {"sha256": ""} == {
-        "schema": 3,
-        "key": "key",
-        "sha256": "",
-        "rows": [[1, 0.5], [2, None]],
-    }
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"[1]",
-        b'{"key": "key", "rows": [1]}',
-        *(
-            b'{"key": "key", "rows": [1], "sha256": "%s"}' % (digit * 64)
-            for digit in (b"0", b"f")
-        ),
-    ],
-)
-def test_damaged_kept_rows_are_none_and_logged(tmp_path, caplog, content):
-    path = tmp_path / "rows.json"
-    path.write_bytes(content)
-    assert KeptFile(path, "key").read() is None
-    assert caplog.messages == [f"{path} is damaged; its content is computed again"]
-
-
-def test_a_kept_file_without_rows_has_none(tmp_path):
-    (tmp_path / "rows.json").write_text(
-        json.dumps({"key": "key", "sha256": content_digest(None)})
-    )
-    assert KeptFile(tmp_path / "rows.json", "key").read() is None
-
-
-def test_a_directory_that_cannot_be_written_keeps_no_file(tmp_path, caplog):
-    (tmp_path / "file").write_text("no folder")
-    kept = KeptFile(tmp_path / "file" / "rows.json", "key")
-    with caplog.at_level("INFO", logger="harness"):
-        kept.write(1, [1, 2])
-    assert "rows.json is not kept" in caplog.text and kept.read() is None
-    KeptFile(None, "key").write(1, [1])
 
 
 def test_statistics_that_are_unknown_have_no_shards(tmp_path):

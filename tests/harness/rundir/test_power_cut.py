@@ -29,9 +29,14 @@ from tools.soak.power import Disk, chances, keep_disk, write_files
 from tools.soak.shim import POWER_CUT, Fault, SharedPage, arm
 import numpy as np
 
-fsync, os.fsync = os.fsync, lambda descriptor: None  # what a reader completes need not be on the disk of the test
+# what a reader completes need not be on the disk of the test
+fsync = os.fsync
+os.fsync = lambda descriptor: None
 place, task, seeds = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
-OLD = {"manifest.json": b"old", "results.json": b"old", "samples.parquet": b"old", "report.html": b"old", "scores/a.npz": b"old"}
+OLD = dict.fromkeys(
+    ["manifest.json", "results.json", "samples.parquet", "report.html", "scores/a.npz"],
+    b"old",
+)
 ROWS = {f"k{k}": {"candidates": [str(k)]} for k in range(3)}
 
 
@@ -65,25 +70,34 @@ def answer(folder):
 
 
 def read(path):
-    """Return the files of a run after its commit has been completed, its answers, or the refusal."""
+    """Return the files of a run after its commit has been completed, its answers, or
+    the refusal.
+    """
     folder = RunFolder(path)
     try:
         folder.complete()
         if task == "answer":
-            return [AnswerFile(folder, f"candidates/{name}.jsonl").read() for name in ("new", "old")]
-        names = [n for n in folder.names() if n != "scores"] + [f"scores/{n}" for n in folder.names("scores")]
-        contents = {name: folder.read(name) for name in names if not name.startswith(".")}
+            names = ("candidates/new.jsonl", "candidates/old.jsonl")
+            return [AnswerFile(folder, name).read() for name in names]
+        names = [name for name in folder.names() if name != "scores"]
+        names += [f"scores/{name}" for name in folder.names("scores")]
+        shown = [name for name in names if not name.startswith(".")]
+        contents = {name: folder.read(name) for name in shown}
     except HarnessError as error:
         return str(error)
     if contents.get("samples.parquet", b"old") != b"old":
-        contents["samples.parquet"] = b"new" if contents["samples.parquet"][-4:] == b"PAR1" else b"torn"
+        is_whole = contents["samples.parquet"][-4:] == b"PAR1"
+        contents["samples.parquet"] = b"new" if is_whole else b"torn"
     return {name: content.decode() for name, content in sorted(contents.items())}
 
 
 def cut_power(at):
-    """Cut the power at a call; return whether the task had ended, and what the directory may hold then."""
+    """Cut the power at a call; return whether the task had ended, and what the
+    directory may hold then.
+    """
     below, kept, page = place / f"at{at}", place / f"kept{at}", SharedPage()
-    write_files(below, OLD | ({"candidates/old.jsonl": b""} if task == "answer" else {}))
+    answers = {"candidates/old.jsonl": b""} if task == "answer" else {}
+    write_files(below, OLD | answers)
     child = os.fork()
     if child == 0:
         os.fsync = fsync

@@ -13,8 +13,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.rundir import run_folder
-from harness.rundir.file_names import COMMIT, PENDING
-from harness.rundir.run_folder import FileStamp, NamedFile, RunFolder
+from harness.rundir.file_names import PENDING
+from harness.rundir.run_folder import RunFolder
 
 OLD = {
     "manifest.json": b"old",
@@ -26,6 +26,14 @@ OLD = {
 NEW = {"manifest.json": b"new", "results.json": b"new", "candidates/a": b"new"}
 NAMES = sorted(OLD)
 CALLS = ("replace", "unlink", "rmdir", "fsync", "open")
+
+
+ACTIONS = {
+    "open": lambda run, name: run.open(name),
+    "append": lambda run, name: run.append(name),
+    "lock": lambda run, name: run.lock_file(name),
+    "has": lambda run, name: run.has(name),
+}
 
 
 class Killed(BaseException):
@@ -113,79 +121,11 @@ def test_renames_that_are_cut_off_twice(folder, monkeypatch):
     assert state(folder) == NEW
 
 
-STAMP = '{"size": 3, "sha256": "ab"}'
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "{",
-        "[]",
-        '{"moved": {}}',
-        '{"moved": {"../x": null}, "removed": []}',
-        '{"moved": {}, "removed": [1]}',
-        '{"moved": {}, "removed": "src"}',
-        '{"moved": {}, "removed": ["src"]}',
-        '{"moved": {}, "removed": [".git"]}',
-        '{"moved": {}, "removed": [".lock"]}',
-        '{"moved": {}, "removed": ["commit.json"]}',
-        '{"moved": {}, "removed": ["scores/x.npz"]}',
-        f'{{"moved": {{"notes.txt": {STAMP}}}, "removed": []}}',
-        '{"moved": {"results.json": null}, "removed": []}',
-        '{"moved": {"results.json": {"size": 3}}, "removed": []}',
-        f'{{"moved": {{"results.json": {STAMP}}}, "removed": ["results.json"]}}',
-        '{"moved": {}, "removed": [], "more": []}',
-        '{"moved": [], "removed": []}',
-    ],
-)
-def test_a_commit_that_nobody_wrote_is_one_line_and_touches_nothing(folder, content):
-    (folder.path / "src").mkdir()
-    (folder.path / "src" / "main.py").write_text("mine")
-    (folder.path / "notes.txt").write_text("mine")
-    folder.write(f"{PENDING}/notes.txt", b"theirs")
-    folder.write(COMMIT, content.encode())
-    before = {
-        str(file): file.read_bytes()
-        for file in folder.path.rglob("*")
-        if file.is_file()
-    }
-    for action in (folder.complete, lambda: folder.read("manifest.json")):
-        with pytest.raises(
-            InputError,
-            match=r"commit\.json: is not a commit of this program.*Nothing was changed",
-        ):
-            action()
-    assert {
-        str(file): file.read_bytes()
-        for file in folder.path.rglob("*")
-        if file.is_file()
-    } == before
-
-
-def test_the_stamp_of_a_file_that_is_written_in_parts_is_that_of_its_content(tmp_path):
-    run = RunFolder(tmp_path)
-    with run.create("samples.parquet") as file:
-        assert file.write(b"one") == 3
-        assert file.write(memoryview(b"two!")) == 4
-        assert file.tell() == 7
-    assert run.read("samples.parquet") == b"onetwo!"
-    assert file.stamp == FileStamp.of(b"onetwo!")
-
-
-# --------------------------------------------------------------------------- links
 @pytest.fixture
 def victim(tmp_path):
     file = tmp_path / "victim"
     file.write_text("mine")
     return file
-
-
-ACTIONS = {
-    "open": lambda run, name: run.open(name),
-    "append": lambda run, name: run.append(name),
-    "lock": lambda run, name: run.lock_file(name),
-    "has": lambda run, name: run.has(name),
-}
 
 
 @pytest.mark.parametrize("action", ACTIONS)
@@ -400,11 +340,3 @@ def test_a_full_disk_names_the_file_and_not_its_temporary_name(
     with pytest.raises(OSError, match="No space left on device") as raised:
         RunFolder(tmp_path).write("results.json", b"x")
     assert raised.value.filename == str(tmp_path / "results.json")
-
-
-def test_a_full_disk_names_a_file_that_is_written_in_parts(tmp_path):
-    with pytest.raises(OSError, match="No space left on device") as raised:
-        NamedFile(os.open("/dev/full", os.O_WRONLY), "w", tmp_path / "log.jsonl").write(
-            b"x"
-        )
-    assert raised.value.filename == str(tmp_path / "log.jsonl")

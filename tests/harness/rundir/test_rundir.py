@@ -6,37 +6,26 @@ import errno
 import hashlib
 import json
 import os
-import tempfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.errors import HarnessError, InputError
 from harness.files.outputs import write_output
-from harness.rundir.artifacts import ArtifactKey, KeptFile
+from harness.rundir.artifact_key import ArtifactKey
+from harness.rundir.kept_file import KeptFile
 from harness.rundir.lock import RunLock
-from harness.rundir.records import ResultRecord
 from harness.rundir.rundir import RunDir
-from harness.rundir.samples import SampleTable
 from harness.rundir.unfinished import complete_unfinished
-from tests.support.sample_files import write_samples
+from tests.support.run_directories import (
+    MANIFEST,
+    OTHER,
+    create,
+    fill_samples,
+    finish,
+)
 
-MANIFEST = {"task": "t", "digest": "abc", "signature": "t|m:1"}
-OTHER = {"task": "u", "digest": "x", "signature": "u|m:1"}
 KEY = ArtifactKey.of("artifact", 1)
-COLUMNS = {
-    "model": ["a", "a"],
-    "decoding": ["{}", "{}"],
-    "example": ["1", "2"],
-    "candidates": [["x"], ["y"]],
-    "references": [["x"], ["z"]],
-    "m": [0.5, None],
-}
-
-
-def create(path, manifest=MANIFEST, mode="auto"):
-    return RunDir.create(path, manifest, mode)
 
 
 def files_of(folder):
@@ -46,21 +35,6 @@ def files_of(folder):
         for file in folder.rglob("*")
         if file.is_file()
     }
-
-
-def fill_samples(run):
-    """Write the samples of a run through the file that computes their stamp."""
-    with tempfile.TemporaryDirectory() as folder, run.create_samples() as file:
-        write_samples(Path(folder) / "samples.parquet", SampleTable(COLUMNS))
-        file.write((Path(folder) / "samples.parquet").read_bytes())
-
-
-def finish(run, **fields):
-    fill_samples(run)
-    run.write_results(
-        [ResultRecord(model="a", metric="m", value=0.5, n=1, **fields)], {}, ["a note"]
-    )
-    run.close()
 
 
 def test_a_finished_run_is_opened_with_records_and_samples(tmp_path):
@@ -89,22 +63,6 @@ def test_a_finished_run_with_its_statistics_is_not_written_again(
         assert again.finished
     assert files_of(tmp_path / "r") == before
     assert not caplog.messages
-
-
-def test_the_same_run_is_continued_and_another_is_refused(tmp_path):
-    create(tmp_path / "r").close()
-    again = create(tmp_path / "r")
-    assert not again.finished
-    again.close()
-    for digest in ("aa", "x"):
-        with pytest.raises(
-            InputError,
-            match=rf"holds another run \(task t, abc\); this one is task u, {digest}\. "
-            r"Give another --output",
-        ):
-            create(tmp_path / "r", {"task": "u", "digest": digest})
-    finish(create(tmp_path / "r", OTHER, "fresh"))
-    assert json.loads((tmp_path / "r" / "manifest.json").read_text())["digest"] == "x"
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume"])
@@ -198,7 +156,7 @@ def test_a_run_that_is_replaced_in_its_place_keeps_its_statistics(tmp_path):
     assert RunDir.open(tmp_path).artifacts.read_arrays(KEY.stem) is not None
 
 
-def test_a_fresh_run_drops_a_killed_one_that_extends_and_goes_on_with_a_killed_fresh_one(
+def test_a_fresh_run_goes_on_with_a_killed_fresh_one_and_drops_one_that_extends(
     tmp_path, caplog
 ):
     finish(create(tmp_path))
@@ -407,23 +365,6 @@ def test_a_finished_part_stays_finished(tmp_path):
     assert json.loads((tmp_path / "r" / "shards.json").read_text())["finished"] is True
 
 
-def test_a_directory_of_one_part_takes_no_other_part_of_the_run(tmp_path):
-    create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
-    create(tmp_path / "r", {**MANIFEST, "part": "1/2"}).close()
-    for part, name in (("2/2", "part 2/2"), (None, "the whole run")):
-        for mode in ("auto", "resume"):
-            with pytest.raises(
-                InputError,
-                match=f"holds part 1/2, and this is {name}; give another --output, "
-                "or --fresh to replace it",
-            ):
-                create(tmp_path / "r", {**MANIFEST, "part": part}, mode)
-    create(tmp_path / "r", {**MANIFEST, "part": "2/2"}, "fresh").close()
-    create(tmp_path / "s", {**MANIFEST, "part": "2/2"}).close()
-    with pytest.raises(InputError, match="holds part 2/2, and this is part 1/2"):
-        create(tmp_path / "s", {**MANIFEST, "part": "1/2"})
-
-
 def test_a_part_is_no_finished_run(tmp_path):
     create(tmp_path, {**MANIFEST, "part": "1/2"}).close()
     with pytest.raises(
@@ -521,13 +462,6 @@ def test_the_folders_above_a_run_are_created_and_its_name_is_text(tmp_path):
         create(tmp_path / "r\udcff")
 
 
-def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):
-    (tmp_path / "r").mkdir()
-    (tmp_path / "r" / ".manifest.json.4711.tmp").write_text("{")
-    create(tmp_path / "r").close()
-    assert (tmp_path / "r" / "manifest.json").is_file()
-
-
 def test_an_unfinished_run_is_reported(tmp_path):
     with pytest.raises(InputError, match=r"has no manifest\.json: no run here"):
         RunDir.open(tmp_path)
@@ -546,29 +480,6 @@ def test_an_unfinished_run_is_reported(tmp_path):
         InputError, match="holds no results of a run: results: field required"
     ):
         RunDir.open(tmp_path)
-
-
-def test_a_file_foreign_files_or_a_broken_manifest_are_refused(tmp_path):
-    (tmp_path / "f").write_text("x")
-    with pytest.raises(InputError, match="is a file; expected a folder"):
-        create(tmp_path / "f")
-    (tmp_path / "r").mkdir()
-    (tmp_path / "r" / "manifest.json").write_text("nonsense")
-    for mode in ("auto", "resume", "extend"):
-        with pytest.raises(InputError, match="is no manifest of a run"):
-            create(tmp_path / "r", mode=mode)
-    (tmp_path / "home").mkdir()
-    (tmp_path / "hidden").mkdir()
-    (tmp_path / "home" / "letter.txt").write_text("dear")
-    (tmp_path / "hidden" / ".hidden").write_text("dear")
-    for name in ("home", "hidden"):
-        with pytest.raises(InputError, match="is not empty and is no run directory"):
-            create(tmp_path / name)
-    for mode in ("resume", "extend"):
-        with pytest.raises(InputError, match="holds no run to resume"):
-            create(tmp_path / "new", mode=mode)
-    finish(create(tmp_path / "r", mode="fresh"))
-    assert RunDir.open(tmp_path / "r").provenance.digest == "abc"
 
 
 def test_a_run_that_failed_at_once_leaves_nothing(tmp_path):
@@ -633,31 +544,6 @@ def test_events_are_appended_one_line_each(tmp_path, monkeypatch):
         {"time": 1234.568, "event": "note", "text": "a\nb\ud800"},
         {"time": 1234.568, "event": "finished", "results": None},
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "removed"),
-    [
-        (".manifest.json.999.tmp", True),
-        (".results.json.999.tmp", True),
-        (".samples.parquet.999.tmp", True),
-        ("scores/.bleu-0123.npz.999.tmp", True),
-        ("candidates/.echo-0123.json.999.tmp", True),
-        (".comparisons.json.99999999.tmp", True),
-        # 'harness compare' writes it without the lock, and may be running
-        (".comparisons.json.1.tmp", False),
-        (".notes.txt.99999999.tmp", False),
-        ("scores/notes.tmp", False),
-        ("scores/.hidden", False),
-    ],
-)
-def test_what_a_killed_process_was_writing_is_removed(tmp_path, name, removed):
-    create(tmp_path / "r").close()
-    file = tmp_path / "r" / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("{")
-    create(tmp_path / "r", mode="resume").close()
-    assert file.exists() != removed
 
 
 @pytest.mark.parametrize("mode", ["auto", "resume", "extend"])

@@ -9,7 +9,8 @@ import pytest
 from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
 from harness.registry.permissions import allow
-from harness.run.plan import decoding_grid, make_plan
+from harness.run.decoding_grid import decoding_grid
+from harness.run.plan import make_plan
 from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
