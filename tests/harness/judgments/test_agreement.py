@@ -11,16 +11,15 @@ from scipy import stats
 
 from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
-from harness.judgments.agreement import (
+from harness.judgments.agreement import agreements
+from harness.judgments.metric_scores import MetricScores
+from harness.judgments.pair_credit import calibrated_epsilon, correctness
+from harness.judgments.rated_agreement import (
     CORRELATIONS,
     agree_by_rows,
-    agreements,
-    calibrated_epsilon,
-    correctness,
     correlate_groups,
     positions_in_grouping,
 )
-from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 

@@ -12,18 +12,13 @@ from harness import api
 from harness.cli.main import main
 from harness.contracts import MetricSpec, Objects
 from harness.errors import HarnessError, InputError
-from harness.judgments.agreement import CORRELATIONS
-from harness.judgments.execute import (
-    ScoredMetric,
-    _note,
-    _same,
-    _spread_points,
-    execute,
-    score_metrics,
-)
+from harness.judgments.execute import _same, execute
+from harness.judgments.metric_notes import note_on_single_captions
 from harness.judgments.metric_scores import MetricScores
 from harness.judgments.plan import make_judgment_plan
+from harness.judgments.rated_agreement import CORRELATIONS
 from harness.judgments.reference_policy import scoring_sets
+from harness.judgments.scoring import ScoredMetric, _spread_points, score_metrics
 from harness.registry import current
 from harness.run.execution import Execution, Options
 from harness.run.executor import ExecutorOptions
@@ -509,10 +504,13 @@ def test_a_metric_of_sets_on_single_captions_has_a_remark(level, value, rank, st
         f"{standing} (docs/judgments.md)"
     )
     assert (
-        _note(item, spec, judgments, SimpleNamespace(ranks=[3, None, 2]), rank) == line
+        note_on_single_captions(
+            item, spec, judgments, SimpleNamespace(ranks=[3, None, 2]), rank
+        )
+        == line
     )
     assert (
-        _note(
+        note_on_single_captions(
             item,
             spec,
             SimpleNamespace(

@@ -8,7 +8,8 @@ import pytest
 
 from harness import api
 from harness.errors import InputError
-from harness.judgments.plan import make_judgment_plan, read_judgments
+from harness.judgments.plan import make_judgment_plan
+from harness.judgments.source_files import read_judgments
 from harness.spec.loading import load_specs
 
 HEAD = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"

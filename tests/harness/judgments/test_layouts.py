@@ -9,13 +9,17 @@ import pytest
 from harness import api
 from harness.errors import InputError
 from harness.files.records import Record
-from harness.judgments.layouts import (
-    gather_columns,
+from harness.judgments.column_layout import gather_columns
+from harness.judgments.mt_metrics_eval import (
     is_segment_file,
     list_text_files,
     read_segments,
 )
-from harness.judgments.plan import missing_files, read_judgments, source_fingerprint
+from harness.judgments.source_files import (
+    missing_files,
+    read_judgments,
+    source_fingerprint,
+)
 from harness.spec.judgment_models import JudgmentColumns
 
 WIDE = {

@@ -4,9 +4,9 @@ import pytest
 
 from harness import __version__
 from harness.errors import InputError
-from harness.judgments.plan import (
-    make_judgment_plan,
-    manifest,
+from harness.judgments.manifest import manifest
+from harness.judgments.plan import make_judgment_plan
+from harness.judgments.source_files import (
     missing_files,
     read_judgments,
     source_fingerprint,

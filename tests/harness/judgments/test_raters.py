@@ -10,7 +10,6 @@ from scipy.stats import kendalltau, pearsonr
 
 from harness.contracts import MetricSpec
 from harness.judgments.execute import execute
-from harness.judgments.plan import read_judgments
 from harness.judgments.raters import (
     ONE_PERSON,
     judge_as_person,
@@ -18,6 +17,7 @@ from harness.judgments.raters import (
     ratings_of_people,
 )
 from harness.judgments.rows import JudgmentRows
+from harness.judgments.source_files import read_judgments
 from harness.reporting.league import League, LeagueSet, league_table, set_table
 from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.alternative_annotator import judge_against_people
