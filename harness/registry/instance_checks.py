@@ -23,6 +23,7 @@ PROTOCOLS: dict[str, tuple[type, ...]] = {
     "adapters": (Adapter,),
     "readers": (Reader,),
 }
+"""Kind -> its protocols; an instance has the members of one of them."""
 _MEMBERS = {
     Metric: ("spec", "signature", "fit", "stats", "per_example", "reduce"),
     TokenScoreMetric: ("spec", "signature", "evaluate_scores", "per_example"),
@@ -31,16 +32,17 @@ _MEMBERS = {
     Adapter: ("fingerprint", "generate"),
     Reader: ("fingerprint", "__iter__"),
 }
-
-
+"""Protocol -> its members."""
 _SPEC_FIELDS = ("column_names", "details_of_undefined", "held_fixed", "untestable")
 _REMOVED = {
     **{
         name: f"set MetricSpec({name}=...) in place of the attribute"
         for name in _SPEC_FIELDS
     },
-    "addends": "derive it from SumMetric, whose addends(batch, features, state) are summed",
-    "list_parameters": "annotate a parameter that is a list as a Sequence in place of naming it",
+    "addends": "derive it from SumMetric, whose addends(batch, features, state) "
+    "are summed",
+    "list_parameters": "annotate a parameter that is a list as a Sequence "
+    "in place of naming it",
     "resample": "define intervals(scores, samples, seed) in its place",
     **dict.fromkeys(
         ("partial_fit", "merge_fits", "finish_fit"),
@@ -71,6 +73,7 @@ def check_instance(kind: str, label: str, instance: object) -> None:
         [name for name in _MEMBERS[protocol] if not hasattr(instance, name)]
         for protocol in protocols
     ]
+    # The protocol that the instance comes nearest to.
     fewest = min(lacking, key=len)
     if fewest:
         members = ", ".join(f"'{name}'" for name in fewest)
@@ -79,14 +82,13 @@ def check_instance(kind: str, label: str, instance: object) -> None:
             "docs/plugins.md lists its members"
         )
     if kind == "metrics":
-        # checked above; the protocol is unknown to type checkers
+        # Checked above; the protocol is unknown to type checkers.
         spec = getattr(instance, "spec")  # noqa: B009
         if not isinstance(spec, MetricSpec):
             raise HarnessError(f"{label}: spec is {spec!r:.80}; expected a MetricSpec")
         removed = next((name for name in _REMOVED if hasattr(instance, name)), None)
-        if removed is not None and not (
-            removed == "addends" and isinstance(instance, SumMetric)
-        ):
+        is_of_sums = removed == "addends" and isinstance(instance, SumMetric)
+        if removed is not None and not is_of_sums:
             raise HarnessError(
                 f"{label}: '{removed}' is of an earlier version: "
                 f"{_REMOVED[removed]} (docs/plugins.md)"

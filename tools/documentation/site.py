@@ -89,6 +89,7 @@ API = {
     ],
     "Plugins": [
         "harness.registry.catalogue",
+        "harness.registry.in_use",
         "harness.registry.hooks",
         "harness.testing",
     ],

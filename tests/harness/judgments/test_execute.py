@@ -692,9 +692,9 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
         "statistics: [spearman]\nmetrics: [mine]\n"
     )
     monkeypatch.chdir(tmp_path)
-    from harness.registry import catalogue
+    from harness.registry import in_use
 
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     try:
         run = api.evaluate("task.yaml")
         (record,) = run.records
@@ -702,7 +702,7 @@ def test_metrics_of_others_by_name(judgments, tmp_path, monkeypatch):
         (used,) = run.manifest["plugins"]
         assert (used["kind"], used["name"]) == ("metrics", "mine")
     finally:
-        catalogue._load.cache_clear()
+        in_use._load.cache_clear()
 
 
 @pytest.mark.parametrize(

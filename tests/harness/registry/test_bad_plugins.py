@@ -436,9 +436,9 @@ def test_two_plugins_of_one_name(project, capsys):
         )
     arguments = ["score", "p.json", "--references", "r.json", "-m", "raises"]
     (project / "other" / "other_parts.py").write_text("")
-    from harness.registry import catalogue
+    from harness.registry import in_use
 
-    before = list(catalogue._extra_files)
+    before = list(in_use._extra_files)
     try:
         assert main([*arguments, "--registry", "other/good.yaml"]) == 2
         error = capsys.readouterr().err
@@ -457,7 +457,7 @@ def test_two_plugins_of_one_name(project, capsys):
             "or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)" in error
         )
     finally:
-        catalogue._extra_files[:] = before
+        in_use._extra_files[:] = before
 
 
 def test_two_folders_with_one_provider_name_and_target_are_two_components(
@@ -468,9 +468,9 @@ def test_two_folders_with_one_provider_name_and_target_are_two_components(
         (project / folder).mkdir()
         (project / folder / "parts.py").write_text("")
         (project / folder / "registry.yaml").write_text(text)
-    from harness.registry import catalogue
+    from harness.registry import in_use
 
-    before = list(catalogue._extra_files)
+    before = list(in_use._extra_files)
     try:
         files = ["--registry", "one/registry.yaml", "--registry", "two/registry.yaml"]
         assert (
@@ -479,4 +479,4 @@ def test_two_folders_with_one_provider_name_and_target_are_two_components(
         )
         assert "the metric name 'twice' has 2 owners" in capsys.readouterr().err
     finally:
-        catalogue._extra_files[:] = before
+        in_use._extra_files[:] = before

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError, MissingExtra, UnknownName
-from harness.registry import catalogue as registry
+from harness.registry import in_use as registry
+from harness.registry.catalogue import Registry, spelling
+from harness.registry.component_kinds import KINDS
 
 
 def test_a_third_partys_metric_is_found_without_importing_it(install, metric_code):
@@ -280,16 +282,16 @@ def test_names_of_tables_find_their_component_or_the_message_names_it(kind):
 
 
 def test_no_two_built_in_names_are_spellings_of_one_another():
-    for kind in registry.KINDS:
+    for kind in KINDS:
         entries = [
             entry
             for entry in registry.current().entries(kind)
             if entry.provider == "harness"
         ]
         names = [
-            registry.spelling(text)
+            spelling(text)
             for entry in entries
-            for text in {registry.spelling(t): t for t in (entry.name, *entry.aliases)}
+            for text in {spelling(t): t for t in (entry.name, *entry.aliases)}
         ]
         # The alias `rouge-l` of COCO's and `rougeL` of rouge_score are apart only as
         # they are written.
@@ -331,7 +333,7 @@ def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(
         rf"which is not installed: pip install 'git.*examples/{package}'$"
     )
     with pytest.raises(MissingExtra, match=message):
-        registry.Registry(()).get(kind, name)
+        Registry(()).get(kind, name)
 
 
 def test_folders_without_a_manifest_have_one_registry(tmp_path, monkeypatch):

@@ -16,8 +16,8 @@ from harness.cli.main import main
 from harness.contracts import Distance, Embedding, Metric
 from harness.errors import HarnessError
 from harness.registry import create, current
+from harness.registry.function_components import component_of
 from harness.registry.function_plugins import (
-    component_of,
     distance_function,
     embedding_function,
     metric_function,

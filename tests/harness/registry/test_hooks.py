@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from harness.errors import HarnessError, MissingExtra
-from harness.registry import catalogue, current, hooks
+from harness.registry import current, hooks, in_use
 from harness.registry.hooks import Plugins, hookimpl, plugin_failure
 
 SECTIONS = "harness_report_sections"
@@ -216,7 +216,7 @@ def test_hooks_of_the_local_registry_are_imported_from_its_folder(project):
     (project / "registry.yaml").write_text(
         (project / "registry.yaml").read_text() + "hooks: [local_hooks]\n"
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     try:
         harness.evaluate("spec.yaml")
         assert (project / "started.txt").read_text() == "words\n"
@@ -231,7 +231,7 @@ def test_hooks_of_the_local_registry_are_not_imported_by_list(project, capsys):
     (project / "registry.yaml").write_text(
         (project / "registry.yaml").read_text() + "hooks: [no_such_module]\n"
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     assert main(["list", "metrics"]) == 0
     assert "no_such_module" not in capsys.readouterr().out
 

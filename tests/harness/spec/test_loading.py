@@ -10,9 +10,9 @@ from harness.errors import HarnessError, InputError
 from harness.files.secrets import redact
 from harness.registry.permissions import allow
 from harness.run.plan import decoding_grid, make_plan
-from harness.spec import loading
 from harness.spec.loading import load_specs
 from harness.spec.models import DecodingSpec, Spec
+from harness.spec.validation import _model_in
 
 BASE = """task: t
 dataset: {reader: words}
@@ -378,8 +378,8 @@ def test_a_spec_is_checked_from_python_too():
     "annotation", [int, int | None, list[str], dict[str, list[int]]]
 )
 def test_annotations_without_a_model_have_none(annotation):
-    assert loading._model_in(annotation) is None
-    assert loading._model_in(annotation | DecodingSpec) is DecodingSpec
+    assert _model_in(annotation) is None
+    assert _model_in(annotation | DecodingSpec) is DecodingSpec
 
 
 def test_replaced_keys_are_those_with_a_value(spec_file):

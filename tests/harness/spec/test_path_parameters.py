@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.registry import catalogue
+from harness.registry import in_use
 from harness.spec.loading import load_specs
 from harness.spec.path_parameters import is_path
 
@@ -68,7 +68,7 @@ def folder(project):
         + CODE.replace("from __future__ import annotations\n", "")
     )
     (project / "registry.yaml").write_text(REGISTRY)
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     below = project / "below"
     below.mkdir()
     (below / "spec.yaml").write_text(SPEC)
