@@ -62,7 +62,7 @@ def _read_ranks(
     value: YamlValue = lookup(record.fields, column)
     items = cast("list[YamlValue]", value) if isinstance(value, list) else []
     single = not items or any(not isinstance(item, list) for item in items)
-    rankings = [value] if single else items
+    rankings: list[YamlValue] = [value] if single else items
     orders = [_find_captions(record, item, column, names) for item in rankings]
     if not orders or any(sorted(order) != list(range(len(names))) for order in orders):
         raise InputError(

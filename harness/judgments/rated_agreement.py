@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from harness.judgments.agreement import mean_of
 from harness.judgments.metric_scores import (
     Agreement,
     ItemStatistic,
     MetricScores,
     count_unequal,
+    mean_of,
 )
 from harness.judgments.rows import ALL, JudgmentRows, RatedRows
 from harness.judgments.system_agreement import (

@@ -74,11 +74,11 @@ def _below(kind: str, name: str, key: Key) -> bool:
     if key[0] in paths_of(kind, name):
         return True
     # {distance: {cider: {df: PATH}}}: a component within a parameter.
-    for name, parameter in pairwise(key[1:]):
-        if not isinstance(name, str):
+    for component, parameter in pairwise(key[1:]):
+        if not isinstance(component, str):
             continue
-        nested = [kind for kind in KINDS if _is_registered(kind, name)]
-        if any(parameter in paths_of(kind, name) for kind in nested):
+        nested = [kind for kind in KINDS if _is_registered(kind, component)]
+        if any(parameter in paths_of(kind, component) for kind in nested):
             return True
     return False
 

@@ -116,7 +116,7 @@ def betting_looks(
         Search for the ends of the sequence; False: p-values alone.
     """
     largest = float(sizes.max()) if largest is None else largest
-    bets = _Bets(sums, sizes, bound, largest, population, level)
+    bets = _SequenceBets(sums, sizes, bound, largest, population, level)
     total = np.cumsum(sums)
     count = np.cumsum(sizes)
     # What the examples that are left can still change of the sum.
@@ -150,7 +150,7 @@ def betting_looks(
     return path
 
 
-class _Bets:
+class _SequenceBets:
     """Capitals that are bet against a mean, on larger and on smaller differences;
     parameters as in :func:`betting_looks`.
     """

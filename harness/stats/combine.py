@@ -110,15 +110,18 @@ def landau_tail(x: float) -> float:
     >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
     (0.713167, 1.0)
     """
-    from scipy import integrate  # pyright: ignore[reportMissingTypeStubs]
+    from scipy.integrate import (  # pyright: ignore[reportMissingTypeStubs]
+        quad,  # pyright: ignore[reportUnknownVariableType]
+    )
 
     def integral(
         function: Callable[[float], float], low: float, high: float, absolute: float
     ) -> float:
-        found = integrate.quad(  # pyright: ignore[reportUnknownMemberType]
-            function, low, high, epsabs=absolute, epsrel=1e-11, limit=400
+        result = cast(
+            "tuple[float, float]",
+            quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400),
         )
-        return float(cast(float, found[0]))
+        return float(result[0])
 
     if x > 0:
         scale = max(1.0, x)
