@@ -23,6 +23,9 @@ from harness.judgments.rated_agreement import (
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import JudgmentSpec
 
+SCORES = np.array([[2.0], [1], [5], [4], [1], [1], [3], [3]])
+HUMAN = np.array([1.0, 1.0, -1.0, 0.0, 0.0, 1.0])
+
 
 def spec(**keys):
     judgments = {"form": "captions", "path": "f", **keys.pop("judgments", {})}
@@ -242,7 +245,6 @@ def test_the_mean_over_draws():
     assert (of_draws.n, of_draws.skipped) == (36, 0), "counts of the first draw"
 
 
-# ------------------------------------------------------------------ pairs
 def pair_rows(**keys):
     captions = tuple(JudgedCaption(k // 4, (str(k),)) for k in range(8))
     pairs = tuple(
@@ -259,9 +261,6 @@ def pair_rows(**keys):
     )
     keys = {"statistics": ["accuracy"], "judgments": {"form": "pairs"}, **keys}
     return JudgmentRows(judgments, spec(**keys))
-
-
-SCORES = np.array([[2.0], [1], [5], [4], [1], [1], [3], [3]])
 
 
 @pytest.mark.parametrize(
@@ -339,7 +338,6 @@ def test_pairs_of_rated_captions():
     assert value(rows, scores, "accuracy") == pytest.approx(right / total)
 
 
-# ------------------------------------------------------------------ labels
 def test_a_true_label_may_mean_a_bad_caption():
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(4)
@@ -451,7 +449,6 @@ def test_systems_need_names_and_scores():
 
 
 D = np.array([1.0, -1.0, 0.0, 0.0, 3.0, np.nan])
-HUMAN = np.array([1.0, 1.0, -1.0, 0.0, 0.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -564,7 +561,6 @@ def test_systems_of_other_sizes_are_not_compared(statistic):
     )
 
 
-# --------------------------------------------------------------------------- mt-metrics-eval
 @pytest.fixture
 def wmt(golden):
     """Scores of people and of two metrics, and the values of mt-metrics-eval

@@ -263,7 +263,7 @@ def test_samples_are_those_of_captions_or_of_distinct_sets(
 
 
 @pytest.mark.parametrize(("lost", "cluster"), [(1, 1), (2, None)])
-def test_a_metric_without_a_score_for_more_than_a_twentieth_of_the_captions_has_no_cluster(
+def test_a_metric_without_a_score_for_a_twentieth_of_the_captions_has_no_cluster(
     plan, jsonl, length, lost, cluster
 ):
     records = [

@@ -13,18 +13,6 @@ from harness.judgments.source_files import read_judgments
 from harness.spec.loading import load_specs
 
 HEAD = "system\tseg_id\trater\tsource\ttarget\tcategory\tseverity\n"
-
-
-@pytest.fixture
-def write(tmp_path):
-    def dump(value, name="j.json", indent=2):
-        path = tmp_path / name
-        path.write_text(json.dumps(value, indent=indent))
-        return str(path)
-
-    return dump
-
-
 BY_IMAGE = {
     f"{k}.jpg": {
         "image_path": f"images/{k}.jpg",
@@ -37,6 +25,16 @@ BY_IMAGE = {
     }
     for k in (3, 4)
 }
+
+
+@pytest.fixture
+def write(tmp_path):
+    def dump(value, name="j.json", indent=2):
+        path = tmp_path / name
+        path.write_text(json.dumps(value, indent=indent))
+        return str(path)
+
+    return dump
 
 
 def test_an_object_by_image_with_a_judgment_per_vote(write, source):

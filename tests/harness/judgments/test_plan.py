@@ -17,6 +17,7 @@ RECORDS = [
     {"id": str(i), "caption": f"c{i}", "human_score": i, "references": ["r"]}
     for i in range(3)
 ]
+REFERENCES = ["a dog runs", "the dog"]
 
 
 def content(jsonl, **more):
@@ -123,9 +124,9 @@ def test_the_signature_of_pairs_has_the_tie_policy(jsonl):
         )
     )
     described = manifest(plan, plan.read())
-    assert (
-        described["signature"]
-        == f"judgments/t|pearson_system+accuracy|own:caption|ties:wrong|seed:0|harness:{__version__}"
+    assert described["signature"] == (
+        "judgments/t|pearson_system+accuracy|own:caption|ties:wrong|seed:0|"
+        f"harness:{__version__}"
     )
     assert described["data"]["pairs"] == 2 and described["data"]["ratings"] == 0
 
@@ -232,9 +233,6 @@ def test_pairs_have_accuracy_and_statistics_of_systems(jsonl, form):
     ).metrics
 
 
-REFERENCES = ["a dog runs", "the dog"]
-
-
 def two(record, **changes):
     """Two records of different items."""
     return [
@@ -243,7 +241,6 @@ def two(record, **changes):
     ]
 
 
-# ------------------------------------------------------------------ captions
 def test_wmt_style_tables(tmp_path, source):
     path = tmp_path / "wmt.tsv"
     head = "lp\tseg_id\tsystem\tsource\treference\thypothesis\tscore\n"
@@ -329,7 +326,6 @@ def test_the_limit_counts_items(jsonl, source):
     assert [c.texts[0] for c in judged.captions] == ["01", "11", "02", "12"]
 
 
-# ------------------------------------------------------------------ pairs
 def test_best_and_worst(jsonl, source):
     captions = {"p": "a", "q": "b", "r": "c"}
     record = {"captions": captions, "best": ["p", "p", "q"], "worst": ["r", "q", "r"]}
@@ -471,7 +467,6 @@ def test_system_scores(jsonl, source):
     assert judged.systems == {"A": 0.5, "B": -1.0}
 
 
-# ------------------------------------------------------------------ mistakes
 @pytest.mark.parametrize(
     ("records", "form", "message"),
     [

@@ -202,6 +202,12 @@ MODULES = {
     "bad_syntax": "def (",
     "bad_printing": PRINTING,
 }
+SPEC = {
+    "task": "bad",
+    "dataset": {"reader": "plain"},
+    "models": [{"human": {"held_out": 1}}],
+    "metrics": ["novelty"],
+}
 
 
 @pytest.fixture
@@ -323,14 +329,6 @@ def test_scores_that_are_nan_are_undefined_and_counted(score):
     assert (record["value"], record["n"], record["skipped"]) == (None, 0, 2)
 
 
-SPEC = {
-    "task": "bad",
-    "dataset": {"reader": "plain"},
-    "models": [{"human": {"held_out": 1}}],
-    "metrics": ["novelty"],
-}
-
-
 @pytest.mark.parametrize(
     ("part", "message"),
     [
@@ -357,7 +355,6 @@ def test_an_exception_of_the_harness_is_not_blamed_on_a_plugin(project):
     assert plugin_failure(caught.value) is None
 
 
-# --------------------------------------------------------------------------- manifests
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("text", "message"),

@@ -68,7 +68,6 @@ def plugins(tmp_path, monkeypatch):
     sys.modules.pop("mine_functions", None)
 
 
-# --------------------------------------------------------------------------- as components of the registry
 def test_the_functions_are_components(plugins):
     metric = create("metrics", "overlap").instance
     assert isinstance(metric, Metric)
@@ -173,7 +172,6 @@ def test_a_component_is_created_again_in_another_process(plugins):
     )
 
 
-# --------------------------------------------------------------------------- without a manifest
 def test_a_function_is_a_metric_of_score():
     @harness.metric_function(higher_is_better=True)
     def same_length(hypotheses, refs):
@@ -218,7 +216,6 @@ def test_lists_are_copies_and_nan_is_undefined():
     assert (candidates, references) == ([["a"], ["b"]], [["c"], ["d"]])
 
 
-# --------------------------------------------------------------------------- functions that break the contract
 @pytest.mark.parametrize(
     ("result", "message"),
     [

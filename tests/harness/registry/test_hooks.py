@@ -16,6 +16,22 @@ from harness.registry import current, hooks, in_use
 from harness.registry.hooks import Plugins, hookimpl, plugin_failure
 
 SECTIONS = "harness_report_sections"
+HOOKS = """
+from harness.registry.hooks import hookimpl
+@hookimpl
+def harness_run_started(manifest):
+    open("started.txt", "a").write(manifest["task"] + "\\n")
+@hookimpl
+def harness_run_finished(manifest, results):
+    open("finished.txt", "w").write(str(len(results)))
+@hookimpl
+def harness_commands(subparsers):
+    parser = subparsers.add_parser("greet")
+    parser.add_argument("name")
+    parser.set_defaults(run=lambda args: print("hello", args.name))
+"""
+BY_ENTRY_POINT = "metrics: {one: {import: 'acme.parts:One'}}"
+PAIR = ("score", "--candidates", "p.json", "--references", "r.json", "-m", "one")
 
 
 def section(title: str) -> list[dict[str, str]]:
@@ -145,25 +161,6 @@ def test_a_method_of_an_object_that_raises_is_named():
     loaded.manager.register(Reporter(), name="reporter")
     with pytest.raises(HarnessError, match="plugin 'reporter' failed"):
         titles(loaded)
-
-
-# --------------------------------------------------------------------------- loading
-HOOKS = """
-from harness.registry.hooks import hookimpl
-@hookimpl
-def harness_run_started(manifest):
-    open("started.txt", "a").write(manifest["task"] + "\\n")
-@hookimpl
-def harness_run_finished(manifest, results):
-    open("finished.txt", "w").write(str(len(results)))
-@hookimpl
-def harness_commands(subparsers):
-    parser = subparsers.add_parser("greet")
-    parser.add_argument("name")
-    parser.set_defaults(run=lambda args: print("hello", args.name))
-"""
-BY_ENTRY_POINT = "metrics: {one: {import: 'acme.parts:One'}}"
-PAIR = ("score", "--candidates", "p.json", "--references", "r.json", "-m", "one")
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_chunks_concatenate_to_the_table(size, monkeypatch):
     assert np.array_equal(np.concatenate(list(permutation.chunks(5, 4, size))), wanted)
 
 
-def test_chunks_are_parts_of_the_shared_table_while_it_is_small_and_the_others_are_made_one_by_one(
+def test_chunks_are_parts_of_the_shared_table_while_it_is_small(
     monkeypatch,
 ):
     table = permutation.relabelings(5, 4)
