@@ -14,9 +14,7 @@ from harness.judgments.source_files import source_fingerprint
 from harness.registry.manifest_schema import PluginFailure
 from harness.run.provenance import manifest_of
 from harness.rundir.format import JsonObject
-from harness.spec.judgment_models import (
-    PAIR_STATISTICS,
-)
+from harness.spec.judgment_models import PAIR_STATISTICS
 
 
 def manifest(

@@ -7,9 +7,7 @@ import re
 from harness.contracts import JudgedCaption
 from harness.errors import InputError
 from harness.judgments.collection import Collection
-from harness.judgments.fields import (
-    lookup,
-)
+from harness.judgments.fields import lookup
 
 _WEIGHTS = {
     "critical": 25.0,

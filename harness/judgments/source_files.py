@@ -13,9 +13,7 @@ from harness.judgments.collection import Collection
 from harness.judgments.fields import column, lookup, number, rows
 from harness.judgments.forms import FORMS
 from harness.judgments.mt_metrics_eval import is_segment_file, list_text_files
-from harness.spec.judgment_models import (
-    JudgmentSource,
-)
+from harness.spec.judgment_models import JudgmentSource
 
 
 def missing_files(source: JudgmentSource) -> list[str]:
