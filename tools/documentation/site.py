@@ -99,6 +99,7 @@ API = {
             "bootstrap",
             "combine",
             "permutation",
+            "permutation_p_values",
             "significance",
             "correlation",
         )

@@ -99,13 +99,6 @@ def test_a_component_that_cannot_be_imported_says_why(install):
         registry.current().create("metrics", "two")
 
 
-def test_only_the_chosen_plugins_are_loaded(install, monkeypatch, metric_code):
-    install("acme", "metrics: {one: {import: 'acme.parts:One'}}", metric_code)
-    monkeypatch.setenv("HARNESS_LOAD_PLUGINS", "")
-    with pytest.raises(UnknownName):
-        registry.current().get("metrics", "one")
-
-
 def test_unknown_parameters_and_missing_ones_are_named(install, metric_code):
     install(
         "acme",
@@ -183,21 +176,6 @@ def test_an_alias_of_a_built_in_keeps_its_meaning(shadowed):
     registry._load.cache_clear()
     assert registry.current().get(kind, alias) == entry
     assert registry.current().get(kind, f"mine/{alias}").provider == "mine"
-
-
-def test_a_component_that_is_declared_twice_has_one_owner(project):
-    (project / "copy.yaml").write_text((project / "registry.yaml").read_text())
-    registry.use_files([project / "copy.yaml"])
-    assert registry.current().get("metrics", "length").full_name == "mine/length"
-    assert [
-        e.name for e in registry.current().entries("metrics") if e.provider == "mine"
-    ] == ["length"]
-    (project / "copy.yaml").write_text(
-        'provider: mine\nmetrics: {length: {import: "mine_parts:Chars"}}\n'
-    )
-    registry._load.cache_clear()
-    with pytest.raises(HarnessError, match="the metric name 'length' has 2 owners"):
-        registry.current().get("metrics", "length")
 
 
 @pytest.mark.parametrize(
@@ -331,18 +309,3 @@ def test_a_component_of_a_package_that_is_not_installed_says_what_to_install(
     )
     with pytest.raises(MissingExtra, match=message):
         Registry(()).get(kind, name)
-
-
-def test_folders_without_a_manifest_have_one_registry(tmp_path, monkeypatch):
-    folders = [tmp_path / name for name in ("a", "b")]
-    found = []
-    for folder in folders:
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        found.append(registry.current())
-    assert found[0] is found[1]
-    # written after the first use
-    (tmp_path / "b/registry.yaml").write_text("provider: mine\n", encoding="utf-8")
-    assert [
-        manifest.provider for manifest in registry.current().manifests if manifest.local
-    ] == ["mine"]

@@ -13,7 +13,6 @@ import harness
 from harness.errors import HarnessError
 from harness.registry import current, in_use
 from harness.registry.local_code import import_from, module_file
-from harness.registry.source_description import describe
 
 HOSTILE = [
     'metrics: {m: {import: "os:system"}}',
@@ -147,19 +146,3 @@ def test_modules_and_packages_are_found_without_an_import(tmp_path):
     assert module_file(tmp_path, "os") is None
     with pytest.raises(ZeroDivisionError):
         import_from(tmp_path, "pack", "metric 'm'")
-
-
-def test_parameters_are_read_from_the_source(tmp_path):
-    code = (
-        'class A:\n    """A."""\n    def __init__(self, a, b=1, *, c, d="x"): ...\n'
-        "class B: ...\ndef f(x=2): ...\n"
-    )
-    (tmp_path / "parts.py").write_text(code)
-    assert describe(tmp_path, "parts:A") == (
-        "A.",
-        {"a": "(required)", "b": "1", "c": "(required)", "d": "'x'"},
-    )
-    assert describe(tmp_path, "parts:B") == ("", {})
-    assert describe(tmp_path, "parts:f") == ("", {"x": "2"})
-    with pytest.raises(HarnessError, match=r"parts\.py defines no 'C'"):
-        describe(tmp_path, "parts:C")
