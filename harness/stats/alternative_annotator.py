@@ -103,14 +103,20 @@ def judge_against_people(
     if not p_values:
         return AlternativeAnnotator(float("nan"), float("nan"), ())
 
-    # Benjamini and Yekutieli: the harmonic sum allows for any dependence of the tests.
-    ranks = np.arange(1, len(p_values) + 1)
-    below = np.sort(p_values) <= ranks * level / (len(p_values) * np.sum(1 / ranks))
     return AlternativeAnnotator(
-        float(ranks[below].max(initial=0)) / len(p_values),
+        _count_rejected(p_values, level) / len(p_values),
         float(np.mean(advantages)),
         tuple(p_values),
     )
+
+
+def _count_rejected(p_values: list[float], level: float) -> float:
+    """Return the number of hypotheses that Benjamini and Yekutieli's procedure rejects;
+    its harmonic sum allows for any dependence of the tests.
+    """
+    ranks = np.arange(1, len(p_values) + 1)
+    below = np.sort(p_values) <= ranks * level / (len(p_values) * np.sum(1 / ranks))
+    return float(ranks[below].max(initial=0))
 
 
 def _align(
