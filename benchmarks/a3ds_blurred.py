@@ -48,7 +48,8 @@ from benchmarks.a3ds_speaker import (
     misread_scene,
 )
 from benchmarks.captions import data_folder, read_json_lines
-from benchmarks.papers_results import INDEX, RESULTS, write_results
+from benchmarks.papers_results import INDEX, write_results
+from benchmarks.papers_rule import RESULTS
 from benchmarks.study_tables import GROUPS, SPEAKERS, game_tables, values_of
 from harness.run.finished import Run
 from harness_metrics.pragmatic.parser import read

@@ -34,7 +34,8 @@ import numpy as np
 
 import harness
 from benchmarks.captions import data_folder, read_json_lines
-from benchmarks.papers_results import RESULTS, write_results
+from benchmarks.papers_results import write_results
+from benchmarks.papers_rule import RESULTS
 from harness_metrics.pragmatic.parser import read
 from harness_metrics.pragmatic.scores import evaluate
 from harness_tasks.a3ds import scene

@@ -34,8 +34,9 @@ from itertools import product
 
 import numpy as np
 
-from harness.judgments.agreement import CORRELATIONS, correctness, correlate_groups
 from harness.judgments.coverage import interval_of_resamples
+from harness.judgments.pair_credit import correctness
+from harness.judgments.rated_agreement import CORRELATIONS, correlate_groups
 from harness.stats import bootstrap
 from harness.stats.correlation import (
     SoftPairwiseAccuracy,

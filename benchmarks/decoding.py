@@ -27,12 +27,13 @@ import torch
 from torch.nn import functional as F
 
 from harness.contracts import Decoding
-from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
+from harness_models.clipcap.mappers import ClipCapSizes
+from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.decode import decode
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.layers import Gpt2Sizes
-from harness_models.vlp.bert import BertSizes, Layer
-from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
+from harness_models.vlp.bert import BertSizes, Layer, VlpSizes
+from harness_models.vlp.model import Vlp, VlpStep
 
 LENGTH = 20
 

@@ -43,9 +43,10 @@ import numpy as np
 from benchmarks.judgments import data_folder
 from harness import api
 from harness.analysis.difference_power import pilots
-from harness.judgments.agreement import CORRELATIONS, correctness, correlate_groups
-from harness.judgments.execute import score_metrics
+from harness.judgments.pair_credit import correctness
 from harness.judgments.plan import JudgmentPlan
+from harness.judgments.rated_agreement import CORRELATIONS, correlate_groups
+from harness.judgments.scoring import score_metrics
 from harness.run.execution import Execution
 from harness.rundir.provenance import Provenance
 from harness.stats.correlation import across_systems

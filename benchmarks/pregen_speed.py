@@ -24,7 +24,8 @@ from typing import Any
 import torch
 
 import harness
-from benchmarks.papers_results import RESULTS, write_results
+from benchmarks.papers_results import write_results
+from benchmarks.papers_rule import RESULTS
 from harness.contracts import Decoding, Example
 from harness_metrics.pregen.functions import NAMES, evaluate
 from harness_metrics.pregen.tokens import from_token_scores

@@ -37,7 +37,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest, ttest_ind
 
-from benchmarks.papers_results import RESULTS, write_results
+from benchmarks.papers_results import write_results
+from benchmarks.papers_rule import RESULTS
 from harness.analysis.answer_kernels import TOKEN, Answers
 from harness.analysis.same import Prompt, Settings, evaluate
 from harness.analysis.same_until import follow

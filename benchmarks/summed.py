@@ -26,7 +26,7 @@ from benchmarks.captions import VIDEOS, data_folder, read_json_lines
 from harness.contracts import CaptionSet, Metric
 from harness.registry import resolve
 from harness.run.features import FeatureCache
-from harness.stats import combine, permutation
+from harness.stats import combine, permutation, permutation_p_values
 from harness.stats.significance import extremeness
 from harness.stats.stratified_test import rank_shares, standardise_values
 
@@ -111,7 +111,7 @@ def p_values(
         metric.fit(features.references, features),
         permutation.relabelings(batch.n, batch.m),
     )
-    single = permutation.p_values(values[:, 0], [values], "upper", "exact")
+    single = permutation_p_values.p_values(values[:, 0], [values], "upper", "exact")
     ranks = rng.integers(values.shape[1], size=(len(values), DRAWS + 1))
     ranks[:, 0] = 0
     drawn = np.take_along_axis(values, ranks, axis=1)

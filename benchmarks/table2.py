@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.captions import captioner_sets, find_data_folder, shipped_sets
-from benchmarks.papers_results import RESULTS, write_results
+from benchmarks.papers_results import write_results
+from benchmarks.papers_rule import RESULTS
 from benchmarks.timing import timed
 from harness.contracts import CaptionSet, Features
 from harness.run import score as scoring

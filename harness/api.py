@@ -32,7 +32,7 @@ from harness.spec.models import SignificanceSpec
 
 if TYPE_CHECKING:  # scoring two lists needs neither specs nor runs: a third of a second
     from harness.judgments.task_kinds import TaskPlan
-    from harness.run.execute import Options
+    from harness.run.execution import Options
     from harness.run.finished import Run
     from harness.rundir.directory_check import Mode
     from harness.spec.loading import SpecSource

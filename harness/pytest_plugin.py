@@ -34,7 +34,8 @@ def caption_gate() -> Callable[..., GateResult]:
         slices: str | None = None,
         undecided: str = "fail",
     ) -> GateResult:
-        from harness.analysis.gate import Margin, gate
+        from harness.analysis.gate import gate
+        from harness.analysis.gate_margin import Margin
 
         parsed = {name: Margin.parse(str(margin)) for name, margin in margins.items()}
         result = gate(new, baseline, parsed, slices=slices)

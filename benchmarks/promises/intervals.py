@@ -14,7 +14,8 @@ from benchmarks.agreement_coverage import STATISTICS, cells
 from benchmarks.promises.populations import SIZES
 from benchmarks.promises.promise import Cell, Promise
 from harness.contracts import MeanMetric, MetricSpec
-from harness.judgments.coverage import COVERAGE, LOWEST
+from harness.judgments.coverage import COVERAGE
+from harness.run.coverage_tables import LOWEST
 from harness.run.intervals import nominal_estimate
 from harness.stats.quantiles import wilson_interval
 

@@ -33,7 +33,7 @@ from typing import Literal
 
 import numpy as np
 
-from harness.stats.permutation import plan
+from harness.stats.permutation_p_values import plan
 from harness.stats.seeds import derive
 
 Axis = Literal["candidates", "references"]

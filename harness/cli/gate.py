@@ -98,7 +98,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the verdict and return its exit code."""
-    from harness.analysis.gate import Margin, gate
+    from harness.analysis.gate import gate
+    from harness.analysis.gate_margin import Margin
     from harness.files.outputs import check_output, write_outputs
     from harness.reporting.formats import print_as
     from harness.reporting.gate_files import gate_markdown, gate_page, gate_table, junit

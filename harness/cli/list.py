@@ -15,8 +15,7 @@ from harness.cli.options import add_common, print_folded, print_json
 
 if TYPE_CHECKING:
     from harness.registry.catalogue import Registry
-    from harness.registry.manifest_files import PluginFailure
-    from harness.registry.manifest_schema import Entry
+    from harness.registry.manifest_schema import Entry, PluginFailure
 
 OTHER = "Other"
 """Heading of the metrics without a question."""

@@ -19,7 +19,7 @@ from harness.errors import HarnessError, InputError, did_you_mean
 from harness.registry import current, use_files
 
 if TYPE_CHECKING:
-    from harness.run.execute import Options
+    from harness.run.execution import Options
 
 
 _json_stream: TextIO | None = None
@@ -211,7 +211,7 @@ def scale_options(args: argparse.Namespace) -> Options:
     """Return the settings of :func:`add_scale`;
     raise :class:`InputError` for a value that is not possible.
     """
-    from harness.run.execute import Options
+    from harness.run.execution import Options
     from harness.run.executor import ExecutorOptions
     from harness.run.shard_grid import Part
 

@@ -83,7 +83,7 @@ def card(entry: Entry) -> Values:
     source, which is not imported. For a component that cannot be imported or read,
     ``not_available`` gives the reason.
     """
-    from harness.registry.local_code import describe
+    from harness.registry.source_description import describe
 
     values: Values = {
         "name": current().bare_name(entry),

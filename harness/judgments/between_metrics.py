@@ -13,14 +13,14 @@ import numpy as np
 
 from harness.contracts import Values
 from harness.errors import InputError
-from harness.judgments.agreement import (
+from harness.judgments.metric_scores import MetricScores
+from harness.judgments.pair_credit import PairCredit
+from harness.judgments.rated_agreement import (
     LINEAR,
-    PairCredit,
     agree_by_rows,
     correlate_groups,
     positions_in_grouping,
 )
-from harness.judgments.metric_scores import MetricScores
 from harness.judgments.rows import ALL, MEAN, JudgmentRows
 from harness.judgments.system_agreement import (
     SystemPairs,
@@ -58,8 +58,8 @@ class MetricTests:
     """Tests between k metrics on one statistic and group."""
 
     ranks: tuple[int | None, ...]
-    """Rank of each metric's significance cluster, 1 for the best;
-    None where it is not ranked.
+    """Rank of each metric's significance cluster, 1 for the best; None where it is not
+    ranked.
     """
     p_values: np.ndarray
     """Holm-corrected p-values of the exchange test, shape (k, k), NaN where undefined.
@@ -104,11 +104,11 @@ def compare_metrics(
         for i, j in combinations(range(k), 2)
         if not np.isnan([values[i], values[j]]).any()
     ]
-    draws = (
-        max(spec.tests.draws, int(1.1 * len(pairs) / spec.tests.level))
-        if spec.tests.draws
-        else 0
-    )
+    draws = spec.tests.draws
+    if draws:
+        # The smallest p-value must reach the level after the correction for all pairs.
+        draws = max(draws, int(1.1 * len(pairs) / spec.tests.level))
+
     compare = _comparison(rows, metrics)
     p = [compare(i, j, draws) if draws else float("nan") for i, j in pairs]
     raw = np.full((k, k), np.nan)
@@ -116,6 +116,7 @@ def compare_metrics(
     for (i, j), value, adjusted in zip(pairs, p, holm(p).tolist()):
         raw[i, j] = raw[j, i] = value
         corrected[i, j] = corrected[j, i] = adjusted
+
     ranked = [
         value if share <= MOST_SKIPPED and draws else np.nan
         for value, share in zip(values, skipped or [0.0] * k)
@@ -128,8 +129,8 @@ def compare_metrics(
 
 
 def _is_jackknifed(rows: JudgmentRows) -> bool:
-    """Return True where the headline is tested by leaving out items,
-    see :data:`JACKKNIFE`.
+    """Return True where the headline is tested by leaving out items, see
+    :data:`JACKKNIFE`.
     """
     statistic = rows.spec.statistics[0]
     return (
@@ -157,75 +158,87 @@ def _without_items(
     weights = jackknife.weights_without_items(len(items))
     for name in _groups_of(rows, group):
         mask = usable & ((rated.groups == name) | (name == ALL))
-        values.append(
-            agree_by_rows(rows, statistic, scores[mask], rated.human[mask])(
-                weights[:, position[mask[usable]]]
-            )
-        )
+        of_rows = agree_by_rows(rows, statistic, scores[mask], rated.human[mask])
+        values.append(of_rows(weights[:, position[mask[usable]]]))
     return np.mean(values, axis=0)
 
 
 def _groups_of(rows: JudgmentRows, group: str) -> list[str]:
     """Return the groups over which the headline of a group is the mean."""
-    return (
-        [name for name in rows.group_names if name not in (ALL, MEAN)]
-        if group == MEAN
-        else [group]
-    )
+    if group != MEAN:
+        return [group]
+    return [name for name in rows.group_names if name not in (ALL, MEAN)]
 
 
 def _comparison(
     rows: JudgmentRows, metrics: Sequence[MetricScores]
 ) -> Callable[[int, int, int], float]:
-    """Return the test of two metrics, given by their positions,
-    with a number of draws.
+    """Return the test of two metrics, given by their positions, with a number of
+    draws.
+    """
+    statistic, _ = rows.spec.headline
+    if statistic in PAIR_STATISTICS or not rows.has_ratings:
+        return _comparison_on_pairs(rows, metrics)
+    return _comparison_on_ratings(rows, metrics)
+
+
+def _comparison_on_pairs(
+    rows: JudgmentRows, metrics: Sequence[MetricScores]
+) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics on judged pairs, by exchanges of credit or of
+    points.
     """
     statistic, group = rows.spec.headline
     seed = rows.spec.seed
     unit = rows.spec.tests.unit
-    if statistic in PAIR_STATISTICS or not rows.has_ratings:
-        if unit == "system":
-            raise InputError(
-                "tests: {unit: system} exchanges the rated captions of a system; "
-                "judged are pairs",
-                rows.judgments.source,
-            )
-        clusters_of_pairs = (
-            rows.item_ranks[rows.pairs.item]
-            if unit == "item"
-            else np.arange(len(rows.pairs.item))
+    if unit == "system":
+        raise InputError(
+            "tests: {unit: system} exchanges the rated captions of a system; "
+            "judged are pairs",
+            rows.judgments.source,
         )
-        if statistic not in PAIR_STATISTICS:
-            return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
-        credits = [_weighted_credit(rows, metric, group) for metric in metrics]
-        return lambda i, j, draws: permute_credit(
-            credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed
-        )
+    clusters_of_pairs = np.arange(len(rows.pairs.item))
+    if unit == "item":
+        clusters_of_pairs = rows.item_ranks[rows.pairs.item]
+    if statistic not in PAIR_STATISTICS:
+        return _comparison_of_strengths(rows, metrics, clusters_of_pairs)
+    credits = [_weighted_credit(rows, metric, group) for metric in metrics]
+    return lambda i, j, draws: permute_credit(
+        credits[i], credits[j], clusters_of_pairs, draws=draws, seed=seed
+    )
+
+
+def _comparison_on_ratings(
+    rows: JudgmentRows, metrics: Sequence[MetricScores]
+) -> Callable[[int, int, int], float]:
+    """Return the test of two metrics on rated captions."""
+    statistic, group = rows.spec.headline
+    seed = rows.spec.seed
+    unit = rows.spec.tests.unit
     rated = rows.rated
     units = {
         "item": lambda: rows.item_ranks[rated.item],
         "record": lambda: rows.distinct[rated.caption],
         "system": lambda: system_positions(rows, system_names(rows)),
     }[unit]()
-    scores_of = [
-        (metric.scores if statistic in LINEAR else metric.settled).mean(axis=1)[
-            rated.caption
-        ]
-        for metric in metrics
-    ]
+    scores_of: list[np.ndarray] = []
+    for metric in metrics:
+        scores = metric.scores if statistic in LINEAR else metric.settled
+        scores_of.append(scores.mean(axis=1)[rated.caption])
 
     @cache
     def without_items(k: int, usable: bytes) -> np.ndarray:
-        return _without_items(
-            rows, statistic, group, scores_of[k], np.frombuffer(usable, dtype=bool)
-        )
+        mask = np.frombuffer(usable, dtype=bool)
+        return _without_items(rows, statistic, group, scores_of[k], mask)
 
     def compare(i: int, j: int, draws: int) -> float:
-        a, b = scores_of[i], scores_of[j]
+        a = scores_of[i]
+        b = scores_of[j]
         usable = ~(np.isnan(a) | np.isnan(b))
         if usable.sum() < 2:
             return float("nan")
-        # exchanges the coefficients of items
+
+        # The mean of coefficients of items: they are exchanged themselves.
         if rows.spec.grouping_of(statistic) == unit == "item" and group == ALL:
             within = [
                 correlate_groups(
@@ -241,9 +254,8 @@ def _comparison(
                 within[0], within[1], rows.item_ranks, draws=draws, seed=seed
             )
         if _is_jackknifed(rows):
-            return jackknife.t_test(
-                without_items(i, usable.tobytes()) - without_items(j, usable.tobytes())
-            )[1]
+            key = usable.tobytes()
+            return jackknife.t_test(without_items(i, key) - without_items(j, key))[1]
         of_scores = _of_scores(rows, statistic, group, usable)
         return permute_scores(
             of_scores, a[usable], b[usable], unit=units[usable], draws=draws, seed=seed
@@ -261,10 +273,10 @@ def _comparison_of_strengths(
     games = SystemPairs.of(rows)
     points = [points_of_metric(rows, metric) for metric in metrics]
     human = (1 + np.sign(rows.pairs.human)) / 2
-    kind = rows.spec.statistics[0]
-    kind = (
-        "accuracy" if kind == "soft_pairwise_accuracy" else kind.removesuffix("_system")
-    )
+    kind = rows.spec.statistics[0].removesuffix("_system")
+    if kind == "soft_pairwise_accuracy":
+        # Tested by its hard form.
+        kind = "accuracy"
 
     def compare(i: int, j: int, draws: int) -> float:
         usable = ~(np.isnan(points[i]) | np.isnan(points[j]))
@@ -314,24 +326,25 @@ def _of_scores(
     rows: JudgmentRows, statistic: str, group: str, usable: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return the headline statistic as a map from scores (W, rows) to values (W,)."""
-    if group == MEAN:
-        groups = rows.rated.groups
-        by_group = [
-            (
-                groups[usable] == name,
-                _one_group(rows, statistic, usable & (groups == name)),
-            )
-            for name in _groups_of(rows, group)
-        ]
-        return lambda scores: np.mean(
-            [statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0
-        )
-    return _one_group(rows, statistic, usable)
+    if group != MEAN:
+        return _one_group(rows, statistic, usable)
+
+    groups = rows.rated.groups
+    by_group: list[tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]] = []
+    for name in _groups_of(rows, group):
+        statistic_of = _one_group(rows, statistic, usable & (groups == name))
+        by_group.append((groups[usable] == name, statistic_of))
+    return lambda scores: np.mean(
+        [statistic_of(scores[:, mask]) for mask, statistic_of in by_group], axis=0
+    )
 
 
 def _one_group(
     rows: JudgmentRows, statistic: str, usable: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a statistic of the rows of a mask (n,) as a map from their scores (W, u)
+    to values (W,).
+    """
     human = rows.rated.human[usable]
     if rows.spec.grouping_of(statistic) != "none":
         positions, groups = positions_in_grouping(rows, statistic)
@@ -340,22 +353,18 @@ def _one_group(
             of_groups = correlate_groups(
                 statistic, scores, human, positions[usable], groups
             )
-            return (
-                float("nan")
-                if np.isnan(of_groups).all()
-                else float(np.nanmean(of_groups))
-            )
+            if np.isnan(of_groups).all():
+                return float("nan")
+            return float(np.nanmean(of_groups))
 
         return lambda scores: np.array([mean_over_groups(row) for row in scores])
-    ones = np.ones((1, len(human)))
-    if (
-        statistic in ("kendall_b", "kendall_c")
-        and len(human)
-        and len(np.unique(human)) <= MOST_LEVELS
-    ):
+
+    levels = len(np.unique(human))
+    if statistic in ("kendall_b", "kendall_c") and 0 < levels <= MOST_LEVELS:
         return KendallOfScores(human, statistic[-1], rows.rated.caption[usable])
     if statistic in SYSTEM_STATISTICS:
         return _of_systems(rows, statistic, usable)
+    ones = np.ones((1, len(human)))
     return lambda scores: np.array(
         [agree_by_rows(rows, statistic, row, human)(ones)[0] for row in scores]
     )
@@ -401,27 +410,23 @@ def _of_pearson(
     name = "williams" if len(np.unique(rated.item)) == len(rated.item) else "jackknife"
     out: dict[tuple[int, int], Values] = {}
     for i, j in pairs:
-        a, b = (metrics[k].scores.mean(axis=1)[rated.caption] for k in (i, j))
+        a = metrics[i].scores.mean(axis=1)[rated.caption]
+        b = metrics[j].scores.mean(axis=1)[rated.caption]
         usable = ~(np.isnan(a) | np.isnan(b))
         if name == "williams":
             ones = np.ones((1, int(usable.sum())))
-            r = [
+            r_a, r_b, r_ab = (
                 float(Pearson(x[usable], y[usable])(ones)[0])
                 for x, y in ((a, rated.human), (b, rated.human), (a, b))
-            ]
-            t, p = williams(r[0], r[1], r[2], ones.size)
-        else:
-            t, p = jackknife.t_test(
-                np.subtract(
-                    *(
-                        _without_items(rows, "pearson", ALL, scores, usable)
-                        for scores in (a, b)
-                    )
-                )
             )
+            t, p = williams(r_a, r_b, r_ab, ones.size)
+        else:
+            of_a = _without_items(rows, "pearson", ALL, a, usable)
+            of_b = _without_items(rows, "pearson", ALL, b, usable)
+            t, p = jackknife.t_test(of_a - of_b)
         out[i, j] = {f"{name}_t": t, name: p}
-    for entry, adjusted in zip(
-        out.values(), holm([entry[name] for entry in out.values()]).tolist()
-    ):
-        entry[f"{name}_holm"] = adjusted
+
+    adjusted = holm([entry[name] for entry in out.values()]).tolist()
+    for entry, value in zip(out.values(), adjusted):
+        entry[f"{name}_holm"] = value
     return out

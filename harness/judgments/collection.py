@@ -15,9 +15,10 @@ from harness.files.captions import captions, check_text, identity
 from harness.files.examples import with_root
 from harness.files.records import Record
 from harness.files.yaml_source import YamlValue
+from harness.judgments.column_layout import gather_columns
 from harness.judgments.fields import column, is_marked, lookup, rows, same
-from harness.judgments.layouts import gather_columns, is_segment_file, read_segments
-from harness.spec.judgment_models import JudgmentSource
+from harness.judgments.mt_metrics_eval import is_segment_file, read_segments
+from harness.spec.judgment_models import JudgmentSource, ReferenceTable
 
 ITEM_COLUMNS = (
     "id",
@@ -42,10 +43,23 @@ ITEM_COLUMNS = (
 REFERENCE_COLUMNS = ("references", "reference", "refs", "ground_truth", "captions")
 MEDIA_COLUMNS = ("media", "media_path", "file_name", "image_path", "video_path")
 MATCH = "match"
+"""Mark of a file whose captions are references where they equal one."""
 SIMILAR = 0.9
-"""Smallest similarity of a caption to the reference that it is, when case,
-spaces and punctuation are removed.
+"""Smallest similarity of a caption to the reference that it is, when case, spaces and
+punctuation are removed.
 """
+
+
+@dataclass(frozen=True)
+class CaptionCell:
+    """A caption as a field of a record has it."""
+
+    value: YamlValue
+    name: str
+    """Name of the field, for messages."""
+    system: str
+    mark: YamlValue = None
+    """Mark of captions that are references, as in ``columns.own_reference``."""
 
 
 @dataclass
@@ -59,8 +73,8 @@ class Collection:
     judged: list[JudgedCaption] = field(default_factory=list[JudgedCaption])
     pairs: list[JudgedPair] = field(default_factory=list[JudgedPair])
     strangers: int = 0
-    """Number of captions that meet ``{column:
-    value}`` and are not among the references of their item.
+    """Number of captions that meet ``{column: value}`` and are not among the
+    references of their item.
     """
     _positions: dict[str, int] = field(default_factory=dict[str, int])
     _of_text: dict[tuple[int, str, tuple[str, ...]], int] = field(
@@ -71,17 +85,17 @@ class Collection:
     _names: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
 
     def records(self) -> Iterator[Record]:
-        """Yield the records that ``where`` selects;
-        raise :class:`InputError` when there are none.
+        """Yield the records that ``where`` selects; raise :class:`InputError` when
+        there are none.
         """
         count = 0
         for path in self.source.paths or [None]:
+            # Each file may name its columns in its own way.
             self._names.clear()
-            read = (
-                read_segments(path)
-                if path and is_segment_file(path)
-                else rows([path] if path else [], self.source.hf)
-            )
+            if path and is_segment_file(path):
+                read = read_segments(path)
+            else:
+                read = rows([path] if path else [], self.source.hf)
             for record in read:
                 if self._is_selected(record.fields):
                     count += 1
@@ -96,20 +110,20 @@ class Collection:
             )
 
     def _is_selected(self, fields: Parameters) -> bool:
-        """Return True for a record that has the values of ``where``,
-        and none of those of ``without``.
+        """Return True for a record that has the values of ``where``, and none of those
+        of ``without``.
         """
-        source = self.source
-        unwanted = (
-            (name, value) for name, values in source.without.items() for value in values
-        )
-        return all(
-            same(lookup(fields, name), value) for name, value in source.where.items()
-        ) and not any(same(lookup(fields, name), value) for name, value in unwanted)
+        for name, value in self.source.where.items():
+            if not same(lookup(fields, name), value):
+                return False
+        for name, values in self.source.without.items():
+            if any(same(lookup(fields, name), value) for value in values):
+                return False
+        return True
 
     def records_of_items(self) -> Iterator[tuple[Record, int]]:
-        """Yield the records with the positions of their items,
-        without those of items beyond the limit.
+        """Yield the records with the positions of their items, without those of items
+        beyond the limit.
         """
         for number, record in enumerate(self.records()):
             item = self.item(record, number)
@@ -119,9 +133,9 @@ class Collection:
     @property
     def place(self) -> str:
         """The files, for messages."""
-        return ", ".join(self.source.paths) or (
-            self.source.hf.name if self.source.hf else ""
-        )
+        if self.source.paths or not self.source.hf:
+            return ", ".join(self.source.paths)
+        return self.source.hf.name
 
     def name(
         self, role: str, usual: Sequence[str], first: Record, *, needed: bool = True
@@ -135,8 +149,8 @@ class Collection:
         return self._names[role]
 
     def item(self, record: Record, number: int) -> int | None:
-        """Return the position of the record's item, new or seen before;
-        None for an item beyond the limit.
+        """Return the position of the record's item, new or seen before; None for an
+        item beyond the limit.
 
         Raises :class:`InputError` for an item without references and for references
         that differ from those seen before.
@@ -149,6 +163,7 @@ class Collection:
         name = self.name("item", usual, record, needed=False)
         value = lookup(record.fields, name) if name else None
         key = str(number) if name is None else identity(value, record.where, name)
+
         position = self._positions.get(key)
         if position is None:
             if self.limit is not None and len(self.items) >= self.limit:
@@ -168,6 +183,7 @@ class Collection:
         return position
 
     def _new(self, key: str, record: Record) -> JudgedItem:
+        """Return the item of a key that was not seen before."""
         references = self._references(record, key)
         if not references and (self.source.references or self._names["references"]):
             raise InputError(f"the item '{key}' has no references", record.where)
@@ -175,49 +191,25 @@ class Collection:
         source = self.name("source", (), record, needed=False)
         text = lookup(record.fields, source) if source else None
         path = lookup(record.fields, media) if media else None
-        return JudgedItem(
-            key,
-            references,
-            with_root(path, self.source.media_root),
-            None if text is None else str(text),
-        )
+        path = with_root(path, self.source.media_root)
+        return JudgedItem(key, references, path, None if text is None else str(text))
 
     def _references(self, record: Record, key: str) -> tuple[str, ...]:
-        """Return the references of a record;
-        none where the file has no column of them.
+        """Return the references of a record; none where the file has no column of
+        them.
         """
-        table = self.source.references
-        if table is not None:
-            if self._table is None:
-                self._table = self._read_references()
-            name = column(table.key, (), record, "key", needed=False)
-            key = (
-                identity(lookup(record.fields, name), record.where, name)
-                if name
-                else key
-            )
-            if key not in self._table:
-                raise InputError(
-                    f"the item '{key}' has no references in {table.path}", record.where
-                )
-            return self._table[key]
+        if self.source.references is not None:
+            return self._look_up_references(self.source.references, record, key)
+
+        # A column of captions that are judged is none of references.
         columns = self.source.columns
-        listed = (
-            "captions"
-            if self.source.form in ("best-worst", "ranking")
-            else columns.captions
-        )
-        used = {
-            name.split(".")[0]
-            for name in (columns.caption, columns.first, columns.second, listed)
-            if name
-        }
-        name = self.name(
-            "references",
-            [name for name in REFERENCE_COLUMNS if name not in used],
-            record,
-            needed=False,
-        )
+        listed = columns.captions
+        if self.source.form in ("best-worst", "ranking"):
+            listed = "captions"
+        judged = (columns.caption, columns.first, columns.second, listed)
+        used = {name.split(".")[0] for name in judged if name}
+        usual = [name for name in REFERENCE_COLUMNS if name not in used]
+        name = self.name("references", usual, record, needed=False)
         if name is None:
             return ()
         value = lookup(record.fields, name)
@@ -227,18 +219,32 @@ class Collection:
             )
         return captions(value, record.where, what="reference")
 
-    def _read_references(self) -> dict[str, tuple[str, ...]]:
-        table = self.source.references
-        assert table is not None
+    def _look_up_references(
+        self, table: ReferenceTable, record: Record, key: str
+    ) -> tuple[str, ...]:
+        """Return the references of a record from a table, which is read once."""
+        if self._table is None:
+            self._table = self._read_references(table)
+        name = column(table.key, (), record, "key", needed=False)
+        if name:
+            key = identity(lookup(record.fields, name), record.where, name)
+        if key not in self._table:
+            raise InputError(
+                f"the item '{key}' has no references in {table.path}", record.where
+            )
+        return self._table[key]
+
+    def _read_references(self, table: ReferenceTable) -> dict[str, tuple[str, ...]]:
+        """Return item -> references of a table."""
         out: dict[str, tuple[str, ...]] = {}
         for record in rows([table.path]):
             item = column(table.item, ITEM_COLUMNS, record, "item")
             name = column(table.references, REFERENCE_COLUMNS, record, "references")
             key = identity(lookup(record.fields, str(item)), record.where, str(item))
             value = lookup(record.fields, str(name))
-            texts = (
-                () if value is None else captions(value, record.where, what="reference")
-            )
+            texts: tuple[str, ...] = ()
+            if value is not None:
+                texts = captions(value, record.where, what="reference")
             out[key] = out.get(key, ()) + texts
         return out
 
@@ -250,6 +256,19 @@ class Collection:
         if not texts:
             raise InputError(f"'{role}' is an empty list; expected a caption", location)
         return texts
+
+    def make_caption(
+        self,
+        record: Record,
+        item: int,
+        cell: CaptionCell,
+        ratings: tuple[float, ...] = (),
+        meta: Parameters | None = None,
+    ) -> JudgedCaption:
+        """Return the judged caption of a cell of a record."""
+        texts = self.texts(cell.value, record.where, cell.name)
+        own = self.own(texts, item, record.fields, cell.mark, record.where)
+        return JudgedCaption(item, texts, cell.system, ratings, own, {}, meta or {})
 
     def own(
         self,
@@ -269,7 +288,7 @@ class Collection:
             return equal_references(texts[0], references)
         if not is_marked(fields, mark):
             return ()
-        # {column: value} says that a person wrote it, not that it is in the file
+        # {column: value} says that a person wrote it, not that it is in the file.
         if not isinstance(mark, str):
             position = similar_reference(texts[0], references)
             self.strangers += position is None
@@ -280,18 +299,17 @@ class Collection:
         """Add a caption and return its position; raise :class:`InputError` for a system
         whose name is no Unicode text.
         """
-        check_text(
-            caption.system, f"judged caption {len(self.judged) + 1}", what="system"
-        )
-        # a record per vote: the votes of one caption stand together
+        location = f"judged caption {len(self.judged) + 1}"
+        check_text(caption.system, location, what="system")
+
+        # A record per vote: the votes of one caption stand together.
         if self.source.raters == "each":
             key = (caption.item, caption.system, caption.texts)
             position = self._of_text.setdefault(key, len(self.judged))
             if position < len(self.judged):
                 first = self.judged[position]
-                self.judged[position] = replace(
-                    first, ratings=first.ratings + caption.ratings
-                )
+                votes = first.ratings + caption.ratings
+                self.judged[position] = replace(first, ratings=votes)
                 return position
         self.judged.append(caption)
         return len(self.judged) - 1

@@ -148,9 +148,9 @@ def is_constant(values: np.ndarray) -> bool:
     than rounding, and there is one.
     """
     defined = values[~np.isnan(values)]
-    return len(defined) > 0 and bool(
-        np.ptp(defined) <= ties.tolerance(float(ties.magnitude(defined)))
-    )
+    if not len(defined):
+        return False
+    return bool(np.ptp(defined) <= ties.tolerance(float(ties.magnitude(defined))))
 
 
 def interval_of_resamples(resampled: np.ndarray) -> Interval:
@@ -171,12 +171,8 @@ def interval_of_resamples(resampled: np.ndarray) -> Interval:
     >>> values = np.linspace(0, 1, 1001)
     >>> [round(end, 3) for end in interval_of_resamples(values).ends]
     [0.025, 0.975]
-    >>> [
-    ...     round(end, 3)
-    ...     for end in interval_of_resamples(
-    ...         np.append(values, np.full(15, np.nan))
-    ...     ).ends
-    ... ]
+    >>> with_undefined = np.append(values, np.full(15, np.nan))
+    >>> [round(end, 3) for end in interval_of_resamples(with_undefined).ends]
     [0.01, 0.99]
     """
     defined = resampled[~np.isnan(resampled)]
@@ -189,6 +185,9 @@ def interval_of_resamples(resampled: np.ndarray) -> Interval:
         )
     if is_constant(defined):
         return Interval(None, bootstrap.NO_SPREAD.replace("examples", "items"))
+
+    # The quantile among the defined values beyond which the wanted share of all lies,
+    # with the undefined ones on its side.
     tail = (TAIL - share) / (1 - share)
     low, high = np.quantile(defined, [tail, 1 - tail])
     return Interval((float(low), float(high)))
@@ -217,15 +216,13 @@ def checked_interval(
     size = max((size for size in coverages if size <= items), default=min(coverages))
     if coverages[size] >= LOWEST:
         return interval
-    enough = min(
-        (
-            size
-            for size in coverages
-            if all(coverages[k] >= LOWEST for k in coverages if k >= size)
-        ),
-        default=None,
-    )
-    hint = "" if enough is None else f"; from {enough} items on there is one"
+
+    covered = [
+        size
+        for size in coverages
+        if all(coverages[k] >= LOWEST for k in coverages if k >= size)
+    ]
+    hint = f"; from {min(covered)} items on there is one" if covered else ""
     return Interval(
         None,
         f"measured coverage {coverages[size]:.3f} with {size} items, "

@@ -1,6 +1,4 @@
-"""Records of judgment files in any of the usual formats,
-and the values of their fields.
-"""
+"""Records of judgment files in any of the usual formats, and values of their fields."""
 
 from __future__ import annotations
 
@@ -18,13 +16,14 @@ from harness.files.yaml_source import YamlValue
 from harness.spec.judgment_models import HuggingFaceSource
 
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+"""Word -> its number as a rating or a mark."""
 
 
 def rows(
     paths: Sequence[str | Path], hf: HuggingFaceSource | None = None
 ) -> Iterator[Record]:
-    """Yield the records of files, one file after the other,
-    or of a Hugging Face data set.
+    """Yield the records of files, one file after the other, or of a Hugging Face data
+    set.
 
     Raises :class:`InputError` with the place of a mistake.
     """
@@ -44,8 +43,10 @@ def lookup(fields: Parameters, path: str) -> YamlValue:
     >>> lookup({"votes": [{"grade": 1}, {"grade": 3}]}, "votes.*.grade")
     [1, 3]
     """
+    # A column may have dots in its name.
     if path in fields:
         return fields[path]
+
     here: YamlValue = fields
     steps = path.split(".")
     for depth, step in enumerate(steps):
@@ -81,8 +82,8 @@ def column(
     *,
     needed: bool = True,
 ) -> str | None:
-    """Return the column of a role: the given one,
-    else the first usual name that the first record has.
+    """Return the column of a role: the given one, else the first usual name that the
+    first record has.
 
     Raises :class:`InputError` with the nearest column when the given one is missing, or
     when none is found and one is needed.
@@ -94,6 +95,7 @@ def column(
                 "no column", path, present, "the record has", first.where
             )
         return path
+
     name = next((name for name in usual if name in present), None)
     if name is None and needed:
         raise InputError(
@@ -123,8 +125,8 @@ def number(value: YamlValue) -> float | None:
 
 
 def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
-    """Return the ratings of a score: one number,
-    or one per rater of a list without its gaps.
+    """Return the ratings of a score: one number, or one per rater of a list without its
+    gaps.
 
     Raises :class:`InputError` when there is no rating, or a value is no number.
     """
@@ -133,18 +135,16 @@ def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
     )
     present = [item for item in values if item is not None and item != ""]
     if not present:
-        text = (
-            "missing"
-            if value is None
-            else "an empty text"
-            if value == ""
-            else kind(value)
-        )
+        if value is None:
+            text = "missing"
+        else:
+            text = "an empty text" if value == "" else kind(value)
         raise InputError(
             f"'{name}' is {text}; expected a human score or a list of the raters' "
             "scores",
             location,
         )
+
     numbers = [number(item) for item in present]
     if None in numbers:
         wrong = present[numbers.index(None)]
@@ -158,8 +158,8 @@ def ratings(value: YamlValue, location: str, name: str) -> tuple[float, ...]:
 def votes_of_mean(
     mean: Sequence[float], raters: int, location: str, name: str
 ) -> tuple[float, ...]:
-    """Return the whole-number votes, as close to each other as possible,
-    that have the given mean.
+    """Return the whole-number votes, as close to each other as possible, that have the
+    given mean.
 
     Raises :class:`InputError` when the mean of so many whole numbers cannot be that
     value (up to its printed digits).
@@ -169,10 +169,9 @@ def votes_of_mean(
     """
     total = round(mean[0] * raters)
     if len(mean) != 1 or abs(total - mean[0] * raters) > 0.01 * raters:
+        text = mean[0] if len(mean) == 1 else list(mean)
         raise InputError(
-            f"'{name}' is {mean[0] if len(mean) == 1 else list(mean)}; "
-            f"expected a mean of {raters} votes",
-            location,
+            f"'{name}' is {text}; expected a mean of {raters} votes", location
         )
     low, higher = divmod(total, raters)
     return (float(low),) * (raters - higher) + (float(low + 1),) * higher
@@ -203,16 +202,13 @@ def same(value: YamlValue, expected: YamlValue) -> bool:
 
 
 def scalars(fields: Parameters, used: Sequence[str | None]) -> Values:
-    """Return the fields of a record that are short texts,
-    numbers or flags and are not used otherwise.
+    """Return the fields of a record that are short texts, numbers or flags and are not
+    used otherwise.
     """
     heads = {name.split(".")[0] for name in used if name}
-    return {
-        name: value
-        for name, value in fields.items()
-        if name not in heads
-        and (
-            isinstance(value, (int, float))
-            or (isinstance(value, str) and len(value) <= 80)
-        )
-    }
+    values: Values = {}
+    for name, value in fields.items():
+        is_short = isinstance(value, str) and len(value) <= 80
+        if name not in heads and (is_short or isinstance(value, (int, float))):
+            values[name] = value
+    return values

@@ -4,7 +4,7 @@ function of item weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,13 +22,22 @@ because their sets differ in size.
 """
 
 
+ItemStatistic = Callable[[np.ndarray], np.ndarray]
+"""Map from item weights (W, items) to values (W,)."""
+
+
 def count_unequal(mask: np.ndarray) -> Values:
     """Return the number of rows of a mask (n,) as a detail; nothing for none."""
     return {UNEQUAL: int(mask.sum())} if mask.any() else {}
 
 
-ItemStatistic = Callable[[np.ndarray], np.ndarray]
-"""Map from item weights (W, items) to values (W,)."""
+def mean_of(statistics: Sequence[ItemStatistic]) -> ItemStatistic:
+    """Return the mean of statistics as a function of item weights."""
+
+    def reduce(weights: np.ndarray) -> np.ndarray:
+        return np.mean([statistic(weights) for statistic in statistics], axis=0)
+
+    return reduce
 
 
 @dataclass(frozen=True)
@@ -75,9 +84,8 @@ class MetricScores:
         """Scores for statistics of ranks: :attr:`ranked` with equal values for ties,
         shape (captions, draws).
         """
-        return settle(
-            self.scores if self.ranked is None else self.ranked, self.tolerance
-        )
+        scores = self.scores if self.ranked is None else self.ranked
+        return settle(scores, self.tolerance)
 
     def compare_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return the preferences for the first captions of all pairs, positions of
@@ -89,13 +97,12 @@ class MetricScores:
         """
         if self.of_pairs is not None:
             return self.of_pairs
+
         scores = self.scores if self.ranked is None else self.ranked
-        a, b = scores[first], scores[second]
-        difference = np.where(
-            np.abs(a - b) <= self.tolerance * np.maximum(np.abs(a), np.abs(b)),
-            0.0,
-            a - b,
-        )
+        a = scores[first]
+        b = scores[second]
+        is_tie = np.abs(a - b) <= self.tolerance * np.maximum(np.abs(a), np.abs(b))
+        difference = np.where(is_tie, 0.0, a - b)
         return np.where(self.sizes_differ(first, second)[:, None], np.nan, difference)
 
     def sizes_differ(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -16,8 +16,8 @@ from harness.judgments.fields import number, same
 from harness.spec.judgment_models import PreferenceLabels
 
 _SIGNS = (1.0, -1.0, 0.0, math.nan)
-"""Vote of each field of :class:`PreferenceLabels`;
-a pair without another vote than NaN is left out.
+"""Vote of each field of :class:`PreferenceLabels`; a pair without another vote than NaN
+is left out.
 """
 
 
@@ -31,8 +31,8 @@ class Preferences:
 
     labels: PreferenceLabels
     unsigned: dict[str, str] = field(default_factory=dict[str, str])
-    """Number without a sign -> the place where it stands first,
-    as long as no vote is negative.
+    """Number without a sign -> the place where it stands first, as long as no vote is
+    negative.
     """
     signed: bool = False
     """True after a negative vote."""
@@ -46,56 +46,57 @@ class Preferences:
         Raises :class:`InputError` for a label that is no number, has no entry in the
         mapping and names no system of the pair.
         """
-        values = (
-            cast("Sequence[YamlValue]", value)
-            if isinstance(value, (list, tuple))
-            else [value]
-        )
+        values: Sequence[YamlValue] = [value]
+        if isinstance(value, (list, tuple)):
+            values = cast("Sequence[YamlValue]", value)
         if all(item in (None, "") for item in values):
             raise InputError(
                 f"'{name}' is {kind(value)}; expected a preference or a list of votes",
                 location,
             )
-        votes = tuple(
-            math.nan
-            if item in (None, "")
-            else self._read_vote(item, systems, location, name)
-            for item in values
-        )
-        return () if all(map(math.isnan, votes)) else votes
+        votes: list[float] = []
+        for item in values:
+            if item in (None, ""):
+                votes.append(math.nan)
+            else:
+                votes.append(self._read_vote(item, systems, location, name))
+        return () if all(map(math.isnan, votes)) else tuple(votes)
 
     def _read_vote(
         self, item: YamlValue, systems: Sequence[str], location: str, name: str
     ) -> float:
+        """Return a vote: by the labels of the spec, by the name of a system, or as it
+        is.
+        """
         for sign, labels in zip(_SIGNS, self.labels.lists):
             if any(same(item, label) for label in labels):
                 return sign
+
         rivals = list(systems) if systems[0] != systems[1] else []
         if str(item) in rivals:
             return 1.0 if str(item) == systems[0] else -1.0
+
         value = number(item)
         if value is None or any(self.labels.lists):
-            labels = [
-                str(label) for labels in self.labels.lists for label in labels
-            ] + [system for system in rivals if system]
-            expected = (
-                f"one of {', '.join(labels)}"
-                if labels
-                else "+1, -1, a system (columns system_first and system_second)"
-            )
+            labels = [str(label) for labels in self.labels.lists for label in labels]
+            labels += [system for system in rivals if system]
+            expected = "+1, -1, a system (columns system_first and system_second)"
+            if labels:
+                expected = f"one of {', '.join(labels)}"
             raise InputError(
                 f"'{name}' holds {item!r:.40}; expected {expected}, "
                 f"or {_mapping([str(item)])}",
                 location,
             )
+
         self.signed = self.signed or value < 0
         if not self.signed:
             self.unsigned.setdefault(f"{value:g}", f"{location}: '{name}'")
         return value
 
     def check(self) -> None:
-        """Raise :class:`InputError` when the file has numbers as votes,
-        and none of them is negative.
+        """Raise :class:`InputError` when the file has numbers as votes, and none of
+        them is negative.
         """
         if self.signed or not self.unsigned:
             return

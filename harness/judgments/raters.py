@@ -1,5 +1,5 @@
-"""People against people: one person's ratings as if they were scores of a metric,
-and judges as raters.
+"""People against people: one person's ratings as if they were scores of a metric, and
+judges as raters.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from itertools import zip_longest
 import numpy as np
 
 from harness.contracts import Judgments, Values
-from harness.judgments.agreement import agreements, mean_of
-from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores
+from harness.judgments.agreement import agreements
+from harness.judgments.metric_scores import COUNTS, Agreement, MetricScores, mean_of
 from harness.judgments.rows import JudgmentRows
 from harness.spec.judgment_models import (
     LABEL_STATISTICS,
@@ -36,14 +36,14 @@ def ratings_of_people(
     mean, name no person.
     """
     judgments = rows.judgments
-    ratings = (
-        [pair.votes for pair in judgments.pairs]
-        if of_pairs
-        else [caption.ratings for caption in judgments.captions]
-    )
+    if of_pairs:
+        ratings = [pair.votes for pair in judgments.pairs]
+    else:
+        ratings = [caption.ratings for caption in judgments.captions]
     if rows.spec.judgments.mean_of is not None or max(map(len, ratings), default=0) < 2:
         return None
     table = np.array(list(zip_longest(*ratings, fillvalue=np.nan))).T
+    # Steps of one sign everywhere: the ratings of each caption are sorted.
     steps = np.diff(table, axis=1)
     return table if (steps > 0).any() == (steps < 0).any() else None
 
@@ -61,6 +61,7 @@ def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement
     table = ratings_of_people(rows, of_pairs=of_pairs)
     if table is None or (statistic in SYSTEM_STATISTICS and rows.judgments.systems):
         return {}
+
     sign = 1.0 if rows.spec.judgments.higher_is_better else -1.0
     of_people: list[dict[str, Agreement]] = []
     for person in range(table.shape[1]):
@@ -69,20 +70,18 @@ def person_agreements(rows: JudgmentRows, statistic: str) -> dict[str, Agreement
             return {}
         several = np.isfinite(table).sum(axis=1) > 1
         own = np.where(several, table[:, person], np.nan)[:, None]
-        scores = (
-            MetricScores(
-                np.full((len(rows.judgments.captions), 1), np.nan), of_pairs=own
-            )
-            if of_pairs
-            else MetricScores(sign * own)
-        )
+        if of_pairs:
+            unscored = np.full((len(rows.judgments.captions), 1), np.nan)
+            scores = MetricScores(unscored, of_pairs=own)
+        else:
+            scores = MetricScores(sign * own)
         of_people.append(agreements(others, scores, statistic))
-    return {
-        group: _mean_of_people(
-            [of_person[group] for of_person in of_people], rows.items
-        )
-        for group in of_people[0]
-    }
+
+    mean_of_groups: dict[str, Agreement] = {}
+    for group in of_people[0]:
+        of_group = [of_person[group] for of_person in of_people]
+        mean_of_groups[group] = _mean_of_people(of_group, rows.items)
+    return mean_of_groups
 
 
 def _leave_out(judgments: Judgments, person: int) -> Judgments:
@@ -105,14 +104,15 @@ def _leave_out(judgments: Judgments, person: int) -> Judgments:
 
 
 def _mean_of_people(of_people: Sequence[Agreement], items: int) -> Agreement:
-    """Return the mean over the people whose agreement is defined,
-    with the counts of the first of them.
+    """Return the mean over the people whose agreement is defined, with the counts of
+    the first of them.
     """
     ones = np.ones((1, items))
     defined = [
         agreement for agreement in of_people if not np.isnan(agreement.reduce(ones)[0])
     ]
-    first, *_ = used = defined or of_people
+    used = defined or of_people
+    first = used[0]
     details: Values = {
         name: first.details[name] for name in COUNTS if name in first.details
     }
@@ -143,18 +143,20 @@ def judge_as_person(
     table = ratings_of_people(rows)
     if test is None or table is None:
         return {}
+
+    # From the worst to the best rating.
     levels = np.unique(table[~np.isnan(table)])
-    range_of_ratings = (float(levels[0]), float(levels[-1]))
-    low, high = test.scale or (
-        range_of_ratings
-        if rows.spec.judgments.higher_is_better
-        else range_of_ratings[::-1]
-    )
+    scale = (float(levels[0]), float(levels[-1]))
+    if not rows.spec.judgments.higher_is_better:
+        scale = scale[::-1]
+    low, high = test.scale or scale
     if bounds is not None and np.isfinite(bounds).all():
         scores = low + (scores - bounds[0]) / (bounds[1] - bounds[0]) * (high - low)
     if test.alignment == "accuracy":
+        # Equal annotations are counted: a score stands for the nearest rating.
         nearest = np.abs(np.nan_to_num(scores)[:, None] - levels).argmin(axis=1)
         scores = np.where(np.isnan(scores), np.nan, levels[nearest])
+
     result = judge_against_people(
         scores,
         table,

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from harness.contracts import CaptionSet, Judgments, Parameters
+from harness.contracts import CaptionSet, JudgedCaption, Judgments
 from harness.errors import InputError
-from harness.spec.judgment_models import Own, ReferencePolicy
+from harness.judgments.own_references import list_removed_references
+from harness.spec.judgment_models import ReferencePolicy
 
 
 @dataclass(frozen=True)
@@ -54,25 +55,22 @@ def rival_sets(judgments: Judgments) -> ScoringSets:
     """Return a set for each pair, with the second caption in place of the references;
     the index has shape (P, 1, 1).
     """
-    captions = judgments.captions
     items = judgments.items
-    texts = [
-        (
-            captions[pair.first].item,
-            captions[pair.first].texts,
-            captions[pair.second].texts,
-        )
-        for pair in judgments.pairs
-    ]
+    texts: list[tuple[int, tuple[str, ...], tuple[str, ...]]] = []
+    for pair in judgments.pairs:
+        first = judgments.captions[pair.first]
+        second = judgments.captions[pair.second]
+        texts.append((first.item, first.texts, second.texts))
+
+    # Pairs of the same texts are scored once.
     position = {key: k for k, key in enumerate(dict.fromkeys(texts))}
     sets = tuple(
         CaptionSet(items[k].id, first, second, items[k].media, items[k].source)
         for k, first, second in position
     )
     index = np.array([position[key] for key in texts])[:, None, None]
-    return ScoringSets(
-        sets, index, (Corpus(0, len(sets), [item.references for item in sets]),)
-    )
+    corpus = Corpus(0, len(sets), [item.references for item in sets])
+    return ScoringSets(sets, index, (corpus,))
 
 
 def scoring_sets(
@@ -105,17 +103,17 @@ def scoring_sets(
         No reference is left for a caption, or a category has no entry in
         ``policy.own``.
     """
-    removed = list(_list_removed_references(judgments, policy, by))
-    ordinals = _ordinals(judgments) if policy.sample is not None else [0] * len(removed)
+    removed = list(list_removed_references(judgments, policy, by))
+    distinct = _DistinctSets(judgments, columns)
+    ordinals = [0] * len(judgments.captions)
+    if policy.sample is not None:
+        ordinals = _ordinals(judgments)
     corpus_of = _corpus_numbers(judgments, policy, by)
-    positions: dict[tuple[object, ...], int] = {}
-    sets: list[CaptionSet] = []
     index: list[list[list[int]]] = []
     for caption, left_out, ordinal, corpus in zip(
         judgments.captions, removed, ordinals, corpus_of
     ):
         item = judgments.items[caption.item]
-        meta = {**caption.meta, "item": item.id, "system": caption.system}
         remaining = tuple(k for k in range(len(item.references)) if k not in left_out)
         if not remaining and item.references:
             raise InputError(
@@ -126,48 +124,56 @@ def scoring_sets(
             )
         draws: list[list[int]] = []
         for draw in range(policy.draws):
-            positions_of_draw = _sample_positions(
-                remaining,
-                policy.sample,
-                (seed, draw, zlib.crc32(item.id.encode()), ordinal),
+            key = (seed, draw, zlib.crc32(item.id.encode()), ordinal)
+            sample = _sample_positions(remaining, policy.sample, key)
+            draws.append(
+                [
+                    distinct.add(caption, corpus, rotation)
+                    for rotation in _rotations(sample, policy.rotate)
+                ]
             )
-            rotations: list[int] = []
-            for rotation in _rotations(positions_of_draw, policy.rotate):
-                key = (
-                    corpus,
-                    caption.item,
-                    caption.texts,
-                    rotation,
-                    *(meta.get(name) for name in columns),
-                )
-                if key not in positions:
-                    positions[key] = len(sets)
-                    references = tuple(item.references[k] for k in rotation)
-                    name = f"{item.id}/{caption.system}" if caption.system else item.id
-                    sets.append(
-                        CaptionSet(
-                            name,
-                            caption.texts,
-                            references,
-                            item.media,
-                            item.source,
-                            meta,
-                        )
-                    )
-                rotations.append(positions[key])
-            draws.append(rotations)
         index.append(draws)
-    array = _pad_rotations(index)
+
     # The sets of a corpus stand together, in the order of their captions.
-    order = np.argsort(
-        np.array([corpus for corpus, *_ in positions], dtype=np.int64), kind="stable"
-    )
-    rank = np.append(np.argsort(order), -1)  # the last one stands for no set, -1
-    sets = [sets[int(k)] for k in order]
-    array = rank[array]
-    return ScoringSets(
-        tuple(sets), array, _corpora(judgments, policy, sets, array, corpus_of)
-    )
+    order = np.argsort(np.array(distinct.corpora, dtype=np.int64), kind="stable")
+    # Rank of each set; the last one stands for no set, -1.
+    rank = np.append(np.argsort(order), -1)
+    sets = [distinct.sets[int(k)] for k in order]
+    array = rank[_pad_rotations(index)]
+    corpora = _corpora(judgments, policy, sets, array, corpus_of)
+    return ScoringSets(tuple(sets), array, corpora)
+
+
+class _DistinctSets:
+    """Caption sets that differ in their texts, their corpus, or in some columns."""
+
+    def __init__(self, judgments: Judgments, columns: Sequence[str]) -> None:
+        self._judgments = judgments
+        self._columns = columns
+        self._positions: dict[tuple[object, ...], int] = {}
+        self.sets: list[CaptionSet] = []
+        self.corpora: list[int] = []
+        """Number of the corpus of each set."""
+
+    def add(
+        self, caption: JudgedCaption, corpus: int, references: tuple[int, ...]
+    ) -> int:
+        """Return the position of the set of a caption with references of its item, new
+        or seen before.
+        """
+        item = self._judgments.items[caption.item]
+        meta = {**caption.meta, "item": item.id, "system": caption.system}
+        columns = [meta.get(name) for name in self._columns]
+        key = (corpus, caption.item, caption.texts, references, *columns)
+        position = self._positions.setdefault(key, len(self.sets))
+        if position == len(self.sets):
+            name = f"{item.id}/{caption.system}" if caption.system else item.id
+            texts = tuple(item.references[k] for k in references)
+            self.sets.append(
+                CaptionSet(name, caption.texts, texts, item.media, item.source, meta)
+            )
+            self.corpora.append(corpus)
+        return position
 
 
 def _corpora(
@@ -177,27 +183,25 @@ def _corpora(
     index: np.ndarray,
     corpus_of: Sequence[int],
 ) -> tuple[Corpus, ...]:
+    """Return the corpora of sets: the references of all items, or those of the scored
+    sets with one number.
+    """
     if policy.corpus == "items":
         return (Corpus(0, len(sets), [item.references for item in judgments.items]),)
     corpora: list[Corpus] = []
     for number in sorted(set(corpus_of)):
         members = index[np.asarray(corpus_of) == number].ravel()
         members = members[members >= 0]
-        corpora.append(
-            Corpus(
-                int(members.min()),
-                int(members.max()) + 1,
-                [sets[int(k)].references for k in members],
-            )
-        )
+        references = [sets[int(k)].references for k in members]
+        corpora.append(Corpus(int(members.min()), int(members.max()) + 1, references))
     return tuple(corpora)
 
 
 def _corpus_numbers(
     judgments: Judgments, policy: ReferencePolicy, by: str
 ) -> list[int]:
-    """Return the number of the corpus of each caption;
-    0 for all unless the policy lists categories.
+    """Return the number of the corpus of each caption; 0 for all unless the policy
+    lists categories.
     """
     out = [0] * len(judgments.captions)
     if isinstance(policy.corpus, str):
@@ -214,7 +218,9 @@ def _corpus_numbers(
                 judgments.source,
                 value=category,
             )
-        out[pair.first], out[pair.second] = numbers[category], numbers[category] + 1
+        # First and second captions are two corpora.
+        out[pair.first] = numbers[category]
+        out[pair.second] = numbers[category] + 1
     return out
 
 
@@ -232,9 +238,8 @@ def _sample_positions(
 ) -> tuple[int, ...]:
     if count is None or count >= len(positions):
         return positions
-    sample = np.random.default_rng(list(key)).choice(
-        len(positions), size=count, replace=False
-    )
+    rng = np.random.default_rng(list(key))
+    sample = rng.choice(len(positions), size=count, replace=False)
     return tuple(positions[int(k)] for k in np.sort(sample))
 
 
@@ -262,64 +267,12 @@ def _rotations(
             )
 
 
-# --------------------------------------------------------------------------- own references
-def _list_removed_references(
-    judgments: Judgments, policy: ReferencePolicy, by: str
-) -> Iterator[frozenset[int]]:
-    """Yield for each caption the positions of the references that are removed."""
-    of_item: list[set[int]] = [set() for _ in judgments.items]
-    for caption in judgments.captions:
-        of_item[caption.item].update(caption.own_references)
-    of_pair, meta = _of_pairs(judgments)
-    for position, caption in enumerate(judgments.captions):
-        rule = (
-            policy.own
-            if isinstance(policy.own, str)
-            else _choice(policy, meta[position], by, judgments.source)
-        )
-        if rule == "item":
-            yield frozenset(of_item[caption.item])
-        elif rule == "pair":
-            yield frozenset(of_pair[position])
-        else:
-            yield frozenset(caption.own_references if rule == "caption" else ())
-
-
-def _of_pairs(judgments: Judgments) -> tuple[list[set[int]], list[Parameters]]:
-    """Return for each caption its own references and those of the captions it is paired
-    with, and the fields of its category.
-    """
-    references = [set(caption.own_references) for caption in judgments.captions]
-    meta: list[Parameters] = [caption.meta for caption in judgments.captions]
-    for pair in judgments.pairs:
-        positions = {
-            *judgments.captions[pair.first].own_references,
-            *judgments.captions[pair.second].own_references,
-        }
-        for position in (pair.first, pair.second):
-            references[position] |= positions
-            meta[position] = pair.meta
-    return references, meta
-
-
-def _choice(policy: ReferencePolicy, meta: Parameters, by: str, location: str) -> Own:
-    assert not isinstance(policy.own, str)
-    category = str(meta.get(by, ""))
-    if category not in policy.own:
-        raise InputError(
-            f"references.own has no entry for {by} '{category}'; "
-            f"found {', '.join(policy.own)}",
-            location,
-            value=category,
-        )
-    return policy.own[category]
-
-
 def _ordinals(judgments: Judgments) -> list[int]:
     """Return for each caption the number of its pair among the pairs of its item; 0 for
     captions that are rated alone.
     """
     out = [0] * len(judgments.captions)
+    # Where each pair has captions of its own, both are scored with one sample.
     seen: dict[int, int] = {}
     single = len(judgments.pairs) * 2 == len(judgments.captions)
     for pair in judgments.pairs if single else ():

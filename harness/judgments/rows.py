@@ -22,7 +22,9 @@ from harness.stats.name_order import ranks_of_names
 from harness.stats.weighted_correlation import pairs_within
 
 ALL = "all"
+"""Name of the group of all judgments."""
 MEAN = "mean"
+"""Name of the mean over the other groups."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,11 @@ def distinct_captions(judgments: Judgments) -> np.ndarray:
     Files with one record per rating hold a caption several times.
     """
     numbers: dict[object, int] = {}
-    return np.array(
-        [
-            numbers.setdefault((c.item, c.system, c.texts), len(numbers))
-            for c in judgments.captions
-        ],
-        dtype=np.int64,
-    )
+    of_captions: list[int] = []
+    for caption in judgments.captions:
+        key = (caption.item, caption.system, caption.texts)
+        of_captions.append(numbers.setdefault(key, len(numbers)))
+    return np.array(of_captions, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -122,28 +122,23 @@ class JudgmentRows:
                 "needs; pairs have the statistic accuracy",
                 self.judgments.source,
             )
+
         per_rater = self.spec.judgments.raters == "each"
         sign = 1.0 if self.spec.judgments.higher_is_better else -1.0
-        rows = [
-            (position, sign * rating)
-            for position, caption in enumerate(captions)
-            for rating in (
-                caption.ratings if per_rater else (float(np.mean(caption.ratings)),)
-            )
-        ]
-        caption = np.array([position for position, _ in rows], dtype=np.int64)
-        items = np.array([item.item for item in captions], dtype=np.int64)[caption]
-        labels = self._labels([item.meta for item in captions])
-        ratings = np.array(
-            [1 if per_rater else len(item.ratings) for item in captions]
-        )[caption]
-        return RatedRows(
-            caption,
-            np.array([value for _, value in rows]),
-            items,
-            labels[caption],
-            ratings,
-        )
+        positions: list[int] = []
+        human: list[float] = []
+        for position, caption in enumerate(captions):
+            ratings = caption.ratings
+            if not per_rater:
+                ratings = (float(np.mean(ratings)),)
+            positions += [position] * len(ratings)
+            human += [sign * rating for rating in ratings]
+
+        rows = np.array(positions, dtype=np.int64)
+        items = np.array([caption.item for caption in captions], dtype=np.int64)
+        labels = self._labels([caption.meta for caption in captions])
+        counts = np.array([1 if per_rater else len(item.ratings) for item in captions])
+        return RatedRows(rows, np.array(human), items[rows], labels[rows], counts[rows])
 
     @cached_property
     def pairs(self) -> PairRows:
@@ -153,17 +148,17 @@ class JudgmentRows:
             first = np.array([pair.first for pair in pairs], dtype=np.int64)
             second = np.array([pair.second for pair in pairs], dtype=np.int64)
             human = np.array([pair.preference for pair in pairs], dtype=np.float64)
-            items = np.array(
-                [self.judgments.captions[pair.first].item for pair in pairs],
-                dtype=np.int64,
-            )
-            return PairRows(
-                first, second, human, items, self._labels([pair.meta for pair in pairs])
-            )
+            of_caption = [caption.item for caption in self.judgments.captions]
+            items = np.array(of_caption, dtype=np.int64)[first]
+            labels = self._labels([pair.meta for pair in pairs])
+            return PairRows(first, second, human, items, labels)
+
         rated = self.rated
         i, j = pairs_within(rated.item)
+        # Two ratings of one caption are no pair.
         keep = rated.caption[i] != rated.caption[j]
-        i, j = i[keep], j[keep]
+        i = i[keep]
+        j = j[keep]
         human = rated.human[i] - rated.human[j]
         return PairRows(
             rated.caption[i], rated.caption[j], human, rated.item[i], rated.groups[i]
@@ -171,21 +166,22 @@ class JudgmentRows:
 
     @cached_property
     def group_names(self) -> tuple[str, ...]:
-        """Names of the groups: ``all``, each group in order of appearance,
-        and their ``mean``.
+        """Names of the groups: ``all``, each group in order of appearance, and their
+        ``mean``.
         """
         if self.spec.groups is None:
             return (ALL,)
         pairs_only = not self.has_ratings or all(
             name in PAIR_STATISTICS for name in self.spec.statistics
         )
-        names = list(
-            dict.fromkeys((self.pairs if pairs_only else self.rated).groups.tolist())
-        )
+        judged = self.pairs if pairs_only else self.rated
+        names = list(dict.fromkeys(judged.groups.tolist()))
+        # Groups with labels stand in the order of these.
         ordered = [name for name in self.spec.groups.labels.values() if name in names]
         return (ALL, *dict.fromkeys([*ordered, *names]), MEAN)
 
     def _labels(self, metas: Sequence[Parameters]) -> np.ndarray:
+        """Return the name of the group of each judgment with these fields, as text."""
         groups = self.spec.groups
         if groups is None:
             return np.full(len(metas), ALL)
@@ -200,9 +196,9 @@ class JudgmentRows:
                 self.judgments.source,
                 value=groups.by,
             )
-        names = {
-            value: _label(value, groups, self.judgments.source) for value in set(values)
-        }
+
+        source = self.judgments.source
+        names = {value: _label(value, groups, source) for value in set(values)}
         return np.array([names[value] for value in values])
 
     def check(self) -> None:
@@ -211,44 +207,49 @@ class JudgmentRows:
         """
         _ = self.group_names
         for name in self.spec.statistics:
-            if name in PAIR_STATISTICS or (
-                name in SYSTEM_STATISTICS and not self.has_ratings
-            ):
-                if not len(self.pairs.human):
-                    raise InputError(
-                        "no item has two judged captions; accuracy needs pairs",
-                        self.judgments.source,
-                    )
-                if not self.pairs.human.any():
-                    raise InputError(
-                        "every pair is a tie: no preference to agree with",
-                        self.judgments.source,
-                    )
-                continue
-            human = self.rated.human
-            if (human == human[0]).all():
-                raise InputError(
-                    f"all {len(human)} human scores are {abs(human[0]):g}: "
-                    f"{name} is undefined",
-                    self.judgments.source,
-                )
-            if name in LABEL_STATISTICS and len(np.unique(human)) > 2:
-                raise InputError(
-                    f"{name} needs labels of two values; "
-                    f"the human scores have {len(np.unique(human))}",
-                    self.judgments.source,
-                )
+            of_pairs = name in SYSTEM_STATISTICS and not self.has_ratings
+            if of_pairs or name in PAIR_STATISTICS:
+                self._check_pairs()
+            else:
+                self._check_ratings(name)
+
+    def _check_pairs(self) -> None:
+        if not len(self.pairs.human):
+            raise InputError(
+                "no item has two judged captions; accuracy needs pairs",
+                self.judgments.source,
+            )
+        if not self.pairs.human.any():
+            raise InputError(
+                "every pair is a tie: no preference to agree with",
+                self.judgments.source,
+            )
+
+    def _check_ratings(self, statistic: str) -> None:
+        human = self.rated.human
+        if (human == human[0]).all():
+            raise InputError(
+                f"all {len(human)} human scores are {abs(human[0]):g}: "
+                f"{statistic} is undefined",
+                self.judgments.source,
+            )
+        levels = len(np.unique(human))
+        if statistic in LABEL_STATISTICS and levels > 2:
+            raise InputError(
+                f"{statistic} needs labels of two values; "
+                f"the human scores have {levels}",
+                self.judgments.source,
+            )
 
 
 def _label(value: object, groups: GroupsSpec, location: str) -> str:
     """Return the name of a group; raise :class:`InputError` for a number without a name
     and for a label without an entry.
     """
-    text = (
-        str(int(value))
-        if isinstance(value, float) and value.is_integer()
-        else str(value)
-    )
+    text = str(value)
+    if isinstance(value, float) and value.is_integer():
+        # Tables read whole numbers as floats.
+        text = str(int(value))
     if groups.labels:
         if text not in groups.labels:
             raise InputError(

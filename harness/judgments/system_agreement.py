@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from harness.contracts import Values
 from harness.errors import InputError, did_you_mean
 from harness.judgments.metric_scores import (
     UNEQUAL,
@@ -26,8 +27,8 @@ from harness.stats.weighted_correlation import CELLS
 
 
 def system_names(rows: JudgmentRows) -> list[str]:
-    """Return the systems of the rated captions;
-    raise :class:`InputError` for fewer than two.
+    """Return the systems of the rated captions; raise :class:`InputError` for fewer
+    than two.
     """
     names = list(dict.fromkeys(caption.system for caption in rows.judgments.captions))
     if len(names) < 2 or "" in names:
@@ -63,37 +64,31 @@ def system_agreement(
     """
     if not rows.has_ratings:
         return _agreement_of_pairs(rows, metric, statistic)
+
     names = system_names(rows)
     rated = rows.rated
     system = system_positions(rows, names)
     mean = metric.scores.mean(axis=1)[rated.caption]
-    counts = rows.counts(rated.caption[~np.isnan(mean)], rated.ratings[~np.isnan(mean)])
+    scored = ~np.isnan(mean)
+    counts = rows.counts(rated.caption[scored], rated.ratings[scored])
+    skipped = int((~scored).sum())
     of_system = [rated.caption[system == k] for k in range(len(names))]
-    if any(
-        len({tuple(np.unique(counts[captions])) for captions in of_system}) > 1
-        for counts in metric.sizes.values()
-    ):
+    if _sizes_differ(metric, of_system):
+        details: Values = {UNEQUAL: len(names)}
         return Agreement(
-            lambda weights: np.full(len(weights), np.nan),
-            0,
-            len(names),
-            {UNEQUAL: len(names)},
+            lambda weights: np.full(len(weights), np.nan), 0, len(names), details
         )
+
     if statistic == "soft_pairwise_accuracy":
         cells = [
             average_cells(values, rated.item, system, rows.items, len(names))
             for values in (rated.human, mean)
         ]
         cells = [pairwise_differences(values) for values in cells]
-        return Agreement(
-            SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed),
-            len(names),
-            int(np.isnan(mean).sum()),
-            counts,
-        )
-    members = [
-        np.flatnonzero((system == k) & ~np.isnan(mean)) for k in range(len(names))
-    ]
+        accuracy = SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed)
+        return Agreement(accuracy, len(names), skipped, counts)
+
+    members = [np.flatnonzero((system == k) & scored) for k in range(len(names))]
     fixed = read_human_scores(rows, names)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
@@ -101,25 +96,31 @@ def system_agreement(
         human: list[np.ndarray] = []
         for k, system_rows in enumerate(members):
             of_rows = weights[:, rated.item[system_rows]]
-            values.append(
-                _average_system(
-                    metric, rated.caption[system_rows], mean[system_rows], of_rows
-                )
-            )
-            human.append(
-                _weighted_mean(rated.human[system_rows], of_rows)
-                if fixed is None
-                else np.full(len(weights), fixed[k])
-            )
-        statistic_name = statistic.removesuffix("_system")
+            captions = rated.caption[system_rows]
+            values.append(_average_system(metric, captions, mean[system_rows], of_rows))
+            if fixed is None:
+                human.append(_weighted_mean(rated.human[system_rows], of_rows))
+            else:
+                human.append(np.full(len(weights), fixed[k]))
         return across_systems(
             np.stack(human, axis=1),
             np.stack(values, axis=1),
-            statistic_name,
+            statistic.removesuffix("_system"),
             tolerance=metric.tolerance,
         )
 
-    return Agreement(reduce, len(names), int(np.isnan(mean).sum()), counts)
+    return Agreement(reduce, len(names), skipped, counts)
+
+
+def _sizes_differ(metric: MetricScores, of_system: list[np.ndarray]) -> bool:
+    """Return True where the captions of systems, positions (k,) each, have sets of
+    different sizes on which the metric depends.
+    """
+    for counts in metric.sizes.values():
+        sizes = {tuple(np.unique(counts[captions])) for captions in of_system}
+        if len(sizes) > 1:
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ class SystemPairs:
             [positions[caption.system] for caption in rows.judgments.captions]
         )
         games = cls(names, system[rows.pairs.first], system[rows.pairs.second])
+
         played = np.zeros((len(names), len(names)), dtype=bool)
         played[games.first, games.second] = played[games.second, games.first] = True
         connected = reachable(played)[0]
@@ -162,23 +164,17 @@ class SystemPairs:
         A tie is half a win for both, and one tie is added to each pair of systems, as
         in ``arena``: a system that wins always has a finite strength.
         """
-        return strengths(
-            count_wins(
-                self.first,
-                self.second,
-                np.stack([weights * points, weights * (1 - points)]),
-                len(self.names),
-            )
-        )
+        both = np.stack([weights * points, weights * (1 - points)])
+        wins = count_wins(self.first, self.second, both, len(self.names))
+        return strengths(wins)
 
 
 def points_of_metric(rows: JudgmentRows, metric: MetricScores) -> np.ndarray:
     """Return the points of the first captions of judged pairs, shape (P,): 1, 0 or 1/2
     for a tie, NaN without a score.
     """
-    return (
-        (1 + np.sign(metric.compare_pairs(rows.pairs.first, rows.pairs.second))) / 2
-    ).mean(axis=1)
+    preferences = metric.compare_pairs(rows.pairs.first, rows.pairs.second)
+    return ((1 + np.sign(preferences)) / 2).mean(axis=1)
 
 
 def _agreement_of_pairs(
@@ -194,28 +190,27 @@ def _agreement_of_pairs(
     human = (1 + np.sign(pairs.human)) / 2
     counts = rows.counts(np.concatenate([pairs.first[used], pairs.second[used]]))
     counts |= count_unequal(metric.sizes_differ(pairs.first, pairs.second))
+    skipped = int((~used).sum())
+
     item = pairs.item[used]
     games = replace(games, first=games.first[used], second=games.second[used])
     size = len(games.names)
     if statistic == "soft_pairwise_accuracy":
+        # A cell for each pair of systems and item; points count from the lower system.
         low = np.minimum(games.first, games.second)
         high = np.maximum(games.first, games.second)
         row = np.ravel_multi_index((low, high), (size, size))
         between = np.unique(row)
         cell = np.searchsorted(between, row)
         sign = np.where(games.first == low, 2, -2)
-        cells = [
+        of_people, of_metric = (
             average_cells(
                 (values[used] - 0.5) * sign, item, cell, rows.items, len(between)
             )
             for values in (human, points)
-        ]
-        return Agreement(
-            SoftPairwiseAccuracy(cells[0], cells[1], seed=rows.spec.seed),
-            size,
-            int((~used).sum()),
-            counts,
         )
+        accuracy = SoftPairwiseAccuracy(of_people, of_metric, seed=rows.spec.seed)
+        return Agreement(accuracy, size, skipped, counts)
 
     def reduce(weights: np.ndarray) -> np.ndarray:
         step = max(1, CELLS // max(1, len(item)))
@@ -229,7 +224,7 @@ def _agreement_of_pairs(
         ]
         return across_systems(values[0], values[1], statistic.removesuffix("_system"))
 
-    return Agreement(reduce, size, int((~used).sum()), counts)
+    return Agreement(reduce, size, skipped, counts)
 
 
 def notes_of_strengths(rows: JudgmentRows) -> list[str]:
@@ -238,18 +233,16 @@ def notes_of_strengths(rows: JudgmentRows) -> list[str]:
         return []
     games = SystemPairs.of(rows)
     points = (1 + np.sign(rows.pairs.human)) / 2
-    wins = count_wins(
-        games.first,
-        games.second,
-        np.stack([points, 1 - points])[:, None],
-        len(games.names),
-    )[0]
-    return [
-        f"people {'always' if won else 'never'} prefer {name}: "
-        "one tie is added to each pair of systems, and its strength is finite"
-        for name, won, lost in zip(games.names, wins.sum(axis=1), wins.sum(axis=0))
-        if not (won and lost)
-    ]
+    both = np.stack([points, 1 - points])[:, None]
+    wins = count_wins(games.first, games.second, both, len(games.names))[0]
+    notes: list[str] = []
+    for name, won, lost in zip(games.names, wins.sum(axis=1), wins.sum(axis=0)):
+        if not (won and lost):
+            notes.append(
+                f"people {'always' if won else 'never'} prefer {name}: "
+                "one tie is added to each pair of systems, and its strength is finite"
+            )
+    return notes
 
 
 def _average_system(
@@ -268,8 +261,8 @@ def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def average_cells(
     values: np.ndarray, item: np.ndarray, system: np.ndarray, items: int, systems: int
 ) -> np.ndarray:
-    """Return the mean value of each system on each item, shape (systems, items),
-    NaN where there is none.
+    """Return the mean value of each system on each item, shape (systems, items), NaN
+    where there is none.
     """
     cell = system * items + item
     usable = ~np.isnan(values)

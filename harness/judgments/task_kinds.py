@@ -1,5 +1,5 @@
-"""Tasks of both kinds, planned and executed: models on a data set,
-or metrics on human judgments.
+"""Tasks of both kinds, planned and executed: models on a data set, or metrics on human
+judgments.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError
 from harness.registry.permissions import allow
-from harness.run.execute import Options, execute
-from harness.run.execution import log_bugs
+from harness.run.execute import execute
+from harness.run.execution import Options, log_bugs
 from harness.run.finished import Run
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan
@@ -35,7 +35,7 @@ def plan_task(loaded: LoadedSpec | LoadedJudgments) -> TaskPlan:
     does not fit together.
     """
     if isinstance(loaded, LoadedJudgments):
-        # captions are scored without it
+        # Captions are scored without it.
         from harness.judgments.plan import make_judgment_plan
 
         return make_judgment_plan(loaded)
@@ -80,34 +80,35 @@ def execute_tasks(
 
     Raises :class:`InputError` where nothing is left.
     """
+    several = len(plans) > 1
     judged = [plan for plan in plans if plan.kind]
     if judged and len(judged) < len(plans):
         models = next(plan for plan in plans if not plan.kind)
         raise HarnessError(
             "a suite holds tasks of judgments alone, or none", value=models.spec.task
         )
-    several = len(plans) > 1
+
     # All sets are read before the first one is scored: a mistake in the last one would
     # end a run of hours.
-    left_out = {
-        plan.spec.task: line
-        for plan in plans
-        if (line := plan.obstacle if several else plan.absence)
-    }
+    left_out: dict[str, str] = {}
+    for plan in plans:
+        line = plan.obstacle if several else plan.absence
+        if line:
+            left_out[plan.spec.task] = line
     if len(left_out) == len(plans):
         line = next(iter(left_out.values()))
-        raise InputError(
-            f"no set of the suite can be read; the first one: {line}"
-            if several
-            else line
-        )
+        if several:
+            line = f"no set of the suite can be read; the first one: {line}"
+        raise InputError(line)
+
     folders = [_folder(plan, several, output, default_output) for plan in plans]
     suite = folders[0].parent if judged and several and folders[0] is not None else None
     if suite is not None and (suite / MANIFEST).exists():
-        raise InputError("holds a run; give the suite another --output", str(suite))
+        raise InputError("holds a run; give the suite another output", str(suite))
     for plan in plans:
         if on_absent and plan.spec.task in left_out:
             on_absent(left_out[plan.spec.task], bool(plan.absence))
+
     runs: list[Run] = []
     for plan, folder in zip(plans, folders):
         if plan.spec.task in left_out:
@@ -118,15 +119,8 @@ def execute_tasks(
             execute_task(plan, output=folder, mode=mode, show=show, options=options)
         )
     if suite is not None:
-        write_suite(
-            suite,
-            [
-                Path(plan.spec.task).name
-                for plan in plans
-                if plan.spec.task not in left_out
-            ],
-            left_out,
-        )
+        tasks = [plan.spec.task for plan in plans if plan.spec.task not in left_out]
+        write_suite(suite, [Path(task).name for task in tasks], left_out)
     return runs
 
 
@@ -138,14 +132,15 @@ def _folder(
     """
     name = Path(plan.spec.task).name
     if output is not None:
-        return output / (name if plan.kind else plan.spec.task) if several else output
+        if not several:
+            return output
+        return output / (name if plan.kind else plan.spec.task)
     if default_output is None or not plan.kind:
         return default_output and default_output / name
-    return (
-        default_output / plan.kind / name
-        if several
-        else default_output / plan.spec.task
-    )
+    # The sets of a suite stand together in a folder of their kind.
+    if several:
+        return default_output / plan.kind / name
+    return default_output / plan.spec.task
 
 
 def rescore(
@@ -156,8 +151,8 @@ def rescore(
     options: Options | None = None,
     allow_secrets: Sequence[str] = (),
 ) -> Run:
-    """Add metrics to a finished run and return it;
-    captions and statistics that the run has are read.
+    """Add metrics to a finished run and return it; captions and statistics that the run
+    has are read.
 
     A run that has all the metrics is returned as it is.
 
@@ -183,11 +178,8 @@ def rescore(
     spec = dict(finished.provenance.spec)
     present: list[object] = list(spec.get("metrics", []))
     names = [name for text in metrics for name in split_metrics(text)]
-    added = [
-        item
-        for item in (_as_spec(parse_metric(name)) for name in names)
-        if item not in present
-    ]
+    metric_specs = [_as_spec(parse_metric(name)) for name in names]
+    added = [item for item in metric_specs if item not in present]
     if not added:
         note(f"{run} has all of these metrics: {', '.join(names)}")
         return finished

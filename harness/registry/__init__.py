@@ -4,16 +4,9 @@ In: manifest files (read as data) and entry points. Out: catalogue entries, comp
 instances, hook implementations.
 """
 
-from harness.registry.catalogue import (
-    Component,
-    Registry,
-    create,
-    current,
-    parameters,
-    resolve,
-    split_spec,
-    use_files,
-)
+from harness.contracts.parameters import parameters
+from harness.registry.catalogue import Component, Registry
+from harness.registry.in_use import create, current, resolve, split_spec, use_files
 
 __all__ = [
     "Component",

@@ -1,5 +1,5 @@
-"""The catalogue of components: names read from manifests as data,
-imported only when used.
+"""The catalogue of components: names read from manifests as data, imported only when
+used.
 
 All manifests share one schema::
 
@@ -25,49 +25,21 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import logging
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 from harness.contracts import Parameters, Values
-from harness.contracts.parameters import (
-    check_parameters,
-    guarded_parameters,
-    parameters,
-)
-from harness.errors import (
-    HarnessError,
-    MissingExtra,
-    UnknownName,
-    nearest_name,
-)
+from harness.contracts.parameters import check_parameters, guarded_parameters
+from harness.errors import HarnessError, MissingExtra, UnknownName, nearest_name
 from harness.registry.component_kinds import HIDDEN, KINDS, SINGULAR
 from harness.registry.local_code import import_from, module_file
-from harness.registry.manifest_files import (
-    BUILT_IN,
-    BUILT_IN_DISTRIBUTION,
-    FILE_NAME,
-    find_manifests,
-    local_plugins,
-)
+from harness.registry.manifest_files import BUILT_IN, BUILT_IN_DISTRIBUTION
 from harness.registry.manifest_schema import Entry, Manifest, PluginFailure
 from harness.registry.permissions import check_component, permitted
-
-__all__ = [
-    "Component",
-    "Registry",
-    "create",
-    "current",
-    "parameters",
-    "resolve",
-    "split_spec",
-    "use_files",
-]
 
 INSTALL = f"pip install {BUILT_IN_DISTRIBUTION}"
 """Command that installs the components that ship with the harness."""
@@ -101,24 +73,27 @@ class Registry:
 
     @cached_property
     def _entries(self) -> tuple[Entry, ...]:
-        """All entries, sorted by kind, name, provider;
-        the same component declared twice once.
+        """All entries, sorted by kind, name, provider; the same component declared
+        twice once.
         """
         unique: dict[tuple[str, ...], Entry] = {}
         for manifest in self.manifests:
             for entry in manifest.entries:
                 key = (entry.kind, entry.full_name, entry.target, entry.path)
                 first = unique.setdefault(key, entry)
-                if (
-                    first.local
-                    and entry.local
-                    and first.folder.resolve() != entry.folder.resolve()
-                ):
-                    unique.setdefault((*key, str(entry.folder.resolve())), entry)
+                # Two local folders have code of their own under one name.
+                folder = entry.folder.resolve()
+                if first.local and entry.local and first.folder.resolve() != folder:
+                    unique.setdefault((*key, str(folder)), entry)
+        kinds = (*KINDS, *HIDDEN)
         return tuple(
             sorted(
                 unique.values(),
-                key=lambda e: ((*KINDS, *HIDDEN).index(e.kind), e.name, e.provider),
+                key=lambda entry: (
+                    kinds.index(entry.kind),
+                    entry.name,
+                    entry.provider,
+                ),
             )
         )
 
@@ -149,29 +124,15 @@ class Registry:
         both names when two built-in entries share the spelling (``rougeL`` and
         ``rouge-l``).
         """
-        entries = self.entries(kind)
         matches = self.match_entries(kind, name)
         built_in = [entry for entry in matches if entry.provider == BUILT_IN]
         if built_in and len(built_in) < len(matches):
-            _note_shadowed_plugins(
-                kind, name, [entry for entry in matches if entry.provider != BUILT_IN]
-            )
+            shadowed = [entry for entry in matches if entry.provider != BUILT_IN]
+            _note_shadowed_plugins(kind, name, shadowed)
         matches = built_in or matches
         if not matches:
-            names = [entry.name for entry in entries] + [
-                alias for entry in entries for alias in entry.aliases
-            ]
-            nearest = (
-                self._component_of_label(kind, name)
-                or nearest_name(name, names)
-                or nearest_name(name.lower(), names)
-            )
-            hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
-            raise UnknownName(
-                f"unknown {SINGULAR[kind]} '{name}'"
-                + (f"; did you mean '{nearest}'?" if nearest else hint),
-                value=name,
-            )
+            raise self._unknown(kind, name)
+
         if len(built_in) > 1:
             meanings = " or ".join(
                 f"'{entry.name}' ({entry.summary})" for entry in built_in
@@ -198,15 +159,36 @@ class Registry:
             )
         return matches[0]
 
+    def _unknown(self, kind: str, name: str) -> HarnessError:
+        """Return the error for a name without an entry, with the nearest one."""
+        if name in EXAMPLES.get(kind, ()):
+            return MissingExtra(
+                f"{SINGULAR[kind]} '{name}' needs the plugin "
+                f"{example_needed(EXAMPLES[kind][name])}"
+            )
+        entries = self.entries(kind)
+        names = [entry.name for entry in entries]
+        names += [alias for entry in entries for alias in entry.aliases]
+        nearest = (
+            self._component_of_label(kind, name)
+            or nearest_name(name, names)
+            or nearest_name(name.lower(), names)
+        )
+        hint = f" ('harness list {kind}' shows them)" if kind in KINDS else ""
+        if nearest:
+            hint = f"; did you mean '{nearest}'?"
+        return UnknownName(f"unknown {SINGULAR[kind]} '{name}'{hint}", value=name)
+
     def match_entries(self, kind: str, name: str) -> list[Entry]:
         """Return all entries that ``name`` may stand for: of exactly this name, else of
         one of its spellings, else shown under it.
         """
         entries = self.entries(kind)
-        matches = _filter_entries(entries, name, str) or _filter_entries(
-            entries, name, spelling
-        )
-        return matches or [
+        for form in (str, spelling):
+            matches = _filter_entries(entries, name, form)
+            if matches:
+                return matches
+        return [
             entry
             for entry in entries
             if entry.display
@@ -222,12 +204,12 @@ class Registry:
             for entry in self.entries(kind)
             if entry.display
         ]
-        shown = max(
+        head = max(
             (name for name in names if label.startswith(name)),
             key=len,
             default=re.split(r" ?[(\[]", label)[0],
         )
-        return next((entry.name for entry in self.match_entries(kind, shown)), None)
+        return next((entry.name for entry in self.match_entries(kind, head)), None)
 
     def with_role(self, kind: str, role: str) -> Entry:
         """Return the built-in entry that the engine uses for a role:
@@ -252,13 +234,13 @@ class Registry:
         )
 
     def all_with_role(self, kind: str, role: str) -> list[Entry]:
-        """Return the built-in entries that the engine uses for a role,
-        in the order of the manifest.
+        """Return the built-in entries that the engine uses for a role, in the order of
+        the manifest.
         """
-        manifests = (
-            manifest for manifest in self.manifests if manifest.provider == BUILT_IN
-        )
-        entries = (entry for manifest in manifests for entry in manifest.entries)
+        entries: list[Entry] = []
+        for manifest in self.manifests:
+            if manifest.provider == BUILT_IN:
+                entries += manifest.entries
         return [
             entry for entry in entries if entry.kind == kind and role in entry.roles
         ]
@@ -268,12 +250,10 @@ class Registry:
         ``provider/name`` where shadowed.
         """
         rivals = self._rivals.get((entry.kind, entry.name), ())
-        built_in = [e for e in rivals if e.provider == BUILT_IN]
-        return (
-            entry.name
-            if not rivals or [entry] in ([*rivals], built_in)
-            else entry.full_name
-        )
+        built_in = [rival for rival in rivals if rival.provider == BUILT_IN]
+        if not rivals or [entry] in ([*rivals], built_in):
+            return entry.name
+        return entry.full_name
 
     def load(self, kind: str, name: str) -> Any:
         """Import and return the object of an entry; raises :class:`HarnessError` with
@@ -293,8 +273,8 @@ class Registry:
             raise HarnessError.of_name(
                 f"{_could_not(entry)}: the module has no", attribute, vars(module)
             )
-        # its protocols import numpy
-        from harness.registry.function_plugins import component_of
+        # The bases of components import numpy.
+        from harness.registry.function_components import component_of
 
         return component_of(getattr(module, attribute))
 
@@ -307,22 +287,19 @@ class Registry:
         another manifest declares the target.
         """
         module, _, _ = entry.target.partition(":")
+        owner = f"{SINGULAR[entry.kind]} '{entry.name}' of {entry.source}"
         try:
-            if not entry.local or (
-                module_file(entry.folder, module) is None and self._declares(entry)
-            ):
+            if not entry.local:
                 return importlib.import_module(module)
-            return import_from(
-                entry.folder,
-                module,
-                f"{SINGULAR[entry.kind]} '{entry.name}' of {entry.source}",
-            )
+            if module_file(entry.folder, module) is None and self._declares(entry):
+                return importlib.import_module(module)
+            return import_from(entry.folder, module, owner)
         except ModuleNotFoundError as error:
             raise MissingExtra(_missing_text(entry, error)) from error
         except HarnessError:
             raise
         except (Exception, SystemExit) as error:
-            # a broken plugin is reported by name; the original is chained
+            # A broken plugin is reported by name; the original is chained.
             raise HarnessError(
                 f"{_could_not(entry)}: {type(error).__name__}: {error}"
             ) from error
@@ -331,29 +308,26 @@ class Registry:
         """Return True when a manifest that is not local declares the target of an
         entry.
         """
-        entries = (
-            candidate
-            for manifest in self.manifests
-            if not manifest.local
-            for candidate in manifest.entries
-        )
-        return any(
-            (candidate.kind, candidate.target) == (entry.kind, entry.target)
-            for candidate in entries
-        )
+        for manifest in self.manifests:
+            if manifest.local:
+                continue
+            for candidate in manifest.entries:
+                if (candidate.kind, candidate.target) == (entry.kind, entry.target):
+                    return True
+        return False
 
     def component(
         self, kind: str, name: str, params: Parameters | None = None
     ) -> Component:
-        """Create a component: ``Class(**params)``,
-        checked against the contract of its kind.
+        """Create a component: ``Class(**params)``, checked against the contract of its
+        kind.
 
         Raises :class:`UnknownName` for an unknown parameter with the nearest one,
         :class:`HarnessError` for a missing parameter, a value of the wrong plain type,
         an instance without the members of its kind, or parameters that need a
         permission which the user has not given (:mod:`harness.registry.permissions`).
         """
-        # its protocols import numpy
+        # Its protocols import numpy.
         from harness.registry.instance_checks import check_instance
 
         factory = self.load(kind, name)
@@ -372,9 +346,8 @@ class Registry:
         A verb that reads a finished run creates its metrics to reduce their statistics,
         which needs no key and no code.
         """
-        return self.create(
-            kind, name, permitted(params, guarded_parameters(self.load(kind, name)))
-        )
+        guarded = guarded_parameters(self.load(kind, name))
+        return self.create(kind, name, permitted(params, guarded))
 
     def create(self, kind: str, name: str, params: Parameters | None = None) -> Any:
         """Return the instance of :meth:`component`."""
@@ -400,8 +373,8 @@ def _note_shadowed_plugins(kind: str, name: str, entries: Sequence[Entry]) -> No
 
 
 def spelling(name: str) -> str:
-    """Return a name without regard to case, ``-`` and ``_``;
-    different spellings of one name are equal.
+    """Return a name without regard to case, ``-`` and ``_``; different spellings of one
+    name are equal.
 
     >>> spelling("BLEU-4"), spelling("acme/ROUGE_L")
     ('bleu4', 'acme/rougel')
@@ -412,16 +385,20 @@ def spelling(name: str) -> str:
 def _filter_entries(
     entries: Sequence[Entry], name: str, form: Callable[[str], str]
 ) -> list[Entry]:
-    """Return the entries whose full name, or else whose name or alias,
-    equals ``name`` under ``form``.
+    """Return the entries whose full name, or else whose name or alias, equals ``name``
+    under ``form``.
     """
     text = form(name)
-    return [entry for entry in entries if text == form(entry.full_name)] or [
+    by_full_name = [entry for entry in entries if text == form(entry.full_name)]
+    if by_full_name:
+        return by_full_name
+    return [
         entry for entry in entries if text in map(form, (entry.name, *entry.aliases))
     ]
 
 
 def _could_not(entry: Entry) -> str:
+    """Return the beginning of a message on an entry whose import fails."""
     return (
         f"{SINGULAR[entry.kind]} '{entry.full_name}' ({entry.target}) "
         "could not be imported"
@@ -429,6 +406,7 @@ def _could_not(entry: Entry) -> str:
 
 
 def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
+    """Return the message on an entry whose package is not installed."""
     missing = (error.name or str(error)).split(".")[0]
     head = (
         f"{SINGULAR[entry.kind]} '{entry.name}' needs the package '{missing}', "
@@ -437,84 +415,3 @@ def _missing_text(entry: Entry, error: ModuleNotFoundError) -> str:
     if entry.provider == BUILT_IN and entry.extra:
         return f"{head}: pip install 'caption-harness[{entry.extra}]'"
     return f"{head} (named by {entry.source})"
-
-
-# --------------------------------------------------------------------------- the registry in use
-@lru_cache(maxsize=8)
-def _load(
-    files: tuple[str, ...], directory: str, providers: str | None, local: bool
-) -> Registry:
-    manifests, failures = find_manifests(
-        [Path(file) for file in files], Path(directory), providers, local=local
-    )
-    for failure in failures:
-        if failure.local:
-            _log.warning("note: passed over %s", failure.reason)
-    return Registry(tuple(manifests), tuple(failures))
-
-
-_extra_files: list[str] = []
-
-
-def use_files(files: Sequence[str | Path]) -> None:
-    """Add registry files for this process (``--registry FILE``)."""
-    _extra_files.extend(str(Path(file).resolve()) for file in files)
-
-
-def current() -> Registry:
-    """Return the registry as seen from the working directory,
-    with the files of ``--registry``; cached.
-    """
-    local = local_plugins() and Path(FILE_NAME).is_file()
-    # folders without a manifest of their own have one registry
-    directory = os.getcwd() if local else ""
-    return _load(
-        tuple(dict.fromkeys(_extra_files)),
-        directory,
-        os.environ.get("HARNESS_LOAD_PLUGINS"),
-        local,
-    )
-
-
-def split_spec(spec: object, kind: str) -> tuple[str, Values]:
-    """Return ``name`` or ``{name: {params}}`` as (name, params); raises
-    :class:`HarnessError` for anything else.
-
-    >>> split_spec({"trm": {"distance": "cider"}}, "metric")
-    ('trm', {'distance': 'cider'})
-    """
-    if isinstance(spec, str):
-        return spec, {}
-    if isinstance(spec, Mapping):
-        (name, params), *others = cast("Mapping[str, object]", spec).items() or [
-            ("", "")
-        ]
-        if not others and (params is None or isinstance(params, Mapping)):
-            return str(name), dict(cast("Parameters", params or {}))
-    text = (
-        f"a {kind} is a name or a mapping of one name to its parameters; "
-        f"found {cast(object, spec)!r}"
-    )
-    raise HarnessError(text, value=cast(object, spec))
-
-
-def create(kind: str, spec: object) -> Component:
-    """Return a component from a name, a mapping ``{name: {params}}`` or a function of a
-    plugin; an instance is wrapped as it is.
-
-    Raises :class:`HarnessError` for a number, a list or None, and as
-    :meth:`Registry.component` does.
-    """
-    if not isinstance(spec, (str, Mapping, bytes, int, float, list, tuple, type(None))):
-        from harness.registry.function_plugins import component_of
-
-        return Component(
-            component_of(spec)() if component_of(spec) is not spec else spec
-        )
-    name, params = split_spec(cast(object, spec), SINGULAR[kind])
-    return current().component(kind, name, params)
-
-
-def resolve(kind: str, spec: object) -> Any:
-    """Return the instance of :func:`create`."""
-    return create(kind, spec).instance

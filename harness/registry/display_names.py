@@ -1,5 +1,5 @@
-"""Names of metrics for people, as manifests declare them,
-and metrics by any of their spellings.
+"""Names of metrics for people, as manifests declare them, and metrics by any of their
+spellings.
 """
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ OTHER_WEIGHTS = "other weights"
 """Name of an encoder that the signature of a metric does not call by a declared name.
 """
 _SLOT = re.compile(r"\{(\w+)(?:=([^}]*))?\}")
+"""Slot of a declared name, with values that are left out: ``{embedding=minilm}``."""
 _FINGERPRINT = re.compile(r"(\.\w+)?(:[0-9a-f]{7,})+(?=:|$)")
+"""Ending and hashes of a file in a signature."""
 _JUDGE = re.compile(r'judge\[(?:.*"model": "([^"]*)"|([^|:\]]*))')
+"""Model of a judge in a signature."""
 _BRACKET = re.compile(r" ?\[([^\]]*)\]$")
+"""Bracket with the models at the end of a declared name."""
 
 
 def display_name(label: str, signature: str = "") -> str:
-    """Return the name of a metric for tables and charts;
-    the code label where no manifest declares one.
+    """Return the name of a metric for tables and charts; the code label where no
+    manifest declares one.
 
     The name has the model of the metric in square brackets, which the signature tells,
     unless it is the published default. A composed label has the names of its parts.
@@ -45,9 +49,11 @@ def display_name(label: str, signature: str = "") -> str:
     >>> display_name("trm(bert)", "trm|pooled|cosine|minilm")
     'TRM (MiniLM-L6)'
     """
-    # numbers of another program, which their file or the user names
+    # Numbers of another program, which their file or the user names.
     if signature.startswith("scores|"):
         return label
+
+    # Axes of a grid stand behind the name: trm(meteor)[n=2].
     parameters = re.search(r"\[[^\[\]]*=.*\]$", label)
     code = label[: parameters.start()].rstrip() if parameters else label
     name = _name(code, ("metrics",), signature.split("|") if signature else [])
@@ -97,50 +103,53 @@ def labels_by_spelling(labels: Iterable[str]) -> dict[str, str]:
         for entry in current().entries("metrics")
         if entry.provider == BUILT_IN
     }
-    aliases = {alias: label for label in names for alias in declared.get(label, ())}
-    spelled = {spelling(alias): label for alias, label in aliases.items()} | {
-        spelling(display_name(label)): label for label in names
-    }
+    aliases: dict[str, str] = {}
+    for label in names:
+        for alias in declared.get(label, ()):
+            aliases[alias] = label
+
+    spelled = {spelling(alias): label for alias, label in aliases.items()}
+    spelled |= {spelling(display_name(label)): label for label in names}
     own = {spelling(label): label for label in names}
     shared = {
         spelling(alias)
         for alias, label in aliases.items()
         if own.get(spelling(alias), label) != label
     }
-    return {
-        **{
-            text: label for text, label in (spelled | own).items() if text not in shared
-        },
-        **aliases,
-        **{label: label for label in names},
-    }
+    by_spelling = spelled | own
+    for text in shared:
+        by_spelling.pop(text, None)
+    return by_spelling | aliases | {label: label for label in names}
 
 
 def _name(code: str, kinds: Sequence[str], fields: Sequence[str]) -> str:
-    """Return the name of a label or of a part of one;
-    ``fields`` are those of the signature.
+    """Return the name of a label or of a part of one; ``fields`` are those of the
+    signature.
     """
     for kind in kinds:
         declared = _declared(kind, code)
         if declared is not None:
             return _fill(declared, code, kind, fields) if declared else code
+
+    # A composed label: trm(meteor).
     composed = re.fullmatch(r"([^()]+)\((.*)\)", code)
     if composed:
         head = _name(composed[1], ("metrics",), fields)
-        arguments = ", ".join(
-            _name(part, PARTS, fields) for part in composed[2].split(", ")
-        )
+        components = composed[2].split(", ")
+        arguments = ", ".join(_name(text, PARTS, fields) for text in components)
         return code if head == composed[1] else f"{head} ({arguments})"
-    parts = re.fullmatch(r"(.*?)(\d+|\++|-(?:precision|recall|f1))?( [^()]*)?", code)
-    stem, variant, rest = parts.groups("") if parts else (code, "", "")
-    declared = _declared("metrics", stem) if variant or rest else None
+
+    # A variant of a metric: distinct3, rougeL-recall.
+    match = re.fullmatch(r"(.*?)(\d+|\++|-(?:precision|recall|f1))?( [^()]*)?", code)
+    stem, variant, remark = match.groups("") if match else (code, "", "")
+    declared = _declared("metrics", stem) if variant or remark else None
     if not declared:
         return code
-    name, bracket, models = _fill(
-        declared, stem, "metrics", [stem if f == code else f for f in fields]
-    ).partition(" [")
+    of_stem = [stem if field == code else field for field in fields]
+    filled = _fill(declared, stem, "metrics", of_stem)
+    name, bracket, models = filled.partition(" [")
     text = f"-{variant}" if variant.isdigit() else variant.replace("-", " ")
-    return f"{name}{text}{rest}{bracket}{models}"
+    return f"{name}{text}{remark}{bracket}{models}"
 
 
 def _declared(kind: str, name: str) -> str | None:
@@ -148,11 +157,9 @@ def _declared(kind: str, name: str) -> str | None:
     without one, None without a component.
     """
     entries = [entry for entry in current().entries(kind) if entry.name == name]
-    return (
-        max(entries, key=lambda entry: entry.provider == BUILT_IN).display
-        if entries
-        else None
-    )
+    if not entries:
+        return None
+    return max(entries, key=lambda entry: entry.provider == BUILT_IN).display
 
 
 def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
@@ -164,21 +171,19 @@ def _fill(declared: str, code: str, kind: str, fields: Sequence[str]) -> str:
     def field(slot: str, default: str) -> str:
         if slot == "embedding":
             encoder = next((f for f in fields if _declared("embeddings", f)), None)
-            text = (
-                OTHER_WEIGHTS
-                if fields and encoder is None
-                else _name(encoder or "", ("embeddings",), fields)
-            )
+            if fields and encoder is None:
+                text = OTHER_WEIGHTS
+            else:
+                text = _name(encoder or "", ("embeddings",), fields)
         elif slot == "judge":
             judge = _JUDGE.search("|".join(fields))
             text = (judge[1] or judge[2]) if judge else ""
         else:
-            place = len(fields) if start is None else start + int(slot)
-            text = (
-                _FINGERPRINT.sub("", fields[place]).replace(":", " ")
-                if place < len(fields)
-                else ""
-            )
+            # The slot is a number: that field of the signature after the code.
+            position = len(fields) if start is None else start + int(slot)
+            text = ""
+            if position < len(fields):
+                text = _FINGERPRINT.sub("", fields[position]).replace(":", " ")
             text = _name(text, ("embeddings",), fields=())
         return "" if text in default.split("/") else text
 

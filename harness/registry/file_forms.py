@@ -1,5 +1,5 @@
-"""Forms of files, those of the harness and those of plug-ins:
-manifests name them under ``forms``.
+"""Forms of files, those of the harness and those of plug-ins: manifests name them under
+``forms``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from harness.contracts import Role
 from harness.errors import HarnessError
 from harness.files import forms
 from harness.files.forms import Form, FormKind, Sample
-from harness.registry.catalogue import Registry, current
+from harness.registry.catalogue import Registry
+from harness.registry.in_use import current
 from harness.registry.manifest_files import BUILT_IN
 from harness.registry.manifest_schema import Entry
 
 KIND = "forms"
+"""Kind of the components that are forms."""
 
 
 def read_form(
@@ -50,8 +52,8 @@ def form_names() -> list[str]:
 
 
 def is_specific(name: str) -> bool:
-    """Return True for a form that says itself which columns hold what,
-    such as a log of another program.
+    """Return True for a form that says itself which columns hold what, such as a log of
+    another program.
     """
     kinds = {form.name: form for form in (*forms.FORM_TABLE, *plugin_forms())}
     return name in kinds and not kinds[name].generic
@@ -99,8 +101,8 @@ def form_entries() -> list[Entry]:
 
 
 def describe_form(form: FormKind) -> str:
-    """Return how a form is read, with the choices that a user has,
-    and small files of it.
+    """Return how a form is read, with the choices that a user has, and small files of
+    it.
     """
     lines = [f"captions: {form.reading}"] if form.reading else []
     lines += [f"choice: {form.options}"] if form.options else []

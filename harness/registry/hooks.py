@@ -21,7 +21,8 @@ import pluggy
 
 from harness.contracts import Values
 from harness.errors import HarnessError, MissingExtra
-from harness.registry.catalogue import Registry, current
+from harness.registry.catalogue import Registry
+from harness.registry.in_use import current
 from harness.registry.local_code import import_from
 from harness.registry.manifest_files import BUILT_IN, kept_providers
 from harness.registry.manifest_schema import Manifest, PluginFailure
@@ -60,8 +61,8 @@ class Hooks:
     def harness_report_sections(
         self, manifest: Values, results: list[Values]
     ) -> list[dict[str, str]]:  # type: ignore[empty-body]
-        """Return further sections of the report:
-        mappings with ``title`` and ``html``.
+        """Return further sections of the report: mappings with ``title`` and
+        ``html``.
         """
 
     @spec
@@ -80,8 +81,8 @@ class Plugins:
         self.failures: list[PluginFailure] = []
 
     def load(self, registry: Registry) -> Plugins:
-        """Import the hook modules of entry points and of the registry's manifests,
-        and return self.
+        """Import the hook modules of entry points and of the registry's manifests, and
+        return self.
 
         A module that cannot be imported is recorded in ``failures``, or raised when
         ``HARNESS_STRICT_PLUGINS=1``.
@@ -91,7 +92,7 @@ class Plugins:
                 continue
             try:
                 module = load()
-                # named by an entry point and by a manifest
+                # Named by an entry point and by a manifest.
                 if self.manager.is_registered(module):
                     continue
                 self.manager.register(module, name=name)
@@ -101,11 +102,8 @@ class Plugins:
                     raise
                 if self.manager.has_plugin(name):
                     self.manager.unregister(name=name)
-                self.failures.append(
-                    PluginFailure(
-                        name, "hooks", f"{type(error).__name__}: {error}", error
-                    )
-                )
+                reason = f"{type(error).__name__}: {error}"
+                self.failures.append(PluginFailure(name, "hooks", reason, error))
         return self
 
     @contextmanager
@@ -119,7 +117,8 @@ class Plugins:
         except BaseException as error:
             try:
                 self.call("harness_run_stopped", manifest=manifest, error=error)
-            except HarnessError as other:  # the first error is the one to report
+            except HarnessError as other:
+                # The first error is the one to report.
                 error.add_note(str(other))
             raise
 
@@ -133,19 +132,18 @@ class Plugins:
         try:
             return caller(**arguments)
         except MissingExtra:
-            # one plain line, which names the package and how to install it
+            # One plain line, which names the package and how to install it.
             raise
         except Exception as error:
             name = _plugin_of(error, caller)
-            text = (
-                str(error)
-                if isinstance(error, HarnessError)
-                else f"{type(error).__name__}: {error}"
-            )
+            text = str(error)
+            if not isinstance(error, HarnessError):
+                text = f"{type(error).__name__}: {text}"
             raise HarnessError(f"plugin '{name}' failed in {hook}: {text}") from error
 
 
 def _entry_points(registry: Registry) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield name and import of each hook module that an entry point names."""
     providers = kept_providers(os.environ.get("HARNESS_LOAD_PLUGINS"))
     for point in registry.hook_points:
         distribution = point.dist.name if point.dist is not None else ""
@@ -154,15 +152,15 @@ def _entry_points(registry: Registry) -> Iterator[tuple[str, Callable[[], object
 
 
 def _manifest_hooks(registry: Registry) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield name and import of each hook module that a manifest names."""
     for manifest in registry.manifests:
         for target in manifest.hooks:
 
             def load(target: str = target, manifest: Manifest = manifest) -> object:
                 module, _, attribute = target.partition(":")
                 if manifest.local:
-                    imported = import_from(
-                        manifest.folder, module, f"hooks of {manifest.source}"
-                    )
+                    owner = f"hooks of {manifest.source}"
+                    imported = import_from(manifest.folder, module, owner)
                 else:
                     imported = importlib.import_module(module)
                 return getattr(imported, attribute) if attribute else imported
@@ -174,16 +172,19 @@ def _plugin_of(error: BaseException, caller: pluggy.HookCaller) -> str:
     """Return the name of the plugin whose implementation is on the traceback, else the
     names of all implementations.
     """
+    implementations = caller.get_hookimpls()
     by_code = {
-        getattr(i.function, "__code__", None): i.plugin_name
-        for i in caller.get_hookimpls()
+        getattr(implementation.function, "__code__", None): implementation.plugin_name
+        for implementation in implementations
     }
     traceback = error.__traceback__
     name = ""
     while traceback is not None:
         name = by_code.get(traceback.tb_frame.f_code, name)
         traceback = traceback.tb_next
-    return name or ", ".join(i.plugin_name for i in caller.get_hookimpls())
+    if name:
+        return name
+    return ", ".join(implementation.plugin_name for implementation in implementations)
 
 
 def plugin_failure(error: BaseException) -> str | None:
@@ -198,18 +199,14 @@ def plugin_failure(error: BaseException) -> str | None:
         owners = _owners()
     except (HarnessError, OSError):
         return None
-    frames = [
-        (frame.f_globals.get("__name__", ""), frame, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
-    for name, frame, line in reversed(frames):
-        provider = owners.get(str(name)) or owners.get(str(name).partition(".")[0])
+
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        name = str(frame.f_globals.get("__name__", ""))
+        provider = owners.get(name) or owners.get(name.partition(".")[0])
         if provider is not None:
-            text = (
-                f"{type(error).__name__}: {error}"
-                if str(error)
-                else type(error).__name__
-            )
+            text = type(error).__name__
+            if str(error):
+                text = f"{text}: {error}"
             location = f"{Path(frame.f_code.co_filename).name}, line {line}"
             return (
                 f"the plugin '{provider}' failed: {text} ({location}; "
@@ -232,7 +229,7 @@ def _owners() -> dict[str, str]:
     }
     owners: dict[str, str] = {}
     for module, provider in modules:
-        # a manifest may name a built-in component
+        # A manifest may name a built-in component.
         if module.partition(".")[0] not in built_in:
             owners.setdefault(module, provider)
             owners.setdefault(module.partition(".")[0], provider)
@@ -242,6 +239,5 @@ def _owners() -> dict[str, str]:
 def _modules_of(manifest: Manifest) -> list[str]:
     """Return the modules of the components and hooks of a manifest."""
     targets = [*(entry.target for entry in manifest.entries), *manifest.hooks]
-    return [
-        module for module in (target.partition(":")[0] for target in targets) if module
-    ]
+    modules = [target.partition(":")[0] for target in targets]
+    return [module for module in modules if module]

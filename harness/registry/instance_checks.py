@@ -22,6 +22,7 @@ PROTOCOLS: dict[str, tuple[type, ...]] = {
     "adapters": (Adapter,),
     "readers": (Reader,),
 }
+"""Kind -> its protocols; an instance has the members of one of them."""
 _MEMBERS = {
     Metric: ("spec", "signature", "fit", "stats", "per_example", "reduce"),
     TokenScoreMetric: ("spec", "signature", "evaluate_scores", "per_example"),
@@ -30,6 +31,7 @@ _MEMBERS = {
     Adapter: ("fingerprint", "generate"),
     Reader: ("fingerprint", "__iter__"),
 }
+"""Protocol -> its members."""
 
 
 def check_instance(kind: str, label: str, instance: object) -> None:
@@ -52,6 +54,7 @@ def check_instance(kind: str, label: str, instance: object) -> None:
         [name for name in _MEMBERS[protocol] if not hasattr(instance, name)]
         for protocol in protocols
     ]
+    # The protocol that the instance comes nearest to.
     fewest = min(lacking, key=len)
     if fewest:
         members = ", ".join(f"'{name}'" for name in fewest)
@@ -60,7 +63,7 @@ def check_instance(kind: str, label: str, instance: object) -> None:
             "docs/plugins.md lists its members"
         )
     if kind == "metrics":
-        # checked above; the protocol is unknown to type checkers
+        # Checked above; the protocol is unknown to type checkers.
         spec = getattr(instance, "spec")  # noqa: B009
         if not isinstance(spec, MetricSpec):
             raise HarnessError(f"{label}: spec is {spec!r:.80}; expected a MetricSpec")

@@ -26,9 +26,11 @@ _OPERATORS = {
     ">": operator.gt,
     "<": operator.lt,
 }
+"""Sign of a version specifier -> comparison."""
 API = 1
 """Version of the manifest schema."""
 ALL_KINDS = (*KINDS, *HIDDEN)
+"""Kinds of components as keys of a manifest."""
 ENTRY_KEYS = {
     "name",
     "import",
@@ -48,10 +50,19 @@ ENTRY_KEYS = {
     "display",
     "percent",
 }
+"""Keys of an entry."""
 TOP_KEYS = {"api", "provider", "requires_harness", "hooks"}
+"""Keys of a manifest beside the kinds."""
+TEXT_KEYS = ("path", "summary", "display", "question", "level", "version")
+"""Keys of an entry whose values are texts, as fields of :class:`Entry`."""
+
+
+Section = Parameters
+"""A mapping of YAML as loaded."""
 
 
 def _numbers(version: str) -> tuple[int, ...]:
+    """Return the first three numbers of a version, missing ones as 0."""
     numbers = tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
     return numbers + (0,) * (3 - len(numbers))
 
@@ -73,10 +84,6 @@ def satisfies(version: str, specifier: str) -> bool:
         if not _OPERATORS[match[1]](_numbers(version), _numbers(match[2])):
             return False
     return True
-
-
-Section = Parameters
-"""A mapping of YAML as loaded."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +114,8 @@ class Entry:
     higher_is_better: bool | None = None
     aliases: tuple[str, ...] = ()
     version: str = ""
-    """Version of the component, as its manifest declares it;
-    part of the provenance of a run.
+    """Version of the component, as its manifest declares it; part of the provenance of
+    a run.
     """
     roles: tuple[str, ...] = ()
     """Uses of the component by the engine itself, such as ``reference-files``;
@@ -127,8 +134,8 @@ class Entry:
 
     @property
     def file(self) -> Path:
-        """The file of a task entry: beside the manifest,
-        or ``package:file`` inside a package.
+        """The file of a task entry: beside the manifest, or ``package:file`` inside a
+        package.
 
         A package that a local manifest names is not imported.
         """
@@ -193,30 +200,30 @@ def parse_manifest(path: Path, data: object, provider: str, *, local: bool) -> M
     content = _mapping(data, f"{path}: a registry is a mapping of kinds")
     for key in content:
         if key not in TOP_KEYS and key not in ALL_KINDS:
-            raise HarnessError(
-                f"{path}: unknown key "
-                f"'{key}'{did_you_mean(key, [*ALL_KINDS, *TOP_KEYS])}",
-                value=key,
-            )
+            hint = did_you_mean(key, [*ALL_KINDS, *TOP_KEYS])
+            raise HarnessError(f"{path}: unknown key '{key}'{hint}", value=key)
     _check_api(path, content)
-    name = str(content.get("provider", provider))
-    entries = [
-        _entry(path, kind, entry_name, raw, name, local)
-        for kind in ALL_KINDS
-        for entry_name, raw in _pairs(path, kind, content.get(kind) or {})
-    ]
-    return Manifest(
-        name, str(path), tuple(entries), _hooks(path, content.get("hooks")), local
-    )
+
+    provider = str(content.get("provider", provider))
+    entries: list[Entry] = []
+    for kind in ALL_KINDS:
+        for name, raw in _pairs(path, kind, content.get(kind) or {}):
+            entries.append(_entry(path, kind, name, raw, provider, local))
+    hooks = _hooks(path, content.get("hooks"))
+    return Manifest(provider, str(path), tuple(entries), hooks, local)
 
 
 def _mapping(value: object, expectation: str) -> Section:
+    """Return a mapping with texts as keys; raise :class:`HarnessError` for another
+    value.
+    """
     if not isinstance(value, Mapping):
         raise HarnessError(f"{expectation}; found {type(value).__name__} {value!r:.80}")
     return {str(key): item for key, item in cast("Mapping[object, Any]", value).items()}
 
 
 def _check_api(path: Path, content: Section) -> None:
+    """Raise :class:`HarnessError` for a manifest of another schema or harness."""
     if content.get("api", API) != API:
         raise HarnessError(
             f"{path}: manifest api {content['api']!r} is not known; "
@@ -231,13 +238,9 @@ def _check_api(path: Path, content: Section) -> None:
 
 def _hooks(path: Path, section: object) -> tuple[str, ...]:
     """Return the hook modules of a manifest: texts, or mappings with ``target``."""
-    items = (
-        cast("list[object]", section)
-        if isinstance(section, list)
-        else [section]
-        if section
-        else []
-    )
+    items = [section] if section else []
+    if isinstance(section, list):
+        items = cast("list[object]", section)
     targets = [
         cast(Section, item).get("target") if isinstance(item, Mapping) else item
         for item in items
@@ -252,8 +255,8 @@ def _hooks(path: Path, section: object) -> tuple[str, ...]:
 
 
 def _pairs(path: Path, kind: str, section: object) -> list[tuple[str, Section]]:
-    """Return (name, entry) of a kind: a mapping of names to entries,
-    or a list of entries with a name.
+    """Return (name, entry) of a kind: a mapping of names to entries, or a list of
+    entries with a name.
     """
     if isinstance(section, Mapping):
         items = cast("Mapping[object, object]", section).items()
@@ -272,6 +275,7 @@ def _pairs(path: Path, kind: str, section: object) -> list[tuple[str, Section]]:
 
 
 def _raw_entry(path: Path, kind: str, name: str, raw: object) -> Section:
+    """Return an entry as a mapping; a text is its ``import``."""
     if isinstance(raw, str):
         return {"import": raw}
     return _mapping(raw or {}, f"{path}: {kind}.{name} must be a mapping")
@@ -280,35 +284,40 @@ def _raw_entry(path: Path, kind: str, name: str, raw: object) -> Section:
 def _entry(
     path: Path, kind: str, name: str, raw: Section, provider: str, local: bool
 ) -> Entry:
+    """Return the entry of a mapping; raise :class:`HarnessError` for one that is not as
+    the schema says.
+    """
+    location = f"{path}: {kind}.{name}"
     for key in raw:
         if key not in ENTRY_KEYS:
-            raise HarnessError(
-                f"{path}: {kind}.{name}: unknown key "
-                f"'{key}'{did_you_mean(key, ENTRY_KEYS)}",
-                value=key,
-            )
+            hint = did_you_mean(key, ENTRY_KEYS)
+            raise HarnessError(f"{location}: unknown key '{key}'{hint}", value=key)
+
     target = str(raw.get("import") or raw.get("target") or "")
     if not target and not raw.get("path"):
-        needed = "needs 'import: \"package.module:Object\"'" + (
-            " or 'path'" if kind == "tasks" else ""
+        choice = " or 'path'" if kind == "tasks" else ""
+        raise HarnessError(
+            f"{location} needs 'import: \"package.module:Object\"'{choice}"
         )
-        raise HarnessError(f"{path}: {kind}.{name} {needed}")
     better = raw.get("higher_is_better")
     if better is not None and not isinstance(better, bool):
         raise HarnessError(
-            f"{path}: {kind}.{name}: higher_is_better is {better!r:.80}; "
+            f"{location}: higher_is_better is {better!r:.80}; "
             "expected true, false or null"
         )
     percent = raw.get("percent", False)
     if not isinstance(percent, bool):
         raise HarnessError(
-            f"{path}: {kind}.{name}: percent is {percent!r:.80}; expected true or false"
+            f"{location}: percent is {percent!r:.80}; expected true or false"
         )
     if target and ":" not in target and kind not in HIDDEN:
         raise HarnessError(
-            f"{path}: {kind}.{name}: import is '{target}'; "
-            'expected "package.module:Object"'
+            f"{location}: import is '{target}'; expected \"package.module:Object\""
         )
+    captions_of = _mapping(
+        raw.get("captions_of") or {},
+        f"{location}: captions_of maps modules to hashes",
+    )
     return Entry(
         kind=kind,
         name=name,
@@ -316,27 +325,21 @@ def _entry(
         source=str(path),
         folder=path.parent,
         target=target,
-        **{
-            key: str(raw.get(key, ""))
-            for key in ("path", "summary", "display", "question", "level", "version")
-        },
+        **{key: str(raw.get(key, "")) for key in TEXT_KEYS},
         extra=",".join(_texts(raw.get("extra", raw.get("extras")))),
         needs=_texts(raw.get("needs")),
         higher_is_better=better,
         percent=percent,
         aliases=_texts(raw.get("aliases")),
         roles=_texts(raw.get("role")),
-        captions_of=_mapping(
-            raw.get("captions_of") or {},
-            f"{path}: {kind}.{name}: captions_of maps modules to hashes",
-        ),
+        captions_of=captions_of,
         local=local,
     )
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a text, another value or a list of them as a tuple of texts;
-    empty for nothing.
+    """Return a text, another value or a list of them as a tuple of texts; empty for
+    nothing.
     """
     if not value:
         return ()

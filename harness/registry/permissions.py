@@ -24,13 +24,14 @@ from urllib.parse import urlsplit
 
 from harness.errors import InputError
 
-if TYPE_CHECKING:  # the command line imports this module for every verb
+if TYPE_CHECKING:
+    # The command line imports this module for every verb.
     from harness.contracts import Parameters, Values
     from harness.files.yaml_source import Key, Located, YamlValue
 
 ALLOWED_SECRETS = "HARNESS_ALLOWED_SECRETS"
-"""Environment variable: names of environment variables that specs may read,
-separated by commas.
+"""Environment variable: names of environment variables that specs may read, separated
+by commas.
 """
 ALLOWED_CODE = "HARNESS_ALLOW_CODE"
 """Environment variable: ``1`` lets specs name folders whose code is run."""
@@ -60,8 +61,8 @@ def allow(secrets: Iterable[str]) -> Generator[None]:
 
 @contextmanager
 def typed_by_user() -> Generator[None]:
-    """Context in which components are created from parameters that the user typed,
-    in a command or in Python.
+    """Context in which components are created from parameters that the user typed, in a
+    command or in Python.
     """
     token = _typed.set(True)
     try:
@@ -86,9 +87,8 @@ def check_secret(name: str, location: str) -> None:
 
 
 def _may_read(name: str) -> bool:
-    return name in _allowed.get() or name in map(
-        str.strip, os.environ.get(ALLOWED_SECRETS, "").split(",")
-    )
+    of_environment = os.environ.get(ALLOWED_SECRETS, "").split(",")
+    return name in _allowed.get() or name in map(str.strip, of_environment)
 
 
 def check_permissions(tree: Located) -> None:
@@ -152,11 +152,9 @@ def permitted(params: Parameters, marked: Mapping[str, str]) -> Values:
 def _permitted(value: object) -> object:
     if isinstance(value, Mapping):
         return permitted(cast("Parameters", value), {})
-    return (
-        [_permitted(item) for item in cast("list[object]", value)]
-        if isinstance(value, list)
-        else value
-    )
+    if isinstance(value, list):
+        return [_permitted(item) for item in cast("list[object]", value)]
+    return value
 
 
 def _walk(value: YamlValue) -> Iterator[tuple[Key, YamlValue]]:
@@ -175,24 +173,18 @@ def _forbidden(
         return
     values = cast("Values", value)
     marks = marked or {}
-    for parameter in dict.fromkeys(
-        (*KEY_PARAMETERS, *(name for name, mark in marks.items() if mark == "key"))
-    ):
+    of_keys = [name for name, mark in marks.items() if mark == "key"]
+    for parameter in dict.fromkeys([*KEY_PARAMETERS, *of_keys]):
         names: Any = values.get(parameter)
         for name in cast("list[Any]", names) if isinstance(names, list) else [names]:
-            if (
-                isinstance(name, str)
-                and not _is_default_host(name, values.get("base_url"))
-                and not _may_read(name)
-            ):
+            if not isinstance(name, str):
+                continue
+            if not (_is_default_host(name, values.get("base_url")) or _may_read(name)):
                 yield parameter, name
+
     if os.environ.get(ALLOWED_CODE) != "1":
-        for parameter in dict.fromkeys(
-            (
-                *CODE_PARAMETERS,
-                *(name for name, mark in marks.items() if mark == "code"),
-            )
-        ):
+        of_code = [name for name, mark in marks.items() if mark == "code"]
+        for parameter in dict.fromkeys([*CODE_PARAMETERS, *of_code]):
             if values.get(parameter):
                 yield parameter, None
 

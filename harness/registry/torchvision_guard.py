@@ -18,13 +18,13 @@ _MISSING = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
 )
-_kept: list[object] = []
+_libraries: list[object] = []
 """The operator library lives as long as the process: its operators vanish with it."""
 
 
 def guard_torchvision() -> None:
-    """Call before the first import of open_clip, timm,
-    sentence_transformers or a model of transformers.
+    """Call before the first import of open_clip, timm, sentence_transformers or a model
+    of transformers.
 
     Does nothing without torchvision and where torchvision imports by itself; cheap when
     called again. Any other failure of torchvision is left to those who need it, whose
@@ -44,13 +44,11 @@ def guard_torchvision() -> None:
 def _declare_operators() -> None:
     import torch
 
-    for name in [
-        name
-        for name in sys.modules
-        if name == "torchvision" or name.startswith("torchvision.")
-    ]:
-        del sys.modules[name]
+    # What the failed import left behind would be taken for the whole package.
+    for name in list(sys.modules):
+        if name == "torchvision" or name.startswith("torchvision."):
+            del sys.modules[name]
     library: Any = torch.library.Library("torchvision", "FRAGMENT")
     for schema in _MISSING:
         library.define(schema)
-    _kept.append(library)
+    _libraries.append(library)

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 
 from harness.analysis.gate import GateResult, GateRow
 from harness.errors import counted
+from harness.registry.display_names import display_name
 from harness.reporting.formats.markdown import to_markdown
 from harness.reporting.formats.web import to_html
 from harness.reporting.page import assets
-from harness.reporting.table import Table, display_name, heading, number
+from harness.reporting.table import Table, heading, number
 
 HEADERS = (
     "metric",

@@ -7,17 +7,11 @@ from typing import Any
 
 from harness.analysis.comparisons import Comparisons
 from harness.errors import HarnessError, UnknownName, counted
+from harness.registry.display_names import display_name
 from harness.reporting.comparison_tables import comparison_table
 from harness.reporting.console import table_of_run
 from harness.reporting.formats.web import to_html
-from harness.reporting.table import (
-    Table,
-    display_name,
-    heading,
-    interval_text,
-    number,
-    p_text,
-)
+from harness.reporting.table import Table, heading, interval_text, number, p_text
 from harness.run.finished import Run
 from harness.run.text_scores import MetricResult, Scores
 

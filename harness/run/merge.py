@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import cast
 
 from harness.errors import InputError
-from harness.run.execute import Options, execute
+from harness.run.execute import execute
+from harness.run.execution import Options
 from harness.run.finished import Run
 from harness.run.metric_plan import Plan
 from harness.run.plan import make_plan

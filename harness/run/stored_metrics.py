@@ -17,7 +17,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MeanMetric, Metric, MetricSpec, State
 from harness.errors import HarnessError, InputError, MissingExtra, UnknownName
 from harness.registry import current
-from harness.registry.catalogue import split_spec
+from harness.registry.in_use import split_spec
 from harness.run.finished import Run
 from harness.rundir.provenance import MetricEntry
 from harness.rundir.records import ResultRecord

@@ -9,9 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from harness.rundir.format import (
-    plain,
-)
+from harness.rundir.format import plain
 
 
 @dataclass(frozen=True)

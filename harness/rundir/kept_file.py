@@ -9,11 +9,7 @@ from typing import Any
 
 from harness.errors import HarnessError
 from harness.rundir.artifact_key import content_digest
-from harness.rundir.format import (
-    read_object,
-    to_json,
-    write_atomically,
-)
+from harness.rundir.format import read_object, to_json, write_atomically
 from harness.rundir.run_folder import RunFolder
 from harness.rundir.unfinished import complete_unfinished
 

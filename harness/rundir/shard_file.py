@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.rundir.artifact_key import content_digest
-from harness.rundir.format import (
-    CHECKSUM,
-    JsonObject,
-    read_object,
-    to_json,
-)
+from harness.rundir.format import CHECKSUM, JsonObject, read_object, to_json
 from harness.rundir.run_folder import RunFolder
 
 

@@ -19,7 +19,9 @@ from harness.errors import InputError
 from harness.files.yaml_source import Located, YamlValue
 
 VARIABLE = re.compile(
-    r"\$\{(?P<secret>secret:)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}"
+    r"\$\{(?P<secret>secret:)?"
+    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"(?::-(?P<default>[^}]*))?\}"
 )
 """``${NAME}``, ``${NAME:-default}`` and ``${secret:NAME}``."""
 KEYS = ("exists", "installed")
@@ -39,7 +41,7 @@ def holds(when: YamlValue, folder: Path, location: str) -> bool:
         distribution or several.
     folder : Path
         Folder of the spec.
-    where : str
+    location : str
         Place of the condition, for messages.
 
     Raises
@@ -51,8 +53,8 @@ def holds(when: YamlValue, folder: Path, location: str) -> bool:
 
 
 def drop_unmet(tree: Located, folder: Path) -> list[str]:
-    """Remove the models and metrics whose condition does not hold,
-    and ``when`` from the others.
+    """Remove the models and metrics whose condition does not hold, and ``when`` from
+    the others.
 
     Parameters
     ----------
@@ -70,15 +72,14 @@ def drop_unmet(tree: Located, folder: Path) -> list[str]:
     Raises
     ------
     InputError
-        A condition that is none, or a list of which no item remains.
+        A condition that is malformed, or a list of which no item remains.
     """
     notes: list[str] = []
     for key in CONDITIONAL:
-        items = tree.data.get(key)
-        if isinstance(items, list) and any(
-            _has_condition(item) for item in cast("list[YamlValue]", items)
-        ):
-            notes += _filter(tree, key, cast("list[YamlValue]", items), folder)
+        value: YamlValue = tree.data.get(key)
+        items = cast("list[YamlValue]", value) if isinstance(value, list) else []
+        if any(map(_has_condition, items)):
+            notes += _filter(tree, key, items, folder)
     return notes
 
 
@@ -86,12 +87,12 @@ def extend_notice(tree: Located, notes: Sequence[str]) -> None:
     """Add sentences to the notice of a spec."""
     if notes:
         notice = " ".join([str(tree.data.get("notice", "")), *notes]).strip()
-        tree.put(
-            ("notice",), notice, {(): tree.locations.get(("notice",), ("spec", 0))}
-        )
+        location = tree.locations.get(("notice",), ("spec", 0))
+        tree.put(("notice",), notice, {(): location})
 
 
 def _has_condition(item: YamlValue) -> bool:
+    """Return True for ``when`` beside a component; alone it is a component's name."""
     return isinstance(item, dict) and "when" in item and len(cast("Values", item)) > 1
 
 
@@ -106,19 +107,20 @@ def _filter(tree: Located, key: str, items: list[YamlValue], folder: Path) -> li
     for index, item in enumerate(items):
         if _has_condition(item):
             component = dict(cast("Values", item))
-            unmet = _unmet(
-                component.pop("when"), folder, tree.where((key, index, "when"))
-            )
+            location = tree.where((key, index, "when"))
+            unmet = _unmet(component.pop("when"), folder, location)
             if unmet:
                 left.append((", ".join(starmap(_name, component.items())), unmet))
                 continue
             item = component
+        # The places of the items that remain move up.
         new_locations |= {
             (len(remaining), *path[1:]): address
             for path, address in locations.items()
             if path[:1] == (index,)
         }
         remaining.append(item)
+
     if not remaining:
         raise InputError(
             f"no condition of {key} holds: {'; '.join(left[0][1])}", tree.where((key,))
@@ -134,7 +136,8 @@ def _name(name: str, params: YamlValue) -> str:
     """Return a component's name with its parameters: ``trm(distance: bert)``."""
     if not isinstance(params, dict) or not params:
         return name
-    return f"{name}({', '.join(f'{key}: {value}' for key, value in cast('Values', params).items())})"
+    texts = [f"{key}: {value}" for key, value in cast("Values", params).items()]
+    return f"{name}({', '.join(texts)})"
 
 
 def _note(key: str, left: Sequence[tuple[str, list[str]]]) -> str:
@@ -162,19 +165,14 @@ def _unmet(when: YamlValue, folder: Path, location: str) -> list[str]:
             raise InputError.of_name(
                 "when has no key", name, KEYS, "keys are", location
             )
-    out = [
-        f"{value} does not exist"
-        for value in _texts(conditions, "exists", location)
-        if not _exists(value, folder)
-    ]
-    packages = [
-        name
-        for name in _texts(conditions, "installed", location)
-        if not _is_installed(name)
-    ]
-    return out + (
-        [f"not installed: pip install {' '.join(packages)}"] if packages else []
-    )
+
+    paths = list(_texts(conditions, "exists", location))
+    unmet = [f"{path} does not exist" for path in paths if not _exists(path, folder)]
+    packages = list(_texts(conditions, "installed", location))
+    missing = [name for name in packages if not _is_installed(name)]
+    if missing:
+        unmet.append(f"not installed: pip install {' '.join(missing)}")
+    return unmet
 
 
 def _texts(conditions: Values, key: str, location: str) -> Iterator[str]:
@@ -190,13 +188,14 @@ def _texts(conditions: Values, key: str, location: str) -> Iterator[str]:
 
 
 def _exists(value: str, folder: Path) -> bool:
+    """Return True for a path that exists, in the working directory or in a folder."""
     for match in VARIABLE.finditer(value):
         if match["default"] is None and not os.environ.get(match["name"]):
             return False
     text = VARIABLE.sub(
         lambda match: os.environ.get(match["name"]) or match["default"] or "", value
     )
-    # False, not an error, for a name that no file can have
+    # False, not an error, for a name that no file can have.
     return os.path.exists(text) or os.path.exists(folder / text)
 
 

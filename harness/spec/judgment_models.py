@@ -16,7 +16,9 @@ from harness.spec.models import BootstrapSpec, Component, Count, Strict, TaskNam
 Form = Literal[
     "captions", "pairs", "foil", "keyed-pairs", "best-worst", "ranking", "mqm"
 ]
+"""Form of a file of judgments."""
 Own = Literal["caption", "pair", "item", "keep"]
+"""Rule for a caption that is one of the references."""
 CaptionStatistic = Literal[
     "kendall_b", "kendall_c", "spearman", "pearson", "kendall_within"
 ]
@@ -32,12 +34,17 @@ SystemStatistic = Literal[
     "soft_pairwise_accuracy",
 ]
 Statistic = Literal[CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic]
-CAPTION_STATISTICS, PAIR_STATISTICS, LABEL_STATISTICS, SYSTEM_STATISTICS = map(
-    get_args, (CaptionStatistic, PairStatistic, LabelStatistic, SystemStatistic)
-)
-"""Statistics over rated captions, over pairs of captions,
-over captions with a label, and over systems.
-"""
+CAPTION_STATISTICS: tuple[str, ...] = get_args(CaptionStatistic)
+"""Statistics over rated captions."""
+PAIR_STATISTICS: tuple[str, ...] = get_args(PairStatistic)
+"""Statistics over pairs of captions."""
+LABEL_STATISTICS: tuple[str, ...] = get_args(LabelStatistic)
+"""Statistics over captions with a label."""
+SYSTEM_STATISTICS: tuple[str, ...] = get_args(SystemStatistic)
+"""Statistics over systems."""
+_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*")
+Label = str | int | float | bool
+"""Label of a preference."""
 
 
 def _texts(value: YamlValue) -> YamlValue:
@@ -48,10 +55,12 @@ def _texts(value: YamlValue) -> YamlValue:
 
 
 def _as_list(value: YamlValue) -> YamlValue:
+    """Return a list, or another value as the item of one."""
     return cast("list[Any]", value) if isinstance(value, list) else [value]
 
 
 def _by(value: YamlValue) -> YamlValue:
+    """Return the groups of a column that is named alone."""
     return {"by": value} if isinstance(value, str) else value
 
 
@@ -68,8 +77,8 @@ class JudgmentColumns(Strict):
     media: str | None = None
     source: str | None = None
     captions: str | None = None
-    """List of caption records, or mapping system -> caption record,
-    within the record of an item.
+    """List of caption records, or mapping system -> caption record, within the record
+    of an item.
     """
     caption_columns: list[str] = Field(default_factory=list[str])
     """Columns with the caption of a system each, whose names they are; ``score`` is
@@ -107,17 +116,14 @@ class JudgmentColumns(Strict):
     caption's, column of the second's.
     """
     best: str | None = None
-    """Position, system or text of the best caption of an item;
-    a list for several raters.
+    """Position, system or text of the best caption of an item; a list for several
+    raters.
     """
     worst: str | None = None
     ranking: str | None = None
     """Positions, systems or texts of the captions of an item, the best first; a list of
     lists for several raters.
     """
-
-
-Label = str | int | float | bool
 
 
 class PreferenceLabels(Strict):
@@ -159,8 +165,8 @@ class ReferenceTable(Strict):
     item: str | None = None
     references: str | None = None
     key: str | None = None
-    """Column of the judgments with the item of this file; default:
-    the item of the judgments.
+    """Column of the judgments with the item of this file; default: the item of the
+    judgments.
     """
 
 
@@ -192,8 +198,8 @@ class JudgmentSource(Strict):
     system_scores: SystemScores | None = None
     columns: JudgmentColumns = JudgmentColumns()
     preference: PreferenceLabels = PreferenceLabels()
-    """Labels of the column ``preference`` in words of the file,
-    for pairs without signed votes.
+    """Labels of the column ``preference`` in words of the file, for pairs without
+    signed votes.
     """
     keys: list[str] = Field(default_factory=list[str])
     """Keys of the pairs in a record of ``keyed-pairs``; ``MM_*`` stands for all that
@@ -206,8 +212,8 @@ class JudgmentSource(Strict):
     without: dict[str, list[str | int | bool | None]] = Field(
         default_factory=dict[str, "list[str | int | bool | None]"]
     )
-    """Column -> values: records with one of these are left out;
-    null stands for no value.
+    """Column -> values: records with one of these are left out; null stands for no
+    value.
     """
     raters: Literal["mean", "each"] = "mean"
     """``mean``: one row per caption; ``each``: one row per rating."""
@@ -224,10 +230,8 @@ class JudgmentSource(Strict):
     @model_validator(mode="after")
     def _one_source(self) -> JudgmentSource:
         if bool(self.path) == (self.hf is not None):
-            raise ValueError(
-                "judgments take either 'path' or 'hf'; found "
-                + ("both" if self.path else "neither")
-            )
+            found = "both" if self.path else "neither"
+            raise ValueError(f"judgments take either 'path' or 'hf'; found {found}")
         if self.form == "keyed-pairs" and not self.keys:
             raise ValueError("form: keyed-pairs needs 'keys', such as [HC, HI, 'MM_*']")
         if any(self.preference.lists) and self.form not in ("pairs", "keyed-pairs"):
@@ -293,23 +297,20 @@ class ReferencePolicy(Strict):
         >>> ReferencePolicy(own="item", sample=5, draws=3).describe()
         'own:item,sample:5x3'
         """
-        rule = (
-            self.own
-            if isinstance(self.own, str)
-            else "+".join(f"{k}={v}" for k, v in sorted(self.own.items()))
-        )
+        if isinstance(self.own, str):
+            rule = self.own
+        else:
+            rule = "+".join(f"{name}={own}" for name, own in sorted(self.own.items()))
         settings = [f"own:{rule}"]
         if self.sample is not None:
             settings.append(f"sample:{self.sample}x{self.draws}")
         if self.rotate is not None:
             settings.append(f"rotate:{self.rotate}")
         if self.corpus != "items":
-            text = (
-                self.corpus
-                if isinstance(self.corpus, str)
-                else "/".join("+".join(names) for names in self.corpus)
-            )
-            settings.append(f"corpus:{text}")
+            corpus = self.corpus
+            if not isinstance(corpus, str):
+                corpus = "/".join("+".join(names) for names in corpus)
+            settings.append(f"corpus:{corpus}")
         return ",".join(settings)
 
 
@@ -323,8 +324,8 @@ class GroupsSpec(Strict):
     )
     """Value -> name of the group."""
     headline: Literal["all", "mean"] = "all"
-    """Group that stands for the set in the league table: all judgments,
-    or the mean of the groups.
+    """Group that stands for the set in the league table: all judgments, or the mean of
+    the groups.
     """
 
 
@@ -334,8 +335,8 @@ class PublishedSpec(Strict):
     reference: Annotated[str, Field(min_length=1)]
     """Source of the values."""
     values: dict[str, float | tuple[float, float]]
-    """Metric label -> value times 100, as it is printed;
-    two numbers are the range over papers.
+    """Metric label -> value times 100, as it is printed; two numbers are the range over
+    papers.
     """
     statistic: Statistic | None = None
     """Default: the first statistic of the task."""
@@ -371,8 +372,8 @@ class MetricTestsSpec(Strict):
     draws: Annotated[int, Field(ge=0)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.05
     alternative: AlternativeSpec | None = None
-    """The alternative annotator test of each metric,
-    for sets with ratings of several people.
+    """The alternative annotator test of each metric, for sets with ratings of several
+    people.
     """
 
 
@@ -423,14 +424,12 @@ class JudgmentSpec(Strict):
         return self.grouping if statistic in CORRELATIONS else "none"
 
     def label(self, statistic: str) -> str:
-        """Return the name of a statistic with its grouping,
-        such as ``pearson by item``.
+        """Return the name of a statistic with its grouping, such as ``pearson by
+        item``.
         """
-        return (
-            statistic
-            if self.grouping == "none" or statistic not in CORRELATIONS
-            else f"{statistic} by {self.grouping}"
-        )
+        if self.grouping == "none" or statistic not in CORRELATIONS:
+            return statistic
+        return f"{statistic} by {self.grouping}"
 
 
 def looks_like_number(label: str) -> bool:
@@ -439,7 +438,4 @@ def looks_like_number(label: str) -> bool:
     >>> looks_like_number("1"), looks_like_number("2.0"), looks_like_number("HC")
     (True, True, False)
     """
-    return (
-        re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", label)
-        is not None
-    )
+    return _NUMBER.fullmatch(label) is not None

@@ -13,8 +13,8 @@ def parse_metric(text: str) -> dict[str, Values]:
     Values are YAML; a comma inside brackets belongs to the value. Raises
     :class:`HarnessError` for any other form.
 
-    >>> parse_metric("trm:distance={cider: {df: x, tokenizer: none}},pooling=pooled")
-    {'trm': {'distance': {'cider': {'df': 'x', 'tokenizer': 'none'}}, 'pooling': 'pooled'}}
+    >>> parse_metric("trm:distance={cider: {df: x, n: 4}},pooling=pooled")
+    {'trm': {'distance': {'cider': {'df': 'x', 'n': 4}}, 'pooling': 'pooled'}}
     """
     name, _, parameters_text = text.partition(":")
     params: Values = {}
@@ -38,8 +38,8 @@ def parse_metric(text: str) -> dict[str, Values]:
 
 
 def split_metrics(text: str) -> list[str]:
-    """Return the metrics of a comma-separated list;
-    a part ``PARAMETER=VALUE`` belongs to the metric before it.
+    """Return the metrics of a comma-separated list; a part ``PARAMETER=VALUE`` belongs
+    to the metric before it.
 
     Raises :class:`HarnessError` for a list without names, and for parameters of a
     metric that does not end with ``:`` and its first parameter.

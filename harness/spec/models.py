@@ -77,9 +77,9 @@ def _items(value: YamlValue) -> list[YamlValue]:
 
 
 def _task_name(value: str) -> str:
-    if value.startswith("/") or any(
-        part in ("", ".", "..") for part in value.split("/")
-    ):
+    """Raise ValueError for a name that would leave the folder of runs."""
+    folders = value.split("/")
+    if value.startswith("/") or any(name in ("", ".", "..") for name in folders):
         raise ValueError(
             f"found {value}; expected a name for the folder of the run, "
             "without '..' and '.'"
@@ -95,6 +95,7 @@ TaskName = Annotated[
 
 
 def _finite(value: YamlValue) -> YamlValue:
+    """Raise ValueError for NaN and infinity, alone or in a list."""
     for item in _items(value):
         if isinstance(item, float) and not math.isfinite(item):
             raise ValueError(f"found {item}; expected a finite number")
@@ -102,6 +103,7 @@ def _finite(value: YamlValue) -> YamlValue:
 
 
 def _not_empty(value: YamlValue) -> YamlValue:
+    """Raise ValueError for an empty list."""
     if value == []:
         raise ValueError(
             "no value; expected one or several, since an empty list leaves nothing "
@@ -111,6 +113,9 @@ def _not_empty(value: YamlValue) -> YamlValue:
 
 
 def _component(value: YamlValue) -> YamlValue:
+    """Return a name, or one name with its parameters as a mapping; raise ValueError for
+    anything else.
+    """
     if isinstance(value, str):
         return value
     if isinstance(value, dict) and len(cast("dict[Any, Any]", value)) == 1:
@@ -150,6 +155,7 @@ class FirstReferences(Strict):
 
 
 def _references_form(value: object) -> str:
+    """Return the tag of a form of ``references``."""
     return "in-order" if isinstance(value, (FirstReferences, Mapping)) else "drawn"
 
 
@@ -254,8 +260,8 @@ class UntilSpec(Strict):
     conditions: Annotated[list[str], Field(min_length=1)]
     """``METRIC: SYSTEM > SYSTEM``, or ``METRIC ± HALF-WIDTH`` for every system."""
     population: bool = False
-    """The claim is about the mean of this data set,
-    in place of the population behind it.
+    """The claim is about the mean of this data set, in place of the population behind
+    it.
     """
 
 
@@ -291,18 +297,15 @@ class ViewSpec(Strict):
     @property
     def heading(self) -> str:
         """The title, or the quantities of ``y``."""
-        return self.title or ", ".join(
-            "all metrics" if name == "*" else name for name in self.metrics
-        )
+        names = ["all metrics" if name == "*" else name for name in self.metrics]
+        return self.title or ", ".join(names)
 
     @property
     def remark(self) -> str:
         """The note, with the source of published values."""
-        source = (
-            f"Published: {self.reference.source}."
-            if isinstance(self.reference, PublishedTable)
-            else ""
-        )
+        source = ""
+        if isinstance(self.reference, PublishedTable):
+            source = f"Published: {self.reference.source}."
         return f"{self.note} {source}".strip()
 
     @model_validator(mode="after")
@@ -332,8 +335,8 @@ class Spec(Strict):
     """Notice that is printed when the run starts, and part of the manifest."""
     dataset: DatasetSpec
     models: Annotated[list[Component], Field(min_length=1)]
-    """Adapters by name with their parameters;
-    the parameter ``label`` is the name of the model in tables.
+    """Adapters by name with their parameters; the parameter ``label`` is the name of
+    the model in tables.
     """
     decoding: DecodingSpec = DecodingSpec()
     references: ReferenceCounts | None = None
@@ -372,25 +375,21 @@ class Spec(Strict):
     @property
     def reference_counts(self) -> tuple[int | None, ...]:
         """Numbers of references on the axis of the grid; None: all."""
-        counts = (
-            self.references.first
-            if isinstance(self.references, FirstReferences)
-            else self.references
-        )
+        counts = self.references
+        if isinstance(counts, FirstReferences):
+            counts = counts.first
         return tuple(dict.fromkeys(counts if isinstance(counts, list) else [counts]))
 
     @property
     def reference_subset(self) -> str:
-        """``random(SEED)`` or ``first`` where references may be cut;
-        empty where all of them are used.
+        """``random(SEED)`` or ``first`` where references may be cut; empty where all of
+        them are used.
         """
         if isinstance(self.references, FirstReferences):
             return "first"
-        return (
-            f"random({self.seed})"
-            if self.references is not None or self.sizes == "equal"
-            else ""
-        )
+        if self.references is not None or self.sizes == "equal":
+            return f"random({self.seed})"
+        return ""
 
     @model_validator(mode="before")
     @classmethod
@@ -399,8 +398,6 @@ class Spec(Strict):
             return data
         values = cast("Values", data)
         method = values.get("significance")
-        return (
-            {**values, "significance": {"method": method}}
-            if isinstance(method, str)
-            else values
-        )
+        if isinstance(method, str):
+            return {**values, "significance": {"method": method}}
+        return values

@@ -1,5 +1,5 @@
-"""What paths of a spec name, as parts of the identity of a run: the content of a file
-counts, not where it lies or how it is named.
+"""Contents that the paths of a spec name, as parts of the identity of a run: the
+content of a file counts, not where it lies or how it is named.
 
 A file is a hash of its bytes; of one above :data:`WHOLE_BYTES`, size, beginning and
 end, since the component that reads it has a fingerprint or a signature of the rest. A
@@ -25,6 +25,7 @@ from harness.spec.path_parameters import SECTIONS, is_path
 WHOLE_BYTES = 1 << 26
 """Size up to which all bytes of a file are hashed."""
 _END_BYTES = 1 << 20
+"""Bytes at the beginning, and at the end, of a larger file that are hashed."""
 _MANIFEST = "manifest.json"
 """File of a run directory, whose arrays are no data of a run."""
 _CONTENT_SUFFIXES = frozenset(
@@ -77,13 +78,12 @@ def list_paths(data: Parameters) -> list[Key]:
     data : mapping
         The spec, its path parameters resolved.
     """
-    texts = [
-        (key, value)
-        for key, value in Located(cast(YamlValue, data)).walk()
-        if isinstance(value, str)
-    ]
+    # The walk goes from the last value to the first.
+    values = reversed(list(Located(cast(YamlValue, data)).walk()))
     return [
-        key for key, value in reversed(texts) if is_path(data, key) and is_named(value)
+        key
+        for key, value in values
+        if isinstance(value, str) and is_path(data, key) and is_named(value)
     ]
 
 
@@ -111,8 +111,8 @@ def component_with_contents(kind: str, name: str, params: Parameters) -> Values:
 
 
 def get_value(data: Any, key: Key) -> Any:
-    """Return the value at a key; raises KeyError,
-    IndexError or TypeError where there is none.
+    """Return the value at a key; raises KeyError, IndexError or TypeError where there
+    is none.
     """
     for step in key:
         data = data[step]
@@ -120,8 +120,8 @@ def get_value(data: Any, key: Key) -> Any:
 
 
 def replace_value(data: Any, key: Key, value: object) -> Any:
-    """Return nested mappings and lists with another value at a key;
-    raises as :func:`get_value`.
+    """Return nested mappings and lists with another value at a key; raises as
+    :func:`get_value`.
     """
     if not key:
         return value
@@ -134,21 +134,21 @@ def replace_value(data: Any, key: Key, value: object) -> Any:
 
 def content_of(path: str) -> str:
     """Return a text that is equal for files and folders of one content."""
-    place = user_path(path)
-    if place.is_dir():
+    target = user_path(path)
+    if target.is_dir():
         digest = hashlib.sha256()
-        for name, size in sorted(_list_contents(place)):
+        for name, size in sorted(_list_contents(target)):
             digest.update(os.fsencode(f"{name}\0{size}\0"))
         return f"folder:{digest.hexdigest()[:32]}"
-    if not place.is_file():  # a pipe, which can be read once
+    if not target.is_file():
+        # A pipe, which can be read once.
         return path
-    state = os.stat(place)
-    suffixes = "".join(
-        place.suffixes[-2:] if place.suffix == ".gz" else place.suffixes[-1:]
-    ).lower()
-    content = _hash_file(os.path.realpath(place), state.st_size, state.st_mtime_ns)
-    # the ending chooses how some readers read a file
-    return f"file:{content}{suffixes}"
+
+    state = os.stat(target)
+    content = _hash_file(os.path.realpath(target), state.st_size, state.st_mtime_ns)
+    # The ending chooses how some readers read a file.
+    suffixes = target.suffixes[-2:] if target.suffix == ".gz" else target.suffixes[-1:]
+    return f"file:{content}{''.join(suffixes).lower()}"
 
 
 @functools.lru_cache(maxsize=1024)
@@ -170,6 +170,7 @@ def _list_contents(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
     """
     with os.scandir(folder) as entries:
         present = list(entries)
+    # A run directory is no data, but the folder itself may be one.
     if below and any(entry.name == _MANIFEST for entry in present):
         return
     for entry in present:
@@ -178,8 +179,7 @@ def _list_contents(folder: Path, below: str = "") -> Iterator[tuple[str, int]]:
             continue
         if entry.is_dir(follow_symlinks=False):
             yield from _list_contents(Path(entry.path), f"{name}/")
-        elif (
-            os.path.splitext(entry.name)[1].lower() in _CONTENT_SUFFIXES
-            and entry.is_file()
-        ):
+            continue
+        suffix = os.path.splitext(entry.name)[1].lower()
+        if suffix in _CONTENT_SUFFIXES and entry.is_file():
             yield name, entry.stat().st_size

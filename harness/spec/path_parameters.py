@@ -5,6 +5,7 @@ constructor (``PathParam``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, cast
 
 from harness.contracts import Parameters
@@ -30,9 +31,9 @@ def is_path(data: Parameters, key: Key) -> bool:
     key : tuple
         Path to the value, such as ``("models", 0, "clipcap", "checkpoint")``.
     """
-    if key[:1] == ("include",) or (
-        key[:1] == ("judgments",) and _is_judgment_path(key[1:])
-    ):
+    if key[:1] == ("include",):
+        return True
+    if key[:1] == ("judgments",) and _is_judgment_path(key[1:]):
         return True
     reader, below = _nearest_reader(data, key)
     if reader is not None:
@@ -57,14 +58,11 @@ def _nearest_reader(data: Parameters, key: Key) -> tuple[str | None, Key]:
     reader: str | None = None
     below = key
     for depth, step in enumerate(key):
-        name = (
-            cast("Mapping[Any, Any]", here).get("reader")
-            if isinstance(here, Mapping)
-            else None
-        )
-        if isinstance(name, str):
-            reader = name
-            below = key[depth:]
+        if isinstance(here, Mapping):
+            name = cast("Mapping[Any, Any]", here).get("reader")
+            if isinstance(name, str):
+                reader = name
+                below = key[depth:]
         here = cast("Any", here)[step]
     return reader, below
 
@@ -75,19 +73,18 @@ def _below(kind: str, name: str, key: Key) -> bool:
     """
     if key[0] in paths_of(kind, name):
         return True
-    # {distance: {cider: {df: PATH}}}: a component within a parameter
-    for depth in range(1, len(key) - 1):
-        nested = [
-            kind
-            for kind in KINDS
-            if isinstance(key[depth], str) and _is_registered(kind, str(key[depth]))
-        ]
-        if any(key[depth + 1] in paths_of(kind, str(key[depth])) for kind in nested):
+    # {distance: {cider: {df: PATH}}}: a component within a parameter.
+    for component, parameter in pairwise(key[1:]):
+        if not isinstance(component, str):
+            continue
+        nested = [kind for kind in KINDS if _is_registered(kind, component)]
+        if any(parameter in paths_of(kind, component) for kind in nested):
             return True
     return False
 
 
 def _is_registered(kind: str, name: str) -> bool:
+    """Return True for a name of a component; tasks have no parameters."""
     return kind != "tasks" and bool(current().match_entries(kind, name))
 
 

@@ -21,10 +21,15 @@ from harness.errors import InputError, did_you_mean
 from harness.files.yaml_source import Key, Located, YamlValue, load
 
 ITEM = "item"
+"""Key of a reference to an item of a file."""
+REFERENCE_KEYS = (ITEM, "columns", "rows", "source")
+"""Keys of such a reference."""
 EVERY = "*"
 """A ``label`` that stands for every row of the view."""
 _BOUNDS = {"below": "<", "above": ">", "at_least": "≥"}
+"""Key of a bound in place of a value -> its sign."""
 _KINDS = {"table": "Table", "figure": "Figure", "text": "section"}
+"""Kind of an item -> its name in a text."""
 
 
 class PublishedRow(BaseModel):
@@ -55,16 +60,14 @@ class PublishedTable(BaseModel):
 
 
 def reference_kind(value: object) -> str:
-    """Return ``table`` for a reference with rows,
-    ``columns`` for a mapping of columns to numbers.
+    """Return ``table`` for a reference with rows, ``columns`` for a mapping of columns
+    to numbers.
     """
-    keys = (
-        set(cast("Mapping[YamlValue, YamlValue]", value))
-        if isinstance(value, Mapping)
-        else set[YamlValue]()
-    )
-    rows = isinstance(value, PublishedTable) or bool({"rows", ITEM} & keys)
-    return "table" if rows else "columns"
+    has_rows = isinstance(value, PublishedTable)
+    if isinstance(value, Mapping):
+        keys = set(cast("Mapping[YamlValue, YamlValue]", value))
+        has_rows = bool({"rows", ITEM} & keys)
+    return "table" if has_rows else "columns"
 
 
 def resolve_references(tree: Located, folder: Path) -> None:
@@ -85,17 +88,14 @@ def resolve_references(tree: Located, folder: Path) -> None:
         For a missing file, item, row or column, with the place of the reference.
     """
     views: YamlValue = _mapping(tree.data).get("views")
-    for index, view in enumerate(
-        cast("list[YamlValue]", views) if isinstance(views, list) else []
-    ):
-        reference: YamlValue = (
-            cast("Values", view).get("reference") if isinstance(view, dict) else None
-        )
+    if not isinstance(views, list):
+        return
+    for index, view in enumerate(cast("list[YamlValue]", views)):
+        reference: YamlValue = _mapping(view).get("reference")
         if isinstance(reference, dict) and ITEM in reference:
             key: Key = ("views", index, "reference")
-            view["reference"] = _Resolver(
-                tree, key, cast("Values", reference), folder
-            ).table()
+            resolver = _Resolver(tree, key, cast("Values", reference), folder)
+            view["reference"] = resolver.table()
 
 
 class _Resolver:
@@ -107,21 +107,22 @@ class _Resolver:
         self.tree = tree
         self.key = key
         self.reference = reference
-        unknown = sorted(set(reference) - {ITEM, "columns", "rows", "source"})
+        unknown = sorted(set(reference) - set(REFERENCE_KEYS))
         if unknown:
-            options = [ITEM, "columns", "rows", "source"]
+            hint = did_you_mean(unknown[0], REFERENCE_KEYS)
             raise self.error(
-                f"unknown key '{unknown[0]}'{did_you_mean(unknown[0], options)}; "
-                "keys here are item, columns, rows"
+                f"unknown key '{unknown[0]}'{hint}; keys here are item, columns, rows"
             )
         self.paper, self.item = self._read(str(reference[ITEM]), folder)
         self.labels = [str(name) for name in self.item.get("labels", [])]
         self.columns = _mapping(reference.get("columns"))
 
     def error(self, text: str, *below: str | int) -> InputError:
+        """Return an error with the place of the reference, or of a key below it."""
         return InputError(text, self.tree.where((*self.key, *below)))
 
     def _read(self, address: str, folder: Path) -> tuple[Values, Values]:
+        """Return the paper and the item of an address ``FILE#ID``."""
         name, _, item_id = address.partition("#")
         path = next((p for p in (folder / name, Path(name)) if p.is_file()), None)
         if path is None or not item_id:
@@ -129,6 +130,7 @@ class _Resolver:
                 f"found '{address}'; expected FILE#ID of a file of published values",
                 ITEM,
             )
+
         data = _mapping(load(path, name).data)
         entries: YamlValue = data.get("items")
         entries = cast("list[YamlValue]", entries) if isinstance(entries, list) else []
@@ -146,24 +148,24 @@ class _Resolver:
             raise self.error(
                 "rows is a list of rows: {at: [LABELS], label: ROW OF THE VIEW}", "rows"
             )
-        source = (
-            self.reference.get("source")
-            or f"{authors_text(self.paper)}, {item_text(self.item)}"
-        )
+        source = self.reference.get("source")
+        if not source:
+            source = f"{authors_text(self.paper)}, {item_text(self.item)}"
+        numbered = enumerate(cast("list[YamlValue]", rows))
         return {
             "source": source,
-            "rows": [
-                self._row(row, i) for i, row in enumerate(cast("list[YamlValue]", rows))
-            ],
+            "rows": [self._row(row, index) for index, row in numbered],
         }
 
     def _row(self, row: YamlValue, index: int) -> Values:
+        """Return a row with its values: of all columns at some labels, or of single
+        cells.
+        """
         entry = _mapping(row)
         at = entry.pop("at", None)
         cells = _mapping(entry.pop("cells", None))
-        if not entry.keys() <= {"label", "title", "task"} or (at is None) == (
-            not cells
-        ):
+        has_one = (at is None) == bool(cells)
+        if not has_one or not entry.keys() <= {"label", "title", "task"}:
             raise self.error(
                 "a row has 'at' or 'cells', and label, title, task; "
                 f"found {sorted(_mapping(row))}",
@@ -175,15 +177,13 @@ class _Resolver:
                 column: _column(address, at) for column, address in self.columns.items()
             }
             entry.setdefault("title", ", ".join(map(str, at)))
-        values = {
-            str(column): self._cell(address, index) for column, address in cells.items()
-        }
-        return {
-            **entry,
-            "values": {
-                column: value for column, value in values.items() if value is not None
-            },
-        }
+
+        values: Values = {}
+        for column, address in cells.items():
+            value = self._cell(address, index)
+            if value is not None:
+                values[str(column)] = value
+        return {**entry, "values": values}
 
     def _cell(self, address: YamlValue, index: int) -> float | str | None:
         """Return the value at ``[LABEL, ..., COLUMN]``, times ``factor`` of a mapping
@@ -193,37 +193,32 @@ class _Resolver:
         if isinstance(address, dict):
             factor = float(_mapping(address).get("factor", 1.0))
             address = _mapping(address).get("at")
-        keys = (
-            [str(key) for key in cast("list[YamlValue]", address)]
-            if isinstance(address, list)
-            else []
-        )
+        keys: list[str] = []
+        if isinstance(address, list):
+            keys = [str(key) for key in cast("list[YamlValue]", address)]
         if len(keys) != len(self.labels) + 1:
             names = ", ".join([*self.labels, "column"])
             raise self.error(
                 f"found the cell {address!r}; expected [{names}]", "rows", index
             )
-        rows = cast("list[Values]", self.item.get("rows") or [])
-        by_labels = {
-            tuple(str(row.get(name)) for name in self.labels): row for row in rows
-        }
-        row = by_labels.get(tuple(keys[:-1]))
+
+        *labels, column = keys
+        by_labels: dict[tuple[str, ...], Values] = {}
+        for row in cast("list[Values]", self.item.get("rows") or []):
+            by_labels[tuple(str(row.get(name)) for name in self.labels)] = row
+        row = by_labels.get(tuple(labels))
         if row is None:
-            options = [", ".join(labels) for labels in by_labels]
-            raise self.error(
-                "no row "
-                f"'{', '.join(keys[:-1])}'{did_you_mean(', '.join(keys[:-1]), options)}",
-                "rows",
-                index,
-            )
-        if keys[-1] not in row:
-            raise self.error(
-                f"no column '{keys[-1]}'{did_you_mean(keys[-1], row)}", "rows", index
-            )
-        return cell_value(row[keys[-1]], factor)
+            name = ", ".join(labels)
+            hint = did_you_mean(name, [", ".join(options) for options in by_labels])
+            raise self.error(f"no row '{name}'{hint}", "rows", index)
+        if column not in row:
+            hint = did_you_mean(column, row)
+            raise self.error(f"no column '{column}'{hint}", "rows", index)
+        return cell_value(row[column], factor)
 
 
 def _column(address: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
+    """Return the address of the cell of a column in the row with some labels."""
     if isinstance(address, dict):
         return {
             "at": [*at, _mapping(address).get("column")],
@@ -233,6 +228,7 @@ def _column(address: YamlValue, at: Sequence[YamlValue]) -> YamlValue:
 
 
 def _mapping(value: YamlValue) -> Values:
+    """Return a copy of a mapping; empty for another value."""
     return dict(cast("Values", value)) if isinstance(value, dict) else {}
 
 
@@ -282,6 +278,5 @@ def item_text(item: Values) -> str:
     ('Table B1', 'section A.5')
     """
     kind = str(item.get("kind", ""))
-    return (
-        f"{_KINDS.get(kind, kind)} {re.sub(rf'^{kind}-?', '', str(item['id']))}".strip()
-    )
+    number = re.sub(rf"^{kind}-?", "", str(item["id"]))
+    return f"{_KINDS.get(kind, kind)} {number}".strip()

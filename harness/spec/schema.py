@@ -20,14 +20,14 @@ from harness.contracts.parameters import type_hints
 from harness.errors import HarnessError, MissingExtra
 from harness.registry import current, parameters
 from harness.registry.component_kinds import SINGULAR
-from harness.registry.local_code import describe
 from harness.registry.manifest_schema import Entry
+from harness.registry.source_description import describe
 from harness.spec.judgment_models import JudgmentSpec
 from harness.spec.models import Spec
 
 VARIABLE = "Variable"
-"""Name of the definition of a text with an environment variable,
-which any value may be.
+"""Name of the definition of a text with an environment variable, which any value may
+be.
 """
 _RANGE: Values = {
     "type": "string",
@@ -46,6 +46,7 @@ _ITEM = re.compile(
     r"^(\w+(?:, \w+)*) *:[^\n]*\n((?:[ \t]+[^\n]*\n?|\n)*)", re.MULTILINE
 )
 _ROLE = re.compile(r":[a-z]+(?::[a-z]+)*:`~?(?:[\w.]*\.)?([^`.]+)`|``([^`]*)``")
+"""A cross reference, or a name in backquotes, in a docstring."""
 
 
 def json_schema() -> Values:
@@ -64,11 +65,14 @@ def json_schema() -> Values:
     }
     schema["$defs"]["Condition"] = {
         "type": "object",
-        "description": "holds where every path exists and every distribution is installed",
+        "description": "holds where every path exists "
+        "and every distribution is installed",
         "properties": {"exists": _TEXTS, "installed": _TEXTS},
         "additionalProperties": False,
         "minProperties": 1,
     }
+
+    # Keys of loading, which the model does not have.
     properties = schema["properties"]
     properties.pop("variant", None)
     properties["include"] = _TEXTS
@@ -83,6 +87,7 @@ def json_schema() -> Values:
         },
         "description": "the first variant whose 'when' holds is merged into the spec",
     }
+
     _add_judgments(schema)
     schema.pop("required", None)
     schema["anyOf"] = [{"required": [name]} for name in ("task", "include", "variants")]
@@ -94,8 +99,8 @@ def json_schema() -> Values:
 
 
 def _add_readers(dataset: Values) -> None:
-    """Add the names of the readers and, for each name, its parameters,
-    which are keys beside ``reader``.
+    """Add the names of the readers and, for each name, its parameters, which are keys
+    beside ``reader``.
     """
     registry = current()
     entries = {
@@ -105,28 +110,21 @@ def _add_readers(dataset: Values) -> None:
     rules: list[Values] = []
     for name, entry in entries.items():
         of_reader = parameters_schema(entry)
-        keys: Values = {"reader": {"const": name}, **of_reader["properties"]}
+        is_reader: Values = {"reader": {"const": name}}
         then: Values = {
-            "properties": keys,
+            "properties": {**is_reader, **of_reader["properties"]},
             "additionalProperties": of_reader["additionalProperties"],
         }
-        if required := of_reader.get("required"):
-            then["required"] = required
-        rules.append(
-            {
-                "if": {
-                    "properties": {"reader": {"const": name}},
-                    "required": ["reader"],
-                },
-                "then": then,
-            }
-        )
+        if "required" in of_reader:
+            then["required"] = of_reader["required"]
+        condition = {"properties": is_reader, "required": ["reader"]}
+        rules.append({"if": condition, "then": then})
     dataset["allOf"] = rules
 
 
 def _add_judgments(schema: Values) -> None:
-    """Add the keys of a task of human judgments; ``references`` is a number there,
-    or a policy here.
+    """Add the keys of a task of human judgments; ``references`` is a number there, or a
+    policy here.
     """
     judgments = JudgmentSpec.model_json_schema()
     schema["$defs"] = {**judgments["$defs"], **schema["$defs"]}
@@ -149,18 +147,15 @@ def _add_short_forms(schema: Values) -> None:
     }
     properties["groups"]["anyOf"].append({"type": "string"})
     reference = schema["$defs"]["ViewSpec"]["properties"]["reference"]
-    # values in the spec itself are a mapping too
+    # Values in the spec itself are a mapping too.
     reference["anyOf"] = reference.pop("oneOf")
-    properties["published"] = {
-        "anyOf": [properties["published"], properties["published"]["items"]]
-    }
-    for values in (
-        properties,
-        *(
-            schema["$defs"][name]["properties"]
-            for name in ("DecodingSpec", "FirstReferences")
-        ),
-    ):
+    published = properties["published"]
+    properties["published"] = {"anyOf": [published, published["items"]]}
+
+    with_axes = [properties]
+    for name in ("DecodingSpec", "FirstReferences"):
+        with_axes.append(schema["$defs"][name]["properties"])
+    for values in with_axes:
         for value in values.values():
             _add_ranges(value)
 
@@ -177,35 +172,29 @@ def _add_ranges(value: Values) -> None:
 
 
 def _component(kind: str) -> Values:
-    """Return the schema of a component: a registered name,
-    or a mapping of one name to its parameters.
+    """Return the schema of a component: a registered name, or a mapping of one name to
+    its parameters.
     """
     registry = current()
     entries = {registry.bare_name(entry): entry for entry in registry.entries(kind)}
-    names = list(
-        dict.fromkeys(
-            name for label, entry in entries.items() for name in (label, *entry.aliases)
-        )
-    )
+    names: list[str] = []
+    for label, entry in entries.items():
+        names += [label, *entry.aliases]
+
     properties: Values = {
         label: parameters_schema(entry) for label, entry in entries.items()
     }
-    for entry in entries.values():
-        properties.update(
-            {alias: properties[registry.bare_name(entry)] for alias in entry.aliases}
-        )
+    for label, entry in entries.items():
+        properties.update(dict.fromkeys(entry.aliases, properties[label]))
     properties["when"] = {"$ref": "#/$defs/Condition"}
-    return {
-        "anyOf": [
-            {"enum": names},
-            {
-                "type": "object",
-                "properties": properties,
-                "minProperties": 1,
-                "maxProperties": 2,
-            },
-        ]
+    # One name, and its condition.
+    with_parameters = {
+        "type": "object",
+        "properties": properties,
+        "minProperties": 1,
+        "maxProperties": 2,
     }
+    return {"anyOf": [{"enum": list(dict.fromkeys(names))}, with_parameters]}
 
 
 def parameters_schema(entry: Entry) -> Values:
@@ -234,11 +223,11 @@ def parameters_schema(entry: Entry) -> Values:
         properties[name] = {}
         if default == "(required)":
             required.append(name)
-    described = docstring_parameters(text)
+
+    descriptions = docstring_parameters(text)
     for name, value in properties.items():
-        properties[name] = _property(
-            entry.kind, name, cast(Values, value), described.get(name, "")
-        )
+        description = descriptions.get(name, "")
+        properties[name] = _property(entry.kind, name, cast(Values, value), description)
     if entry.kind == "adapters":
         properties["label"] = {
             "type": "string",
@@ -250,6 +239,9 @@ def parameters_schema(entry: Entry) -> Values:
 def _whole(
     properties: Values, required: list[str], closed: bool, summary: str
 ) -> Values:
+    """Return the schema of an object of parameters, which may be left out where none is
+    required.
+    """
     schema: Values = {
         "type": "object" if required else ["object", "null"],
         "description": summary,
@@ -272,6 +264,7 @@ def _of_signature(factory: Any) -> tuple[Values, list[str], bool]:
     for name, parameter in signature.items():
         properties[name] = type_schema(hints[name]) if name in hints else {}
         default = parameter.default
+        # NaN, which equals nothing, is no JSON.
         if isinstance(default, (bool, int, float, str)) and default == default:
             properties[name]["default"] = default
     required = [
@@ -283,16 +276,15 @@ def _of_signature(factory: Any) -> tuple[Values, list[str], bool]:
 
 
 def type_schema(hint: Any) -> Values:
-    """Return the schema of a type hint; empty, which accepts anything,
-    for a type without one.
+    """Return the schema of a type hint; empty, which accepts anything, for a type
+    without one.
 
     >>> type_schema(int | None)
     {'anyOf': [{'type': 'integer'}, {'type': 'null'}]}
     """
     try:
-        schema = TypeAdapter[Any](
-            hint, config=ConfigDict(arbitrary_types_allowed=True)
-        ).json_schema()
+        config = ConfigDict(arbitrary_types_allowed=True)
+        schema = TypeAdapter[Any](hint, config=config).json_schema()
     except (PydanticUserError, SchemaError, NameError, TypeError):
         return {}
     return {} if "$defs" in schema or "$ref" in schema else schema
@@ -303,25 +295,18 @@ def _property(kind: str, name: str, schema: Values, description: str) -> Values:
     and lists where they are axes.
     """
     default = {"default": schema.pop("default")} if "default" in schema else {}
-    # a parameter called 'distance' takes the name of a distance, or a mapping of it
-    if name in SINGULAR.values():
-        of_kind = next(
-            plural for plural, singular in SINGULAR.items() if singular == name
-        )
-        schema = {
-            "anyOf": [
-                {"enum": sorted(map(current().bare_name, current().entries(of_kind)))},
-                schema,
-            ]
-        }
+    # A parameter called 'distance' takes the name of a distance, or a mapping of it.
+    for plural, singular in SINGULAR.items():
+        if singular == name:
+            registry = current()
+            names = sorted(map(registry.bare_name, registry.entries(plural)))
+            schema = {"anyOf": [{"enum": names}, schema]}
     if schema:
         arrays = [{"type": "array", "items": schema}] if kind in AXES else []
         schema = {"anyOf": [schema, *arrays, {"$ref": "#/$defs/Variable"}]}
-    return {
-        **schema,
-        **default,
-        **({"description": description} if description else {}),
-    }
+    if description:
+        default["description"] = description
+    return {**schema, **default}
 
 
 def _of_source(target: str) -> tuple[str, Mapping[str, str]]:
@@ -349,16 +334,17 @@ def docstring_parameters(text: str) -> dict[str, str]:
     """Return parameter -> description, from the numpydoc section *Parameters* of a
     docstring.
 
-    >>> docstring_parameters(
-    ...     "Title.\\n\\nParameters\\n----------\\nn : int\\n    Longest ``n``-gram,\\n    1 to 4.\\n"
+    >>> section = (
+    ...     "Parameters\\n----------\\nn : int\\n    Longest ``n``-gram,\\n    1 to 4."
     ... )
+    >>> docstring_parameters(f"Title.\\n\\n{section}\\n")
     {'n': 'Longest n-gram, 1 to 4.'}
     """
     out: dict[str, str] = {}
     for section in _SECTION.finditer(inspect.cleandoc(text) + "\n"):
         for names, body in _ITEM.findall(section[1] + "\n"):
-            description = _ROLE.sub(
-                lambda match: match[1] or match[2], " ".join(body.split())
-            )
+            # Roles and backquotes of the page become plain names.
+            line = " ".join(body.split())
+            description = _ROLE.sub(lambda match: match[1] or match[2], line)
             out.update(dict.fromkeys(names.split(", "), description))
     return out

@@ -1,6 +1,4 @@
-"""The alternative annotator test: a judge in place of a person,
-against the people who remain.
-"""
+"""The alternative annotator test: a judge in place of a person, against the others."""
 
 from __future__ import annotations
 
@@ -69,7 +67,8 @@ def judge_against_people(
     References
     ----------
     Calderon, Reichart and Dror, "The Alternative Annotator Test for LLM-as-a-Judge: How
-    to Statistically Justify Replacing Human Annotators with LLMs" (ACL 2025), section 3.
+    to Statistically Justify Replacing Human Annotators with LLMs" (ACL 2025), section
+    3.
     """
     from scipy.special import stdtr  # pyright: ignore[reportMissingTypeStubs]
 
@@ -82,40 +81,51 @@ def judge_against_people(
             & ~np.isnan(ratings[:, person])
             & ~np.isnan(remaining).all(axis=1)
         )
-        if (n := int(instances.sum())) < max(2, fewest):
+        n = int(instances.sum())
+        if n < max(2, fewest):
             continue
-        of_judge, of_person = (
-            _align(values[instances], remaining[instances], alignment)
-            for values in (judge, ratings[:, person])
-        )
+
+        others = remaining[instances]
+        of_judge = _align(judge[instances], others, alignment)
+        of_person = _align(ratings[instances, person], others, alignment)
+        # A tie is won by both, so that it adds nothing to the difference.
         difference = (of_person >= of_judge).astype(float) - (of_judge >= of_person)
         error = difference.std(ddof=1) / np.sqrt(n)
-        with np.errstate(divide="ignore"):
-            p_values.append(
-                float(stdtr(n - 1, (difference.mean() - epsilon) / error))
-                if error
-                else float(difference.mean() >= epsilon)
-            )
+        if error:
+            with np.errstate(divide="ignore"):
+                t = (difference.mean() - epsilon) / error
+            p_values.append(float(stdtr(n - 1, t)))
+        else:
+            # Differences that do not vary leave no doubt.
+            p_values.append(float(difference.mean() >= epsilon))
         advantages.append(float((of_judge >= of_person).mean()))
+
     if not p_values:
         return AlternativeAnnotator(float("nan"), float("nan"), ())
-    ranks = np.arange(1, len(p_values) + 1)
-    below = np.sort(p_values) <= ranks * level / (len(p_values) * np.sum(1 / ranks))
+
     return AlternativeAnnotator(
-        float(ranks[below].max(initial=0)) / len(p_values),
+        _count_rejected(p_values, level) / len(p_values),
         float(np.mean(advantages)),
         tuple(p_values),
     )
 
 
+def _count_rejected(p_values: list[float], level: float) -> float:
+    """Return the number of hypotheses that Benjamini and Yekutieli's procedure rejects;
+    its harmonic sum allows for any dependence of the tests.
+    """
+    ranks = np.arange(1, len(p_values) + 1)
+    below = np.sort(p_values) <= ranks * level / (len(p_values) * np.sum(1 / ranks))
+    return float(ranks[below].max(initial=0))
+
+
 def _align(
     values: np.ndarray, remaining: np.ndarray, alignment: Alignment
 ) -> np.ndarray:
-    """Return the closeness of annotations (n,) to those of the remaining people (n, m -
-    1), shape (n,).
+    """Return the closeness of annotations (n,) to those of the remaining people
+    (n, m - 1), shape (n,).
     """
     if alignment == "rmse":
         return -np.sqrt(np.nanmean((remaining - values[:, None]) ** 2, axis=1))
-    return np.nanmean(
-        np.where(np.isnan(remaining), np.nan, remaining == values[:, None]), axis=1
-    )
+    equal = remaining == values[:, None]
+    return np.nanmean(np.where(np.isnan(remaining), np.nan, equal), axis=1)

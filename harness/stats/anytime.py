@@ -5,7 +5,7 @@ The difference of two means within known bounds has a *betting* confidence seque
 which holds at every n. Other numbers, such as a ratio of sums or a mean without bounds,
 have an *asymptotic* one, which begins where the sample shows enough
 (:mod:`harness.stats.readiness`). A test of exchangeability by random signs stands
-beside them: it answers another question, and rejects skewed differences whose mean is 0.
+beside them: it answers another question, and rejects skewed differences of mean 0.
 
 References
 ----------
@@ -54,8 +54,8 @@ class Look:
     p_value: float
     """The smallest anytime p-value up to here."""
     waits: str = ""
-    """What the sample lacks for an interval, as the end of "not yet: ...";
-    empty where there is an interval.
+    """Lack of the sample that leaves it without an interval, as the end of "not yet:
+    ..."; empty where there is an interval.
     """
 
 
@@ -116,63 +116,20 @@ def betting_looks(
         Search for the ends of the sequence; False: p-values alone.
     """
     largest = float(sizes.max()) if largest is None else largest
-    earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
-    remaining = (
-        None
-        if population is None
-        else population - np.concatenate([[0.0], np.cumsum(sizes)[:-1]])
-    )
-
-    def growth(mean: float, sign: int, stop: int) -> np.ndarray:
-        """Return the factors (stop, 8) of the capital that is bet on differences larger
-        (sign 1) or smaller (-1) than a mean.
-        """
-        values = sign * sums[:stop]
-        null = np.full(stop, sign * mean)
-        if remaining is not None and population is not None:
-            # Of a finite population the mean of the examples that are left follows from
-            # those that are drawn.
-            null = np.clip(
-                (population * sign * mean - sign * earlier[:stop]) / remaining[:stop],
-                -bound,
-                bound,
-            )
-        unit = (values - null * sizes[:stop]) / (
-            (bound + null) * largest + 1e-12 * bound
-        )
-        return 1 + np.multiply.outer(np.maximum(unit, -1), FRACTIONS)
-
-    def log_capital(sign: int) -> np.ndarray:
-        """Return the logarithm of the capital (U,) that is bet against the mean 0."""
-        return np.logaddexp.reduce(
-            np.cumsum(np.log(growth(0.0, sign, len(sums))), axis=0), axis=1
-        ) - log(len(FRACTIONS))
-
-    def end(sign: int, stop: int, outside: float, inside: float) -> float:
-        """Return the smallest mean (sign 1; the largest for -1) whose capital stayed
-        below 2 / level, between the ends given.
-        """
-        for _ in range(BISECTIONS):
-            middle = (outside + inside) / 2
-            if np.cumprod(growth(middle, sign, stop), axis=0).sum(
-                axis=1
-            ).max() < 2 / level * len(FRACTIONS):
-                inside = middle
-            else:
-                outside = middle
-        return outside
-
+    bets = _SequenceBets(sums, sizes, bound, largest, population, level)
     total = np.cumsum(sums)
     count = np.cumsum(sizes)
+    # What the examples that are left can still change of the sum.
     left = (
         np.full(len(sums), inf) if population is None else (population - count) * bound
     )
-    best = np.maximum.accumulate(np.maximum(log_capital(1), log_capital(-1)))
+
+    best = np.maximum.accumulate(np.maximum(bets.log_capital(1), bets.log_capital(-1)))
+    is_settled = np.abs(total) > left + 1e-9 * bound
     p_values = np.minimum.accumulate(
-        np.where(
-            np.abs(total) > left + 1e-9 * bound, 0.0, np.minimum(1.0, 2 * np.exp(-best))
-        )
+        np.where(is_settled, 0.0, np.minimum(1.0, 2 * np.exp(-best)))
     )
+
     path = list[Look]()
     low = -bound
     high = bound
@@ -180,10 +137,10 @@ def betting_looks(
         mean = float(total[stop - 1] / count[stop - 1])
         reach = float(left[stop - 1])
         if ends:
-            # the sequence never widens, so that the search goes on from its last ends
+            # The sequence never widens, so that the search goes on from its last ends.
             with np.errstate(over="ignore"):
-                low = end(1, stop, low, max(mean, low))
-                high = end(-1, stop, high, min(mean, high))
+                low = bets.find_end(1, stop, low, max(mean, low))
+                high = bets.find_end(-1, stop, high, min(mean, high))
         if population is not None:
             low = max(low, (total[stop - 1] - reach) / population)
             high = min(high, (total[stop - 1] + reach) / population)
@@ -191,6 +148,69 @@ def betting_looks(
             Look(stop, mean, float(low), float(high), float(p_values[stop - 1]))
         )
     return path
+
+
+class _SequenceBets:
+    """Capitals that are bet against a mean, on larger and on smaller differences;
+    parameters as in :func:`betting_looks`.
+    """
+
+    def __init__(
+        self,
+        sums: np.ndarray,
+        sizes: np.ndarray,
+        bound: float,
+        largest: float,
+        population: int | None,
+        level: float,
+    ) -> None:
+        self._sums = sums
+        self._sizes = sizes
+        self._bound = bound
+        self._largest = largest
+        self._population = population
+        self._level = level
+        self._earlier = np.concatenate([[0.0], np.cumsum(sums)[:-1]])
+        self._remaining = None
+        if population is not None:
+            self._remaining = population - np.concatenate(
+                [[0.0], np.cumsum(sizes)[:-1]]
+            )
+
+    def growth(self, mean: float, sign: int, stop: int) -> np.ndarray:
+        """Return the factors (stop, 8) of the capital that is bet on differences larger
+        (sign 1) or smaller (-1) than a mean.
+        """
+        values = sign * self._sums[:stop]
+        null = np.full(stop, sign * mean)
+        if self._remaining is not None and self._population is not None:
+            # Of a finite population the mean of the examples that are left follows from
+            # those that are drawn.
+            sum_left = self._population * sign * mean - sign * self._earlier[:stop]
+            null = np.clip(sum_left / self._remaining[:stop], -self._bound, self._bound)
+
+        # The largest loss of a unit is the whole stake: no factor falls below 0.
+        stake = (self._bound + null) * self._largest + 1e-12 * self._bound
+        unit = (values - null * self._sizes[:stop]) / stake
+        return 1 + np.multiply.outer(np.maximum(unit, -1), FRACTIONS)
+
+    def log_capital(self, sign: int) -> np.ndarray:
+        """Return the logarithm of the capital (U,) that is bet against the mean 0."""
+        logs = np.cumsum(np.log(self.growth(0.0, sign, len(self._sums))), axis=0)
+        return np.logaddexp.reduce(logs, axis=1) - log(len(FRACTIONS))
+
+    def find_end(self, sign: int, stop: int, outside: float, inside: float) -> float:
+        """Return the smallest mean (sign 1; the largest for -1) whose capital stayed
+        below 2 / level, between the ends given.
+        """
+        for _ in range(BISECTIONS):
+            middle = (outside + inside) / 2
+            capital = np.cumprod(self.growth(middle, sign, stop), axis=0).sum(axis=1)
+            if capital.max() < 2 / self._level * len(FRACTIONS):
+                inside = middle
+            else:
+                outside = middle
+        return outside
 
 
 def asymptotic_looks(
@@ -243,8 +263,6 @@ def asymptotic_looks(
     unit : str
         What a unit is, as a plural noun, for :attr:`Look.waits`.
     """
-    rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
-    unseen = log(2 / level)
     sides = [(a, 1.0), *([] if b is None else [(b, -1.0)])]
     totals = [np.cumsum(side, axis=0) for side, _ in sides]
     path: list[Look] = []
@@ -252,71 +270,103 @@ def asymptotic_looks(
     for stop in looks:
         numbers = [float(of_sums(total[stop - 1 : stop])[0]) for total in totals]
         difference = sum(sign * number for number, (_, sign) in zip(numbers, sides))
-        if stop < FIRST_LOOK or not isfinite(difference):
-            waits = (
-                f"{stop} of {FIRST_LOOK} {unit}"
-                if stop < FIRST_LOOK
-                else "the number is undefined"
-            )
-            path.append(Look(stop, difference, -inf, inf, p_value, waits))
-            continue
-
-        changes = np.sum(
-            [sign * influences(of_sums, side[:stop]) for side, sign in sides], axis=0
-        )
-        # A number without a range is compared with itself: what is left of equal scores
-        # are roundings of its own size.
-        farthest = None if reach is None else float(reach[stop - 1])
-        scale = (
-            float(max(map(abs, numbers)) + np.abs(changes).max())
-            if farthest is None
-            else farthest
-        )
-        waits = find_shortage(
-            changes,
-            difference,
-            scale,
-            ranged=farthest is not None,
-            paired=b is not None,
-            unit=unit,
-        )
-        deviation = float(np.std(changes))
-        growth = stop * rho**2 + 1
-        carriers = count_carriers(changes)
-        if farthest is not None and 0 < carriers < CARRIERS:
-            # The range bounds what the missing carriers can be, so that a wider
-            # interval does in the place of none.
-            deviation *= sqrt(CARRIERS / carriers)
-        radius = deviation * sqrt(
-            2 * growth / (stop * rho) ** 2 * log(sqrt(growth) / level)
-        )
-        # Of a mean without a range the sums have units of their own, and a sum of zeros
-        # has no spread.
-        absent = (
-            0.0
-            if farthest is None
-            else sum(
-                change_by_absent(of_sums, side[:stop], unseen) for side, _ in sides
-            )
-        )
-        if not waits and absent > radius:
-            waits = f"a sum of the number is 0 in all {stop:,} {unit}"
+        radius = inf
+        p_here = 1.0
+        if stop < FIRST_LOOK:
+            waits = f"{stop} of {FIRST_LOOK} {unit}"
+        elif not isfinite(difference):
+            waits = "the number is undefined"
+        else:
+            addends = [(side[:stop], sign) for side, sign in sides]
+            farthest = None if reach is None else float(reach[stop - 1])
+            sample = _AsymptoticSample(of_sums, addends, numbers, farthest, unit)
+            radius, p_here, waits = sample.judge(difference, level)
         if waits:
             path.append(Look(stop, difference, -inf, inf, p_value, waits))
             continue
 
-        log_e = (stop * rho * difference / deviation) ** 2 / (2 * growth) - log(
-            growth
-        ) / 2
-        p_here = exp(-max(log_e, 0.0))
-        if farthest is not None:
-            radius = max(radius, farthest * unseen / stop)
-            p_here = max(p_here, min(1.0, 2 * exp(-stop * abs(difference) / farthest)))
         p_value = min(p_value, p_here)
         path.append(
             Look(stop, difference, difference - radius, difference + radius, p_value)
         )
     return path
+
+
+@dataclass(frozen=True, eq=False)
+class _AsymptoticSample:
+    """The units up to a look; parameters as in :func:`asymptotic_looks`."""
+
+    of_sums: Callable[[np.ndarray], np.ndarray]
+    sides: list[tuple[np.ndarray, float]]
+    """Addends of each system, shape (n, k), and the sign of its number."""
+    numbers: list[float]
+    """Number of each system."""
+    reach: float | None
+    unit: str
+
+    def judge(self, difference: float, level: float) -> tuple[float, float, str]:
+        """Return half the length of the interval, the p-value of this look and what the
+        sample lacks for them, as in :attr:`Look.waits`.
+        """
+        n = len(self.sides[0][0])
+        changes = np.sum(
+            [sign * influences(self.of_sums, side) for side, sign in self.sides], axis=0
+        )
+        if self.reach is None:
+            # A number without a range is compared with itself: what is left of equal
+            # scores are roundings of its own size.
+            scale = float(max(map(abs, self.numbers)) + np.abs(changes).max())
+        else:
+            scale = self.reach
+        waits = find_shortage(
+            changes,
+            difference,
+            scale,
+            ranged=self.reach is not None,
+            paired=len(self.sides) > 1,
+            unit=self.unit,
+        )
+
+        deviation = float(np.std(changes))
+        carriers = count_carriers(changes)
+        if self.reach is not None and 0 < carriers < CARRIERS:
+            # The range bounds what the missing carriers can be, so that a wider
+            # interval does in the place of none.
+            deviation *= sqrt(CARRIERS / carriers)
+        # Parameter of the mixture that makes the interval after FIRST_LOOK units
+        # shortest.
+        rho = sqrt((-2 * log(level) + log(-2 * log(level) + 1)) / FIRST_LOOK)
+        growth = n * rho**2 + 1
+        radius = deviation * sqrt(
+            2 * growth / (n * rho) ** 2 * log(sqrt(growth) / level)
+        )
+
+        unseen = log(2 / level)
+        if not waits and self._change_by_absent(unseen) > radius:
+            waits = f"a sum of the number is 0 in all {n:,} {self.unit}"
+        if waits:
+            return inf, 1.0, waits
+
+        # The e-value of the mixture against the difference 0.
+        log_e = (n * rho * difference / deviation) ** 2 / (2 * growth)
+        p_value = exp(-max(log_e - log(growth) / 2, 0.0))
+        if self.reach is not None:
+            # Units that have not occurred may stand against the difference.
+            radius = max(radius, self.reach * unseen / n)
+            p_value = max(p_value, min(1.0, 2 * exp(-n * abs(difference) / self.reach)))
+        return radius, p_value, ""
+
+    def _change_by_absent(self, unseen: float) -> float:
+        """Return how much unseen units can change by the sums that are 0 until here.
+
+        Of a mean without a range the sums have units of their own, and a sum of zeros
+        has no spread.
+        """
+        if self.reach is None:
+            return 0.0
+        return sum(
+            change_by_absent(self.of_sums, side, unseen) for side, _ in self.sides
+        )
 
 
 def influences(
@@ -353,16 +403,16 @@ def exchangeable_p_values(differences: np.ndarray) -> np.ndarray:
     True
     """
     squares = np.cumsum(differences**2)
-    before = (
-        np.concatenate([[0.0], squares[:-1] / np.arange(1, len(squares))])
-        if len(squares) > 1
-        else np.zeros(len(squares))
-    )
+    before = np.zeros(len(squares))
+    if len(squares) > 1:
+        # The scale of a bet must not know the difference that is bet on.
+        before[1:] = squares[:-1] / np.arange(1, len(squares))
     scale = np.where(before > 0, 1 / np.sqrt(np.where(before > 0, before, 1.0)), 0.0)
+
     strengths = np.concatenate([FRACTIONS, -FRACTIONS])
     with np.errstate(over="ignore"):
-        # (1 + tanh x) has the mean 1 when the sign of x is random; log(1 + tanh x) is x -
-        # log cosh x.
+        # 1 + tanh x has the mean 1 when the sign of x is random; its logarithm is
+        # x - log cosh x.
         bets = np.multiply.outer(differences * scale, strengths)
         growth = np.cumsum(log(2) - np.logaddexp(0.0, -2 * bets), axis=0)
     best = np.maximum.accumulate(

@@ -1,5 +1,5 @@
-"""Bootstrap over examples: weights as counts,
-so that a metric's ``reduce`` resamples by a matrix product.
+"""Bootstrap over examples: weights as counts, so that a metric's ``reduce`` resamples
+by a matrix product.
 
 Examples that are not independent (several of one image, video or dialogue) are
 resampled in whole clusters.
@@ -73,9 +73,8 @@ def weights(
         Maximum number of rows per array.
     """
     draw = _kept_weights if n_examples * samples <= MAX_KEPT else _drawn_weights
-    yield from draw(
-        n_examples, samples, seed, max(1, min(chunk, MAX_WEIGHTS // n_examples))
-    )
+    rows = max(1, min(chunk, MAX_WEIGHTS // n_examples))
+    yield from draw(n_examples, samples, seed, rows)
 
 
 @lru_cache(maxsize=2)
@@ -94,9 +93,8 @@ def _drawn_weights(
     rng = np.random.default_rng([seed, n_examples])
     share = np.full(n_examples, 1.0 / n_examples)
     for start in range(0, samples, chunk):
-        yield rng.multinomial(
-            n_examples, share, size=min(chunk, samples - start)
-        ).astype(np.float64)
+        rows = min(chunk, samples - start)
+        yield rng.multinomial(n_examples, share, size=rows).astype(np.float64)
 
 
 def poisson_sums(addends: np.ndarray, samples: int, seed: int) -> np.ndarray:
@@ -119,21 +117,21 @@ def poisson_sums(addends: np.ndarray, samples: int, seed: int) -> np.ndarray:
     sums = np.zeros((samples, addends.shape[1]))
     for block, start in enumerate(range(0, len(addends), COUNTER_BLOCK)):
         rows = addends[start : start + COUNTER_BLOCK]
+        # The block is the counter, so that its draws do not depend on other blocks.
         words = np.random.Philox(key=seed, counter=[0, 0, 0, block]).random_raw(
             samples * COUNTER_BLOCK // 4
         )
-        draws = (
-            words.astype("<u8", copy=False).view("<u2").reshape(samples, COUNTER_BLOCK)
-        )
+        # Four 16-bit numbers from each word, in the same order on every machine.
+        draws = words.astype("<u8", copy=False).view("<u2")
+        draws = draws.reshape(samples, COUNTER_BLOCK)
         sums += weighted_sums(_counts_of(draws[:, : len(rows)]), rows)
     return sums
 
 
 def _counts_of(draws: np.ndarray) -> np.ndarray:
-    """Return the Poisson counts of 16-bit numbers, uint8, of the same shape;
-    comparisons are faster than reading a table.
-    """
+    """Return the Poisson counts of 16-bit numbers, uint8, of the same shape."""
     counts = np.zeros(draws.shape, dtype=np.uint8)
+    # Comparisons are faster than reading a table.
     for start in range(0, len(draws), CACHED_ROWS):
         rows = draws[start : start + CACHED_ROWS]
         part = counts[start : start + CACHED_ROWS]
@@ -158,7 +156,9 @@ def _poisson_counts() -> np.ndarray:
     )
     ends = np.rint(probabilities * 65536).astype(int)
     counts = np.searchsorted(ends, np.arange(65536), side="right").astype(np.float64)
-    surplus = int(counts.sum()) - 65536  # rounding of the probabilities
+
+    # Rounding of the probabilities: the counts must sum to 65536.
+    surplus = int(counts.sum()) - 65536
     ones = np.flatnonzero(counts == 1)[: abs(surplus)]
     counts[ones] -= np.sign(surplus)
     return counts
@@ -214,9 +214,9 @@ def large_interval(
     whole = float(np.asarray(metric.of_sums(addends.sum(axis=0)[None]))[0])
     if not np.isclose(whole, value, rtol=1e-9, atol=1e-12):
         return False, None
-    values = np.asarray(
-        metric.of_sums(poisson_sums(addends, samples, seed)), dtype=np.float64
-    )
+
+    sums = poisson_sums(addends, samples, seed)
+    values = np.asarray(metric.of_sums(sums), dtype=np.float64)
     return True, interval_of_draws(values, value, np.zeros(0), len(stats), precision)
 
 
@@ -280,6 +280,7 @@ def confidence_interval(
         return interval_of_draws(
             values, float("nan"), np.zeros(0), n_examples, precision
         )
+
     value = float(np.asarray(reduce(np.ones((1, n_examples))))[0])
     without_one = np.asarray(reduce(1.0 - np.eye(n_examples)), dtype=np.float64)
     return interval_of_draws(values, value, without_one, n_examples, precision)
@@ -313,8 +314,10 @@ def interval_of_draws(
     values = values[~np.isnan(values)]
     if len(values) == 0 or not np.isfinite(values).all():
         return None
+    # Values that are equal up to rounding have no interval.
     if np.ptp(values) <= ties.tolerance(float(np.abs(values).max()), precision):
         return None
+
     if n_examples >= SMALL:
         return interval(values)
     if n_examples < FEW:
@@ -396,28 +399,25 @@ def adjusted_interval(
     # A value equal to bootstrap values, up to rounding, lies in the middle of them:
     # discrete scores have many ties.
     tie = ties.tolerance(float(np.abs(values).max()))
-    below = (
-        np.sum(values < value - tie) + np.sum(np.abs(values - value) <= tie) / 2
-    ) / count
-    shift = quantiles.normal_quantile(
-        float(np.clip(below, 0.5 / count, 1 - 0.5 / count))
-    )
+    equal = np.sum(np.abs(values - value) <= tie)
+    below = (np.sum(values < value - tie) + equal / 2) / count
+    # No share of 0 or 1, whose quantile is infinite.
+    bounded = float(np.clip(below, 0.5 / count, 1 - 0.5 / count))
+    shift = quantiles.normal_quantile(bounded)
+
     influence = without_one.mean() - without_one if len(without_one) else np.zeros(1)
-    # the acceleration has no unit; powers of tiny numbers underflow
+    # The acceleration has no unit; powers of tiny numbers underflow.
     influence = influence / (np.abs(influence).max() or 1.0)
     squares = float(np.sum(influence**2))
-    acceleration = (
-        float(np.sum(influence * influence * influence))
-        / (6 * (squares * math.sqrt(squares)))
-        if squares > 0
-        else 0.0
-    )
-    z = quantiles.student_quantile(n_examples - 1, (1 + level) / 2) * np.sqrt(
-        n_examples / (n_examples - 1)
-    )
-    low, high = np.quantile(
-        values, [_adjusted_tail(sign * z, shift, acceleration) for sign in (-1, 1)]
-    )
+    acceleration = 0.0
+    if squares > 0:
+        cubes = float(np.sum(influence * influence * influence))
+        acceleration = cubes / (6 * (squares * math.sqrt(squares)))
+
+    student = quantiles.student_quantile(n_examples - 1, (1 + level) / 2)
+    z = student * np.sqrt(n_examples / (n_examples - 1))
+    tails = [_adjusted_tail(sign * z, shift, acceleration) for sign in (-1, 1)]
+    low, high = np.quantile(values, tails)
     return min(float(low), value), max(float(high), value)
 
 
@@ -450,9 +450,8 @@ def expand_weights(weights: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     array([[2., 0., 2.]])
     """
     count = int(clusters.max()) + 1
-    return weights.reshape(len(weights), -1, count)[:, :, clusters].reshape(
-        len(weights), -1
-    )
+    of_systems = weights.reshape(len(weights), -1, count)
+    return of_systems[:, :, clusters].reshape(len(weights), -1)
 
 
 def sum_over_clusters(columns: np.ndarray, clusters: np.ndarray) -> np.ndarray:
@@ -473,8 +472,7 @@ def leave_clusters_out(
     """
     count = int(clusters.max()) + 1
     groups = min(count, LEFT_OUT_GROUPS)
-    label = (np.random.default_rng([seed, count, 2]).permutation(count) % groups)[
-        clusters
-    ]
+    of_cluster = np.random.default_rng([seed, count, 2]).permutation(count) % groups
+    label = of_cluster[clusters]
     values = np.array([float(reduce(stats[label != group])) for group in range(groups)])
     return LeftOut(values, 1 / groups, groups - 1)

@@ -13,6 +13,7 @@ from harness.stats.sample_size import LEVEL
 UNEQUAL = "labels of unequal probabilities have no interval within bounds"
 """Reason of labels that are no simple random sample, and not one of each stratum."""
 CLUSTERED_STRATA = "strata of clusters have no interval within bounds"
+"""Reason of labels of whole clusters of each stratum."""
 
 
 def bounded_labels_interval(
@@ -50,38 +51,36 @@ def bounded_labels_interval(
     rows = np.flatnonzero(~np.isnan(labels))
     scores = labels[rows]
     if strata is not None and len(np.unique(strata)) > 1:
-        totals = np.bincount(strata)
-        weights = (
-            (totals / np.bincount(strata[rows], minlength=len(totals)))[strata[rows]]
-            * len(rows)
-            / len(labels)
-        )
         if clusters is not None:
             return None, CLUSTERED_STRATA
+        totals = np.bincount(strata)
+        drawn = np.bincount(strata[rows], minlength=len(totals))
+        weights = (totals / drawn)[strata[rows]] * len(rows) / len(labels)
         return _weighted_interval((scores - low) / (high - low), weights, low, high), ""
     if probabilities is not None and np.ptp(probabilities[rows]) > 0:
         return None, UNEQUAL
 
-    unit = (
-        np.arange(len(rows))
-        if clusters is None
-        else np.unique(clusters[rows], return_inverse=True)[1]
-    )
+    if clusters is None:
+        unit = np.arange(len(rows))
+    else:
+        unit = np.unique(clusters[rows], return_inverse=True)[1]
     sums = np.bincount(unit, scores)
     sizes = np.bincount(unit).astype(np.float64)
     if not finite:
         return betting_interval(sums, low, high, sizes=sizes), ""
+
     middle = (low + high) / 2
     bound = (high - low) / 2
-    # the order of a file may follow the scores
+    # The order of a file may follow the scores.
     order = np.random.default_rng(0).permutation(len(sums))
+    of_clusters = sizes if clusters is None else np.bincount(clusters)
     look = betting_looks(
         (sums - middle * sizes)[order],
         sizes[order],
         bound,
         [len(sums)],
         population=len(labels),
-        largest=float(sizes.max() if clusters is None else np.bincount(clusters).max()),
+        largest=float(of_clusters.max()),
     )[0]
     return (look.low + middle, look.high + middle), ""
 

@@ -153,12 +153,9 @@ class BoundedMean:
         """
         if self.value == limit:
             return inf
-        bets, limit, level = (
-            (self._below, limit, self.level)
-            if self.value < limit
-            else (self._above, -limit, level_above or self.level)
-        )
-        return bets.units_to_decide(limit, level)
+        if self.value < limit:
+            return self._below.units_to_decide(limit, self.level)
+        return self._above.units_to_decide(-limit, level_above or self.level)
 
     def n_without_change(
         self, limit: float, unchanged: np.ndarray | None = None
@@ -250,13 +247,11 @@ class _Bets:
         below ``limit``.
         """
         room = (self.high - limit) * self.largest
-        # no mean is as large, or only that of values that are all the largest
+        # No mean is as large, or only that of values that are all the largest.
         if room <= 0:
-            return (
-                inf
-                if room < 0 or bool((self.sums < self.high * self.sizes).any())
-                else 0.0
-            )
+            is_smaller = bool((self.sums < self.high * self.sizes).any())
+            return inf if room < 0 or is_smaller else 0.0
+
         bets = np.minimum(self.wanted, LARGEST_BET / room)
         gains = limit * self.ordered_sizes - self.ordered_sums
         # Values that exceed their limit by a rounding error lose no more than the limit
@@ -298,9 +293,9 @@ class _Bets:
                 else min(largest_bet, sqrt(2 * log(1 / self.level) / (n * variance)))
             )
             growth = np.log1p(np.maximum(bet * gains, -LARGEST_BET))
-            return n * float(growth.mean()) - POWER_QUANTILE * sqrt(n) * float(
-                growth.std()
-            ) >= log(1 / level)
+            likely = n * float(growth.mean())
+            unlucky = POWER_QUANTILE * sqrt(n) * float(growth.std())
+            return likely - unlucky >= log(1 / level)
 
         return find_smallest_count(decides)
 
@@ -316,6 +311,7 @@ class _Bets:
         )
         if growth <= 0:
             return inf
+
         # Without a change the variance is that of the imagined unit alone: bets grow as
         # the root of the number of units until they are the largest, after this share
         # of the units. The logarithm is concave, so that smaller bets gain their share
@@ -391,8 +387,6 @@ def clopper_pearson(
     )
     # Without a success, or a failure, the distribution of one end is a point that the
     # quantile does not know.
-    low, high = (
-        float(end)
-        for end in np.asarray(betaincinv(*np.maximum(shapes, 1e-300).T, tails))
-    )
+    ends = np.asarray(betaincinv(*np.maximum(shapes, 1e-300).T, tails))
+    low, high = (float(end) for end in ends)
     return (low if successes else 0.0), (high if successes < trials else 1.0)

@@ -1,5 +1,5 @@
-"""Bradley-Terry strengths of competitors from the wins of pairs,
-for many resamples at once.
+"""Bradley-Terry strengths of competitors from the wins of pairs, for many resamples at
+once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from typing import cast
 import numpy as np
 
 _STEPS = 500
+"""Maximum number of Newton's steps."""
 _TOLERANCE = 1e-10
+"""Change of all strengths below which they have converged."""
 _LONGEST = 2.0
 """Maximum change of a strength in one step of Newton's method."""
 
@@ -56,12 +58,15 @@ def strengths(wins: np.ndarray, prior: float = 1.0) -> np.ndarray:
     # every pair.
     flat = (flat + prior / 2.0) * (1.0 - np.eye(size))
     _check_finite_strengths(flat)
+
     games = flat + flat.transpose(0, 2, 1)
     total = flat.sum(axis=2)
     values = np.zeros(total.shape)
+
     for _ in range(_STEPS):
         expected = games / (1.0 + np.exp(values[:, None, :] - values[:, :, None]))
         slope = total - expected.sum(axis=2)
+
         # Second derivative: each pair of competitors contributes games * p * (1 - p),
         # with expected = games * p.
         curve = expected * (
@@ -69,23 +74,20 @@ def strengths(wins: np.ndarray, prior: float = 1.0) -> np.ndarray:
         )
         # The likelihood does not change when a constant is added to all strengths,
         # which makes the Hessian singular along (1, ..., 1). Adding 1 / S in that
-        # direction makes it regular without moving the step, whose slopes sum to 0.
-        # + 1/S: the mean stays 0
+        # direction makes it regular without moving the step, whose slopes sum to 0: the
+        # mean stays 0.
         hessian = np.eye(size) * curve.sum(axis=2)[:, :, None] - curve + 1.0 / size
-        change = cast("np.ndarray", np.linalg.solve(hessian, slope[:, :, None]))[
-            :, :, 0
-        ]
+        solved = cast("np.ndarray", np.linalg.solve(hessian, slope[:, :, None]))
+        change = solved[:, :, 0]
+
         # Far from the maximum the likelihood is nearly flat, and a full step of
         # Newton's method would overshoot.
-        change *= np.minimum(
-            1.0,
-            _LONGEST / np.maximum(np.abs(change).max(axis=1, keepdims=True), 1e-300),
-        )
+        largest = np.maximum(np.abs(change).max(axis=1, keepdims=True), 1e-300)
+        change *= np.minimum(1.0, _LONGEST / largest)
         values += change
         if np.abs(change).max(initial=0.0) < _TOLERANCE:
-            return (values - values.mean(axis=1, keepdims=True)).reshape(
-                wins.shape[:-1]
-            )
+            centred = values - values.mean(axis=1, keepdims=True)
+            return centred.reshape(wins.shape[:-1])
     raise ValueError(f"the strengths do not converge in {_STEPS} steps")
 
 
@@ -101,8 +103,8 @@ def _check_finite_strengths(wins: np.ndarray) -> None:
 
 
 def reachable(edges: np.ndarray) -> np.ndarray:
-    """Return True where edges (..., S, S), bool, lead from the row to the column,
-    in any number of steps.
+    """Return True where edges (..., S, S), bool, lead from the row to the column, in
+    any number of steps.
 
     >>> reachable(
     ...     np.array(
@@ -141,12 +143,12 @@ def count_wins(
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Return the ranks of strengths (..., S): 1 for the highest;
-    equal strengths share the smaller rank.
+    """Return the ranks of strengths (..., S): 1 for the highest; equal strengths share
+    the smaller rank.
 
     >>> ranks(np.array([0.5, -1.0, 0.5]))
     array([1, 3, 1])
     """
-    # strengths that are equal but for the rounding of a processor
+    # Strengths may be equal but for the rounding of a processor.
     values = values.round(9)
     return 1 + (values[..., None, :] > values[..., :, None]).sum(axis=-1)

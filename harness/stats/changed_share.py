@@ -64,19 +64,17 @@ class ChangedShare:
         if abs(limit) <= self.reach * self.changed / self.n:
             return inf
         share = self.changed / self.n
-        return find_smallest_count(
-            lambda n: (
-                ChangedShare(self.value, round(share * n), int(n), self.reach).p_below(
-                    abs(limit)
-                )
-                <= level
-            )
-        )
+
+        def decides(n: float) -> bool:
+            future = ChangedShare(self.value, round(share * n), int(n), self.reach)
+            return future.p_below(abs(limit)) <= level
+
+        return find_smallest_count(decides)
 
     def n_without_change(self, limit: float) -> float:
         """Return the smallest number of units at which the change is told to lie below
         ``limit`` if no unit changes.
         """
-        return (
-            ChangedShare(0.0, 0, 1, self.reach).n_to_decide(limit) if limit > 0 else inf
-        )
+        if limit <= 0:
+            return inf
+        return ChangedShare(0.0, 0, 1, self.reach).n_to_decide(limit)

@@ -99,8 +99,8 @@ def harmonic_mean_test(p: ArrayLike) -> float:
 
 
 def landau_tail(x: float) -> float:
-    """Return P(X >= x) of the standard Landau distribution;
-    the relative error is below 1e-8 for any x.
+    """Return P(X >= x) of the standard Landau distribution; the relative error is below
+    1e-8 for any x.
 
     For x > 0 the value is (1/pi) int_0^inf exp(-t x - t log t) sin(pi t) / t dt, which
     is accurate in the far tail (where it is about 1/x). For x <= 0, where that
@@ -110,35 +110,34 @@ def landau_tail(x: float) -> float:
     >>> round(landau_tail(0.0), 6), round(1e6 * landau_tail(1e6), 3)
     (0.713167, 1.0)
     """
-    from scipy.integrate import quad  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    from scipy.integrate import quad  # pyright: ignore[reportMissingTypeStubs]  # pyright: ignore[reportUnknownVariableType]
 
     def integral(
         function: Callable[[float], float], low: float, high: float, absolute: float
     ) -> float:
-        return float(
-            cast(
-                float,
-                quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400)[0],
-            )
+        result = cast(
+            "tuple[float, float]",
+            quad(function, low, high, epsabs=absolute, epsrel=1e-11, limit=400),
         )
+        return float(result[0])
 
     if x > 0:
         scale = max(1.0, x)
 
         def right(v: float) -> float:
+            if v <= 0:
+                return math.pi / scale  # the limit at 0
             t = v / scale
-            return (
-                exp(-t * x - t * log(t)) * sin(math.pi * t) / v
-                if v > 0
-                else math.pi / scale
-            )
+            return exp(-t * x - t * log(t)) * sin(math.pi * t) / v
 
+        # The integrand falls fast: pieces of growing length.
         value = sum(integral(right, a, b, 0) for a, b in ((0, 1), (1, 8), (8, 60)))
         return float(value) / math.pi
 
     def left(u: float) -> float:
         return exp(-0.5 * math.pi * u) * sin(u * x + u * log(u)) / u if u > 0 else 0.0
 
+    # Pieces that grow with u: the integrand oscillates ever faster towards 0.
     pieces = ((0, 1e-6), (1e-6, 1e-3), (1e-3, 0.1), (0.1, 1), (1, 5), (5, 25))
     value = sum(integral(left, a, b, 1e-13) for a, b in pieces)
     return min(1.0, 0.5 - value / math.pi)
@@ -158,11 +157,13 @@ def fisher(p: ArrayLike) -> float:
     count = len(values)
     mean = float(-log(values).sum())
     # For 2L degrees of freedom it is the probability of fewer than L events of a
-    # Poisson law: terms relative to the most probable number.
+    # Poisson law. Its terms are relative to the most probable number, so that none
+    # underflows.
     mode = int(mean)
     last = max(count, mode) + int(40 * math.sqrt(mean + 1)) + 40
     below = np.cumprod(np.arange(mode, 0, -1) / mean)[::-1] if mode else np.zeros(0)
-    terms = np.concatenate([below, [1.0], np.cumprod(mean / np.arange(mode + 1, last))])
+    above = np.cumprod(mean / np.arange(mode + 1, last))
+    terms = np.concatenate([below, [1.0], above])
     return float(terms[:count].sum() / terms.sum())
 
 
@@ -224,14 +225,18 @@ def log_calibrated_p(p: ArrayLike, floors: ArrayLike) -> float:
         raise ValueError(
             f"floors of shape {floor.shape} for p-values of shape {raw.shape}"
         )
+
     floor = np.broadcast_to(floor, raw.shape)[~np.isnan(raw)].ravel()
     values = _check_p_values(raw)
     if not (floor > 0).all() or not (floor <= 1).all():
         raise ValueError("floors of p-values lie in (0, 1]")
     if len(values) == 1:
         return log(values[0])
+    # Rank of each p-value among those of its design; rounded up, so that it never
+    # falls.
     numbers = np.minimum(np.rint(1.0 / floor), MAX_RANKS).astype(np.int64)
     ranks = np.clip(np.ceil(values * numbers - 1e-6), 1, numbers).astype(np.int64)
+
     designs, counts = np.unique(numbers, return_counts=True)
     null = fisher_null(tuple(designs.tolist()), tuple(counts.tolist()))
     return null.log_p([ranks[numbers == design] for design in designs])
@@ -258,7 +263,9 @@ def count_discoveries(p: ArrayLike, fdr: float = 0.05) -> int:
     if not 0 < fdr < 1:
         raise ValueError(f"a false discovery rate lies in (0, 1); found {fdr!r}")
     ordered = np.sort(_check_p_values(p))
-    passes = np.flatnonzero(
-        ordered <= fdr * np.arange(1, len(ordered) + 1) / len(ordered)
-    )
-    return int(np.sum(ordered <= ordered[passes[-1]])) if len(passes) else 0
+    bounds = fdr * np.arange(1, len(ordered) + 1) / len(ordered)
+    passes = np.flatnonzero(ordered <= bounds)
+    if not len(passes):
+        return 0
+    # P-values equal to the last one that passes are rejected with it.
+    return int(np.sum(ordered <= ordered[passes[-1]]))

@@ -18,8 +18,8 @@ from harness.errors import InputError
 from harness.stats.weighted_correlation import Kendall
 
 SIGN_PATTERNS = 100_000
-"""Number of sign patterns of a printed value;
-its standard deviation over seeds is about .0003.
+"""Number of sign patterns of a printed value, whose standard deviation over seeds is
+about .0003.
 """
 
 
@@ -60,13 +60,13 @@ def correlate_columns(x: np.ndarray, y: np.ndarray) -> CorrelationTable:
         if np.isnan(table).any():
             row, column = (int(k) for k in np.argwhere(np.isnan(table))[0])
             raise InputError(f"{name} holds NaN in row {row} of column {column}")
+
     r = _products(_standardise(x), _standardise(y))
     ranks_x = average_ranks(x)
     ranks_y = average_ranks(y)
     spearman = _products(_standardise(ranks_x), _standardise(ranks_y))
-    return CorrelationTable(
-        len(x), r, pearson_p(r, len(x)), spearman, _kendall(ranks_x, ranks_y)
-    )
+    p = pearson_p(r, len(x))
+    return CorrelationTable(len(x), r, p, spearman, _kendall(ranks_x, ranks_y))
 
 
 def problem_of(column: np.ndarray) -> str:
@@ -101,12 +101,11 @@ def pearson_p(r: np.ndarray, n: int) -> np.ndarray:
 
 
 def _standardise(columns: np.ndarray) -> np.ndarray:
-    """Return centred columns of unit length, shape (n, a);
-    NaN for a column that is constant or not finite.
+    """Return centred columns of unit length, shape (n, a); NaN for a column that is
+    constant or not finite.
     """
-    usable = np.isfinite(columns).all(axis=0) & (
-        columns.max(axis=0) != columns.min(axis=0)
-    )
+    is_finite = np.isfinite(columns).all(axis=0)
+    usable = is_finite & (columns.max(axis=0) != columns.min(axis=0))
     out = np.full(columns.shape, np.nan)
     # Columns become contiguous rows: numpy then sums each pairwise, as it sums a single
     # column.
@@ -145,9 +144,8 @@ def _kendall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     )[..., 0]
     difference, untied_x, untied_y = np.moveaxis(counts, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.clip(
-            difference / np.sqrt(untied_x / 2) / np.sqrt(untied_y / 2), -1.0, 1.0
-        )
+        tau = difference / np.sqrt(untied_x / 2) / np.sqrt(untied_y / 2)
+    return np.clip(tau, -1.0, 1.0)
 
 
 def across_systems(
@@ -172,16 +170,8 @@ def across_systems(
         human = _ranks(human, 0.0)
         metric = _ranks(metric, tolerance)
     if statistic in ("pearson", "spearman"):
-        a, b = (
-            values - values.mean(axis=1, keepdims=True) for values in (human, metric)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            r = (
-                (a * b).sum(axis=1)
-                / np.sqrt((a * a).sum(axis=1))
-                / np.sqrt((b * b).sum(axis=1))
-            )
-        return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan)
+        return _pearson_of_rows(human, metric)
+
     i, j = np.triu_indices(human.shape[1], 1)
     sign_h = np.sign(human[:, i] - human[:, j])
     sign_m = _signs(metric[:, i], metric[:, j], tolerance)
@@ -194,10 +184,22 @@ def across_systems(
                 / np.sqrt((sign_m**2).sum(axis=1))
             )
         else:
-            value = (np.where(sign_h != 0, (1 + sign_h * sign_m) / 2, 0.0)).sum(
-                axis=1
-            ) / (sign_h != 0).sum(axis=1)
+            is_ordered = sign_h != 0
+            credit = np.where(is_ordered, (1 + sign_h * sign_m) / 2, 0.0)
+            value = credit.sum(axis=1) / is_ordered.sum(axis=1)
     return np.where(defined, value, np.nan)
+
+
+def _pearson_of_rows(human: np.ndarray, metric: np.ndarray) -> np.ndarray:
+    """Return Pearson's r of each row of two arrays (W, S), shape (W,)."""
+    a, b = (values - values.mean(axis=1, keepdims=True) for values in (human, metric))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (
+            (a * b).sum(axis=1)
+            / np.sqrt((a * a).sum(axis=1))
+            / np.sqrt((b * b).sum(axis=1))
+        )
+    return np.where(np.isfinite(r), np.clip(r, -1.0, 1.0), np.nan)
 
 
 def _signs(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
@@ -213,8 +215,8 @@ def _signs(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return mid-ranks from 1 within each row, shape (W, S);
-    NaN in a row that holds NaN.
+    """Return mid-ranks from 1 within each row, shape (W, S); NaN in a row that holds
+    NaN.
     """
     signs = _signs(values[:, :, None], values[:, None, :], tolerance)
     below = (signs > 0).sum(axis=2)
@@ -266,23 +268,21 @@ class SoftPairwiseAccuracy:
         """
         weights = np.asarray(weights, dtype=np.float64)
         pairs, items = self._both[0].shape
+        if not pairs:
+            return np.full(len(weights), np.nan)
+
         rng = np.random.default_rng([self._seed, items])
         excess = np.zeros((pairs, len(weights)))
+        # One number is printed: it may cost more draws than each of many resamples.
         draws = self._draws if len(weights) > 1 else SIGN_PATTERNS
         for start in range(0, draws, self._draws):
-            signs = (
-                1
-                - 2 * rng.integers(0, 2, size=(min(self._draws, draws - start), items))
-            ).astype(np.float64)
+            rows = min(self._draws, draws - start)
+            bits = rng.integers(0, 2, size=(rows, items))
+            signs = (1 - 2 * bits).astype(np.float64)
             for k, (human, metric) in enumerate(zip(*self._both)):
-                excess[k] += _count_extreme(weights * human, signs) - _count_extreme(
-                    weights * metric, signs
-                )
-        return (
-            1 - np.abs(excess / draws).mean(axis=0)
-            if pairs
-            else np.full(len(weights), np.nan)
-        )
+                of_people = _count_extreme(weights * human, signs)
+                excess[k] += of_people - _count_extreme(weights * metric, signs)
+        return 1 - np.abs(excess / draws).mean(axis=0)
 
 
 def pairwise_differences(values: np.ndarray) -> np.ndarray:
@@ -298,7 +298,7 @@ def _count_extreme(differences: np.ndarray, signs: np.ndarray) -> np.ndarray:
     I) is at least the observed one, shape (W,).
     """
     observed = differences.sum(axis=1)
-    scale = 1e-12 * np.abs(differences).sum(axis=1)
-    return np.count_nonzero(
-        differences @ signs.T >= (observed - scale)[:, None], axis=1
-    )
+    # Patterns whose sum is the observed one but for rounding count too.
+    slack = 1e-12 * np.abs(differences).sum(axis=1)
+    sums = differences @ signs.T
+    return np.count_nonzero(sums >= (observed - slack)[:, None], axis=1)

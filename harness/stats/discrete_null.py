@@ -64,6 +64,8 @@ class SumNull:
         number = np.array(self.counts)
         whole = float((number * ranges).sum())
         window = 2 * _HOEFFDING * math.sqrt(float((number * ranges**2).sum()))
+        # The whole range where the grid holds it, else the window that holds all but
+        # 5e-18 of the mass.
         self.is_whole = whole <= window and number.sum() < GRID // 8
         """True when the grid holds every value of S."""
         points = GRID - 2 - int(number.sum()) if self.is_whole else GRID
@@ -73,6 +75,7 @@ class SumNull:
             for table in tables
         ]
         """Integer scores of each design, shape (M,); 0 for the largest rank."""
+
         laws = [np.unique(scores, return_counts=True) for scores in self.scores]
         self._laws = [(values, log(ties / ties.sum())) for values, ties in laws]
         self._largest = sum(
@@ -88,46 +91,39 @@ class SumNull:
         sums may be broken.
         """
         if self._enumerated is None:
-            return self.log_tail(
-                int(sum(scores[k - 1].sum() for scores, k in zip(self.scores, ranks)))
-            )
+            scores = [scores[k - 1].sum() for scores, k in zip(self.scores, ranks)]
+            return self.log_tail(int(sum(scores)))
         sums, tails = self._enumerated
         total = float(sum(table[k - 1].sum() for table, k in zip(self.tables, ranks)))
-        return min(
-            0.0, log(tails[np.searchsorted(-sums, _TIE - total, side="right") - 1])
-        )
+        reached = np.searchsorted(-sums, _TIE - total, side="right") - 1
+        return min(0.0, log(tails[reached]))
 
     @cached_property
     def _enumerated(self) -> tuple[np.ndarray, np.ndarray] | None:
         """The values of S in descending order and P(S >= each), both of shape (K,);
         None where they are too many.
         """
-        if (
-            sum(
-                count * log(len(table))
-                for table, count in zip(self.tables, self.counts)
-            )
-            > -_SMALLEST_LOG
-        ):
+        # The probability of a single outcome must not underflow.
+        outcomes = sum(
+            count * log(len(table)) for table, count in zip(self.tables, self.counts)
+        )
+        if outcomes > -_SMALLEST_LOG:
             return None
+
         sums = np.zeros(1)
         masses = np.ones(1)
-        for table in (
-            table
-            for table, count in zip(self.tables, self.counts)
-            for _ in range(count)
-        ):
-            if len(sums) * len(table) > ENUMERATED:
-                return None
-            descending = -np.add.outer(sums, table).ravel()
-            order = np.argsort(descending, kind="stable")
-            starts = np.flatnonzero(
-                np.diff(descending[order], prepend=-math.inf) > _TIE
-            )
-            sums = -descending[order][starts]
-            masses = np.add.reduceat(
-                np.repeat(masses / len(table), len(table))[order], starts
-            )
+        for table, count in zip(self.tables, self.counts):
+            for _ in range(count):
+                if len(sums) * len(table) > ENUMERATED:
+                    return None
+                descending = -np.add.outer(sums, table).ravel()
+                order = np.argsort(descending, kind="stable")
+                # Sums that are equal up to rounding are joined.
+                steps = np.diff(descending[order], prepend=-math.inf)
+                starts = np.flatnonzero(steps > _TIE)
+                sums = -descending[order][starts]
+                spread = np.repeat(masses / len(table), len(table))
+                masses = np.add.reduceat(spread[order], starts)
         return sums, np.cumsum(masses)
 
     def log_tail(self, total: int) -> float:
@@ -151,7 +147,7 @@ class SumNull:
         log_mass, mean = self._tilt(0.0)
         start = 0 if self.is_whole else max(0, round(mean) - GRID // 2)
         masses = np.roll(self._masses(0.0, log_mass), -(start % GRID))
-        # unclipped: rounding errors of either sign cancel
+        # Not clipped: rounding errors of either sign cancel.
         tail = np.cumsum(masses[::-1])
         return start, np.maximum.accumulate(tail)[::-1]
 
@@ -171,27 +167,28 @@ class SumNull:
 
     def _masses(self, theta: float, normalisers: Sequence[float]) -> np.ndarray:
         """Return the tilted law of S modulo GRID, shape (GRID,)."""
-        laws = [
-            np.bincount(
-                values % GRID, exp(theta * values + log_p - normaliser), minlength=GRID
-            )
-            for (values, log_p), normaliser in zip(self._laws, normalisers)
-        ]
+        laws: list[np.ndarray] = []
+        for (values, log_p), normaliser in zip(self._laws, normalisers):
+            masses = exp(theta * values + log_p - normaliser)
+            laws.append(np.bincount(values % GRID, masses, minlength=GRID))
         return sum_law(
             np.array(laws, dtype=np.float64), np.array(self.counts, dtype=np.int64)
         )
 
     def _tilted_log_tail(self, total: int) -> float:
         """Return log P(S >= total) from the law whose mean is near ``total``."""
-        low, high = 0.0, 60.0
+        low = 0.0
+        high = 60.0
         for _ in range(40):
             middle = (low + high) / 2
             if self._tilt(middle)[1] < total:
                 low = middle
             else:
                 high = middle
+
         normalisers, _ = self._tilt(high)
         masses = self._masses(high, normalisers)
+
         beyond = self._largest - total + 1
         offsets = np.arange(beyond if self.is_whole else min(beyond, GRID // 2))
         inside = float((exp(-high * offsets) * masses[(total + offsets) % GRID]).sum())

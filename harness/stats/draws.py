@@ -19,8 +19,8 @@ so that a family of fewer draws is the beginning of a larger one.
 
 
 class DrawFamily:
-    """Bootstrap counts and random assignments over B examples,
-    determined by B and the seed.
+    """Bootstrap counts and random assignments over B examples, determined by B and the
+    seed.
 
     Parameters
     ----------
@@ -39,9 +39,8 @@ class DrawFamily:
 
     @property
     def exact(self) -> bool:
-        """True when the assignments are all 2^B,
-        because there are at most ``count``.
-        """
+        """True when the assignments are all 2^B, since there are at most ``count``."""
+        # Numbers of 60 bits and more are not formed.
         return self.n_examples < 60 and (1 << self.n_examples) <= self.count
 
     @property
@@ -55,15 +54,16 @@ class DrawFamily:
         """
         n = self.n_examples
         for rows, rng in self._blocks(self.count if count is None else count, 0):
+            # The whole block is drawn, so that fewer rows are the beginning of more.
             draws = rng.integers(0, n, size=(BLOCK, n))[:rows]
-            flat = np.bincount(
-                (draws + n * np.arange(rows)[:, None]).ravel(), minlength=rows * n
-            )
+            # Rows are counted at once, each in cells of its own.
+            cells = draws + n * np.arange(rows)[:, None]
+            flat = np.bincount(cells.ravel(), minlength=rows * n)
             yield flat.reshape(rows, n).astype(np.float64)
 
     def assignments(self, count: int | None = None) -> Iterator[np.ndarray]:
-        """Yield assignments, float64 zeros and ones,
-        in blocks (at most :data:`BLOCK`, B).
+        """Yield assignments, float64 zeros and ones, in blocks (at most :data:`BLOCK`,
+        B).
 
         A one leaves an example with its system, a zero exchanges the two systems. Every
         value has probability one half; with :attr:`exact` each of the 2^B patterns
@@ -76,10 +76,10 @@ class DrawFamily:
                 patterns = np.arange(start, min(start + BLOCK, total))
                 yield ((patterns[:, None] >> np.arange(n)) & 1).astype(np.float64)
             return
+
         for rows, rng in self._blocks(total, 1):
-            octets = np.frombuffer(
-                rng.bytes(BLOCK * -(-n // 8)), dtype=np.uint8
-            ).reshape(BLOCK, -1)
+            octets = np.frombuffer(rng.bytes(BLOCK * -(-n // 8)), dtype=np.uint8)
+            octets = octets.reshape(BLOCK, -1)
             yield np.unpackbits(octets[:rows], axis=1, count=n).astype(np.float64)
 
     def _blocks(
@@ -87,10 +87,8 @@ class DrawFamily:
     ) -> Iterator[tuple[int, np.random.Generator]]:
         """Yield the number of rows and the generator of each block."""
         for index, start in enumerate(range(0, total, BLOCK)):
-            yield (
-                min(BLOCK, total - start),
-                np.random.default_rng([self.seed, self.n_examples, kind, index]),
-            )
+            rng = np.random.default_rng([self.seed, self.n_examples, kind, index])
+            yield min(BLOCK, total - start), rng
 
 
 def resampled_sums(family: DrawFamily, kind: Kind, columns: np.ndarray) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Statistics that are sums over (candidate, reference) pairs,
-under all relabelings at once.
+"""Statistics that are sums over (candidate, reference) pairs, under all relabelings at
+once.
 
 A *form* is an (N, N) matrix M. Its value under labels s in {0, 1}^N is
 
@@ -26,7 +26,7 @@ from functools import lru_cache
 import numpy as np
 
 from harness.stats import permutation, ties
-from harness.stats.permutation import Tail
+from harness.stats.permutation_p_values import Tail, tail_counts
 
 MEMORY_BYTES = 128 << 20
 """Maximum size of the temporary arrays of one call, in bytes."""
@@ -55,13 +55,16 @@ def evaluate(
     size = forms.shape[-1]
     flat = forms.reshape(-1, size, size)
     first, second = np.triu_indices(size, 1)
+
     # Both orders of a pair: s_p (1 - s_q) and s_q (1 - s_p).
     columns = np.concatenate([flat[:, first, second], flat[:, second, first]], axis=1)
+
     out = np.empty((len(flat), len(labels)))
     step = max(1, memory_bytes // (16 * len(first) + 8 * len(flat) + 1))
     for start in range(0, len(labels), step):
         part = np.asarray(labels[start : start + step], dtype=bool)
-        a, b = part[:, first], part[:, second]
+        a = part[:, first]
+        b = part[:, second]
         pairs = np.concatenate([a & ~b, b & ~a], axis=1).astype(np.float64)
         out[:, start : start + step] = columns @ pairs.T
     return out.reshape(*forms.shape[:-2], len(labels))
@@ -133,15 +136,19 @@ def sweep(
     f = len(forms)
     size = forms.shape[-1]
     half = size // 2
-    top, bottom = forms[:, :half, :half], forms[:, half:, half:]
+    top = forms[:, :half, :half]
+    bottom = forms[:, half:, half:]
     across = forms[:, :half, half:] + forms[:, half:, :half].transpose(0, 2, 1)
     top_out = forms[:, :half, half:].sum(axis=2)
     bottom_out = forms[:, half:, :half].sum(axis=2)
+
     for block in blocks(n, size - n, mirrored):
-        rows, columns = block.rows, block.columns
+        rows = block.rows
+        columns = block.columns
         ends = _within(bottom, columns) + bottom_out @ columns.T  # (F, c)
         starts = _within(top, rows) + top_out @ rows.T  # (F, r)
         slopes = np.matmul(rows, across)  # (F, r, N - h)
+
         step = max(1, memory_bytes // (8 * f * len(columns)))
         for first in range(0, len(rows), step):
             part = slice(first, first + step)
@@ -191,10 +198,12 @@ def exact_p_values(
         Maximum size of the temporary arrays.
     """
     forms = np.asarray(forms, dtype=np.float64)
+    size = forms.shape[-1]
     total = sum(
-        len(b.rows) * len(b.columns) for b in blocks(n, forms.shape[-1] - n, mirrored)
+        len(block.rows) * len(block.columns) for block in blocks(n, size - n, mirrored)
     )
     step = max(1, memory_bytes // (8 * min(total, 1 << 16) * 4))
+
     out = np.empty(len(forms))
     for start in range(0, len(forms), step):
         part = forms[start : start + step]
@@ -202,10 +211,9 @@ def exact_p_values(
         tolerance = ties.tolerance(magnitude(part, n), precision)
         extreme = np.zeros(len(part), dtype=np.int64)
         for values in sweep(part, n, mirrored=mirrored, memory_bytes=memory_bytes // 4):
-            extreme += permutation.tail_counts(values, observed, tail, tolerance)
-        out[start : start + step] = np.where(
-            np.isnan(observed), np.nan, extreme / total
-        )
+            extreme += tail_counts(values, observed, tail, tolerance)
+        p_values = np.where(np.isnan(observed), np.nan, extreme / total)
+        out[start : start + step] = p_values
     return out
 
 
@@ -218,6 +226,6 @@ def magnitude(forms: np.ndarray, n: int) -> np.ndarray:
     """
     size = forms.shape[-1]
     absolute = np.abs(forms)
-    # the diagonal has no influence on the values
+    # The diagonal has no influence on the values.
     absolute[..., range(size), range(size)] = 0.0
     return absolute.sum(axis=(-2, -1)) * (n * (size - n) / (size * (size - 1)))

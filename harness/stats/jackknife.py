@@ -52,6 +52,7 @@ def interval(
     """
     if not np.isfinite(without).all() or np.ptp(without) == 0:
         return None
+
     groups = len(without)
     variance = _variance(without)
     if pairs is not None:
@@ -127,11 +128,9 @@ def p_value_of_parts(value: float, left_out: LeftOut) -> float:
     if value == 0:
         return 1.0
     error = _error_of_parts(left_out)
-    return (
-        float("nan")
-        if error is None
-        else 2 * student_tail(left_out.freedom, abs(value) / error)
-    )
+    if error is None:
+        return float("nan")
+    return 2 * student_tail(left_out.freedom, abs(value) / error)
 
 
 def weights_without_items(items: int) -> np.ndarray:
@@ -141,13 +140,13 @@ def weights_without_items(items: int) -> np.ndarray:
     Beyond :data:`MOST_PARTS` items parts of several items are left out.
     """
     parts = min(items, MOST_PARTS)
-    return (np.arange(items) % parts != np.arange(-1, parts)[:, None]).astype(
-        np.float64
-    )
+    kept = np.arange(items) % parts != np.arange(-1, parts)[:, None]
+    return kept.astype(np.float64)
 
 
 def t_test(values: np.ndarray) -> tuple[float, float]:
-    """Return Student's t and the two-sided p-value of the hypothesis that a number is 0.
+    """Return Student's t and the two-sided p-value of the hypothesis that a number is
+    0.
 
     Parameters
     ----------
@@ -166,15 +165,15 @@ def t_test(values: np.ndarray) -> tuple[float, float]:
     parts = len(values) - 1
     left_out = LeftOut(values[1:], parts and 1 / parts, parts - 1)
     error = _error_of_parts(left_out)
-    return (
-        value / error if error else 0.0 if value == 0 else float("nan")
-    ), p_value_of_parts(value, left_out)
+    if error:
+        t = value / error
+    else:
+        t = 0.0 if value == 0 else float("nan")
+    return t, p_value_of_parts(value, left_out)
 
 
 def _error_of_parts(left_out: LeftOut) -> float | None:
-    """Return the standard error of the number of all examples;
-    None without a spread.
-    """
+    """Return the standard error of the number of all examples; None without spread."""
     values = left_out.values
     if len(values) < 2 or not np.isfinite(values).all() or np.ptp(values) == 0:
         return None

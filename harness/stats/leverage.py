@@ -16,8 +16,8 @@ its own fit, and its variance is unknown.
 
 @dataclass(frozen=True, eq=False)
 class LinearEstimate:
-    """An estimate that is a weighted sum over units,
-    beside the residuals of a fit to the same units.
+    """An estimate that is a weighted sum over units, beside the residuals of a fit to
+    the same units.
 
     With the values y of the units, the estimate is the sum of c_u y_u, and what unit u
     contributes to its error is estimated by its residual times c_u: element u of K y,
@@ -62,17 +62,17 @@ class LinearEstimate:
             - 2 * c * np.sum(left * right, axis=1)
             + np.einsum("uk,kl,ul->u", left, gram, left)
         )
+
+        # A unit that determines its own fit has no residual to speak of.
         smallest = SMALLEST_RESIDUAL * squares
         factors = np.divide(squares, kept, out=np.zeros_like(c), where=kept > smallest)
-        if np.any(
-            (kept <= smallest)
-            & (squares > SMALLEST_RESIDUAL * squares.max(initial=0.0))
-        ):
+        counts = squares > SMALLEST_RESIDUAL * squares.max(initial=0.0)
+        if np.any((kept <= smallest) & counts):
             return factors, 0.0
 
         # With F = diag(factors), the variance of the quadratic form is twice the
-        # squared norm of F^1/2 K K' F^1/2. This matrix is the diagonal F c² plus P M
-        # P', where P has the columns F^1/2 L and F^1/2 diag(c) R.
+        # squared norm of F^1/2 K K' F^1/2. This matrix is the diagonal F c² plus
+        # P M P', where P has the columns F^1/2 L and F^1/2 diag(c) R.
         diagonal = factors * squares
         columns = np.sqrt(factors)[:, None] * np.hstack([left, c[:, None] * right])
         unit = np.eye(left.shape[1])

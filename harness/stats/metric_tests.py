@@ -1,5 +1,5 @@
-"""Tests between two metrics that were judged on the same data,
-and clusters of metrics that no test separates.
+"""Tests between two metrics that were judged on the same data, and clusters of metrics
+that no test separates.
 """
 
 from __future__ import annotations
@@ -87,6 +87,7 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> tuple[float, float]
     difference = r_a - r_b
     if abs(difference) < 1e-14:
         return 0.0, 1.0
+    # Determinant of the correlations of both metrics and the judgments.
     determinant = max(0.0, 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab)
     mean = (r_a + r_b) / 2
     variance = 2 * determinant * (n - 1) / (n - 3) + mean**2 * (1 - r_ab) ** 3
@@ -145,18 +146,21 @@ def permute_scores(
     observed = abs(float(values[0] - values[1]))
     if math.isnan(observed):
         return math.nan
-    of_unit = (
-        np.arange(len(a)) if unit is None else np.unique(unit, return_inverse=True)[1]
-    )
+
+    if unit is None:
+        of_unit = np.arange(len(a))
+    else:
+        of_unit = np.unique(unit, return_inverse=True)[1]
     units = int(of_unit.max()) + 1
     rng = np.random.default_rng([seed, units])
     extreme = drawn = 0
     while drawn < draws and extreme < STOP_AFTER:
-        keep = rng.integers(0, 2, size=(min(CHUNK, draws - drawn), units)).astype(bool)[
-            :, of_unit
-        ]
+        rows = min(CHUNK, draws - drawn)
+        keep = rng.integers(0, 2, size=(rows, units)).astype(bool)[:, of_unit]
+        # One call for both sides: statistics cost less for many vectors.
         both = statistic(np.concatenate([np.where(keep, a, b), np.where(keep, b, a)]))
         shift = np.abs(both[: len(keep)] - both[len(keep) :])
+        # Exchanges that give the observed difference but for rounding count.
         extreme += int(np.sum(shift >= observed - 1e-12 * max(observed, 1.0)))
         drawn += len(keep)
     return (1 + extreme) / (1 + drawn)
@@ -189,8 +193,10 @@ def permute_credit(
     usable = ~(np.isnan(a) | np.isnan(b))
     if not usable.any():
         return math.nan
+    # Pairs of a cluster change sign together, so that its sum is enough.
     sums = np.bincount(cluster[usable], (a - b)[usable])
     observed = abs(float(sums.sum())) - 1e-9
+
     rng = np.random.default_rng([seed, len(sums)])
     extreme = 0
     for start in range(0, draws, CHUNK):
@@ -208,8 +214,8 @@ def _standardise(scores: np.ndarray) -> np.ndarray:
 def clusters(
     values: Sequence[float], p_values: np.ndarray, level: float = 0.05
 ) -> list[int | None]:
-    """Return the rank of each metric's significance cluster: 1 for the best;
-    None where the value is NaN.
+    """Return the rank of each metric's significance cluster: 1 for the best; None where
+    the value is NaN.
 
     Metrics are visited from the best to the worst. A metric that is significantly worse
     than a member of the present cluster begins the next one.
@@ -234,6 +240,7 @@ def clusters(
         (k for k, value in enumerate(values) if not math.isnan(value)),
         key=lambda k: -values[k],
     )
+
     ranks: list[int | None] = [None] * len(values)
     members: list[int] = []
     rank = 1
@@ -247,8 +254,9 @@ def clusters(
 
 
 class KendallOfScores:
-    """Kendall's tau of many score vectors with the same judgments,
-    by a table of their levels.
+    """Kendall's tau of many score vectors with the same judgments, by a table of their
+    levels.
+
 
     Parameters
     ----------
@@ -271,10 +279,11 @@ class KendallOfScores:
         self._levels = len(levels)
         self._n = len(judgments)
         self._untied = len(judgments) ** 2 - int((counts.astype(np.int64) ** 2).sum())
+
         rows = np.arange(len(judgments)) if unit is None else unit
-        self._first, of_unit = np.unique(rows, return_index=True, return_inverse=True)[
-            1:
-        ]
+        _, self._first, of_unit = np.unique(
+            rows, return_index=True, return_inverse=True
+        )
         # Number of ratings of each level that each caption has.
         cells = np.bincount(
             of_unit * self._levels + rank, minlength=len(self._first) * self._levels
@@ -290,22 +299,22 @@ class KendallOfScores:
         order = np.argsort(scores)
         ordered = scores[order]
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        # Ratings of each level in each group of tied scores, then in all groups below
-        # it.
-        table = (
-            self._table[order]
-            if len(starts) == len(order)
-            else np.add.reduceat(self._table[order], starts, axis=0)
-        )
+        # Ratings of each level in each group of tied scores.
+        table = self._table[order]
+        if len(starts) < len(order):
+            table = np.add.reduceat(table, starts, axis=0)
+
+        # The same in all groups below it.
         below = np.cumsum(table, axis=0) - table
         up_to = np.cumsum(below, axis=1)
         difference = 2 * int((table * (2 * up_to - below - up_to[:, -1:])).sum())
+
         n = self._n
         if self._variant == "b":
             sizes = table.sum(axis=1)
             scale = math.sqrt(n * n - int((sizes**2).sum())) * math.sqrt(self._untied)
             return difference / scale if scale else math.nan
         classes = min(len(starts), self._levels)
-        return (
-            difference * classes / (n * n * (classes - 1)) if classes > 1 else math.nan
-        )
+        if classes <= 1:
+            return math.nan
+        return difference * classes / (n * n * (classes - 1))

@@ -11,8 +11,8 @@ import numpy as np
 
 
 def holm(p: Sequence[float]) -> np.ndarray:
-    """Return Holm's adjusted p-values, shape (k,);
-    they control the family-wise error rate.
+    """Return Holm's adjusted p-values, shape (k,), which control the family-wise error
+    rate.
 
     NaN stays NaN and does not count.
 
@@ -26,8 +26,8 @@ def holm(p: Sequence[float]) -> np.ndarray:
 
 
 def benjamini_hochberg_adjusted(p: Sequence[float]) -> np.ndarray:
-    """Return Benjamini and Hochberg's adjusted p-values, shape (k,);
-    they control the false discovery rate.
+    """Return Benjamini and Hochberg's adjusted p-values, shape (k,), which control the
+    false discovery rate.
 
     NaN stays NaN and does not count.
 
@@ -36,15 +36,14 @@ def benjamini_hochberg_adjusted(p: Sequence[float]) -> np.ndarray:
     """
     values, order = _sort_p_values(p)
     k = len(order)
-    adjusted = np.minimum.accumulate((values[order] * k / (1 + np.arange(k)))[::-1])[
-        ::-1
-    ]
+    scaled = values[order] * k / (1 + np.arange(k))
+    adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
     return _restore_order(p, order, np.minimum(adjusted, 1.0))
 
 
 def _sort_p_values(p: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values (k,) and the positions of those that are not NaN,
-    in increasing order.
+    """Return the values (k,) and the positions of those that are not NaN, in increasing
+    order.
     """
     values = np.asarray(p, dtype=np.float64)
     order = np.argsort(values, kind="stable")
@@ -93,28 +92,32 @@ def cluster_letters(
     """
     clusters: list[frozenset[int]] = [frozenset(range(n_systems))] if n_systems else []
     for i, j in sorted((min(pair), max(pair)) for pair in different):
-        split = [
-            cluster - {drop}
-            for cluster in clusters
-            for drop in ((i, j) if {i, j} <= cluster else (-1,))
-        ]
+        # Insert: a cluster that holds both becomes two, each without one of them.
+        split: list[frozenset[int]] = []
+        for cluster in clusters:
+            if {i, j} <= cluster:
+                split += [cluster - {i}, cluster - {j}]
+            else:
+                split.append(cluster)
         clusters = _maximal(split)
+
     clusters.sort(key=sorted)
     names = [_name(index) for index in range(len(clusters))]
     separator = "" if len(clusters) <= len(string.ascii_lowercase) else " "
-    return [
-        separator.join(
-            name for name, cluster in zip(names, clusters) if system in cluster
-        )
-        for system in range(n_systems)
-    ]
+    letters: list[str] = []
+    for system in range(n_systems):
+        of_system = [name for name, held in zip(names, clusters) if system in held]
+        letters.append(separator.join(of_system))
+    return letters
 
 
 def _maximal(clusters: Sequence[frozenset[int]]) -> list[frozenset[int]]:
     """Return the distinct clusters that no other cluster contains."""
     distinct = list(dict.fromkeys(clusters))
     return [
-        one for one in distinct if one and not any(one < other for other in distinct)
+        cluster
+        for cluster in distinct
+        if cluster and not any(cluster < larger for larger in distinct)
     ]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 _NUMBER = re.compile(r"([0-9]+)")
 NameKey = tuple[tuple[str | tuple[int, str], ...], str]
+"""Texts and numbers of a name in turn, and the name."""
 
 
 def name_key(name: str) -> NameKey:
@@ -21,16 +22,17 @@ def name_key(name: str) -> NameKey:
     >>> sorted(["video10", "video9", "1", "clip"], key=name_key)
     ['1', 'clip', 'video9', 'video10']
     """
-    # texts at even places, numbers at odd ones: equal places compare
-    parts = _NUMBER.split(name)
-    return tuple(
-        _number_key(part) if place % 2 else part for place, part in enumerate(parts)
-    ), name
+    # Texts are at even positions, numbers at odd ones: equal positions compare.
+    keys = tuple(
+        _number_key(part) if position % 2 else part
+        for position, part in enumerate(_NUMBER.split(name))
+    )
+    return keys, name
 
 
 def _number_key(digits: str) -> tuple[int, str]:
-    """Return the key of a number of any size:
-    Python makes no integers of more than 4,300 digits.
+    """Return the key of a number of any size: Python makes no integers of more than
+    4,300 digits.
     """
     significant = digits.lstrip("0")
     return len(significant), significant

@@ -95,7 +95,8 @@ class SkewedMean:
         n = len(influences)
         centred = influences - float(influences.mean()) if n else influences
         deviation = float(np.sqrt(np.mean(centred**2))) if n else 0.0
-        if n < 2 or deviation <= 1e-12 * float(np.max(np.abs(influences), initial=0.0)):
+        largest = float(np.max(np.abs(influences), initial=0.0))
+        if n < 2 or deviation <= 1e-12 * largest:
             return cls(
                 float(value),
                 0.0 if n > 1 else inf,
@@ -124,13 +125,11 @@ class SkewedMean:
         differ between the two versions.
         """
         least = n * FEWEST / changed if changed else inf
-        reason = (
-            f"{changed:,} of {n:,} differ, {FEWEST} have to"
-            if least > n
-            else ""
-            if error > 0
-            else "no difference varies"
-        )
+        reason = ""
+        if least > n:
+            reason = f"{changed:,} of {n:,} differ, {FEWEST} have to"
+        elif not error > 0:
+            reason = "no difference varies"
         return cls(float(value), error, n, least=least, reason=reason)
 
     def p_below(self, limit: float) -> float:
@@ -180,11 +179,9 @@ class SkewedMean:
                 n=int(n),
                 reason="",
             )
-            return (
-                future.p_below(limit) <= LEVEL
-                if side > 0
-                else future.p_above(limit) <= (level_above or LEVEL)
-            )
+            if side > 0:
+                return future.p_below(limit) <= LEVEL
+            return future.p_above(limit) <= (level_above or LEVEL)
 
         return find_smallest_count(decides)
 
@@ -196,13 +193,11 @@ class SkewedMean:
             return 1.0
         root = sqrt(self.n)
         t = (self.value - limit + side * self._shift) / self.error
-        transformed = [
-            t
-            + skew * t**2 / (3 * root)
-            + skew**2 * t**3 / (27 * self.n)
-            + skew / (6 * root)
-            for skew in self._skews(side)
-        ]
+        transformed: list[float] = []
+        for skew in self._skews(side):
+            square = skew * t**2 / (3 * root)
+            cube = skew**2 * t**3 / (27 * self.n)
+            transformed.append(t + square + cube + skew / (6 * root))
         return max(student_tail(self.n - 1, -side * value) for value in transformed)
 
     def _bound(self, side: int) -> float:
@@ -213,12 +208,11 @@ class SkewedMean:
         quantile = student_quantile(self.n - 1, LEVEL if side > 0 else 1 - LEVEL)
         ends = list[float]()
         for skew in self._skews(side):
-            shifted = quantile - skew / (6 * root)
-            t = (
-                3 * root / skew * float(np.cbrt(1 + skew * shifted / root) - 1)
-                if abs(skew) > 1e-6
-                else quantile
-            )
+            # The inverse of the transformation; without skewness that is Student's t.
+            t = quantile
+            if abs(skew) > 1e-6:
+                shifted = quantile - skew / (6 * root)
+                t = 3 * root / skew * float(np.cbrt(1 + skew * shifted / root) - 1)
             ends.append(self.value - self.error * t + side * self._shift)
         return max(ends) if side > 0 else min(ends)
 
@@ -258,15 +252,14 @@ def _count_needed(scaled: np.ndarray, differ: np.ndarray) -> tuple[float, str]:
     wanted = FEWEST_REPEATED if takes_few_values else FEWEST
     needed = n * wanted / count if count else inf
     if needed > n:
-        return needed, f"{count:,} of {n:,} differ, {wanted} have to" + (
-            " where differences take few values" if takes_few_values else ""
-        )
+        condition = " where differences take few values" if takes_few_values else ""
+        return needed, f"{count:,} of {n:,} differ, {wanted} have to{condition}"
+
     kurtosis = float(np.mean(scaled**4))
     if kurtosis <= MOST_KURTOSIS:
         return needed, ""
-    effective = FEWEST_EFFECTIVE * kurtosis
-    return (
-        max(needed, effective),
+    reason = (
         f"a few decide the mean, as if {n / kurtosis:.0f} differed and all others "
-        "did not",
+        "did not"
     )
+    return max(needed, FEWEST_EFFECTIVE * kurtosis), reason

@@ -15,14 +15,14 @@ from harness.stats.quantiles import normal_quantile
 from harness.stats.sample_size import LEVEL, POWER_QUANTILE, find_smallest_count
 
 OUTSIDE = 1e-5
-"""Probability that the interval of the nuisance share,
-over which the p-value is maximised, misses it.
+"""Probability that the interval of the nuisance share, over which the p-value is
+maximised, misses it.
 """
 CELLS = 128
 """Number of parts of this interval."""
 WINDOW = 5.0
-"""Standard deviations of a count around its mean that are summed;
-what lies outside is added to the p-value.
+"""Standard deviations of a count around its mean that are summed; what lies outside is
+added to the p-value.
 """
 NEGLIGIBLE = 1e-9
 """Probability of a count that is not summed either."""
@@ -115,9 +115,9 @@ class PairedShares:
         level = self.level if is_below else (level_above or self.level)
         shares = np.array([self.broken, self.improved]) / self.n
         spread = sqrt(max(float(shares.sum()) - self.value**2, 0.0))
-        normal = (
-            (POWER_QUANTILE - normal_quantile(level)) * spread / (limit - self.value)
-        ) ** 2
+
+        quantiles = POWER_QUANTILE - normal_quantile(level)
+        normal = (quantiles * spread / (limit - self.value)) ** 2
         if normal > MOST_EXACT:
             return CELLS_COST * normal
 
@@ -125,14 +125,11 @@ class PairedShares:
             # The counts of an unlucky sample: the loss is nearer to the limit by .84
             # standard errors.
             unlucky = POWER_QUANTILE * spread * sqrt(n) * (1 if is_below else -1)
-            broken, improved = (
-                max(0, round(n * share + unlucky * side / 2))
-                for share, side in zip(shares, (1, -1))
-            )
+            broken = max(0, round(n * shares[0] + unlucky / 2))
+            improved = max(0, round(n * shares[1] - unlucky / 2))
             future = PairedShares(broken, improved, max(int(n), broken + improved))
-            return (
-                future.p_below(limit) if is_below else future.p_above(limit)
-            ) <= level
+            p_value = future.p_below(limit) if is_below else future.p_above(limit)
+            return p_value <= level
 
         return find_smallest_count(decides)
 
@@ -181,9 +178,9 @@ class _Tail:
         """
         quantile = normal_quantile(1 - LEVEL)
         difference = broken - improved
-        bound = difference + quantile * sqrt(
-            broken + improved + 1 - difference**2 / self.n
-        )
+        variance = broken + improved + 1 - difference**2 / self.n
+        bound = difference + quantile * sqrt(variance)
+
         # Solve d + z sqrt(d + 2 i + 1 - d² / n) = bound for the difference d of the
         # counts.
         square = 1 + quantile**2 / self.n
@@ -195,10 +192,11 @@ class _Tail:
 
     def p_value(self, limit: float) -> float:
         """Return the p-value of the hypothesis that the loss is at least ``limit``."""
-        from scipy.special import bdtr, gammaln, xlogy  # pyright: ignore[reportMissingTypeStubs]
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
         if not -1 < limit <= 1:
             return float(limit <= -1)
+
         # Of each cell the smallest share of broken answers at this loss, and the
         # largest of improved ones.
         broken = np.maximum(self.edges[:-1] + limit, 0.0)
@@ -208,24 +206,33 @@ class _Tail:
             return OUTSIDE
         broken = broken[possible, None]
         improved = improved[possible, None]
+
+        # Probability of each number of improved answers: binomial.
         counts = self.improved
         rest = self.n - counts
-        ways = gammaln(self.n + 1) - gammaln(counts + 1) - gammaln(rest + 1)
-        chances = np.exp(ways + xlogy(counts, improved) + xlogy(rest, 1 - improved))
+        ways = (
+            special.gammaln(self.n + 1)
+            - special.gammaln(counts + 1)
+            - special.gammaln(rest + 1)
+        )
+        wrong = special.xlogy(rest, 1 - improved)
+        chances = np.exp(ways + special.xlogy(counts, improved) + wrong)
+
+        # Given it, that of few enough broken ones among the other answers.
         seen = chances > NEGLIGIBLE
         of_rest = np.minimum(broken / np.maximum(1 - improved, 1e-300), 1.0)
         most, trials, share = (
             np.broadcast_to(values, seen.shape)[seen]
             for values in (np.minimum(self.most_broken, rest), rest, of_rest)
         )
+        few = np.where(most < 0, 0.0, special.bdtr(np.maximum(most, 0), trials, share))
         below = np.zeros(seen.shape)
-        below[seen] = chances[seen] * np.where(
-            most < 0, 0.0, bdtr(np.maximum(most, 0), trials, share)
-        )
+        below[seen] = chances[seen] * few
+
+        # What is not summed counts as ordered no higher.
         outside = 1 - np.where(seen, chances, 0.0).sum(axis=1)
-        return min(
-            1.0, float((below.sum(axis=1) + np.maximum(outside, 0.0)).max()) + OUTSIDE
-        )
+        largest = float((below.sum(axis=1) + np.maximum(outside, 0.0)).max())
+        return min(1.0, largest + OUTSIDE)
 
     def bound(self, level: float) -> float:
         """Return the smallest loss that is rejected."""
@@ -234,20 +241,21 @@ class _Tail:
             """Return the distance of the p-value from the level on the scale of normal
             quantiles, where it is nearly linear.
             """
-            return normal_quantile(
-                min(max(self.p_value(loss), 1e-12), 1 - 1e-12)
-            ) - normal_quantile(level)
+            p_value = min(max(self.p_value(loss), 1e-12), 1 - 1e-12)
+            return normal_quantile(p_value) - normal_quantile(level)
 
         precision = PRECISION * self.error
         inside = self.value
         outside = min(1.0, self.value + FARTHEST * self.error)
         above = excess(inside)
         below = excess(outside)
+        # The bound of few counts may lie farther away.
         if below > 0:
             inside = outside
             above = below
             outside = 1.0
             below = excess(1.0)
+
         side = 1
         while outside - inside > precision:
             crossing = inside + (outside - inside) * above / (above - below)

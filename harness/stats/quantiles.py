@@ -162,8 +162,8 @@ _GAMMA_RATIO = (
 )
 """Γ(a + 1/2) / (Γ(a) sqrt(a)) in powers of 1/a (DLMF 5.11.13)."""
 _LARGE = 50.0
-"""Argument from which the powers in :data:`_GAMMA_RATIO` suffice:
-the next one is below 2^-57.
+"""Argument from which the powers in :data:`_GAMMA_RATIO` suffice: the next one is below
+2^-57.
 """
 _MOST_TERMS = 10_000
 
@@ -193,15 +193,15 @@ def normal_quantile(p: float) -> float:
         return math.inf if p else -math.inf
     if not 0.0 < p < 1.0:
         return math.nan
+
     low = p <= 1.0 - _TAIL
     share = p if low else 1.0 - p
     if share > _TAIL:
         centred = share - 0.5
         square = centred * centred
-        return (
-            centred
-            + centred * (square * _polynomial(square, _P0) / _polynomial(square, _Q0))
-        ) * _ROOT_2PI
+        ratio = square * _polynomial(square, _P0) / _polynomial(square, _Q0)
+        return (centred + centred * ratio) * _ROOT_2PI
+
     root = math.sqrt(-2.0 * log(share))
     first = root - log(root) / root
     inverse = 1.0 / root
@@ -220,6 +220,7 @@ def student_tail(freedom: float, t: float) -> float:
     square = t * t / freedom
     if not square < math.inf:
         return math.nan if math.isnan(t) else float(t < 0)
+
     # Both tails are I_x(a, 1/2), the middle is I_y(1/2, a); of the two, the smaller one
     # is computed.
     a = freedom / 2
@@ -242,21 +243,19 @@ def student_quantile(freedom: float, p: float) -> float:
     >>> round(student_quantile(1, 0.975), 6), round(student_quantile(9, 0.95), 6)
     (12.706205, 1.833113)
     """
+    if p == 0.5:
+        return 0.0
+    if 0.0 < p < 0.5:
+        return -student_quantile(freedom, 1.0 - p)
     if not 0.5 < p < 1.0:
-        return (
-            -student_quantile(freedom, 1.0 - p)
-            if 0.0 < p < 0.5
-            else 0.0
-            if p == 0.5
-            else normal_quantile(p)
-        )
+        return normal_quantile(p)
+
     t = normal_quantile(p)
-    # the tail is convex: from the normal quantile, which is smaller, the steps go
-    # upwards until they are rounding errors
+    # The tail is convex: from the normal quantile, which is smaller, the steps go
+    # upwards until they are rounding errors.
     while True:
-        density = _student_factor(
-            freedom / 2, t * t / freedom, freedom / 2 + 0.5
-        ) / math.sqrt(freedom)
+        factor = _student_factor(freedom / 2, t * t / freedom, freedom / 2 + 0.5)
+        density = factor / math.sqrt(freedom)
         step = (student_tail(freedom, t) - (1.0 - p)) / density
         if not t + step > t:
             return t
@@ -272,6 +271,7 @@ def _student_factor(a: float, square: float, power: float) -> float:
         a = a + 1.0
     inverse = 1.0 / a
     ratio *= math.sqrt(a) * _polynomial(inverse, _GAMMA_RATIO) / _ROOT_PI
+
     # log(1 + square) without the rounding error of the sum.
     above = 1.0 + square
     logarithm = log(above) * (square / (above - 1.0)) if above > 1.0 else square
@@ -313,9 +313,7 @@ def _erf(x: float) -> float:
 
 
 def _erfc(x: float) -> float:
-    """Return 1 less the error function of a number from 1 on;
-    0 where exp underflows.
-    """
+    """Return 1 less the error function from 1 on; 0 where exp underflows."""
     if -x * x < -_LARGEST:
         return 0.0
     above, under = (_P, _Q) if x < 8.0 else (_R, _S)
@@ -323,9 +321,7 @@ def _erfc(x: float) -> float:
 
 
 def _polynomial(x: float, coefficients: Sequence[float]) -> float:
-    """Return the polynomial with these coefficients,
-    that of the highest power first.
-    """
+    """Return the polynomial with these coefficients, the highest power first."""
     value = coefficients[0]
     for coefficient in coefficients[1:]:
         value = value * x + coefficient
@@ -335,8 +331,8 @@ def _polynomial(x: float, coefficients: Sequence[float]) -> float:
 def wilson_interval(
     share: float, n_examples: int, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the score interval of a binomial share: (low, high) in [0, 1],
-    which contains ``share``.
+    """Return the score interval of a binomial share: (low, high) in [0, 1], which
+    contains ``share``.
 
     A bootstrap of shares near 0 or 1 covers too rarely, and has no spread at 0 and 1.
     For the mean of any scores in [0, 1] that are all 0 (or all 1) the interval is that
@@ -366,7 +362,6 @@ def wilson_interval(
     z = normal_quantile((1 + level) / 2)
     spread = z * np.sqrt(share * (1 - share) / n_examples + z**2 / (4 * n_examples**2))
     scale = 1 + z**2 / n_examples
-    low, high = (
-        (share + z**2 / (2 * n_examples) + sign * spread) / scale for sign in (-1, 1)
-    )
+    middle = share + z**2 / (2 * n_examples)
+    low, high = ((middle + sign * spread) / scale for sign in (-1, 1))
     return max(0.0, min(float(low), share)), min(1.0, max(float(high), share))

@@ -1,5 +1,5 @@
-"""What a sample must show before an asymptotic confidence sequence says anything about
-it.
+"""Conditions that a sample must meet before an asymptotic confidence sequence says
+anything about it.
 
 An asymptotic sequence takes the deviation of the sample for that of the population.
 Until the examples that carry the variance have occurred, the deviation is too small,
@@ -99,11 +99,13 @@ def find_shortage(
             f"the variance is that of {carriers:.0f} {unit}, "
             f"{CARRIERS} are needed without a declared range"
         )
+
     values = len(np.unique(np.round(influences / (SPREAD * scale))))
     if values < VALUES:
         return (
             f"{values} different values, {VALUES} are needed without a declared range"
         )
+
     numbers = influences + difference
     opposite = min(
         int((numbers > SPREAD * scale).sum()), int((numbers < -SPREAD * scale).sum())
@@ -132,11 +134,13 @@ def change_by_absent(
     addends : ndarray
         Addends of the units, shape (U, k).
     group : float
-        Number of further units; each contributes the mean of the addends that are not 0.
+        Number of further units; each contributes the mean of the addends that are not
+        0.
     """
     absent = ~addends.any(axis=0)
     if not absent.any() or absent.all():
         return 0.0
+
     total = addends.sum(axis=0)
     raised = total + group * float(np.abs(addends[addends != 0]).mean()) * absent
     before, after = of_sums(np.stack([total, raised]))

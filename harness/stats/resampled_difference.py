@@ -32,7 +32,6 @@ Reduce = Callable[[Any, np.ndarray], np.ndarray]
 OfSums = Callable[[np.ndarray], np.ndarray]
 """Sums (..., k) of addends to values (...)."""
 
-
 GROUPS = 100
 """Maximum number of groups of examples of a jackknife."""
 
@@ -69,18 +68,18 @@ class ResampledDifference:
 
     @property
     def p_value(self) -> float:
-        """P-value that a comparison reports: of approximate randomisation,
-        or of the jackknife over parts.
+        """P-value that a comparison reports: of approximate randomisation, or of the
+        jackknife over parts.
         """
-        return (
-            self.p_jackknife if np.isnan(self.p_randomisation) else self.p_randomisation
-        )
+        if np.isnan(self.p_randomisation):
+            return self.p_jackknife
+        return self.p_randomisation
 
 
 @dataclass(frozen=True)
 class PairSums:
-    """Sums of the addends of one system: observed, resampled,
-    and over random halves of the examples.
+    """Sums of the addends of one system: observed, resampled, and over random halves of
+    the examples.
     """
 
     total: np.ndarray
@@ -108,16 +107,20 @@ def difference_of_sums(
     of_sums : callable
         The statistic as a function of sums.
     a, b : PairSums
-        PairSums of both systems under the same weight vectors.
+        Sums of both systems under the same weight vectors.
     exact : bool
         The assignments are all 2^B patterns.
     """
     values = np.asarray(of_sums(np.stack([a.total, b.total])), dtype=np.float64)
+
     n = len(a.addends)
     without = np.empty(0)
     if n < bootstrap.SMALL:
         without = of_sums(a.total - a.addends) - of_sums(b.total - b.addends)
+
     resampled = of_sums(a.resampled) - of_sums(b.resampled)
+
+    # The two systems of each assignment.
     one = of_sums(a.assigned + (b.total - b.assigned))
     other = of_sums(b.assigned + (a.total - a.assigned))
     return _summary(
@@ -174,33 +177,34 @@ def difference_of_statistics(
         )
     if clusters is not None:
         reduce = _reduce_by_clusters(reduce, clusters)
+
+    # Rows of both systems, of which weights choose: all of one system, or of some
+    # examples those of the other.
     both = join_statistics([a, b])
     ones = np.ones((1, n))
     zeros = np.zeros((1, n))
-    values = reduce(
-        both, np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])])
-    )
+    whole = np.concatenate([np.hstack([ones, zeros]), np.hstack([zeros, ones])])
+    values = reduce(both, whole)
+
     resampled = _Resampled(np.empty(0), np.empty(0), n)
     if repeats and n > 1:
         draws = _concatenated([reduce(a, w) - reduce(b, w) for w in family.resamples()])
-        one_less = 1 - np.eye(n)
-        without = (
-            reduce(a, one_less) - reduce(b, one_less)
-            if n < bootstrap.SMALL
-            else np.empty(0)
-        )
+        without = np.empty(0)
+        if n < bootstrap.SMALL:
+            one_less = 1 - np.eye(n)
+            without = reduce(a, one_less) - reduce(b, one_less)
         resampled = _Resampled(draws, without, n)
     elif n > 1:
         rest = weights_without_groups(n, family.seed)
         resampled = _Resampled(np.empty(0), reduce(a, rest) - reduce(b, rest), n)
-    swapped = [
-        (
-            reduce(both, np.hstack([keep, 1 - keep])),
-            reduce(both, np.hstack([1 - keep, keep])),
-        )
-        for keep in family.assignments()
-    ]
-    one, other = (_concatenated([pair[side] for pair in swapped]) for side in (0, 1))
+
+    kept: list[np.ndarray] = []
+    exchanged: list[np.ndarray] = []
+    for keep in family.assignments():
+        kept.append(reduce(both, np.hstack([keep, 1 - keep])))
+        exchanged.append(reduce(both, np.hstack([1 - keep, keep])))
+    one = _concatenated(kept)
+    other = _concatenated(exchanged)
     return _summary(values, resampled, one, other, family.exact)
 
 
@@ -275,11 +279,9 @@ def separable(
 
 def first_draws(family: DrawFamily, count: int) -> DrawFamily:
     """Return the family of the first ``count`` weight vectors."""
-    return (
-        family
-        if family.exact
-        else DrawFamily(family.n_examples, min(count, family.count), family.seed)
-    )
+    if family.exact:
+        return family
+    return DrawFamily(family.n_examples, min(count, family.count), family.seed)
 
 
 def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
@@ -311,11 +313,9 @@ class _Resampled:
             return bootstrap.interval_of_draws(
                 self.draws, observed, self.without, self.n
             )
-        return (
-            jackknife.interval(observed, self.without)
-            if len(self.without) > 1
-            else None
-        )
+        if len(self.without) > 1:
+            return jackknife.interval(observed, self.without)
+        return None
 
 
 def _summary(
@@ -336,26 +336,30 @@ def _summary(
         return ResampledDifference(
             value_a, value_b, observed, None, nan, nan, len(one), exact
         )
+
     scale = max(abs(value_a), abs(value_b))
     if abs(observed) <= ties.tolerance(scale):
         observed = 0.0  # equal up to the order of summation
+
+    # The bootstrap distribution is shifted to the null hypothesis (Riezler & Maxwell).
     p_bootstrap = nan
     draws = resampled.draws[~np.isnan(resampled.draws)]
     if len(draws) > 1:
         shifted = np.abs(draws - draws.mean())
-        p_bootstrap = float(
-            (1 + np.sum(shifted >= abs(observed) - ties.tolerance(scale)))
-            / (1 + len(draws))
-        )
+        reached = np.sum(shifted >= abs(observed) - ties.tolerance(scale))
+        p_bootstrap = float((1 + reached) / (1 + len(draws)))
     ci95 = resampled.interval(observed)
+
     swapped = np.abs(one - other)
     defined = ~np.isnan(swapped)
     scale = max(scale, float(ties.magnitude(np.concatenate([one, other]))))
     extreme = int(np.sum(swapped[defined] >= abs(observed) - ties.tolerance(scale)))
     count = int(defined.sum())
-    p_randomisation = (
-        extreme / count if exact and count else (1 + extreme) / (1 + count)
-    )
+    # All assignments contain the observed one; random ones do not.
+    if exact and count:
+        p_randomisation = extreme / count
+    else:
+        p_randomisation = (1 + extreme) / (1 + count)
     return ResampledDifference(
         value_a, value_b, observed, ci95, p_bootstrap, p_randomisation, len(one), exact
     )

@@ -9,8 +9,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, Metric, Permutes, State
 from harness.errors import HarnessError
-from harness.stats import permutation
-from harness.stats.permutation import BUDGET, DRAWS, Tail
+from harness.stats import permutation, permutation_p_values
+from harness.stats.permutation_p_values import BUDGET, DRAWS, Tail
 from harness.stats.seeds import derive
 from harness.stats.stratified_test import standardise_values
 
@@ -25,7 +25,7 @@ class ExamplePValues:
 
     values: np.ndarray
     """p-values, shape (B,); NaN where the score is undefined."""
-    method: permutation.Method
+    method: permutation_p_values.Method
     floor: float
     """Smallest p-value of the design."""
     relabelings: int
@@ -42,8 +42,8 @@ def has_generic_null(metric: Metric) -> bool:
 
 
 def untestable_reason(metric: Metric) -> str:
-    """Return the reason why a metric has no permutation p-values,
-    to follow its name; empty when it has them.
+    """Return the reason why a metric has no permutation p-values, to follow its name;
+    empty when it has them.
 
     The generic null of :class:`harness.contracts.MeanMetric` serves metrics that
     compare candidates with references: a metric of the candidates alone, or of images,
@@ -55,17 +55,16 @@ def untestable_reason(metric: Metric) -> str:
         return "has no direction: no score is more extreme than another"
     if isinstance(metric, Permutes) and not has_generic_null(metric):
         return ""
+
     needs = metric.spec.needs
     if "references" not in needs or "images" in needs:
         inputs = "the candidates alone" if "references" not in needs else "images"
         return f"reads {inputs} and {_NO_NULL}"
     if isinstance(metric, Permutes):
         return ""
-    return (
-        f"is a number of the corpus and {_NO_NULL}"
-        if metric.spec.level == "corpus"
-        else _NO_NULL
-    )
+    if metric.spec.level == "corpus":
+        return f"is a number of the corpus and {_NO_NULL}"
+    return _NO_NULL
 
 
 def metric_p_values(
@@ -100,7 +99,7 @@ def metric_p_values(
     observed : array
         Scores, shape (B,).
     method, budget, draws, seed
-        Design of the test, see :func:`harness.stats.permutation.plan`.
+        Design of the test, see :func:`harness.stats.permutation_p_values.plan`.
     memory_bytes : int
         Maximum size of the null values that are held at a time.
 
@@ -113,11 +112,13 @@ def metric_p_values(
     reason = untestable_reason(metric)
     if reason:
         raise HarnessError(f"metric '{name}' has no p-values: it {reason}")
+
     tail: Tail = "lower" if metric.spec.higher_is_better else "upper"
     observed = np.asarray(observed, dtype=np.float64)
-    plan = permutation.plan(
+    plan = permutation_p_values.plan(
         batch.n, batch.m, method=method, budget=budget, draws=draws, seed=seed
     )
+
     exact = getattr(metric, "exact_p_values", None)
     if plan.method == "exact" and exact is not None:
         values = np.where(np.isnan(observed), np.nan, exact(batch, features, state))
@@ -127,7 +128,7 @@ def metric_p_values(
             _null(cast(Permutes, metric), batch, features, state, labels)
             for labels in plan.chunks(step)
         )
-        values = permutation.p_values(observed, null, tail, plan.method)
+        values = permutation_p_values.p_values(observed, null, tail, plan.method)
     return ExamplePValues(values, plan.method, plan.floor, plan.relabelings, plan.note)
 
 
@@ -162,10 +163,10 @@ def sum_relabelings(
     sums = np.zeros(draws + 1)
     for item in batch.sets:
         labels = permutation.draws(batch.n, batch.m, draws + 1, derive(seed, item.id))
+        # The identity takes the place of the first draw.
         labels[0] = np.arange(batch.n + batch.m) < batch.n
-        sums += standardise_values(
-            extremeness(metric, features.batch([item]), features, state, labels).T
-        )[0][:, 0]
+        values = extremeness(metric, features.batch([item]), features, state, labels)
+        sums += standardise_values(values.T)[0][:, 0]
     return sums
 
 

@@ -15,7 +15,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Allowance:
-    """What few units make necessary beyond the correction for skewness."""
+    """Allowance for few units, beyond the correction for skewness."""
 
     inflation: float
     """The skewness is multiplied by 1 + this / (degrees of freedom + 1): that of few
@@ -32,6 +32,7 @@ class Allowance:
 
 
 OF_LABELS = Allowance(4.0, 0.9, 0.9)
+"""The units are the labels themselves."""
 OF_RESIDUALS = Allowance(25.0, 0.93, 0.93)
 """A fit to the units leans to the rare values that are there, so that its residuals
 look less skewed than they are.
@@ -86,13 +87,15 @@ def skewed_interval(
         abs(skewness) * (1 + allowance.inflation / (freedom + 1)),
         allowance.most_skewed / quantile,
     )
+
     longer = shorter = quantile
-    # the inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
+    # The inverse of t + s t² / 3 + s² t³ / 27 + s / 6 at the quantile of each side
     if size > 1e-6:
         longer = 3 / size * (1 - cbrt(1 - size * (quantile + size / 6)))
         shorter = max(
             3 / size * (cbrt(1 + size * (quantile - size / 6)) - 1),
             allowance.shortest * quantile,
         )
+
     below, above = (shorter, longer) if skewness > 0 else (longer, shorter)
     return value - below * error, value + above * error

@@ -1,5 +1,5 @@
-"""Two-sample test in strata: labels are permuted within each prompt,
-and statistics are added up over prompts.
+"""Two-sample test in strata: labels are permuted within each prompt, and statistics are
+added up over prompts.
 
 The null hypothesis is that the texts of a prompt are exchangeable between source A and
 source B. Two kinds of statistics are formed:
@@ -42,8 +42,8 @@ BUDGET = 20_000
 _LABELS = 4 << 20
 """Maximum number of labels that are held at once."""
 _COUNTED = 64
-"""Maximum number of prompts of one size whose relabelings are counted:
-there are more than any test draws.
+"""Maximum number of prompts of one size whose relabelings are counted: there are more
+than any test draws.
 """
 _TABLE = 200_000
 """Maximum number of relabelings of one prompt that are kept as a table to draw from."""
@@ -67,8 +67,8 @@ class Stratum:
 
 
 def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
-    """Return the strata of prompts of sizes (n, m),
-    whose texts follow one another, those of source A first.
+    """Return the strata of prompts of sizes (n, m), whose texts follow one another,
+    those of source A first.
 
     >>> [stratum.rows.tolist() for stratum in strata_of([(1, 2), (2, 2), (1, 2)])]
     [[[0, 1, 2], [7, 8, 9]], [[3, 4, 5, 6]]]
@@ -77,10 +77,12 @@ def strata_of(sizes: Sequence[tuple[int, int]]) -> list[Stratum]:
     groups: dict[tuple[int, int], list[int]] = {}
     for position, shape in enumerate(sizes):
         groups.setdefault(shape, []).append(position)
-    return [
-        Stratum(np.array(positions), starts[positions][:, None] + np.arange(n + m), n)
-        for (n, m), positions in groups.items()
-    ]
+
+    strata: list[Stratum] = []
+    for (n, m), positions in groups.items():
+        rows = starts[positions][:, None] + np.arange(n + m)
+        strata.append(Stratum(np.array(positions), rows, n))
+    return strata
 
 
 def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -108,30 +110,34 @@ def standardise(kernels: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     forms = np.array(kernels, dtype=np.float64)
     forms[..., diagonal, diagonal] = 0.0
     scale = ties.magnitude(forms.reshape(*forms.shape[:-2], size * size))
+
     sums = forms.sum(axis=-1)
     if min(n, m) == 1:
+        # One text has no pair within its source: what remains is linear in the labels.
         centred = sums - sums.mean(axis=-1, keepdims=True)
         variance = (centred**2).mean(axis=-1) * (2.0 / max(size - 2, 1)) ** 2
         factor = (2.0 / max(size - 2, 1)) * (-1.0 if n == 1 else 1.0) * (size > 2)
         forms = np.zeros(forms.shape)
         forms[..., diagonal, diagonal] = factor * centred
     else:
+        # Each row and the diagonal sum to 0, so that what is linear in s cancels.
         total = sums.sum(axis=-1)[..., None, None]
-        forms -= (sums[..., :, None] + sums[..., None, :]) / (size - 2) - total / (
-            (size - 1) * (size - 2)
-        )
+        grand = total / ((size - 1) * (size - 2))
+        forms -= (sums[..., :, None] + sums[..., None, :]) / (size - 2) - grand
         forms[..., diagonal, diagonal] = 0.0
-        shares = [math.prod((n - i) / (size - i) for i in range(k)) for k in (2, 3, 4)]
         forms *= 1 / (n * (n - 1)) + 1 / (m * (m - 1)) + 2 / (n * m)
-        variance = (forms**2).sum(axis=(-2, -1)) * (
-            2 * shares[0] - 4 * shares[1] + 2 * shares[2]
+
+        # Probabilities that two, three and four given texts have label A.
+        p2, p3, p4 = (
+            math.prod((n - i) / (size - i) for i in range(k)) for k in (2, 3, 4)
         )
+        variance = (forms**2).sum(axis=(-2, -1)) * (2 * p2 - 4 * p3 + 2 * p4)
+
     deviations = np.sqrt(variance)
     deviations[deviations <= 1e-9 * scale] = 0.0
+    divisors = deviations[..., None, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        forms = np.where(
-            deviations[..., None, None] > 0, forms / deviations[..., None, None], 0.0
-        )
+        forms = np.where(divisors > 0, forms / divisors, 0.0)
     return forms, deviations
 
 
@@ -146,9 +152,8 @@ def standardise_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     informative = deviations > 1e-9 * ties.magnitude(np.swapaxes(values, -1, -2))
     centred = values - values.mean(axis=-2, keepdims=True)
     scaled = centred / np.where(informative, deviations, 1.0)[..., None, :]
-    return np.where(informative[..., None, :], scaled, 0.0), np.where(
-        informative, deviations, 0.0
-    )
+    standardised = np.where(informative[..., None, :], scaled, 0.0)
+    return standardised, np.where(informative, deviations, 0.0)
 
 
 def smallest_p(strata: Sequence[Stratum]) -> float:
@@ -205,30 +210,32 @@ class Relabelings:
 
     def blocks(self) -> Iterator[tuple[Stratum, np.ndarray]]:
         """Yield some prompts and their labels, float64, shape (b, P, N)."""
-        repeat = 1
+        # Jointly enumerated relabelings are numbers whose digits are the relabelings of
+        # single prompts; the weight of a digit is the number of those before it.
+        weight = 1
         for stratum in self.strata:
-            n, m = stratum.n, stratum.m
+            n = stratum.n
+            m = stratum.m
+            count = permutation.count(n, m)
             step = max(1, _LABELS // (self.number * (n + m)))
             for start in range(0, len(stratum.prompts), step):
                 rows = slice(start, start + step)
                 block = Stratum(stratum.prompts[rows], stratum.rows[rows], n)
                 if self.exact:
-                    choices = (
-                        permutation.count(n, m)
-                        ** np.arange(len(block.prompts))[:, None]
-                        * repeat
-                    )
-                    ranks = np.arange(self.number) // choices % permutation.count(n, m)
-                    repeat *= permutation.count(n, m) ** len(block.prompts)
+                    powers = count ** np.arange(len(block.prompts))[:, None]
+                    ranks = np.arange(self.number) // (powers * weight) % count
+                    weight *= count ** len(block.prompts)
                     labels = permutation.relabelings(n, m)[ranks]
                 else:
                     labels = self._draw(block)
                 yield block, labels.astype(np.float64)
 
     def _draw(self, block: Stratum) -> np.ndarray:
-        """Return random labels of some prompts, bool, shape (b, P, N),
-        the observed ones first.
+        """Return random labels of some prompts, bool, shape (b, P, N), the observed
+        ones first.
         """
+        # A prompt has the same labels however prompts are divided into blocks of one
+        # beginning.
         rng = np.random.default_rng(
             [self.seed, int(block.prompts[0]), block.n, block.m]
         )
@@ -238,6 +245,7 @@ class Relabelings:
             ranks = rng.integers(len(table), size=shape)
             ranks[:, 0] = 0
             return table[ranks]
+
         labels = rng.random((*shape, block.rows.shape[1])).argsort(axis=-1) < block.n
         labels[:, 0] = np.arange(block.rows.shape[1]) < block.n
         return labels
@@ -245,8 +253,8 @@ class Relabelings:
 
 @dataclass(frozen=True)
 class Sums:
-    """Statistics under all relabelings, the observed one first,
-    and of single prompts.
+    """Statistics under all relabelings, the observed one first, and of single
+    prompts.
     """
 
     within: np.ndarray
@@ -298,6 +306,7 @@ def relabel_sums(
     effects: list[np.ndarray] = []
     positions: list[np.ndarray] = []
     for block, labels in relabelings.blocks():
+        # Within prompts: kernels, then scores.
         matrices = kernels(block)
         forms, deviations = standardise(matrices, block.n)
         columns = [
@@ -311,23 +320,26 @@ def relabel_sums(
         values = np.concatenate(columns, axis=2)
         within = within + values.sum(axis=0)
         informative = informative + (deviations > 0).sum(axis=0)
+
         counted = deviations > 0
-        # a kernel without differences has the MMD² 0
+        # A kernel without differences has the MMD² 0.
         counted[:, : forms.shape[1]] = min(block.n, block.m) > 1
         effects.append(np.where(counted, values[:, 0] * deviations, np.nan))
-        totals = totals + (values * np.where(counted, deviations, 0.0)[:, None]).sum(
-            axis=0
-        )
+        weights = np.where(counted, deviations, 0.0)
+        totals = totals + (values * weights[:, None]).sum(axis=0)
         means = values.mean(axis=2)
         prompt_p[block.prompts] = (means >= means[:, :1] - 1e-9).mean(axis=1)
         positions.append(block.prompts)
-        similarity = matrices.sum(axis=3).transpose(0, 2, 1) / labels.shape[2]
+
+        # Across prompts: features, then the mean similarity to the pooled texts.
+        size = labels.shape[2]
+        similarity = matrices.sum(axis=3).transpose(0, 2, 1) / size
         values = np.concatenate([features[block.rows], similarity], axis=2)
         centred = values - values.mean(axis=1, keepdims=True)
         shifts = shifts + np.tensordot(labels, centred, axes=((0, 2), (0, 1)))
-        variance = variance + (centred**2).sum(axis=(0, 1)) * (
-            block.n * block.m / (labels.shape[2] * max(labels.shape[2] - 1, 1))
-        )
+        share = block.n * block.m / (size * max(size - 1, 1))
+        variance = variance + (centred**2).sum(axis=(0, 1)) * share
+
     scale = np.sqrt(np.where(variance > 1e-18, variance, np.inf))
     order = np.argsort(np.concatenate(positions))
     return Sums(
@@ -349,9 +361,8 @@ def rank_shares(values: np.ndarray) -> np.ndarray:
     tolerance = ties.tolerance(ties.magnitude(values.T), 1e-9)
     columns: list[np.ndarray] = []
     for column, slack in zip(values.T, tolerance):
-        below = np.searchsorted(
-            np.sort(column), np.asarray(column - slack), side="left"
-        )
+        ordered = np.sort(column)
+        below = np.searchsorted(ordered, np.asarray(column - slack), side="left")
         columns.append((len(column) - np.asarray(below)) / len(column))
     return np.stack(columns, axis=1)
 

@@ -42,8 +42,8 @@ from harness.contracts import HasConstants, Metric, Objects
 FLOAT64 = 1e-12
 """Relative tolerance for sums in float64: about 4500 times the machine epsilon."""
 FLOAT32 = 1e-6
-"""Relative tolerance for statistics of float32 numbers:
-about 8 times the machine epsilon.
+"""Relative tolerance for statistics of float32 numbers: about 8 times the machine
+epsilon.
 """
 
 
@@ -110,31 +110,25 @@ def settle(values: np.ndarray, tolerance: float) -> np.ndarray:
     values = np.asarray(values, dtype=np.float64)
     if len(values) < 2:
         return values
+
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, axis=0)
     below = ordered[:-1]
     above = ordered[1:]
     with np.errstate(invalid="ignore"):  # infinities have no difference
         is_close = above - below <= tolerance * np.maximum(np.abs(above), np.abs(below))
-    is_tie = (above == below) | (is_close & np.isfinite(above) & np.isfinite(below))
+    is_finite = np.isfinite(above) & np.isfinite(below)
+    is_tie = (above == below) | (is_close & is_finite)
+
     # Each value takes that of the last one at or before it that is no tie of its
     # neighbour below.
+    positions = np.arange(1, len(values)).reshape(-1, *[1] * (values.ndim - 1))
     start = np.zeros(values.shape, dtype=np.int64)
-    start[1:] = np.where(
-        is_tie,
-        0,
-        np.broadcast_to(
-            np.arange(1, len(values)).reshape(-1, *[1] * (values.ndim - 1)),
-            is_tie.shape,
-        ),
-    )
+    start[1:] = np.where(is_tie, 0, np.broadcast_to(positions, is_tie.shape))
+    start = np.maximum.accumulate(start, axis=0)
     settled = np.empty_like(values)
-    np.put_along_axis(
-        settled,
-        order,
-        np.take_along_axis(ordered, np.maximum.accumulate(start, axis=0), axis=0),
-        axis=0,
-    )
+    taken = np.take_along_axis(ordered, start, axis=0)
+    np.put_along_axis(settled, order, taken, axis=0)
     return settled
 
 
@@ -144,11 +138,9 @@ def without_constants(metric: Metric, stats: Any, scores: np.ndarray) -> np.ndar
 
     Statistics that are missing (None) or objects leave the scores as they are.
     """
-    if (
-        stats is None
-        or isinstance(stats, Objects)
-        or not isinstance(metric, HasConstants)
-    ):
+    if stats is None or isinstance(stats, Objects):
+        return scores
+    if not isinstance(metric, HasConstants):
         return scores
     return np.where(metric.own_share(stats) < 1, 0.0, scores)
 
@@ -157,10 +149,8 @@ def rank_scores(metric: Metric, stats: Any, scores: np.ndarray) -> np.ndarray:
     """Return scores (B,) of a metric as they rank the examples: 0 where they are made
     of constants alone; parameters as above.
     """
-    if (
-        stats is None
-        or isinstance(stats, Objects)
-        or not isinstance(metric, HasConstants)
-    ):
+    if stats is None or isinstance(stats, Objects):
+        return scores
+    if not isinstance(metric, HasConstants):
         return scores
     return np.where(metric.own_share(stats) == 0, 0.0, scores)

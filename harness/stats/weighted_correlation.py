@@ -19,16 +19,14 @@ WeightedStatistic = Callable[[np.ndarray], np.ndarray]
 
 
 def in_chunks(statistic: WeightedStatistic, weights: np.ndarray) -> np.ndarray:
-    """Return ``statistic(weights)``, shape (W,),
-    computed for at most :data:`CELLS` weights at a time.
+    """Return ``statistic(weights)``, shape (W,), computed for at most :data:`CELLS`
+    weights at a time.
     """
     step = max(1, CELLS // max(1, weights.shape[1]))
-    return np.concatenate(
-        [
-            statistic(weights[start : start + step])
-            for start in range(0, len(weights), step)
-        ]
-    )
+    values: list[np.ndarray] = []
+    for start in range(0, len(weights), step):
+        values.append(statistic(weights[start : start + step]))
+    return np.concatenate(values)
 
 
 class _Ties:
@@ -78,7 +76,7 @@ class Kendall:
         self._y = _Ties(y)
         pairs = self._x.group * (int(self._y.group.max(initial=0)) + 1) + self._y.group
         self._both = _Ties(pairs)
-        # by x, then y: pairs that are tied in x hold no inversion
+        # By x, then y: pairs that are tied in x hold no inversion.
         self._order = self._both.order
         ranks = self._y.group[self._order]
         self._bits = [
@@ -99,9 +97,9 @@ class Kendall:
             np.square(ties.weights(weights)).sum(axis=1)
             for ties in (self._x, self._y, self._both)
         )
-        difference = (total - tied_x - tied_y + tied_both) / 2 - 2 * self._discordant(
-            weights
-        )
+        # Pairs tied in neither, less twice the discordant ones.
+        untied = (total - tied_x - tied_y + tied_both) / 2
+        difference = untied - 2 * self._discordant(weights)
         return difference, total - tied_x, total - tied_y
 
     def _values(self, weights: np.ndarray) -> np.ndarray:
@@ -113,28 +111,25 @@ class Kendall:
                 groups_x = self._x.weights(weights)
                 groups_y = self._y.weights(weights)
                 total = weights.sum(axis=1) ** 2
+                # Values that no row with a weight has do not count.
                 classes = np.minimum(
                     (groups_x > 0).sum(axis=1), (groups_y > 0).sum(axis=1)
                 )
-                tau = np.where(
-                    classes > 1,
-                    2 * difference * classes / (total * (classes - 1)),
-                    np.nan,
-                )
+                scaled = 2 * difference * classes / (total * (classes - 1))
+                tau = np.where(classes > 1, scaled, np.nan)
         return np.where(np.isfinite(tau), np.clip(tau, -1.0, 1.0), np.nan)
 
     def _discordant(self, weights: np.ndarray) -> np.ndarray:
+        # Weighted inversions, bit by bit: a zero after ones of the same prefix.
         ordered = weights[:, self._order]
         out = np.zeros(len(weights))
         for order, start, ones in self._bits:
             part = ordered[:, order]
-            cumulative = np.concatenate(
-                [np.zeros((len(part), 1)), np.cumsum(part * ones, axis=1)], axis=1
-            )
+            cumulative = np.cumsum(part * ones, axis=1)
+            cumulative = np.concatenate([np.zeros((len(part), 1)), cumulative], axis=1)
             zeros = np.flatnonzero(~ones)
-            out += (
-                part[:, zeros] * (cumulative[:, zeros] - cumulative[:, start[zeros]])
-            ).sum(axis=1)
+            ones_before = cumulative[:, zeros] - cumulative[:, start[zeros]]
+            out += (part[:, zeros] * ones_before).sum(axis=1)
         return out
 
 
@@ -144,20 +139,16 @@ def _bit(ranks: np.ndarray, bit: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     """
     order = np.argsort(ranks >> (bit + 1), kind="stable")
     prefix = ranks[order] >> (bit + 1)
-    return (
-        order,
-        np.searchsorted(prefix, prefix, side="left"),
-        ((ranks[order] >> bit) & 1).astype(bool),
-    )
+    starts = np.searchsorted(prefix, prefix, side="left")
+    return order, starts, ((ranks[order] >> bit) & 1).astype(bool)
 
 
 class Pearson:
     """Pearson's r of two columns (n,) without NaN."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
-        a, b = (
-            _scale_column(np.asarray(column, dtype=np.float64)) for column in (x, y)
-        )
+        a = _scale_column(np.asarray(x, dtype=np.float64))
+        b = _scale_column(np.asarray(y, dtype=np.float64))
         self._products = np.stack([a, b, a * a, b * b, a * b], axis=1)
 
     def __call__(self, weights: np.ndarray) -> np.ndarray:
@@ -179,20 +170,21 @@ def _r(
     yy: np.ndarray,
     xy: np.ndarray,
 ) -> np.ndarray:
-    """Return r from weighted sums, each of shape (W,);
-    NaN where a column is constant, or no row has a weight.
+    """Return r from weighted sums, each of shape (W,); NaN where a column is constant,
+    or no row has a weight.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         var_x = xx / n - (x / n) ** 2
         var_y = yy / n - (y / n) ** 2
         r = (xy / n - x * y / n**2) / np.sqrt(var_x) / np.sqrt(var_y)
+        # Less is what rounding leaves of a constant column.
         constant = ~((var_x > 1e-14 * xx / n) & (var_y > 1e-14 * yy / n))
     return np.where(constant | ~np.isfinite(r), np.nan, np.clip(r, -1.0, 1.0))
 
 
 class Spearman:
-    """Spearman's rho of two columns (n,) without NaN:
-    r of the mid-ranks that the weighted rows have.
+    """Spearman's rho of two columns (n,) without NaN: r of the mid-ranks that the
+    weighted rows have.
     """
 
     def __init__(self, x: np.ndarray, y: np.ndarray) -> None:
@@ -244,6 +236,7 @@ def within_groups(
         np.bincount(of, part, minlength=groups)
         for part in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y))
     ]
+
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = sums[0] / np.sqrt(sums[1] * sums[2])
     return np.where(sums[2] == 0, np.nan, np.where(sums[1] == 0, 0.0, tau))
@@ -256,6 +249,7 @@ def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> [part.tolist() for part in pairs_within(np.array([0, 1, 0, 0]))]
     [[0, 0, 2], [2, 3, 3]]
     """
+    # Sorted by group, rows of one group are neighbours at some distance.
     order = np.argsort(group, kind="stable")
     ordered = group[order]
     first: list[np.ndarray] = []
@@ -266,8 +260,10 @@ def pairs_within(group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             break
         first.append(order[same])
         second.append(order[same + shift])
+
     if not first:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
     a = np.concatenate(first)
     b = np.concatenate(second)
     by = np.lexsort((a, b))
@@ -293,9 +289,8 @@ class Detection:
     def __init__(self, scores: np.ndarray, positive: np.ndarray, measure: str) -> None:
         self._order = np.argsort(-scores, kind="stable")
         ordered = scores[self._order]
-        self._starts = np.flatnonzero(
-            np.concatenate([[True], ordered[1:] != ordered[:-1]])
-        )
+        begins = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        self._starts = np.flatnonzero(begins)
         self._positive = positive[self._order].astype(np.float64)
         self._measure = measure
 
@@ -313,6 +308,7 @@ class Detection:
         seen = np.cumsum(every, axis=1)
         positives = hits[:, -1]
         negatives = seen[:, -1] - hits[:, -1]
+
         with np.errstate(invalid="ignore", divide="ignore"):
             if self._measure == "average_precision":
                 precision = np.where(seen > 0, hits / seen, 0.0)

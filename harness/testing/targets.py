@@ -16,7 +16,7 @@ from harness.contracts.parameters import check_parameters
 from harness.errors import HarnessError, MissingExtra, UnknownName, did_you_mean
 from harness.registry import Component, current, split_spec
 from harness.registry.component_kinds import KINDS, SINGULAR
-from harness.registry.function_plugins import component_of
+from harness.registry.function_components import component_of
 from harness.registry.instance_checks import check_instance
 from harness.registry.local_code import import_from
 from harness.registry.manifest_files import BUILT_IN, FILE_NAME, find_manifests

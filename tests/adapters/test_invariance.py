@@ -10,13 +10,14 @@ import torch
 
 from harness.contracts import Decoding
 from harness_models.clipcap import authors as clipcap_authors
-from harness_models.clipcap.model import ClipCap, ClipCapSizes, ClipCapStep
+from harness_models.clipcap.mappers import ClipCapSizes
+from harness_models.clipcap.model import ClipCap, ClipCapStep
 from harness_models.shared.decoding.decode import decode, forced_scores
 from harness_models.shared.decoding.types import DecodingBatch
 from harness_models.shared.layers import Gpt2Sizes
 from harness_models.vlp import authors as vlp_authors
-from harness_models.vlp.bert import BertSizes
-from harness_models.vlp.model import Vlp, VlpSizes, VlpStep
+from harness_models.vlp.bert import BertSizes, VlpSizes
+from harness_models.vlp.model import Vlp, VlpStep
 
 COUNT = 64
 LIMIT = 14

@@ -14,7 +14,7 @@ from benchmarks.metric_tests import (
     p_values,
     whole_set,
 )
-from harness.judgments.agreement import CORRELATIONS
+from harness.judgments.rated_agreement import CORRELATIONS
 from harness.stats.jackknife import weights_without_items
 
 

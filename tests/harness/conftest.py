@@ -125,7 +125,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "registry.yaml").write_text(REGISTRY)
     (tmp_path / "spec.yaml").write_text(SPEC.lstrip())
     monkeypatch.chdir(tmp_path)
-    from harness.registry import catalogue as registry
+    from harness.registry import in_use as registry
 
     registry._load.cache_clear()
     monkeypatch.setattr(registry, "_extra_files", [])

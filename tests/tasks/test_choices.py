@@ -12,8 +12,8 @@ import pytest
 
 import harness
 import harness.api
-from harness.run.execute import Options
 from harness.run.execute import execute as run
+from harness.run.execution import Options
 from harness.run.merge import merge
 from harness.run.plan import make_plan
 from harness.run.shard_grid import Part

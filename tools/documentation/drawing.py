@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from harness.reporting.table import display_name
+from harness.registry.display_names import display_name
 from tools.documentation import figure_values
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")

@@ -90,6 +90,7 @@ API = {
     ],
     "Plugins": [
         "harness.registry.catalogue",
+        "harness.registry.in_use",
         "harness.registry.hooks",
         "harness.testing",
     ],
@@ -99,6 +100,7 @@ API = {
             "bootstrap",
             "combine",
             "permutation",
+            "permutation_p_values",
             "significance",
             "correlation",
         )

@@ -24,7 +24,8 @@ import torch
 from harness.contracts import Example
 from harness.contracts.parameters import Count
 from harness.errors import HarnessError, InputError, require
-from harness_models.clipcap.model import ClipCap, ClipCapSizes
+from harness_models.clipcap.mappers import ClipCapSizes
+from harness_models.clipcap.model import ClipCap
 from harness_models.shared.inputs.features import open_vectors
 from harness_models.shared.layers import Gpt2Sizes, Standardiser
 from harness_models.shared.tokenisers import Gpt2Bpe

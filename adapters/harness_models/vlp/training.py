@@ -33,8 +33,8 @@ from harness_models.shared.training.caption_training import (
     pad_rows,
 )
 from harness_models.shared.training.recipe import recipe_command
-from harness_models.vlp.bert import BertSizes
-from harness_models.vlp.model import Vlp, VlpSizes
+from harness_models.vlp.bert import BertSizes, VlpSizes
+from harness_models.vlp.model import Vlp
 from harness_models.vlp.regions import Regions, open_regions
 
 # --------------------------------------------------------------------------- objectives

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from harness.contracts import CaptionSet, Example, Explains, Metric
+from harness.registry.display_names import display_name
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.examples import stream
 from harness.reporting.page.groups import Group
-from harness.reporting.table import display_name
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.run.finished import Run

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from harness.contracts.parameters import Values
 from harness.errors import require
+from harness.registry.display_names import display_name
 from harness.reporting.page import assets
-from harness.reporting.table import display_name
 from harness.run.estimates import Watch
 from harness.run.progress import WORK
 

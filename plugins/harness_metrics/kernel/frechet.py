@@ -21,7 +21,8 @@ from collections.abc import Callable
 import numpy as np
 
 from caption_kernels import eigenvalues
-from harness.stats import permutation, ties
+from harness.stats import ties
+from harness.stats.permutation_p_values import p_values
 from harness_metrics.kernel import geometry, symmetric_relabelings
 
 _CHUNK = 1 << 15
@@ -129,9 +130,7 @@ def exact_p_values(inner: np.ndarray, n: int) -> np.ndarray:
     )
     scale: np.ndarray = np.einsum("bii->b", geometry.centre(inner)) / inner.shape[-1]
     tolerance = ties.tolerance(scale, ties.FLOAT32)
-    return permutation.p_values(
-        from_gram(inner, n), null, "upper", "exact", tolerance=tolerance
-    )
+    return p_values(from_gram(inner, n), null, "upper", "exact", tolerance=tolerance)
 
 
 def _distances(

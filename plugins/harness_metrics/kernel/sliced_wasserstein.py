@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from caption_kernels import power
-from harness.stats import permutation, ties
+from harness.stats import ties
+from harness.stats.permutation_p_values import p_values
 from harness_metrics.kernel import geometry, symmetric_relabelings
 
 _CHUNK_BYTES = 16 << 20
@@ -124,7 +125,7 @@ def exact_p_values(lines: np.ndarray, n: int, p: float) -> np.ndarray:
     )
     scale: np.ndarray = np.ptp(lines, axis=2).max(axis=1)
     tolerance = ties.tolerance(scale, ties.FLOAT32)
-    return permutation.p_values(
+    return p_values(
         compare_samples(lines, n, p), null, "upper", "exact", tolerance=tolerance
     )
 

@@ -39,6 +39,7 @@ from typing import Literal
 import numpy as np
 
 from harness.stats import forms, permutation, ties
+from harness.stats.permutation_p_values import tail_counts
 from harness_metrics.kernel import symmetric_relabelings
 
 Pooling = Literal["pooled", "per-direction"]
@@ -227,7 +228,7 @@ def exact_p_values(
                 n, m, _label_step(n + m, len(block))
             ):
                 values = _per_direction(coefficients, labels)
-                extreme[rows] += permutation.tail_counts(
+                extreme[rows] += tail_counts(
                     values, observed[rows], "upper", ties.tolerance(_LARGEST)
                 )
     return np.where(np.isnan(observed), np.nan, extreme / total)

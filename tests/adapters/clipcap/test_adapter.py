@@ -21,7 +21,8 @@ from harness.contracts import (
 from harness.errors import HarnessError, InputError
 from harness.registry.torchvision_guard import guard_torchvision
 from harness_models.clipcap.adapter import ClipCapAdapter, ClipImages
-from harness_models.clipcap.model import ClipCap, ClipCapSizes
+from harness_models.clipcap.mappers import ClipCapSizes
+from harness_models.clipcap.model import ClipCap
 from harness_models.shared.layers import Gpt2Sizes
 from harness_models.shared.tokenisers import Gpt2Bpe
 

@@ -13,8 +13,8 @@ from harness.errors import HarnessError, InputError
 from harness_models.o2na.adapter import O2naAdapter
 from harness_models.o2na.layers import VideoSizes
 from harness_models.o2na.model import O2na
-from harness_models.o2na.video_adapter import weight_files
 from harness_models.o2na.word_list import SPECIAL
+from harness_models.shared.weights.checkpoint_config import weight_files
 from harness_models.shared.weights.checkpoints import save_checkpoint
 
 

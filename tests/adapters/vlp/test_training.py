@@ -16,8 +16,8 @@ from harness.errors import HarnessError, InputError
 from harness_models.shared.weights.checkpoints import load_checkpoint
 from harness_models.vlp import training
 from harness_models.vlp.adapter import VlpAdapter
-from harness_models.vlp.bert import BertSizes
-from harness_models.vlp.model import Vlp, VlpSizes
+from harness_models.vlp.bert import BertSizes, VlpSizes
+from harness_models.vlp.model import Vlp
 from harness_models.vlp.training import (
     Sentences,
     VlpRecipe,

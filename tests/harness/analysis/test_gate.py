@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 import harness
-from harness.analysis.gate import GateResult, GateRow, Margin, gate
-from harness.analysis.gate_margin import verify_margin
+from harness.analysis.gate import GateResult, GateRow, gate
+from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, look_right_or_wrong
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.score_logs import LoggedScore

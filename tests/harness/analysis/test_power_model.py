@@ -14,7 +14,7 @@ from scipy.special import bdtr
 from harness.analysis.power_fit import SizeTrials, smallest_p
 from harness.analysis.power_model import SAMPLES, Extrapolation, steps
 from harness.analysis.power_rules import RULES, Composition
-from harness.stats import permutation
+from harness.stats.permutation_p_values import p_values, plan
 
 SIZES = [(n, m) for n in (1, 2, 3, 4) for m in (1, 2, 3, 4) if n + m > 2]
 RULE = RULES["fisher-discrete"]
@@ -29,13 +29,9 @@ def shift_trials(
     for _ in range(repeats):
         values = rng.normal(size=(examples, n + m))
         values[:, :n] += effect
-        design = permutation.plan(n, m)
+        design = plan(n, m)
         null = ((values @ labels.T) / n for labels in design.chunks(3000))
-        p.append(
-            permutation.p_values(
-                values[:, :n].mean(axis=1), null, "upper", design.method
-            )
-        )
+        p.append(p_values(values[:, :n].mean(axis=1), null, "upper", design.method))
     return SizeTrials(n, m, np.array(p), np.full(examples, smallest_p(n, m)))
 
 

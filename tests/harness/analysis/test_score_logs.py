@@ -13,7 +13,8 @@ import pyarrow as pa
 import pytest
 
 import harness
-from harness.analysis.gate import Margin, gate
+from harness.analysis.gate import gate
+from harness.analysis.gate_margin import Margin
 from harness.analysis.pairs import ComparedRun
 from harness.analysis.score_logs import read_score_log
 from harness.cli.main import main

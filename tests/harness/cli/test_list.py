@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.cli.main import main
-from harness.registry import catalogue
+from harness.registry import catalogue, in_use
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def listed(project, capsys):
         (project / "registry.yaml").write_text(
             (project / "registry.yaml").read_text() + add
         )
-        catalogue._load.cache_clear()
+        in_use._load.cache_clear()
         assert main(["list", *arguments]) == 0
         return capsys.readouterr().out
 
@@ -119,10 +119,10 @@ def test_json_has_all_fields_and_failures(listed):
 
 def test_a_broken_plugin_is_reported_below(project, capsys, monkeypatch):
     import harness.registry
-    from harness.registry.manifest_files import PluginFailure
+    from harness.registry.manifest_schema import PluginFailure
 
     broken = catalogue.Registry(
-        catalogue.current().manifests,
+        in_use.current().manifests,
         (PluginFailure("bad", "manifest", "no such file"),),
     )
     monkeypatch.setattr(harness.registry, "current", lambda: broken)

@@ -13,7 +13,7 @@ import pytest
 
 from harness.cli import process
 from harness.cli.main import commands, main
-from harness.registry import catalogue
+from harness.registry import in_use
 
 SCORED = ("score", "--candidates", "refs.json", "--references", "refs.json")
 TWO_SIZES = ("--set", "decoding.candidates=[1, 2]")
@@ -277,7 +277,7 @@ def counting(project):
             'commands: {count: {import: "count_words:run", summary: '
             "count the words of a text}}\n"
         )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     yield project
     sys.modules.pop("count_words", None)
 

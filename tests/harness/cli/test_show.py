@@ -7,7 +7,7 @@ import json
 import pytest
 
 from harness.cli.main import main
-from harness.registry import catalogue
+from harness.registry import in_use
 
 
 def shown(capsys, *arguments):
@@ -79,7 +79,7 @@ def test_a_shadowed_component_is_reached_by_its_full_name(project, capsys):
     (project / "registry.yaml").write_text(
         text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     cards = json.loads(shown(capsys, "rouge", "--json"))
     assert {card["provider"] for card in cards} == {"harness"}
     (card,) = json.loads(shown(capsys, "mine/rouge", "--json"))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from harness.cli.main import main
-from harness.registry import catalogue
+from harness.registry import in_use
 
 TRAINER = '''"""Train a toy."""
 
@@ -31,7 +31,7 @@ def toy(project):
             'trainers: {toy: {import: "toy_trainer", summary: a toy}, tvt: {import: '
             '"toy_trainer"}}\n'
         )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     yield project
     sys.modules.pop("toy_trainer", None)
 

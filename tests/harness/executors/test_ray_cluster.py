@@ -24,7 +24,7 @@ import harness.api
 import harness_tasks
 from harness.cli.main import main
 from harness.errors import HarnessError, InputError
-from harness.run.execute import Options
+from harness.run.execution import Options
 from harness.run.executor import ExecutorOptions
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")

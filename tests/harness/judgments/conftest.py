@@ -11,6 +11,7 @@ from harness.contracts import MeanMetric, MetricSpec
 from harness.judgments.plan import make_judgment_plan
 from harness.spec.judgment_models import JudgmentSource
 from harness.spec.loading import load_specs
+from tests.support.judged_sets import RECORDS
 
 
 class Length(MeanMetric):
@@ -105,3 +106,26 @@ def rated(rows):
         }
         for item, system, caption, score in rows
     ]
+
+
+@pytest.fixture
+def wmt(golden):
+    """Scores of people and of two metrics, and the values of mt-metrics-eval
+    (tests/golden/mt_metrics_eval).
+    """
+    return json.loads((golden / "mt_metrics_eval/values.json").read_text())
+
+
+@pytest.fixture
+def judgments(jsonl):
+    return {"form": "captions", "path": jsonl(RECORDS)}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def dump(value, name="j.json", indent=2):
+        path = tmp_path / name
+        path.write_text(json.dumps(value, indent=indent))
+        return str(path)
+
+    return dump

@@ -495,7 +495,7 @@ def test_the_human_scores_of_a_file_are_those_of_the_test(statistic, oracle):
     assert p != compare_metrics(judged, both, [0.5, 0.4]).raw[0, 1]
 
 
-def test_soft_pairwise_accuracy_is_of_the_ratings_of_items_which_no_file_of_systems_has():
+def test_soft_pairwise_accuracy_is_of_ratings_of_items_which_no_file_of_systems_has():
     judged, both = few("soft_pairwise_accuracy", draws=60)
     of_ratings, with_file = (
         compare_metrics(

@@ -10,12 +10,12 @@ import pytest
 from harness.contracts import Interval
 from harness.judgments.coverage import (
     COVERAGE,
-    LOWEST,
     checked_interval,
     interval_of_resamples,
     is_constant,
 )
 from harness.judgments.execute import execute
+from harness.run.coverage_tables import LOWEST
 from harness.spec.judgment_models import (
     CAPTION_STATISTICS,
     LABEL_STATISTICS,
@@ -23,6 +23,61 @@ from harness.spec.judgment_models import (
     SYSTEM_STATISTICS,
 )
 from harness.stats import bootstrap
+
+FEW_ITEMS = [
+    [
+        {
+            "item": "i0",
+            "caption": "a dog runs in the park",
+            "references": ["the dog runs in a park"],
+            "score": 5,
+        },
+        {
+            "item": "i0",
+            "caption": "a cat",
+            "references": ["the dog runs in a park"],
+            "score": 1,
+        },
+        {
+            "item": "i0",
+            "caption": "a dog",
+            "references": ["the dog runs in a park"],
+            "score": 3,
+        },
+        {
+            "item": "i1",
+            "caption": "a red bus",
+            "references": ["a red bus drives by"],
+            "score": 4,
+        },
+        {
+            "item": "i1",
+            "caption": "blue",
+            "references": ["a red bus drives by"],
+            "score": 2,
+        },
+    ],
+    [
+        {
+            "item": f"x{k}",
+            "caption": "a boat" + " on the lake" * (k != 1),
+            "references": ["a boat on the lake"],
+            "score": s,
+        }
+        for k, s in ((0, 4), (0, 3), (1, 1), (1, 2), (2, 5), (2, 3))
+    ],
+    [
+        {
+            "item": f"{k}",
+            "caption": caption,
+            "references": [caption + " now"],
+            "score": len(caption) % 4,
+        }
+        for k, caption in enumerate(
+            ["snow", "two men walk", "a horse", "a big red car"]
+        )
+    ],
+]
 
 
 def test_every_statistic_is_measured_and_covers_with_enough_items():
@@ -118,62 +173,6 @@ def rated_items(count, captions=2):
         for k in range(count)
         for score in rng.permutation(5)[:captions].tolist()
     ]
-
-
-FEW_ITEMS = [
-    [
-        {
-            "item": "i0",
-            "caption": "a dog runs in the park",
-            "references": ["the dog runs in a park"],
-            "score": 5,
-        },
-        {
-            "item": "i0",
-            "caption": "a cat",
-            "references": ["the dog runs in a park"],
-            "score": 1,
-        },
-        {
-            "item": "i0",
-            "caption": "a dog",
-            "references": ["the dog runs in a park"],
-            "score": 3,
-        },
-        {
-            "item": "i1",
-            "caption": "a red bus",
-            "references": ["a red bus drives by"],
-            "score": 4,
-        },
-        {
-            "item": "i1",
-            "caption": "blue",
-            "references": ["a red bus drives by"],
-            "score": 2,
-        },
-    ],
-    [
-        {
-            "item": f"x{k}",
-            "caption": "a boat" + " on the lake" * (k != 1),
-            "references": ["a boat on the lake"],
-            "score": s,
-        }
-        for k, s in ((0, 4), (0, 3), (1, 1), (1, 2), (2, 5), (2, 3))
-    ],
-    [
-        {
-            "item": f"{k}",
-            "caption": caption,
-            "references": [caption + " now"],
-            "score": len(caption) % 4,
-        }
-        for k, caption in enumerate(
-            ["snow", "two men walk", "a horse", "a big red car"]
-        )
-    ],
-]
 
 
 @pytest.mark.parametrize("records", FEW_ITEMS)

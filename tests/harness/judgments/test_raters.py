@@ -10,7 +10,6 @@ from scipy.stats import kendalltau, pearsonr
 
 from harness.contracts import MetricSpec
 from harness.judgments.execute import execute
-from harness.judgments.plan import read_judgments
 from harness.judgments.raters import (
     ONE_PERSON,
     judge_as_person,
@@ -18,6 +17,7 @@ from harness.judgments.raters import (
     ratings_of_people,
 )
 from harness.judgments.rows import JudgmentRows
+from harness.judgments.source_files import read_judgments
 from harness.reporting.league import League, LeagueSet, league_table, set_table
 from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.alternative_annotator import judge_against_people
@@ -35,6 +35,30 @@ RECORDS = [
     }
     for k, people in enumerate(PEOPLE)
 ]
+VOTES = (
+    np.where(RNG.random((40, 3)) < 0.3, -1, 1)
+    * np.where(RNG.random(40) < 0.5, -1, 1)[:, None]
+)
+PAIRS = [
+    {
+        "id": str(k // 2),
+        "caption_a": "xy"[k % 2] * (4 + int(votes.sum())),
+        "caption_b": "zw"[k % 2] * 4,
+        "votes": votes.tolist(),
+        "references": ["r"],
+        "system_a": "s",
+        "system_b": "tu"[k % 2],
+    }
+    for k, votes in enumerate(VOTES)
+]
+OF_PAIRS = {
+    "form": "pairs",
+    "columns": {
+        "preference": "votes",
+        "system_first": "system_a",
+        "system_second": "system_b",
+    },
+}
 
 
 @pytest.fixture
@@ -412,33 +436,6 @@ def test_the_table_of_ratings(source, jsonl):
     assert table is not None and np.array_equal(
         table, [[3, 1], [2, np.nan], [1, 2]], equal_nan=True
     )
-
-
-# ------------------------------------------------------------------ votes between two captions
-VOTES = (
-    np.where(RNG.random((40, 3)) < 0.3, -1, 1)
-    * np.where(RNG.random(40) < 0.5, -1, 1)[:, None]
-)
-PAIRS = [
-    {
-        "id": str(k // 2),
-        "caption_a": "xy"[k % 2] * (4 + int(votes.sum())),
-        "caption_b": "zw"[k % 2] * 4,
-        "votes": votes.tolist(),
-        "references": ["r"],
-        "system_a": "s",
-        "system_b": "tu"[k % 2],
-    }
-    for k, votes in enumerate(VOTES)
-]
-OF_PAIRS = {
-    "form": "pairs",
-    "columns": {
-        "preference": "votes",
-        "system_first": "system_a",
-        "system_second": "system_b",
-    },
-}
 
 
 def test_one_vote_is_left_out_of_the_preference_of_each_pair(judged):

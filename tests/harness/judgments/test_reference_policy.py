@@ -7,38 +7,7 @@ from harness.contracts import JudgedCaption, JudgedItem, JudgedPair, Judgments
 from harness.errors import InputError
 from harness.judgments.reference_policy import _rotations, rival_sets, scoring_sets
 from harness.spec.judgment_models import ReferencePolicy
-
-ITEMS = (
-    JudgedItem("a", ("r0", "r1", "r2", "r3", "r4")),
-    JudgedItem("b", ("s0", "s1", "s2")),
-)
-
-
-def captions(*rows):
-    return tuple(
-        JudgedCaption(item, (text,), own_references=own) for item, text, own in rows
-    )
-
-
-SET = Judgments(
-    "f", ITEMS, captions((0, "x", (1,)), (0, "y", ()), (0, "z", (3,)), (1, "x", ()))
-)
-PAIRS = Judgments(
-    "f",
-    ITEMS,
-    captions((0, "x", (1,)), (0, "y", (2,)), (1, "u", ()), (1, "v", ())),
-    (
-        JudgedPair(0, 1, (1.0,), {"category": "HC"}),
-        JudgedPair(2, 3, (-1.0,), {"category": "MM"}),
-    ),
-)
-
-
-def references(judgments, **policy):
-    sets = scoring_sets(judgments, ReferencePolicy(**policy), 0)
-    return [
-        [sets.sets[k].references for k in row.ravel() if k >= 0] for row in sets.index
-    ]
+from tests.support.reference_sets import ITEMS, PAIRS, SET, captions, references
 
 
 def test_rotations_go_forward():
@@ -61,32 +30,6 @@ def test_an_item_without_references_has_one_rotation():
         [()],
         [("s1", "s2"), ("s0", "s2"), ("s0", "s1")],
     ]
-
-
-def test_own_reference():
-    one = [[r[0]] for r in references(SET, own="caption")]
-    assert one == [
-        [("r0", "r2", "r3", "r4")],
-        [ITEMS[0].references],
-        [("r0", "r1", "r2", "r4")],
-        [ITEMS[1].references],
-    ]
-    assert [r[0] for r in references(SET, own="item")][:3] == [("r0", "r2", "r4")] * 3
-    assert references(SET, own="keep")[0][0] == ITEMS[0].references
-    assert [r[0] for r in references(PAIRS, own="pair")][:2] == [("r0", "r3", "r4")] * 2
-    assert [r[0] for r in references(PAIRS, own="caption")][:2] == [
-        ("r0", "r2", "r3", "r4"),
-        ("r0", "r1", "r3", "r4"),
-    ]
-
-
-def test_own_by_category():
-    by = references(PAIRS, own={"HC": "pair", "MM": "keep"})
-    assert by[0][0] == ("r0", "r3", "r4")
-    with pytest.raises(
-        InputError, match=r"references\.own has no entry for category 'MM'; found HC"
-    ):
-        references(PAIRS, own={"HC": "pair"})
 
 
 def test_equal_sets_are_scored_once():

@@ -22,6 +22,23 @@ from harness.stats.metric_tests import permute_scores
 
 ITEMS = 30
 SYSTEMS = 4
+GAMES = [
+    # item, systems, preference of people, scores of the metric
+    (0, "ab", 2, (3, 1)),
+    (0, "ba", 1, (1, 1)),
+    (0, "cb", -1, (np.nan, 1)),
+    (1, "ba", -1, (2, 1)),
+    (1, "ac", 1, (0, 1)),
+    (1, "bc", 3, (5, 4)),
+    (2, "ca", 0, (2, 1)),
+    (2, "bc", 1, (0, 1)),
+    (3, "ba", -1, (0, 4)),
+    (3, "ab", -1, (1, 0)),
+]
+RATINGS = {"a": [1, 2, 3], "b": [2, 2, 5], "c": [4, 1, 1]}
+"""System -> rating of each item."""
+SCORES = np.array([[1.0, 2, 0], [4, 1, 3], [5, np.nan, 1]])
+"""Scores of a metric, shape (systems, items)."""
 
 
 def battles(statistic="pearson_system", preference=None, pairs=None, **keys):
@@ -162,12 +179,12 @@ def test_soft_pairwise_accuracy_of_pairs():
 def test_systems_that_no_pair_connects_are_one_line():
     with pytest.raises(
         InputError,
-        match=r"connects the system s0 with s2 \(2 of 4 systems are connected with s0\)",
+        match=r"the system s0 with s2 \(2 of 4 systems are connected with s0\)",
     ):
         agreements(*battles(pairs=[(0, 1), (2, 3)]), "pearson_system")
     with pytest.raises(
         InputError,
-        match=r"connects the system s0 with s1 \(1 of 3 systems are connected with s0\)",
+        match=r"the system s0 with s1 \(1 of 3 systems are connected with s0\)",
     ):
         agreements(*battles(pairs=[(0, 0), (1, 2)]), "pearson_system")
     with pytest.raises(InputError, match="captions of at least two systems"):
@@ -183,21 +200,6 @@ def test_a_system_that_always_wins_is_one_line_and_finite():
     assert np.isfinite(
         agreements(rows, metric, "pearson_system")["all"].reduce(np.ones((1, ITEMS)))[0]
     )
-
-
-GAMES = [
-    # item, systems, preference of people, scores of the metric
-    (0, "ab", 2, (3, 1)),
-    (0, "ba", 1, (1, 1)),
-    (0, "cb", -1, (np.nan, 1)),
-    (1, "ba", -1, (2, 1)),
-    (1, "ac", 1, (0, 1)),
-    (1, "bc", 3, (5, 4)),
-    (2, "ca", 0, (2, 1)),
-    (2, "bc", 1, (0, 1)),
-    (3, "ba", -1, (0, 4)),
-    (3, "ab", -1, (1, 0)),
-]
 
 
 def games(statistic="soft_pairwise_accuracy", pairs=GAMES):
@@ -290,7 +292,6 @@ def test_without_a_scored_pair_systems_have_no_agreement(statistic):
     assert agreement.details == {"items": 0, "captions": 0}
 
 
-# --------------------------------------------------------------------------- rated captions
 def rated(ratings, statistic="pearson_system", systems=None, **judgments):
     """Rows of systems with their ratings of each item, None for no caption."""
     captions = [
@@ -338,12 +339,6 @@ def test_systems_whose_sets_differ_in_size_have_no_agreement(sizes, skipped):
     )
     agreement, _ = agree(rated(sizes), metric, "pearson_system")
     assert (agreement.n, agreement.skipped) == (len(sizes) - skipped, skipped)
-
-
-RATINGS = {"a": [1, 2, 3], "b": [2, 2, 5], "c": [4, 1, 1]}
-"""System -> rating of each item."""
-SCORES = np.array([[1.0, 2, 0], [4, 1, 3], [5, np.nan, 1]])
-"""Scores of a metric, shape (systems, items)."""
 
 
 @pytest.mark.parametrize(

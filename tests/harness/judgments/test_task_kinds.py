@@ -151,7 +151,7 @@ def test_one_task_writes_no_list_of_a_suite(suite, tmp_path):
     (run,) = execute_tasks(suite[:1], output=tmp_path / "out")
     assert run.path == tmp_path / "out" and not list(tmp_path.rglob(SUITE))
     with pytest.raises(
-        InputError, match=r"out: holds a run; give the suite another --output"
+        InputError, match=r"out: holds a run; give the suite another output"
     ):
         execute_tasks([*suite], output=tmp_path / "out")
     assert not list(tmp_path.rglob(SUITE)) and not (tmp_path / "out" / "here").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.registry import catalogue
+from harness.registry import in_use
 
 METRIC = """
 from harness.contracts import MeanMetric, MetricSpec
@@ -39,10 +39,10 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(folder))
     monkeypatch.setenv("PYTHONPATH", str(folder))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(catalogue, "_extra_files", [])
-    catalogue._load.cache_clear()
+    monkeypatch.setattr(in_use, "_extra_files", [])
+    in_use._load.cache_clear()
     yield folder
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     for name in [name for name in sys.modules if name.split(".")[0] in PROVIDERS]:
         del sys.modules[name]
 

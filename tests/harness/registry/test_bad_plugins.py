@@ -202,6 +202,12 @@ MODULES = {
     "bad_syntax": "def (",
     "bad_printing": PRINTING,
 }
+SPEC = {
+    "task": "bad",
+    "dataset": {"reader": "plain"},
+    "models": [{"human": {"held_out": 1}}],
+    "metrics": ["novelty"],
+}
 
 
 @pytest.fixture
@@ -323,14 +329,6 @@ def test_scores_that_are_nan_are_undefined_and_counted(score):
     assert (record["value"], record["n"], record["skipped"]) == (None, 0, 2)
 
 
-SPEC = {
-    "task": "bad",
-    "dataset": {"reader": "plain"},
-    "models": [{"human": {"held_out": 1}}],
-    "metrics": ["novelty"],
-}
-
-
 @pytest.mark.parametrize(
     ("part", "message"),
     [
@@ -357,7 +355,6 @@ def test_an_exception_of_the_harness_is_not_blamed_on_a_plugin(project):
     assert plugin_failure(caught.value) is None
 
 
-# --------------------------------------------------------------------------- manifests
 @pytest.mark.first_case_fast
 @pytest.mark.parametrize(
     ("text", "message"),
@@ -436,9 +433,9 @@ def test_two_plugins_of_one_name(project, capsys):
         )
     arguments = ["score", "p.json", "--references", "r.json", "-m", "raises"]
     (project / "other" / "other_parts.py").write_text("")
-    from harness.registry import catalogue
+    from harness.registry import in_use
 
-    before = list(catalogue._extra_files)
+    before = list(in_use._extra_files)
     try:
         assert main([*arguments, "--registry", "other/good.yaml"]) == 2
         error = capsys.readouterr().err
@@ -457,7 +454,7 @@ def test_two_plugins_of_one_name(project, capsys):
             "or load fewer plugins (HARNESS_LOAD_PLUGINS=NAME,...)" in error
         )
     finally:
-        catalogue._extra_files[:] = before
+        in_use._extra_files[:] = before
 
 
 def test_two_folders_with_one_provider_name_and_target_are_two_components(
@@ -468,9 +465,9 @@ def test_two_folders_with_one_provider_name_and_target_are_two_components(
         (project / folder).mkdir()
         (project / folder / "parts.py").write_text("")
         (project / folder / "registry.yaml").write_text(text)
-    from harness.registry import catalogue
+    from harness.registry import in_use
 
-    before = list(catalogue._extra_files)
+    before = list(in_use._extra_files)
     try:
         files = ["--registry", "one/registry.yaml", "--registry", "two/registry.yaml"]
         assert (
@@ -479,4 +476,4 @@ def test_two_folders_with_one_provider_name_and_target_are_two_components(
         )
         assert "the metric name 'twice' has 2 owners" in capsys.readouterr().err
     finally:
-        catalogue._extra_files[:] = before
+        in_use._extra_files[:] = before

@@ -116,7 +116,7 @@ def test_a_plugin_declares_its_names(tmp_path, monkeypatch):
     )
     (tmp_path / "registry.yaml").write_text(text)
     monkeypatch.setattr(
-        "harness.registry.catalogue._extra_files", [str(tmp_path / "registry.yaml")]
+        "harness.registry.in_use._extra_files", [str(tmp_path / "registry.yaml")]
     )
     assert display_name("words", "words|de") == "Words [de]"
     assert display_name("words", "words|en") == "Words"

@@ -12,10 +12,26 @@ from types import ModuleType
 import pytest
 
 from harness.errors import HarnessError, MissingExtra
-from harness.registry import catalogue, current, hooks
+from harness.registry import current, hooks, in_use
 from harness.registry.hooks import Plugins, hookimpl, plugin_failure
 
 SECTIONS = "harness_report_sections"
+HOOKS = """
+from harness.registry.hooks import hookimpl
+@hookimpl
+def harness_run_started(manifest):
+    open("started.txt", "a").write(manifest["task"] + "\\n")
+@hookimpl
+def harness_run_finished(manifest, results):
+    open("finished.txt", "w").write(str(len(results)))
+@hookimpl
+def harness_commands(subparsers):
+    parser = subparsers.add_parser("greet")
+    parser.add_argument("name")
+    parser.set_defaults(run=lambda args: print("hello", args.name))
+"""
+BY_ENTRY_POINT = "metrics: {one: {import: 'acme.parts:One'}}"
+PAIR = ("score", "--candidates", "p.json", "--references", "r.json", "-m", "one")
 
 
 def section(title: str) -> list[dict[str, str]]:
@@ -147,25 +163,6 @@ def test_a_method_of_an_object_that_raises_is_named():
         titles(loaded)
 
 
-# --------------------------------------------------------------------------- loading
-HOOKS = """
-from harness.registry.hooks import hookimpl
-@hookimpl
-def harness_run_started(manifest):
-    open("started.txt", "a").write(manifest["task"] + "\\n")
-@hookimpl
-def harness_run_finished(manifest, results):
-    open("finished.txt", "w").write(str(len(results)))
-@hookimpl
-def harness_commands(subparsers):
-    parser = subparsers.add_parser("greet")
-    parser.add_argument("name")
-    parser.set_defaults(run=lambda args: print("hello", args.name))
-"""
-BY_ENTRY_POINT = "metrics: {one: {import: 'acme.parts:One'}}"
-PAIR = ("score", "--candidates", "p.json", "--references", "r.json", "-m", "one")
-
-
 @pytest.fixture
 def pair(site, tmp_path):
     (tmp_path / "p.json").write_text('[{"image_id": 1, "caption": "a"}]')
@@ -216,7 +213,7 @@ def test_hooks_of_the_local_registry_are_imported_from_its_folder(project):
     (project / "registry.yaml").write_text(
         (project / "registry.yaml").read_text() + "hooks: [local_hooks]\n"
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     try:
         harness.evaluate("spec.yaml")
         assert (project / "started.txt").read_text() == "words\n"
@@ -231,7 +228,7 @@ def test_hooks_of_the_local_registry_are_not_imported_by_list(project, capsys):
     (project / "registry.yaml").write_text(
         (project / "registry.yaml").read_text() + "hooks: [no_such_module]\n"
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     assert main(["list", "metrics"]) == 0
     assert "no_such_module" not in capsys.readouterr().out
 

@@ -12,7 +12,7 @@ import pytest
 from harness.cli.main import main
 from harness.contracts import MeanMetric, MetricSpec, TextDistance
 from harness.errors import HarnessError
-from harness.registry import catalogue
+from harness.registry import catalogue, in_use
 from harness.registry.instance_checks import PROTOCOLS, check_instance
 
 CODE = '''
@@ -143,7 +143,7 @@ def test_the_command_line_prints_one_line_and_returns_2(
     )
     spec = (project / "spec.yaml").read_text()
     (project / "spec.yaml").write_text(spec.replace("- length", f"- {metric}"))
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     assert main(["run", "spec.yaml"]) == 2
     output = capsys.readouterr().err
     assert message in output

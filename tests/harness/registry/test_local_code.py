@@ -11,15 +11,15 @@ import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.registry import catalogue, current
-from harness.registry.local_code import describe, import_from, module_file
+from harness.registry import current, in_use
+from harness.registry.local_code import import_from, module_file
 
 HOSTILE = [
     'metrics: {m: {import: "os:system"}}',
     'metrics: {m: {import: "subprocess:check_output"}}',
     'metrics: {m: {import: "builtins:eval"}}',
     'metrics: {m: {import: "antigravity:geohash"}}',
-    'metrics: {m: {import: "harness.registry.catalogue:create"}}',
+    'metrics: {m: {import: "harness.registry.in_use:create"}}',
     'metrics: {m: {import: "..evil:Evil"}}',
     'metrics: {m: {import: "evil/../../evil:Evil"}}',
     'metrics: {m: {import: "empty:Evil"}}',
@@ -33,7 +33,7 @@ HOSTILE = [
 def declare(project: Path, text: str) -> None:
     """Replace the registry of the project."""
     (project / "registry.yaml").write_text(f"provider: mine\n{text}\n")
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -121,7 +121,7 @@ def test_the_manifest_of_a_run_names_local_code(project):
     (project / "my_hooks.py").write_text("")
     with (project / "registry.yaml").open("a") as file:
         file.write("hooks: [my_hooks]\n")
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     manifest: Any = harness.evaluate("spec.yaml").manifest
     (item,) = manifest["local_code"]
     assert (item["registry"], item["provider"], item["hooks"]) == (
@@ -146,19 +146,3 @@ def test_modules_and_packages_are_found_without_an_import(tmp_path):
     assert module_file(tmp_path, "os") is None
     with pytest.raises(ZeroDivisionError):
         import_from(tmp_path, "pack", "metric 'm'")
-
-
-def test_parameters_are_read_from_the_source(tmp_path):
-    code = (
-        'class A:\n    """A."""\n    def __init__(self, a, b=1, *, c, d="x"): ...\n'
-        "class B: ...\ndef f(x=2): ...\n"
-    )
-    (tmp_path / "parts.py").write_text(code)
-    assert describe(tmp_path, "parts:A") == (
-        "A.",
-        {"a": "(required)", "b": "1", "c": "(required)", "d": "'x'"},
-    )
-    assert describe(tmp_path, "parts:B") == ("", {})
-    assert describe(tmp_path, "parts:f") == ("", {"x": "2"})
-    with pytest.raises(HarnessError, match=r"parts\.py defines no 'C'"):
-        describe(tmp_path, "parts:C")

@@ -10,7 +10,7 @@ import pytest
 
 import harness
 from harness.errors import HarnessError
-from harness.registry import catalogue, current
+from harness.registry import current, in_use
 from harness.registry.manifest_files import find_manifests, kept_providers, locate
 
 
@@ -153,7 +153,7 @@ def test_the_engine_alone_has_no_components_and_says_what_installs_them(
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("importlib.metadata.entry_points", lambda group: ())
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     assert main(["list"]) == 0
     assert capsys.readouterr().out == (
         "no components are installed: pip install caption-harness\n"
@@ -161,7 +161,7 @@ def test_the_engine_alone_has_no_components_and_says_what_installs_them(
     (tmp_path / "a.txt").write_text("a dog\n")
     assert main(["score", "a.txt", "--references", "a.txt"]) == 2
     assert "not installed: pip install caption-harness" in capsys.readouterr().err
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
 
 
 def test_lists_of_providers():
@@ -203,7 +203,7 @@ def test_a_local_manifest_that_cannot_be_read_is_passed_over_with_one_note(
     ):
         (tmp_path / "registry.yaml").write_bytes(content)
         monkeypatch.chdir(tmp_path)
-        catalogue._load.cache_clear()
+        in_use._load.cache_clear()
         caplog.clear()
         registry = current()
         assert [(failure.provider, failure.local) for failure in registry.failures] == [
@@ -246,7 +246,7 @@ def test_versions_of_components_appear_in_the_manifest_of_a_run(project):
     (project / "registry.yaml").write_text(
         text.replace("level: item", "level: item, version: '2.1'")
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     manifest: Any = harness.evaluate("spec.yaml").manifest
     components = {item["name"]: item for item in manifest["plugins"]}
     assert components["length"]["version"] == "2.1"

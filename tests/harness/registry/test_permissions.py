@@ -20,7 +20,9 @@ from harness.contracts import Generation
 
 class Keyed:
     """Repeats the first reference, and would send it with a key, or run code."""
-    def __init__(self, *, base_url="", api_key_env=None, trust_remote_code=False, nested=None):
+    def __init__(
+        self, *, base_url="", api_key_env=None, trust_remote_code=False, nested=None
+    ):
         pass
     def fingerprint(self):
         return "keyed"

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from harness.analysis.same import (
-    Effect,
     Feature,
     Prompt,
     Settings,
@@ -15,6 +14,7 @@ from harness.analysis.same import (
     SourceComparison,
     compare_all,
 )
+from harness.analysis.same_effects import Effect
 from harness.analysis.same_plan import Design
 from harness.reporting.same_tables import (
     contrast_text,

@@ -15,7 +15,7 @@ import pytest
 
 import harness
 from harness.errors import InputError
-from harness.registry import catalogue
+from harness.registry import in_use
 
 
 class Killed(BaseException):
@@ -62,7 +62,7 @@ def change_references(project: Path) -> None:
         )
     )
     sys.modules.pop("mine_parts", None)
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
 
 
 def evaluate(mode: Any = "auto") -> bool:

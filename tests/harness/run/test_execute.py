@@ -22,7 +22,8 @@ from harness.errors import HarnessError, InputError
 from harness.run import execute as execution_module
 from harness.run import progress
 from harness.run.estimates import Watch
-from harness.run.execute import Options, execute, read_examples
+from harness.run.execute import execute, read_examples
+from harness.run.execution import Options
 from harness.run.executor import ExecutorOptions, LocalExecutor
 from harness.run.model_execution import ModelExecution
 from harness.run.shard_grid import Part, ShardGrid

@@ -16,7 +16,7 @@ from harness.contracts import CaptionSet
 from harness.errors import HarnessError
 from harness.run import executor as module
 from harness.run import worker
-from harness.run.execute import Options
+from harness.run.execution import Options
 from harness.run.executor import (
     ExecutorOptions,
     LocalExecutor,

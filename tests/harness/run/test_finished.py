@@ -7,7 +7,7 @@ import pytest
 import harness
 import harness.api
 from harness.errors import InputError
-from harness.run.execute import Options
+from harness.run.execution import Options
 from harness.run.finished import Run, merge_runs
 from harness.rundir.provenance import Provenance
 from harness.rundir.records import ResultRecord

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from harness.run.live_results import (
-    LiveResults,
-)
+from harness.run.live_results import LiveResults
 
 
 def test_the_first_bar_with_results_waits():

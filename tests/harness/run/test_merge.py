@@ -10,7 +10,7 @@ import pytest
 import harness.api
 from harness.errors import InputError
 from harness.run import progress
-from harness.run.execute import Options
+from harness.run.execution import Options
 from harness.run.merge import PartFolder, _check, merge
 from harness.run.shard_grid import Part
 

@@ -12,11 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.run import progress
-from harness.run.live_results import (
-    current_results,
-    live_results,
-    show_result,
-)
+from harness.run.live_results import current_results, live_results, show_result
 from harness.rundir.records import ResultRecord
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from harness import __version__, api
-from harness.registry.manifest_files import PluginFailure
+from harness.registry.manifest_schema import PluginFailure
 from harness.run.execute import read_examples
 from harness.run.provenance import (
     build_manifest,

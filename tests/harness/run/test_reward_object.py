@@ -12,13 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from harness import reward
-from harness.contracts import (
-    Batch,
-    CaptionSet,
-    Features,
-    MeanMetric,
-    MetricSpec,
-)
+from harness.contracts import Batch, CaptionSet, Features, MeanMetric, MetricSpec
 from harness.errors import HarnessError, InputError
 from harness.registry import current
 from harness.run import reward_object

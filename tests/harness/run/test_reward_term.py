@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.contracts import (
-    CaptionSet,
-    CreditsCandidates,
-)
+from harness.contracts import CaptionSet, CreditsCandidates
 from harness.registry import current
 from harness.run.features import FeatureCache
 from harness.run.reward_term import leave_each_out

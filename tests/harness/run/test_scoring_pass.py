@@ -17,7 +17,7 @@ from harness.run import corpus_fit, example_store, scoring_pass
 from harness.run.corpus_fit import CorpusFit
 from harness.run.estimates import Watch
 from harness.run.example_store import ExampleStore
-from harness.run.execute import Options
+from harness.run.execution import Options
 from harness.run.executor import ExecutorOptions, LocalExecutor, ProcessExecutor
 from harness.run.features import FeatureCache
 from harness.run.metric_plan import MetricPlan

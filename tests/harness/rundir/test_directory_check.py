@@ -8,12 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.rundir.rundir import RunDir
-from tests.support.run_directories import (
-    MANIFEST,
-    OTHER,
-    create,
-    finish,
-)
+from tests.support.run_directories import MANIFEST, OTHER, create, finish
 
 
 def test_the_same_run_is_continued_and_another_is_refused(tmp_path):

@@ -17,13 +17,7 @@ from harness.rundir.kept_file import KeptFile
 from harness.rundir.lock import RunLock
 from harness.rundir.rundir import RunDir
 from harness.rundir.unfinished import complete_unfinished
-from tests.support.run_directories import (
-    MANIFEST,
-    OTHER,
-    create,
-    fill_samples,
-    finish,
-)
+from tests.support.run_directories import MANIFEST, OTHER, create, fill_samples, finish
 
 KEY = ArtifactKey.of("artifact", 1)
 

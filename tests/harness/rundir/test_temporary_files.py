@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.run_directories import (
-    create,
-)
+from tests.support.run_directories import create
 
 
 def test_a_temporary_file_of_a_killed_process_is_no_obstacle(tmp_path):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.registry import catalogue
+from harness.registry import in_use
 from harness.spec.loading import load_specs
 from harness.spec.path_parameters import is_path
 
@@ -20,7 +20,12 @@ class Weighted(MeanMetric):
     spec = MetricSpec("weighted", higher_is_better=True)
 
     def __init__(
-        self, *, table: PathParam | None = None, name: str = "", several: list[PathParam] = (), distance: object = None
+        self,
+        *,
+        table: PathParam | None = None,
+        name: str = "",
+        several: list[PathParam] = (),
+        distance: object = None,
     ) -> None: ...
 
     def scores(self, batch, features, state):
@@ -43,13 +48,20 @@ class Nested(Words):
 REGISTRY = """
 provider: mine
 readers: {words: {import: "mine_parts:Words"}, nested: {import: "mine_parts:Nested"}}
-adapters: {echo: {import: "mine_parts:Echo"}, model: {import: "mine_parts:Model"}, gone: {import: "mine_parts:Gone"}}
+adapters:
+  echo: {import: "mine_parts:Echo"}
+  model: {import: "mine_parts:Model"}
+  gone: {import: "mine_parts:Gone"}
 metrics: {weighted: {import: "mine_parts:Weighted"}}
 distances: {table: {import: "mine_parts:Table"}}
 """
 SPEC = """
 task: paths
-dataset: {reader: nested, path: data.txt, note: data.txt, of: {reader: nested, path: data.txt, note: data.txt}}
+dataset:
+  reader: nested
+  path: data.txt
+  note: data.txt
+  of: {reader: nested, path: data.txt, note: data.txt}
 models:
   - model: {checkpoint: data.txt, style: data.txt}
 metrics:
@@ -68,7 +80,7 @@ def folder(project):
         + CODE.replace("from __future__ import annotations\n", "")
     )
     (project / "registry.yaml").write_text(REGISTRY)
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     below = project / "below"
     below.mkdir()
     (below / "spec.yaml").write_text(SPEC)
@@ -103,7 +115,7 @@ def test_parameters_of_nested_components_are_resolved_too(folder):
     }
 
 
-def test_a_file_of_the_working_directory_is_left_as_it_is_where_none_lies_beside_the_spec(
+def test_a_file_of_the_working_directory_stays_where_none_lies_beside_the_spec(
     folder,
 ):
     (folder / "data.txt").rename(folder.parent / "data.txt")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from harness.errors import HarnessError, MissingExtra
-from harness.registry import catalogue, current
+from harness.registry import current, in_use
 from harness.registry.catalogue import Registry
 from harness.spec.schema import (
     docstring_parameters,
@@ -42,7 +42,7 @@ def test_a_shadowed_name_is_listed_with_its_provider(project):
     (project / "registry.yaml").write_text(
         text.replace("metrics: {", 'metrics: {rouge: {import: "mine_parts:Length"}, ')
     )
-    catalogue._load.cache_clear()
+    in_use._load.cache_clear()
     assert {"rouge", "mine/rouge"} <= set(names(json_schema(), "metrics"))
     assert len(names(json_schema(), "metrics")) == len(
         set(names(json_schema(), "metrics"))

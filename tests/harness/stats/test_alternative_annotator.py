@@ -10,6 +10,13 @@ from scipy.stats import ttest_1samp
 
 from harness.stats.alternative_annotator import judge_against_people
 
+SCORES = {
+    "rmse": lambda value, others: (
+        -sqrt(np.mean([(value - other) ** 2 for other in others]))
+    ),
+    "accuracy": lambda value, others: np.mean([value == other for other in others]),
+}
+
 
 def by_definition(judge, people, epsilon, level, score):
     """Calderon et al. 2025, section 3, instance by instance.
@@ -46,14 +53,6 @@ def by_definition(judge, people, epsilon, level, score):
         default=0,
     )
     return rejected / len(p_values), np.mean(advantages), p_values
-
-
-SCORES = {
-    "rmse": lambda value, others: (
-        -sqrt(np.mean([(value - other) ** 2 for other in others]))
-    ),
-    "accuracy": lambda value, others: np.mean([value == other for other in others]),
-}
 
 
 @pytest.mark.parametrize("alignment", SCORES)

@@ -18,7 +18,7 @@ from harness.stats.bounded_mean import (
     betting_interval,
     clopper_pearson,
 )
-from harness.stats.sample_size import LEVEL, find_smallest_count
+from harness.stats.sample_size import LEVEL
 
 
 def unchanged(n, bound=1.0):
@@ -221,9 +221,3 @@ def test_clopper_and_pearson(successes, trials):
     assert clopper_pearson(successes, trials, level=0.1) == pytest.approx(
         (test.low, test.high)
     )
-
-
-def test_the_smallest_count():
-    assert find_smallest_count(lambda n: n >= 1) == 1
-    assert find_smallest_count(lambda n: n >= 12345) == 12345
-    assert find_smallest_count(lambda n: n >= 1e16) == inf

@@ -21,7 +21,6 @@ def pearson_with(human):
     return lambda scores: np.corrcoef(human, scores)[0, 1:]
 
 
-# ------------------------------------------------------------------ Williams
 def test_the_example_of_psych():
     # r.test(103, .4, .5, .1) of the R package psych: t = -0.89, probability 0.37.
     assert williams(0.4, 0.5, 0.1, 103) == (
@@ -72,7 +71,6 @@ def test_size_of_williams():
     assert 0.03 < np.mean(np.array(p) <= 0.05) < 0.075
 
 
-# ------------------------------------------------------------------ PERM-BOTH
 def test_size_and_power_of_perm_both():
     rng = np.random.default_rng(1)
     null = []
@@ -124,7 +122,6 @@ def test_credits_are_exchanged_by_item():
     assert math.isnan(permute_credit(np.array([np.nan]), b[:1], np.array([0])))
 
 
-# ------------------------------------------------------------------ Kendall of many score vectors
 @pytest.mark.parametrize("variant", ["b", "c"])
 @pytest.mark.parametrize("levels", [2, 6, 500])
 def test_kendall_of_scores(variant, levels):
@@ -150,7 +147,6 @@ def test_kendall_of_several_ratings_of_a_caption():
         )
 
 
-# ------------------------------------------------------------------ clusters
 def test_clusters_begin_where_a_metric_is_worse_than_a_member():
     p = np.full((4, 4), 0.5)
     p[0, 2] = p[2, 0] = 0.01

@@ -110,7 +110,6 @@ def test_the_level_holds_on_both_sides_for_skewed_values():
     )
 
 
-# --------------------------------------------------------------------------- undecided
 def assert_undecided(mean, reason):
     assert reason in mean.reason
     assert (mean.lower(), mean.upper()) == (-inf, inf)
@@ -171,7 +170,6 @@ def test_the_side_of_a_skewed_sample_is_undecided_before_the_other():
     assert mirrored.lower() == -inf and mirrored.upper() < inf
 
 
-# --------------------------------------------------------------------------- the number that decides
 def test_the_number_that_decides():
     mean = SkewedMean(0.5, 0.1, 100)
     assert mean.n_to_decide(0.6) == pytest.approx(

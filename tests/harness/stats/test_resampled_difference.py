@@ -222,7 +222,7 @@ def test_values_that_differ_by_rounding_are_equal():
     assert result.p_randomisation == 1.0
 
 
-def test_a_statistic_of_small_numbers_is_separable_only_where_it_agrees_to_nine_digits():
+def test_a_statistic_of_small_numbers_is_separable_where_it_agrees_to_nine_digits():
     a = np.array([[1e-6], [3e-6]])
     b = np.array([[2e-6], [5e-6]])
 

@@ -14,7 +14,7 @@ import pytest
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec
 from harness.errors import HarnessError
 from harness.run.features import FeatureCache
-from harness.stats import permutation
+from harness.stats.permutation_p_values import plan
 from harness.stats.significance import (
     extremeness,
     has_generic_null,
@@ -238,7 +238,7 @@ def test_a_null_of_the_wrong_shape_is_named():
 
 
 def test_floor_is_the_designs():
-    assert permutation.plan(10, 5).floor == 1 / 3003
+    assert plan(10, 5).floor == 1 / 3003
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (3, 7), (2, 6), (4, 6)])

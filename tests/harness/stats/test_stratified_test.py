@@ -150,7 +150,7 @@ def test_statistics_that_never_differ_are_left_out():
     assert adaptive_p(np.column_stack([np.ones(4), [3.0, 1.0, 2.0, 0.0]])) == 0.25
 
 
-def test_values_are_standardised_over_relabelings_and_constant_or_undefined_ones_are_0():
+def test_values_are_standardised_over_relabelings_and_constant_ones_are_0():
     values = np.column_stack(
         [[1.0, 2.0, 3.0], [1.0, 1.0 + 1e-12, 1.0], [np.nan, 0.0, 1.0]]
     )

@@ -87,7 +87,7 @@ class Halves(MeanMetric):
         return np.where(np.isnan(stats[:, 0]), np.nan, stats[:, 1])
 
 
-def test_scores_that_constants_keep_from_zero_are_zero_and_those_that_are_constants_alone_rank_as_zero():
+def test_scores_of_constants_are_zero_and_those_of_constants_alone_rank_as_zero():
     assert isinstance(Halves(), HasConstants) and not isinstance(
         MeanMetric(), HasConstants
     )

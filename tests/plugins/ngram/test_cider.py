@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.contracts import CaptionSet, is_defined
 from harness.errors import HarnessError, InputError
 from harness.run.features import FeatureCache
-from harness.stats import forms, permutation
+from harness.stats import forms, permutation, permutation_p_values
 from harness_metrics.ngram import cider
 from tests.support import cider_formula as formula
 
@@ -85,7 +85,8 @@ def test_scores_null_and_p_values_equal_the_formula_under_every_relabeling(
     assert np.abs(null - expected).max() <= 1e-11
     p_values = metric.exact_p_values(batch, features, state)
     assert np.array_equal(
-        p_values, permutation.p_values(expected[:, 0], [expected], "lower", "exact")
+        p_values,
+        permutation_p_values.p_values(expected[:, 0], [expected], "lower", "exact"),
     )
 
 

@@ -17,8 +17,8 @@ import harness
 from harness import api
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.judgments.plan import read_judgments
 from harness.judgments.raters import ONE_PERSON
+from harness.judgments.source_files import read_judgments
 from harness.rundir.format import run_folders
 from harness.spec.loading import LoadedJudgments, load_specs
 from tests.support.pinned import as_text, assert_pinned

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from tools.fuzz.fuzz_target import attempt
-from tools.fuzz.fuzz_targets import TARGETS
+from tools.fuzz.fuzz_target import TARGETS, attempt
 
 FINDINGS = sorted(
     path

@@ -1,112 +1,20 @@
-"""Layouts that are brought into the usual one: systems as columns, and test sets in the
-folders of mt-metrics-eval.
-"""
-
-import json
+"""Test sets in the folders of mt-metrics-eval."""
 
 import pytest
 
 from harness import api
 from harness.errors import InputError
-from harness.files.records import Record
-from harness.judgments.layouts import (
-    gather_columns,
+from harness.judgments.mt_metrics_eval import (
     is_segment_file,
     list_text_files,
     read_segments,
 )
-from harness.judgments.plan import missing_files, read_judgments, source_fingerprint
-from harness.spec.judgment_models import JudgmentColumns
-
-WIDE = {
-    "image": "a.jpg",
-    "GT_1": "a dog",
-    "GT_2": None,
-    "GT_3": "the dog",
-    "cog": "a cat",
-    "llava": "a big dog",
-}
-COLUMNS = JudgmentColumns(
-    reference_columns=["GT_1", "GT_2", "GT_3"],
-    caption_columns=["cog", "llava"],
-    score="eval",
+from harness.judgments.source_files import (
+    missing_files,
+    read_judgments,
+    source_fingerprint,
 )
 
-
-@pytest.mark.parametrize(
-    "scores", [{"cog": 1, "llava": 4}, json.dumps({"cog": 1, "llava": 4})]
-)
-def test_systems_as_columns(scores):
-    record = gather_columns(Record("f:1", {**WIDE, "eval": scores}), COLUMNS)
-    assert record.fields == {
-        "image": "a.jpg",
-        "references": ["a dog", "the dog"],
-        "candidates": {
-            "cog": {"caption": "a cat", "eval": 1},
-            "llava": {"caption": "a big dog", "eval": 4},
-        },
-    }
-    assert gather_columns(record, JudgmentColumns()) is record
-
-
-def test_columns_of_references_or_of_systems_alone():
-    fields = {"image": "a.jpg", "x": "one", "y": "", "z": "two", "score": {"x": 1}}
-    references = gather_columns(
-        Record("f:1", fields), JudgmentColumns(reference_columns=["z", "y", "x"])
-    )
-    assert references == Record(
-        "f:1", {"image": "a.jpg", "score": {"x": 1}, "references": ["two", "one"]}
-    )
-    systems = gather_columns(
-        Record("f:1", fields), JudgmentColumns(caption_columns=["x", "y"])
-    )
-    of_systems = {
-        "x": {"caption": "one", "score": 1},
-        "y": {"caption": "", "score": None},
-    }
-    assert systems == Record(
-        "f:1", {"image": "a.jpg", "z": "two", "candidates": of_systems}
-    )
-
-
-def test_scores_of_systems_are_an_object():
-    for scores, message in (
-        (3, "'eval' is the number 3; expected an object"),
-        (
-            None,
-            "'eval' is (missing|null); expected an object with the score of each "
-            "system",
-        ),
-        ("[1]", "'eval' is a list; expected an object"),
-        ("{", "not JSON"),
-        ('{"cog": 1, "cog": 2}', "twice|repeat"),
-    ):
-        with pytest.raises(InputError, match=f"f:1: .*(?:{message})"):
-            gather_columns(Record("f:1", {**WIDE, "eval": scores}), COLUMNS)
-    with pytest.raises(InputError, match="no column 'GT_4'; did you mean 'GT_"):
-        gather_columns(Record("f:1", WIDE), JudgmentColumns(reference_columns=["GT_4"]))
-
-
-def test_judgments_of_systems_as_columns(jsonl, source):
-    rows = [
-        {**WIDE, "image": f"{k}.jpg", "eval": {"cog": k, "llava": 4} if k else None}
-        for k in range(3)
-    ]
-    options = {
-        "columns": COLUMNS.model_dump(exclude_defaults=True),
-        "without": {"eval": [None]},
-    }
-    judged = read_judgments(source(jsonl(rows), **options))
-    assert [item.id for item in judged.items] == ["1.jpg", "2.jpg"] and judged.items[
-        0
-    ].references == ("a dog", "the dog")
-    assert [(c.system, c.texts[0], c.ratings) for c in judged.captions[2:]] == [
-        ("cog", "a cat", (2,)),
-        ("llava", "a big dog", (4,)),
-    ]
-
-
-# ------------------------------------------------------------------ mt-metrics-eval
 FILES = {
     "sources/de-en.txt": "ein Hund\neine Katze\nein Haus\n",
     "references/de-en.refA.txt": "a dog\na cat\na house\n",
@@ -114,9 +22,15 @@ FILES = {
     "documents/de-en.docs": "news\tn1\nnews\tn1\nchat\tc1\n",
     "system-outputs/de-en/refB.txt": "the dog\nthe cat\nthe house\n",
     "system-outputs/de-en/On-line.1.txt": "one dog\n\none house\n",
-    "human-scores/de-en.mqm.merged.seg.score": "refB -1\nrefB None\nrefB 0\nOn-line.1\t-5\nOn-line.1\t-0.1\nOn-line.1\t-25\n",
-    "human-scores/de-en.mqm.merged.sys.score": "refB\t-0.5\nother\tNone\nOn-line.1\t-10\n",
+    "human-scores/de-en.mqm.merged.seg.score": "refB -1\nrefB None\nrefB 0\n"
+    "On-line.1\t-5\nOn-line.1\t-0.1\nOn-line.1\t-25\n",
+    "human-scores/de-en.mqm.merged.sys.score": "refB\t-0.5\nother\tNone\n"
+    "On-line.1\t-10\n",
 }
+GOLDEN = {"pearson": 0.8929420728129062, "kendall_b": 0.7676549717391222}
+"""Values of mt-metrics-eval (google-research/mt-metrics-eval),
+stats.Correlation of the same scores.
+"""
 
 
 @pytest.fixture
@@ -199,7 +113,7 @@ def test_the_texts_of_a_test_set_are_its_data(wmt, source, tmp_path):
     assert missing_files(judgments) == [str(tmp_path / "sources/de-en.txt")]
     with pytest.raises(
         InputError,
-        match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-eval",
+        match=r"de-en.txt: no such file of a test set in the folders of mt-metrics-",
     ):
         list(read_segments(judgments.paths[0]))
 
@@ -261,12 +175,6 @@ def test_mistakes_in_a_test_set(wmt, name, text, message):
     path = wmt(**{name: text})
     with pytest.raises(InputError, match=message):
         list(read_segments(path))
-
-
-GOLDEN = {"pearson": 0.8929420728129062, "kendall_b": 0.7676549717391222}
-"""Values of mt-metrics-eval (google-research/mt-metrics-eval),
-stats.Correlation of the same scores.
-"""
 
 
 def test_correlations_of_mt_metrics_eval(wmt, tmp_path):
