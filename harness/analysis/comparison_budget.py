@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare import DRAWS, compare_pairs, row_name
-from harness.analysis.comparisons import Comparison, StoredComparisons
+from harness.analysis.comparisons import Comparison
 from harness.analysis.paired_family import JACKKNIFED
 from harness.analysis.pairs import Pair
+from harness.analysis.stored_comparisons import StoredComparisons
 from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.run.stored_metrics import read_metric
 

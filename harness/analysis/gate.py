@@ -18,7 +18,8 @@ from math import ceil, inf, isfinite, isnan
 from pathlib import Path
 from typing import Literal
 
-from harness.analysis.compare import Frame, select_metrics
+from harness.analysis.compare import select_metrics
+from harness.analysis.comparison_frame import Frame
 from harness.analysis.gate_examples import compare_examples, find_slices, restrict
 from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, lowest_value

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.analysis.compare import Frame
+from harness.analysis.comparison_frame import Frame
 from harness.analysis.gate_tests import GatedExamples, look_right_or_wrong, worst_value
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.pairs import Pair

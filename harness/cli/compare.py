@@ -42,8 +42,10 @@ from harness.errors import HarnessError, InputError, one_line
 from harness.reporting.table import shown_name
 
 if TYPE_CHECKING:
-    from harness.analysis.comparisons import Comparisons, DifferingExample, RankedSystem
+    from harness.analysis.comparisons import Comparisons
+    from harness.analysis.differing_examples import DifferingExample
     from harness.analysis.pairs import Pair
+    from harness.analysis.rankings import RankedSystem
 
 MAX_PAIRS = 10
 """Number of pairs that are printed without ``--pairs``."""
@@ -126,7 +128,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
-    from harness.analysis.comparisons import differing_most, rankings
+    from harness.analysis.differing_examples import differing_most
+    from harness.analysis.rankings import rankings
 
     if args.identical:
         return _identical(args)
@@ -299,7 +302,7 @@ def _print(
     examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:
-    from harness.analysis.comparisons import unranked_notes
+    from harness.analysis.rankings import unranked_notes
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
 

@@ -12,8 +12,9 @@ from scipy import stats as scipy_stats
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import adjusted, compare, compare_pairs, equalised_tests
+from harness.analysis.compare import adjusted, compare, compare_pairs
 from harness.analysis.comparisons import verdict
+from harness.analysis.equalised_sets import equalised_tests
 from harness.analysis.paired_family import PairedTests
 from harness.analysis.pairs import ComparedRun, pairs
 from harness.contracts import CaptionSet

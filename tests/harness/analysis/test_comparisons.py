@@ -9,17 +9,12 @@ import pytest
 
 import harness
 from harness.analysis.compare import compare
-from harness.analysis.comparisons import (
-    Comparison,
-    Comparisons,
-    StoredComparisons,
-    differing_most,
-    metric_comparisons,
-    rankings,
-    unranked_notes,
-    with_verdict,
-)
+from harness.analysis.comparisons import Comparison, Comparisons, with_verdict
+from harness.analysis.differing_examples import differing_most
+from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.pairs import ComparedRun, pairs
+from harness.analysis.rankings import rankings, unranked_notes
+from harness.analysis.stored_comparisons import StoredComparisons
 from harness.errors import HarnessError
 from harness.reporting.comparison_tables import pair_tables
 from harness.run.finished import Run
