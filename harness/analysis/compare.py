@@ -7,8 +7,8 @@ within each example.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from harness.analysis.equalised_sets import SUBSETS, equalised_tests
 from harness.analysis.metric_comparisons import metric_comparisons
 from harness.analysis.paired_family import paired_tests
 from harness.analysis.pairs import (
+    ComparedRun,
     Pair,
     differences_of_runs,
     log_notes,
@@ -117,27 +118,15 @@ def compare(
             f"draws is {draws}; expected at least 1", parameter="draws", value=draws
         )
     opened = open_sides([run_a, *([run_b] if run_b else [])])
-    sides = declare_scores(
-        opened, DeclaredScores(lower_is_better, higher_is_better, bounds)
-    )
+    declared = DeclaredScores(lower_is_better, higher_is_better, bounds)
+    sides = declare_scores(opened, declared)
+
+    # The systems of a run of judgments are its metrics, which it has tested itself.
     if any(side.run.provenance.kind for side in sides):
-        if equalise:
-            raise HarnessError(
-                "--equalise belongs to systems of models; "
-                "a run of judgments compares metrics"
-            )
-        return Comparisons(
-            metric_comparisons([side.run for side in sides], baseline, metrics)
-        )
+        return _compare_metrics(sides, baseline, metrics, equalise=equalise)
+
     compared = pairs(sides) if baseline is None else pairs_against(sides, baseline)
-    records = [record for pair in compared for record in pair.records]
-    forced = differences_of_runs(
-        [side.run for side in sides], [side.name for side in sides], records
-    )
-    if equalise:
-        forced = [text for text in forced if " references in " not in text]
-    if forced and not force:
-        raise HarnessError(f"{forced[0]}; --force compares them all the same")
+    forced = _find_differences(sides, compared, force=force, equalise=equalise)
     rows = compare_pairs(
         compared,
         metrics=metrics,
@@ -147,10 +136,64 @@ def compare(
         seed=seed,
         show=show,
     )
-    compared_rows = adjusted(
-        [replace(row, forced=forced) for row in rows] if forced else rows
+    if forced:
+        rows = [replace(row, forced=forced) for row in rows]
+    return Comparisons(adjusted(rows), log_notes(sides, metrics))
+
+
+def _compare_metrics(
+    sides: Sequence[ComparedRun],
+    baseline: str | None,
+    metrics: Sequence[str] | None,
+    *,
+    equalise: bool,
+) -> Comparisons:
+    """Return the comparisons of the metrics of a run of judgments."""
+    if equalise:
+        raise HarnessError(
+            "equalise=True belongs to systems of models; "
+            "a run of judgments compares metrics",
+            parameter="equalise",
+        )
+    runs = [side.run for side in sides]
+    return Comparisons(metric_comparisons(runs, baseline, metrics))
+
+
+def _find_differences(
+    sides: Sequence[ComparedRun],
+    compared: Sequence[Pair],
+    *,
+    force: bool,
+    equalise: bool,
+) -> list[str]:
+    """Return the differences of two runs in spite of which they are compared; raise
+    :class:`HarnessError` for one without ``force``.
+    """
+    differences = differences_of_runs(
+        [side.run for side in sides],
+        [side.name for side in sides],
+        [record for pair in compared for record in pair.records],
     )
-    return Comparisons(compared_rows, log_notes(sides, metrics))
+    if equalise:  # subsets have equally many references
+        differences = [text for text in differences if " references in " not in text]
+    if differences and not force:
+        raise HarnessError(
+            f"{differences[0]}; force=True compares them all the same",
+            parameter="force",
+        )
+    return differences
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One metric of a pair, to be compared."""
+
+    pair: Pair
+    metric: str
+    unequal: str
+    """Set sizes or fitted state that differ; empty where the numbers compare."""
+    key: str
+    """Name of its row in ``comparisons.json``."""
 
 
 def compare_pairs(
@@ -172,88 +215,124 @@ def compare_pairs(
     metric.
     """
     if not any(pair.shares_examples for pair in compared):
-        names = " and ".join(
-            f"{label} ({side.name})"
-            for label, side in zip(
-                compared[0].labels, (compared[0].one, compared[0].other)
-            )
-        )
+        first = compared[0]
+        sides = zip(first.labels, (first.one, first.other))
+        names = " and ".join(f"{label} ({side.name})" for label, side in sides)
         raise HarnessError(f"{names} share no example")
+
     frame = Frame()
-    jobs = list[tuple[Pair, str]]()
+    selected: list[tuple[Pair, str]] = []
     for pair in compared:
         frame.add(pair)
-        jobs += [(pair, name) for name in select_metrics(pair, metrics)]
-    store = StoredComparisons.of(
-        [side.run for pair in compared for side in (pair.one, pair.other)], draws, seed
-    )
-    unequal = {
-        k: text
-        for k, (pair, name) in enumerate(jobs)
-        if (text := pair.size_difference(name) or frame.state_difference(pair, name))
-    }
-    # Rows of equal sizes are the same with and without ``equalise``; the others are
-    # kept side by side.
-    keys = [
-        row_name(pair, name) + (EQUALISED if equalise and k in unequal else "")
-        for k, (pair, name) in enumerate(jobs)
-    ]
-    todo = [k for k, key in enumerate(keys) if key not in store.rows]
+        selected += [(pair, name) for name in select_metrics(pair, metrics)]
+    jobs = [_job(pair, name, frame, equalise=equalise) for pair, name in selected]
+
+    runs = [side.run for pair in compared for side in (pair.one, pair.other)]
+    store = StoredComparisons.of(runs, draws, seed)
+    missing = [job for job in jobs if job.key not in store.rows]
     # Metrics are created for what is asked of them alone: kept rows need none.
-    asked = range(len(jobs)) if anytime else todo
     refused = {
-        k: text for k in asked if k not in unequal and (text := frame.refusal(*jobs[k]))
+        job.key: reason
+        for job in (jobs if anytime else missing)
+        if not job.unequal and (reason := frame.refusal(job.pair, job.metric))
     }
-    rows_without_component: dict[str, Comparison] = {}
-    if todo:
-        clusters = frame.clusters()
-        family = DrawFamily(
-            len(frame.examples) if clusters is None else int(clusters.max()) + 1,
-            draws,
-            seed,
-        )
-        items = [frame.item(*jobs[k]) for k in todo if k not in unequal | refused]
+    unkept: dict[str, Comparison] = {}
+    if missing:
         with (
-            bar("comparisons", len(todo), show=show, unit="tests") as advance,
+            bar("comparisons", len(missing), show=show, unit="tests") as advance,
             store.adding() as add,
         ):
-            tests = paired_tests(items, family, clusters)
-            for k in todo:
-                if k in refused:
-                    row = untested_row(*jobs[k], refused[k])
-                elif k not in unequal:
-                    row = comparison_row(*jobs[k], next(tests))
-                elif equalise:
-                    row = _equalised(*jobs[k], unequal[k], frame, draws, seed)
-                else:
-                    row = row_without_verdict(
-                        *jobs[k], f"{unequal[k]} (--equalise compares)"
-                    )
-                if isinstance(
-                    metric := frame.metric(jobs[k][0].one, jobs[k][1]), StoredMetric
-                ):
+            for job, row in zip(
+                missing,
+                _compute_rows(missing, refused, frame, draws, seed, equalise=equalise),
+            ):
+                metric = frame.metric(job.pair.one, job.metric)
+                if isinstance(metric, StoredMetric):
                     # Never kept: the component says more of its numbers, once it is
                     # installed.
-                    notes = (row.note, "" if k in refused else metric.note)
-                    rows_without_component[keys[k]] = replace(
-                        row, note="; ".join(filter(None, notes))
-                    )
+                    notes = (row.note, "" if job.key in refused else metric.note)
+                    note = "; ".join(filter(None, notes))
+                    unkept[job.key] = replace(row, note=note)
                 else:
-                    add(keys[k], row)
+                    add(job.key, row)
                 advance(1)
-    found = {**store.rows, **rows_without_component}
-    rows = [
-        replace(found[key], signature=pair.signature(name))
-        for key, (pair, name) in zip(keys, jobs)
+
+    rows: list[Comparison] = []
+    for job in jobs:
+        row = unkept[job.key] if job.key in unkept else store.rows[job.key]
+        row = replace(row, signature=job.pair.signature(job.metric))
+        if anytime and not job.unequal and job.key not in refused:
+            row = replace(row, anytime=frame.anytime(job.pair, job.metric, seed))
+        rows.append(row)
+    return rows
+
+
+def _job(pair: Pair, metric: str, frame: Frame, *, equalise: bool) -> _Job:
+    """Return a metric of a pair with what its numbers differ in but for the captions.
+
+    Rows of equal sizes are the same with and without ``equalise``; the others are kept
+    side by side.
+    """
+    unequal = pair.size_difference(metric) or frame.state_difference(pair, metric)
+    suffix = EQUALISED if equalise and unequal else ""
+    return _Job(pair, metric, unequal, row_name(pair, metric) + suffix)
+
+
+def _compute_rows(
+    jobs: Sequence[_Job],
+    refused: Mapping[str, str],
+    frame: Frame,
+    draws: int,
+    seed: int,
+    *,
+    equalise: bool,
+) -> Iterator[Comparison]:
+    """Yield the comparison of each job; ``refused``: key of a row -> reason why its
+    metric cannot be compared here.
+    """
+    clusters = frame.clusters()
+    units = len(frame.examples) if clusters is None else int(clusters.max()) + 1
+    items = [
+        frame.item(job.pair, job.metric)
+        for job in jobs
+        if not job.unequal and job.key not in refused
     ]
-    if not anytime:
-        return rows
-    return [
-        row
-        if k in unequal | refused
-        else replace(row, anytime=frame.anytime(*jobs[k], seed))
-        for k, row in enumerate(rows)
-    ]
+    tests = paired_tests(items, DrawFamily(units, draws, seed), clusters)
+
+    for job in jobs:
+        if job.key in refused:
+            yield untested_row(job.pair, job.metric, refused[job.key])
+        elif not job.unequal:
+            yield comparison_row(job.pair, job.metric, next(tests))
+        elif equalise:
+            yield _compare_subsets(job, frame, draws, seed)
+        else:
+            reason = f"{job.unequal} (equalise=True compares)"
+            yield row_without_verdict(job.pair, job.metric, reason)
+
+
+def _compare_subsets(job: _Job, frame: Frame, draws: int, seed: int) -> Comparison:
+    """Return the comparison of two systems of different set sizes on subsets of equal
+    size.
+
+    A metric that reads more of an example than the texts, which alone are stored with a
+    run, has no verdict; the note says what it lacks.
+    """
+    pair = job.pair
+    metric = frame.item(pair, job.metric).metric
+    try:
+        outcome = equalised_tests(
+            metric, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed
+        )
+    except HarnessError as error:
+        reason = f"{job.unequal}, and subsets cannot be scored: {error}"
+        return row_without_verdict(pair, job.metric, reason)
+    note = (
+        f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the "
+        "larger ones"
+    )
+    notes = "; ".join(filter(None, (note, outcome.note)))
+    return comparison_row(pair, job.metric, replace(outcome, note=notes))
 
 
 def row_name(pair: Pair, metric: str) -> str:
@@ -272,10 +351,13 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
         nan if row.p_value is None or row.sizes_differ else row.p_value for row in rows
     ]
     discovery = benjamini_hochberg_adjusted(p_values)
+
+    # Holm's family are the pairs of one metric: a reader compares systems by one.
     family = np.full(len(rows), nan)
     for metric in dict.fromkeys(row.metric for row in rows):
         positions = [k for k, row in enumerate(rows) if row.metric == metric]
         family[positions] = holm([p_values[k] for k in positions])
+
     adjusted_rows = [
         replace(row, p_holm=finite(h), p_bh=finite(d))
         for row, h, d in zip(rows, family, discovery)
@@ -284,63 +366,29 @@ def adjusted(rows: Sequence[Comparison]) -> list[Comparison]:
 
 
 def select_metrics(pair: Pair, metrics: Sequence[str] | None) -> list[str]:
+    """Return the labels of the named metrics of a pair, by default of all that both
+    systems have; raise :class:`HarnessError` for one without scores.
+    """
     common = pair.metrics
     if not common:
         raise HarnessError(f"{' and '.join(pair.labels)} share no metric of captions")
     labels = labels_by_spelling(common)
-    matches = (
-        common
-        if metrics is None
-        else [labels.get(name, labels.get(spelling(name))) for name in metrics]
-    )
+    names = common if metrics is None else metrics
     logs = [run for run in (pair.one.run, pair.other.run) if isinstance(run, ScoreLog)]
-    for name, label in zip(metrics or common, matches):
+
+    selected: list[str] = []
+    for name in names:
+        label = (
+            name if metrics is None else labels.get(name, labels.get(spelling(name)))
+        )
         if label is None:
-            values = next(
-                (
-                    f"'{name}' has no scores: {log.unread[name]}"
-                    for log in logs
-                    if name in log.unread
-                ),
-                "",
+            for log in logs:
+                if name in log.unread:
+                    raise HarnessError(f"'{name}' has no scores: {log.unread[name]}")
+            raise HarnessError.of_name(
+                "there is no metric", name, common, "both systems have"
             )
-            raise (
-                HarnessError(values)
-                if values
-                else HarnessError.of_name(
-                    "there is no metric", name, common, "both systems have"
-                )
-            )
-    selected = [label for label in matches if label is not None]
+        selected.append(label)
     for log in logs:
         log.refuse(selected)
     return selected
-
-
-def _equalised(
-    pair: Pair, metric: str, sizes: str, frame: Frame, draws: int, seed: int
-) -> Comparison:
-    """Return the comparison of two systems of different set sizes on subsets of equal
-    size.
-
-    A metric that reads more of an example than the texts, which alone are stored with a
-    run, has no verdict; the note says what it lacks.
-    """
-    instance = frame.item(pair, metric).metric
-    try:
-        outcome = equalised_tests(
-            instance, pair.a.caption_sets(), pair.b.caption_sets(), draws, seed
-        )
-    except HarnessError as error:
-        return row_without_verdict(
-            pair, metric, f"{sizes}, and subsets cannot be scored: {error}"
-        )
-    note = (
-        f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the "
-        "larger ones"
-    )
-    return comparison_row(
-        pair,
-        metric,
-        replace(outcome, note="; ".join(filter(None, (note, outcome.note)))),
-    )

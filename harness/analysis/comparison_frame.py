@@ -33,19 +33,20 @@ class Frame:
 
     def add(self, pair: Pair) -> None:
         """Add the examples of the runs of a pair."""
-        column = pair.one.run.provenance.spec.get(
-            "cluster"
-        ) or pair.other.run.provenance.spec.get("cluster")
-        for system in (*pair.one.run.samples.systems, *pair.other.run.samples.systems):
+        runs = pair.one.run, pair.other.run
+        specs = [run.provenance.spec for run in runs]
+        column = specs[0].get("cluster") or specs[1].get("cluster")
+
+        for system in (*runs[0].samples.systems, *runs[1].samples.systems):
             if system in self._systems:
                 continue
+            self._systems.add(system)
             for example in system.examples:
                 self.examples.setdefault(example, len(self.examples))
-            self._systems.add(system)
             if column:
-                self._clusters.update(
-                    zip(system.examples, system.clusters(str(column)))
-                )
+                clusters = system.clusters(str(column))
+                self._clusters.update(zip(system.examples, clusters))
+
         # Resamples and assignments are drawn in the order of the ids, whatever the
         # order of a file.
         self.examples = {
@@ -74,24 +75,20 @@ class Frame:
     def anytime(self, pair: Pair, metric: str, seed: int) -> AnytimeTest:
         """Return the confidence sequence of a metric of a pair."""
         if self._order is None:  # one order serves all pairs and metrics
-            units = (
-                dict.fromkeys(self._clusters[example] for example in self.examples)
-                if self._clusters
-                else self.examples
-            )
-            self._order = random_order(list(units), seed)
+            units = list(self.examples)
+            if self._clusters:
+                units = list(dict.fromkeys(self._clusters[name] for name in units))
+            self._order = random_order(units, seed)
         return anytime_test(self.item(pair, metric), self._order, self.clusters())
 
     def state_difference(self, pair: Pair, metric: str) -> str:
         """Return the fitted state of a metric that differs between the runs of a pair;
         empty where its numbers compare.
         """
-        runs = pair.one.run, pair.other.run
-        return (
-            ""
-            if runs[0] is runs[1]
-            else state_difference(*runs, self.metric(pair.one, metric))
-        )
+        one, other = pair.one.run, pair.other.run
+        if one is other:
+            return ""
+        return state_difference(one, other, self.metric(pair.one, metric))
 
     def metric(self, side: ComparedRun, label: str) -> Metric:
         """Return the metric of a label of a run;
@@ -99,11 +96,10 @@ class Frame:
         """
         key = (id(side), label)
         if key not in self._metrics:
-            self._metrics[key] = (
-                side.run.directed[label].metric
-                if isinstance(side.run, ScoreLog)
-                else read_metric(side.run, label)
-            )
+            if isinstance(side.run, ScoreLog):
+                self._metrics[key] = side.run.directed[label].metric
+            else:
+                self._metrics[key] = read_metric(side.run, label)
         return self._metrics[key]
 
     def refusal(self, pair: Pair, label: str) -> str:
@@ -123,17 +119,20 @@ class Frame:
     def _system(
         self, side: ComparedRun, system: System, metric: str, instance: Metric
     ) -> SystemData:
+        """Return the data of a system and metric, which all its pairs share."""
         key = (id(side), f"{system.model}\0{system.decoding_key}", metric)
         if key not in self._data:
-            rows = np.array(
-                [self.examples[example] for example in system.examples], dtype=np.int64
-            )
+            positions = [self.examples[example] for example in system.examples]
+            rows = np.array(positions, dtype=np.int64)
             scores = np.full(len(self.examples), np.nan)
             if metric in system.table.metrics:
                 scores[rows] = system.scores(metric)
+
+            # Without its component a metric is the mean of the stored scores.
             if isinstance(instance, StoredMetric):
                 self._data[key] = SystemData(scores[:, None], scores)
                 return self._data[key]
+
             record = side.record(system, metric)
             stats = None
             values = side.run.statistics(record) if record is not None else None

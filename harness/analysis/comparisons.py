@@ -1,5 +1,5 @@
-"""Paired comparisons: one of two systems by one metric with its verdict, and the list of
-them that notebooks show as a table.
+"""Paired comparisons: two systems by one metric with the verdict, and the list of them
+that notebooks show as a table.
 """
 
 from __future__ import annotations
@@ -80,22 +80,19 @@ class Comparison:
         """Return the fields as in JSON; those that depend on other comparisons are
         absent before they are known.
         """
-        optional = [name for name in ("forced", "slice") if not getattr(self, name)]
-        absent = {
-            "signature",
-            "anytime",
-            *optional,
-            *(() if self.better else ("p_holm", "p_bh", "better")),
-        }
+        absent = {"signature", "anytime"}
+        absent |= {name for name in ("forced", "slice") if not getattr(self, name)}
+        if not self.better:
+            absent |= {"p_holm", "p_bh", "better"}
         values = {
             name: value for name, value in vars(self).items() if name not in absent
         }
-        sequence = {"anytime": asdict(self.anytime)} if self.anytime else {}
-        return {
-            **values,
-            **({"forced": list(self.forced)} if self.forced else {}),
-            **sequence,
-        }
+
+        if self.forced:
+            values["forced"] = list(self.forced)
+        if self.anytime:
+            values["anytime"] = asdict(self.anytime)
+        return values
 
 
 def better(row: Comparison) -> str:

@@ -18,12 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from harness.analysis.column_table import (
-    ColumnTable,
-    RowKind,
-    from_records,
-    read_columns,
-)
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import ColumnTable, RowKind, from_records
 from harness.analysis.judgments import judgment_table
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores, Values
 from harness.errors import HarnessError, InputError, UnknownName, counted, did_you_mean

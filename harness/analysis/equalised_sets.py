@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import erfc, sqrt
+from math import erfc, nan, sqrt
 from typing import cast
 
 import numpy as np
@@ -67,38 +67,34 @@ def equalised_tests(
     references = [
         min(one.references, other.references, key=len) for one, other in pairs
     ]
+    counts = [min(len(one.candidates), len(other.candidates)) for one, other in pairs]
+
+    # The sets of both systems are scored together, so that a metric is fitted on what
+    # both have in common.
+    halves = slice(0, len(pairs)), slice(len(pairs), None)
     subsets: list[list[SystemData]] = []
     for number in range(SUBSETS):
-        sets = [
-            CaptionSet(
-                side.id,
-                _subset(
-                    side, min(len(one.candidates), len(other.candidates)), number, seed
-                ),
-                texts,
-            )
-            for system in (0, 1)
-            for (one, other), texts in zip(pairs, references)
-            for side in [(one, other)[system]]
-        ]
+        sets: list[CaptionSet] = []
+        for system in (0, 1):
+            for pair, count, texts in zip(pairs, counts, references):
+                candidates = _subset(pair[system], count, number, seed)
+                sets.append(CaptionSet(pair[system].id, candidates, texts))
         (scored,) = score_sets([metric], sets, references=references)
         scores = scored.per_example(metric)
-        halves = slice(0, len(pairs)), slice(len(pairs), None)
         subsets.append(
             [SystemData(scored.stats[half], scores[half]) for half in halves]
         )
+
+    # Sums may be averaged over the subsets, and tested once.
     if not isinstance(subsets[0][0].stats, Objects):
-        sides = [_averaged([subset[side] for subset in subsets]) for side in (0, 1)]
-        (tests,) = paired_tests(
-            [PairedMetric(metric, *sides)], DrawFamily(len(pairs), draws, seed)
-        )
+        a, b = (_average([subset[side] for subset in subsets]) for side in (0, 1))
+        family = DrawFamily(len(pairs), draws, seed)
+        (tests,) = paired_tests([PairedMetric(metric, a, b)], family)
         return tests
+
     family = DrawFamily(len(pairs), min(draws, CORPUS_DRAWS), seed)
-    return _pooled(
-        list(
-            paired_tests([PairedMetric(metric, *subset) for subset in subsets], family)
-        )
-    )
+    items = [PairedMetric(metric, *subset) for subset in subsets]
+    return _pool(list(paired_tests(items, family)))
 
 
 def _subset(item: CaptionSet, count: int, number: int, seed: int) -> tuple[str, ...]:
@@ -110,7 +106,7 @@ def _subset(item: CaptionSet, count: int, number: int, seed: int) -> tuple[str, 
     return tuple(item.candidates[int(index)] for index in positions)
 
 
-def _averaged(subsets: Sequence[SystemData]) -> SystemData:
+def _average(subsets: Sequence[SystemData]) -> SystemData:
     """Return the mean statistics and scores over subsets; an example that is undefined
     for one subset is undefined.
     """
@@ -120,12 +116,13 @@ def _averaged(subsets: Sequence[SystemData]) -> SystemData:
     return SystemData(stats, np.mean([subset.scores for subset in subsets], axis=0))
 
 
-def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
+def _pool(subsets: Sequence[PairedTests]) -> PairedTests:
     """Return the tests of a corpus metric over subsets."""
     first = subsets[0]
     reported = [tests.reported for tests in subsets if tests.reported is not None]
     if len(reported) < len(subsets):
         return first
+
     a, b, difference = (
         float(np.mean([getattr(result, name) for result in reported]))
         for name in ("a", "b", "difference")
@@ -140,24 +137,15 @@ def _pooled(subsets: Sequence[PairedTests]) -> PairedTests:
     between = float(np.var([result.difference for result in reported], ddof=1))
     # The mean over subsets varies over examples at most as one subset does, and by the
     # finite number of subsets.
-    error = (
-        sqrt(float(np.mean(np.square(halves))) + between / len(reported))
-        if halves
-        else 0.0
-    )
-    nan = float("nan")
+    error = 0.0
+    if halves:
+        error = sqrt(float(np.mean(np.square(halves))) + between / len(reported))
+
     untested = len(halves) < len(reported)
     if untested or not error:
+        p_value = nan if untested or difference else 1.0
         pooled = ResampledDifference(
-            a,
-            b,
-            difference,
-            None,
-            nan,
-            nan,
-            0,
-            False,
-            nan if untested or difference else 1.0,
+            a, b, difference, None, nan, nan, 0, False, p_value
         )
     else:
         ends = (difference - 1.96 * error, difference + 1.96 * error)

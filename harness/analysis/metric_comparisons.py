@@ -52,16 +52,16 @@ def metric_comparisons(
                 f"there is no metric '{name}'{did_you_mean(name, records)}; "
                 f"there are {', '.join(records)}"
             )
+
     names = [
         name
         for name in records
         if metrics is None or name in metrics or name == baseline
     ]
-    compared = (
-        [(name, baseline) for name in names if name != baseline]
-        if baseline
-        else itertools.combinations(names, 2)
-    )
+    if baseline:
+        compared = [(name, baseline) for name in names if name != baseline]
+    else:
+        compared = list(itertools.combinations(names, 2))
     rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
     return [with_verdict(row) for row in rows]
 

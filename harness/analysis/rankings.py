@@ -45,15 +45,13 @@ def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
     by_metric: dict[str, list[Comparison]] = {}
     for row in rows:
         by_metric.setdefault(row.metric, []).append(row)
-    ranked = {
-        metric: [
-            system
-            for group in _comparable_groups(metric_rows)
-            for system in _ranking(group)
-        ]
-        for metric, metric_rows in by_metric.items()
-    }
-    return {metric: systems for metric, systems in ranked.items() if systems}
+
+    ranked: dict[str, list[RankedSystem]] = {}
+    for metric, metric_rows in by_metric.items():
+        for group in _comparable_groups(metric_rows):
+            if systems := _rank(group):
+                ranked.setdefault(metric, []).extend(systems)
+    return ranked
 
 
 def unranked_notes(rows: Sequence[Comparison], names: Mapping[str, str]) -> list[str]:
@@ -74,6 +72,7 @@ def unranked_notes(rows: Sequence[Comparison], names: Mapping[str, str]) -> list
         for system in (row.system_a, row.system_b):
             if row.sizes_differ and placed and system not in placed:
                 left_out.setdefault(system, {})[names[row.metric]] = None
+
     return [
         f"no letter for {system} in {', '.join(metrics)}: "
         "no other system has its set size or state, so the numbers do not compare "
@@ -88,57 +87,59 @@ def _comparable_groups(rows: Sequence[Comparison]) -> list[list[Comparison]]:
     """
     groups: list[set[str]] = []
     for row in rows:
-        if not row.sizes_differ:
-            pair = {row.system_a, row.system_b}
-            joined = [group for group in groups if group & pair]
-            groups = [group for group in groups if not group & pair] + [
-                pair.union(*joined)
-            ]
+        if row.sizes_differ:
+            continue
+        pair = {row.system_a, row.system_b}
+        joined = [group for group in groups if group & pair]
+        apart = [group for group in groups if not group & pair]
+        groups = [*apart, pair.union(*joined)]
     return [
         [row for row in rows if row.system_a in group and row.system_b in group]
         for group in groups
     ]
 
 
-def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
-    direction = rows[0].higher_is_better
+def _rank(rows: Sequence[Comparison]) -> list[RankedSystem]:
+    """Return the systems of a group from the best; none where a pair is not tested or
+    is missing.
+    """
+    larger_is_better = rows[0].higher_is_better
+    if larger_is_better is None:
+        return []
     values: dict[str, float] = {}
     for row in rows:
-        if (
-            row.p_holm is None
-            or row.sizes_differ
-            or direction is None
-            or row.a is None
-            or row.b is None
-        ):
+        if row.p_holm is None or row.sizes_differ or row.a is None or row.b is None:
             return []
-        values[row.system_a], values[row.system_b] = row.a, row.b
+        values[row.system_a] = row.a
+        values[row.system_b] = row.b
     if len(rows) != len(values) * (len(values) - 1) // 2:
         return []
-    order = sorted(
-        values, key=lambda name: -values[name] if direction else values[name]
-    )
+
+    sign = -1 if larger_is_better else 1
+    order = sorted(values, key=lambda name: sign * values[name])
     rank = {name: index for index, name in enumerate(order)}
     apart = [row for row in rows if row.p_holm is not None and row.p_holm <= LEVEL]
     different = {(rank[row.system_a], rank[row.system_b]) for row in apart}
     worse = {index for pair in different if 0 in pair for index in pair} - {0}
     letters = cluster_letters(len(order), different)
-    decided = [
-        (row.system_a, row.system_b)
-        if row.better == "A"
-        else (row.system_b, row.system_a)
+
+    winners = [
+        row.system_a if row.better == "A" else row.system_b
         for row in apart
         if row.better in ("A", "B")
     ]
-    wins = [winner for winner, _ in decided]
-    losses = [loser for _, loser in decided]
+    losers = [
+        row.system_b if row.better == "A" else row.system_a
+        for row in apart
+        if row.better in ("A", "B")
+    ]
     return [
         RankedSystem(
             name,
             values[name],
             letters[index],
-            wins.count(name),
-            losses.count(name),
+            winners.count(name),
+            losers.count(name),
             index not in worse,
         )
         for index, name in enumerate(order)

@@ -1,4 +1,4 @@
-"""Comparisons of the systems of a run, kept in ``comparisons.json`` beside its results."""
+"""Comparisons of the systems of a run, which ``comparisons.json`` keeps beside it."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def _identity(run: Run) -> object:
     """Return the statistics that the rows depend on."""
     return [
         [
-            r.metric,
-            r.model,
-            dict(r.decoding),
-            r.statistics,
-            r.higher_is_better,
-            r.sizes,
-            r.value,
+            record.metric,
+            record.model,
+            dict(record.decoding),
+            record.statistics,
+            record.higher_is_better,
+            record.sizes,
+            record.value,
         ]
-        for r in run.records
+        for record in run.records
     ]

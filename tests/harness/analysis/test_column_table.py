@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from harness.analysis.column_table import from_records, read_columns, read_table
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import from_records, read_table
 from harness.errors import InputError, UnknownName
 
 

@@ -430,7 +430,7 @@ def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them()
         for d in (0.2, 0.4, 0.3)
     ]
     subsets = [PairedTests(result, "", None, 10, 5, 5, 0) for result in results]
-    pooled = module._pooled(subsets).reported
+    pooled = equalised_sets._pool(subsets).reported
     error = np.sqrt(0.1**2 + np.var([0.2, 0.4, 0.3], ddof=1) / 3)
     assert (pooled.a, pooled.b, pooled.difference) == pytest.approx((0.8, 0.5, 0.3))
     assert pooled.ci95 == pytest.approx((0.3 - 1.96 * error, 0.3 + 1.96 * error))
@@ -439,8 +439,8 @@ def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them()
         *subsets[:2],
         replace(subsets[2], reported=replace(results[2], ci95=None)),
     ]
-    assert module._pooled(unknown).reported.ci95 is None and np.isnan(
-        module._pooled(unknown).reported.p_value
+    assert equalised_sets._pool(unknown).reported.ci95 is None and np.isnan(
+        equalised_sets._pool(unknown).reported.p_value
     )
 
 

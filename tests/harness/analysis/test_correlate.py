@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column_table import ColumnTable, from_records, read_columns
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import ColumnTable, from_records
 from harness.analysis.correlate import choose, strata, stratify_by_metric, study
 from harness.cli.main import main
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores

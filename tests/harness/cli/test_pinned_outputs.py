@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.analysis.column_table import read_columns
+from harness.analysis.column_sources import read_columns
 from harness.analysis.correlate import study
 from harness.cli.main import main
 from harness.files.outputs import OUTPUTS
