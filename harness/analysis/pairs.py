@@ -14,11 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from harness.analysis.score_forms import (
-    EVERY_EVAL_EVER_FILE,
-    LM_EVAL_FILE,
-    LMMS_EVAL_FILE,
-)
+from harness.analysis.every_eval_ever_log import EVERY_EVAL_EVER_FILE
+from harness.analysis.lm_eval_log import LM_EVAL_FILE, LMMS_EVAL_FILE
 from harness.analysis.score_logs import CaptionsWithoutScores, ScoreLog, read_score_log
 from harness.contracts import Metric
 from harness.errors import HarnessError, InputError, did_you_mean

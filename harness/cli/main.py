@@ -13,6 +13,7 @@ be resumed).
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
 import os
@@ -26,6 +27,7 @@ from harness.cli.options import (
     Parser,
     entry_module,
     json_alone,
+    name_options,
     print_folded,
     use_registry,
 )
@@ -314,8 +316,19 @@ def _dispatch(arguments: list[str]) -> int:
         if verb not in VERBS:
             return int(module.run(args) or 0)
         use_registry(args)
-        with json_alone(args):
+        with json_alone(args), _options_named(args):
             return int(module.run(args) or 0)
+
+
+@contextmanager
+def _options_named(args: argparse.Namespace) -> Generator[None]:
+    """Context of a verb, whose errors of a parameter of the library name the option."""
+    try:
+        yield
+    except HarnessError as error:
+        if error.parameter not in vars(args):
+            raise
+        raise HarnessError(name_options(error.message, args), error.where) from error
 
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:

@@ -280,6 +280,30 @@ def score_options(args: argparse.Namespace) -> dict[str, Any]:
     return {**declared, "bounds": parse_bounds(args.bounds)}
 
 
+def name_options(text: str, args: argparse.Namespace) -> str:
+    """Return a text of the library with the options of a verb in place of the
+    parameters that it names.
+
+    A parameter begins the text, has a value, or is one of the directions: other words
+    may be words of English, or names of files.
+
+    >>> args = argparse.Namespace(draws=0, force=False, bounds=(), lower_is_better=[])
+    >>> name_options("draws is 0; force=True compares; no bounds", args)
+    '--draws is 0; --force compares; no bounds'
+    >>> name_options("name it in lower_is_better, or give bounds=(LOW, HIGH)", args)
+    'name it in --lower-is-better, or give --bounds LOW,HIGH'
+    """
+    for name in vars(args):
+        option = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"\b{name}=True\b", option, text)
+        text = re.sub(rf"\b{name}=\((\S+), (\S+)\)", rf"{option} \1,\2", text)
+        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
+        text = re.sub(rf"^{name}(?= (is|has|occurs|belongs)\b|: )", option, text)
+        if name in ("lower_is_better", "higher_is_better"):
+            text = text.replace(name, option)
+    return text
+
+
 def add_all_results(parser: Arguments) -> None:
     """Add the option ``--all`` of a verb that prints a run."""
     add_flag(

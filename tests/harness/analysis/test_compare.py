@@ -67,7 +67,7 @@ def test_verdicts_follow_the_direction_and_the_level():
 def test_runs_on_different_data_are_not_paired_by_chance(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
-    with pytest.raises(HarnessError, match="r and s read different data.*--force"):
+    with pytest.raises(HarnessError, match="r and s read different data.*force=True"):
         compare("r", "s")
     rows = compare("r", "s", force=True)
     assert len(rows) == 2
@@ -188,7 +188,7 @@ def test_runs_of_other_reference_counts_are_refused(project):
     for name, count in (("r", 2), ("s", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
     with pytest.raises(
-        HarnessError, match="is of 2 references in r and of 1 in s; --force"
+        HarnessError, match="is of 2 references in r and of 1 in s; force=True"
     ):
         compare("r", "s")
     (row,) = compare("r", "s", force=True)
@@ -274,7 +274,7 @@ def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_d
         None,
         None,
     )
-    assert unequal.note == "no verdict: 1 and 3 candidates (--equalise compares)"
+    assert unequal.note == "no verdict: 1 and 3 candidates (equalise=True compares)"
     assert unequal.a is not None and unequal.b is not None
 
 

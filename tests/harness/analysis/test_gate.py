@@ -118,7 +118,7 @@ def test_margins_are_read(text, size, relative, shown):
 def test_wrong_margins_are_one_line(text):
     with pytest.raises(
         HarnessError,
-        match="--max-drop is '.*'; expected a number such as 0.01, or a share",
+        match="the margin is '.*'; expected a number such as 0.01, or a share",
     ):
         Margin.parse(text)
 
@@ -920,12 +920,12 @@ def test_captions_that_a_run_was_allowed_to_lack_are_refused(folder, tmp_path):
     harness.evaluate({**spec, "models": [model]}, output=tmp_path / "half")
     with pytest.raises(
         HarnessError,
-        match=r"lacks 120 examples \(such as 'i0'\) of the 240 of .*--allow-missing, "
+        match=r"lacks 120 examples \(such as 'i0'\) of the 240 of .*allow_missing=True, "
         r"which counts them as 0",
     ):
         gate(tmp_path / "half", folder / "good", {"rouge": Margin(0.05)})
     with pytest.raises(
-        HarnessError, match=r"--allow-missing, which leaves the metric undecided"
+        HarnessError, match=r"allow_missing=True, which leaves the metric undecided"
     ):
         gate(tmp_path / "half", folder / "good", {"bleu4": Margin(0.05)})
     margins = {"rouge": Margin(0.05), "bleu4": Margin(0.05)}
@@ -965,7 +965,7 @@ def test_values_that_a_rule_drops_in_one_version_are_refused(tmp_path):
     with pytest.raises(
         HarnessError,
         match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\) "
-        r"of the 60 of old; --allow-missing leaves",
+        r"of the 60 of old; allow_missing=True leaves",
     ):
         gate(new, baseline, {"f1": Margin(0.05)})
     assert (
@@ -975,7 +975,7 @@ def test_values_that_a_rule_drops_in_one_version_are_refused(tmp_path):
     with pytest.raises(
         HarnessError,
         match=r"'f1' has no value in new alone for 2 examples \(such as '3:'\); "
-        r"--allow-missing compares the others",
+        r"allow_missing=True compares the others",
     ):
         gate(baseline, new, {"f1": Margin(0.05)})
     others = gate(baseline, new, {"f1": Margin(0.05)}, allow_missing=True)
@@ -1012,7 +1012,7 @@ def test_further_examples_are_named_and_not_compared(tmp_path):
             "2",
             0.81,
             0.0,
-            "--max-drop 2 of CIDEr-D can never fail a version: "
+            "the margin 2 of CIDEr-D can never fail a version: "
             "the number cannot fall from 0.81 below 0: type 2% for a "
             "share of the baseline, a drop of 0.0162, "
             "or 0.02 for a drop of 0.02 in its unit",
@@ -1028,7 +1028,7 @@ def test_further_examples_are_named_and_not_compared(tmp_path):
             "0.02%",
             0.81,
             0.0,
-            "--max-drop 0.02% of CIDEr-D is a share of 0.0002 of 0.81: "
+            "the margin 0.02% of CIDEr-D is a share of 0.0002 of 0.81: "
             "type 0.000162 for this drop, or 0.02 for ",
         ),
         (
@@ -1037,7 +1037,7 @@ def test_further_examples_are_named_and_not_compared(tmp_path):
             None,
             "type 0.015 for this drop, or 0.05 for a drop of 0.05 in its unit",
         ),
-        ("100%", 0.81, 0.0, "--max-drop 100% of CIDEr-D can never fail a version"),
+        ("100%", 0.81, 0.0, "the margin 100% of CIDEr-D can never fail a version"),
         ("0.01", 0.0, 0.0, "cannot fall from 0 below 0"),
         ("2", 0.9, -1.0, "cannot fall from 0.9 below -1: type 2%"),
     ],
@@ -1065,12 +1065,12 @@ def test_other_margins_are_kept(text, baseline, lowest):
 def test_a_gate_refuses_a_margin_that_no_worsening_exceeds(folder, tmp_path):
     with pytest.raises(
         HarnessError,
-        match="--max-drop 2 of ROUGE-L \\(COCO\\) can never fail a version",
+        match="the margin 2 of ROUGE-L \\(COCO\\) can never fail a version",
     ):
         decide(folder, "twin", "good", rouge="2")
     log = write_log(tmp_path / "log.jsonl", [0.5, 1.0, 0.25])
     with pytest.raises(
-        HarnessError, match="--max-drop 1 of acc can never fail a version"
+        HarnessError, match="the margin 1 of acc can never fail a version"
     ):
         gate(log, log, {"acc": Margin(1.0)})
 

@@ -802,7 +802,7 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
     )
     assert (
         result.verdict == "failed"
-        or "unless --bounds LOW,HIGH declares a range" in result.sentence
+        or "unless bounds=(LOW, HIGH) declares a range" in result.sentence
     )
     bounded = gate(
         *paths, {name: Margin(margin)}, bounds=(0.0, 20.0 if old > 1 else 1.0)
