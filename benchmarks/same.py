@@ -39,7 +39,8 @@ from scipy.stats import binomtest, ttest_ind
 
 from benchmarks.papers_results import RESULTS, write_results
 from harness.analysis.answer_kernels import TOKEN, Answers
-from harness.analysis.same import Prompt, Settings, evaluate
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings, evaluate
 from harness.analysis.same_until import follow
 from harness.stats.stratified_test import strata_of
 

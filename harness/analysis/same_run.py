@@ -11,7 +11,9 @@ from pydantic import TypeAdapter
 
 from harness import __version__
 from harness.analysis.pairs import ComparedRun
-from harness.analysis.same import Settings, Source, SourceComparison, compare_all
+from harness.analysis.same import SourceComparison, compare_all
+from harness.analysis.same_sources import Source
+from harness.analysis.same_statistics import Settings
 from harness.run.finished import Run
 from harness.rundir.artifacts import KeptFile, content_digest
 from harness.rundir.file_names import SAME

@@ -35,7 +35,9 @@ from harness.errors import HarnessError
 from harness.files.outputs import check_output
 
 if TYPE_CHECKING:
-    from harness.analysis.same import Settings, Source, SourceComparison
+    from harness.analysis.same import SourceComparison
+    from harness.analysis.same_sources import Source
+    from harness.analysis.same_statistics import Settings
 
 UNDECIDED = 4
 ENOUGH = 0.8
@@ -123,8 +125,10 @@ def run(args: argparse.Namespace) -> int:
     """
     from harness.analysis.answer_kernels import KERNELS
     from harness.analysis.metric_kernels import metric_kernel
-    from harness.analysis.same import Settings, compare_all, smallest_p_of
+    from harness.analysis.same import compare_all
     from harness.analysis.same_level import NightSeries
+    from harness.analysis.same_sources import smallest_p_of
+    from harness.analysis.same_statistics import Settings
 
     kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
@@ -206,8 +210,8 @@ def exit_code(results: Sequence[SourceComparison]) -> int:
 def read_sources(args: argparse.Namespace) -> list[Source]:
     """Return the sources of files and runs; a run directory has all its models."""
     from harness.analysis.pairs import ComparedRun
-    from harness.analysis.same import Source
     from harness.analysis.same_run import sources_of_run
+    from harness.analysis.same_sources import Source
     from harness.run.file_pair import (
         FileOptions,
         file_labels,
@@ -270,7 +274,7 @@ def _until(
     """Print the evidence after each batch of two sources; return 1 for a difference, 4
     where the answers do not suffice.
     """
-    from harness.analysis.same import common_prompts
+    from harness.analysis.same_sources import common_prompts
     from harness.analysis.same_until import follow
 
     if len(sources) != 2:

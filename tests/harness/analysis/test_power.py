@@ -193,11 +193,11 @@ def test_sizes_are_deterministic_and_mistakes_are_named(project):
         HarnessError, match="no testable metric 'lenght'; did you mean 'length'"
     ):
         plan_sizes("pilot", metrics=["lenght"])
-    with pytest.raises(HarnessError, match="--examples has 0; expected 1 to 1,000,000"):
+    with pytest.raises(HarnessError, match="examples has 0; expected 1 to 1,000,000"):
         plan_sizes("pilot", examples=[0])
     with pytest.raises(
         HarnessError,
-        match="--candidates has 21; expected at most 20, 5 times those of the pilot",
+        match="candidates has 21; expected at most 20, 5 times those of the pilot",
     ):
         plan_sizes("pilot", candidates=[21])
 

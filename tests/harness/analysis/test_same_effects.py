@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from harness.analysis import same_effects
-from harness.analysis.same import Prompt, Settings, evaluate
 from harness.analysis.same_effects import (
     Effect,
     degrees_of_freedom,
     effect_over_prompts,
     held_out_accuracy,
 )
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings, evaluate
 from harness.stats.quantiles import student_quantile
 
 NO_NULL = np.zeros(40)
