@@ -1,11 +1,13 @@
 """Write an HTML page of one or several finished runs;
 it needs no network and no server.
 
-harness report runs/coco
-harness report runs/a runs/b --output both.html
-harness report runs/a --tables tables/                # its tables as CSV, Markdown and LaTeX too
-harness report runs/a --figures figures/              # its charts as SVG and PDF for a paper, and its tables
-harness report runs/league --gallery                  # runs of judgments: metrics by question, with tests, speed and cost
+  harness report runs/coco
+  harness report runs/a runs/b --output both.html
+  harness report runs/a --tables tables/    its tables as CSV, Markdown and LaTeX too
+  harness report runs/a --figures figures/  its charts as SVG and PDF for a paper, and
+                                            its tables
+  harness report runs/league --gallery      runs of judgments: metrics by question,
+                                            with tests, speed and cost
 """
 
 from __future__ import annotations
