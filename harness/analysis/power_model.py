@@ -211,10 +211,11 @@ class Extrapolation:
         """Levels of the quantiles of resamples that are the ends of a 95 % interval
         (see the module).
         """
-        from scipy.special import ndtr, stdtrit  # pyright: ignore[reportMissingTypeStubs]
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
         size = max(self.examples, 2)
-        low = float(ndtr(stdtrit(size - 1, 0.025) * math.sqrt(size / (size - 1))))
+        quantile = float(special.stdtrit(size - 1, 0.025))
+        low = float(special.ndtr(quantile * math.sqrt(size / (size - 1))))
         return low, 1.0 - low
 
     def interval(self, values: np.ndarray) -> tuple[float, float, float]:

@@ -238,7 +238,7 @@ class ScoreMoments:
         """Return the probabilities (S,) that the sum over ``examples`` draws is at
         least ``total``.
         """
-        from scipy.special import gammainc, gammaincc, ndtr  # pyright: ignore[reportMissingTypeStubs]
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
         distance = total - examples * self.mean
         spread = self.deviation * math.sqrt(examples)
@@ -251,9 +251,9 @@ class ScoreMoments:
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
         point = np.maximum(shape + np.where(skewness < 0, -x, x) * np.sqrt(shape), 0.0)
-        right = np.asarray(gammaincc(shape, point))
-        left = np.asarray(gammainc(shape, point))
-        normal = np.asarray(ndtr(-x))
+        right = np.asarray(special.gammaincc(shape, point))
+        left = np.asarray(special.gammainc(shape, point))
+        normal = np.asarray(special.ndtr(-x))
         skewed = np.where(skewness > 0, right, left)
         return np.where(np.abs(skewness) < _FLAT, normal, skewed)
 

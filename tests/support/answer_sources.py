@@ -9,7 +9,9 @@ from harness.analysis.same_sources import Source
 WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
 
 
-def make_source(label, seed, prompts=15, answers=6, end=1.0, verb="runs sits plays sleeps"):
+def make_source(
+    label, seed, prompts=15, answers=6, end=1.0, verb="runs sits plays sleeps"
+):
     """Return a source of answers to prompts p0, p1, ...; ``end``: share of answers with a
     full stop.
     """

@@ -43,7 +43,8 @@ class Rows:
         return Path("rows.json").read_text()
 
     def __iter__(self):
-        for i, row in enumerate(json.loads(Path("rows.json").read_text())["references"]):
+        rows = json.loads(Path("rows.json").read_text())
+        for i, row in enumerate(rows["references"]):
             yield Example(str(i), tuple(row))
 
 
@@ -358,7 +359,8 @@ def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
     )
     with pytest.raises(
         HarnessError,
-        match="the pilot has 9 examples with p-values; sizes beyond it need at least 10",
+        match="the pilot has 9 examples with p-values; "
+        "sizes beyond it need at least 10",
     ):
         plan_sizes(run, examples=[50])
 

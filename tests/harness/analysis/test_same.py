@@ -18,6 +18,10 @@ from harness.analysis.same_statistics import Settings, evaluate
 from tests.support.answer_sources import make_source
 
 FAST = Settings(draws=99, power=False)
+REFUSALS = Source(
+    "refusals",
+    {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)},
+)
 
 
 def test_a_changed_source_is_different_and_the_words_say_why():
@@ -127,12 +131,6 @@ def test_sources_that_share_their_random_numbers_are_noticed():
     assert result.verdict == "not shown" and any(
         "one seed or one cache" in note for note in result.notes
     )
-
-
-REFUSALS = Source(
-    "refusals",
-    {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)},
-)
 
 
 @pytest.mark.parametrize("night", [1, 6, 7, pytest.param(60, marks=pytest.mark.slow)])

@@ -158,7 +158,6 @@ def test_a_declared_direction_goes_before_the_name(tmp_path):
     assert {row.note for row in rows} == {"higher is better (declared in a.jsonl)"}
 
 
-# --------------------------------------------------------------------------- bounds
 @pytest.mark.parametrize(
     ("texts", "bounds"),
     [
