@@ -124,6 +124,7 @@ class Frame:
         if key not in self._data:
             positions = [self.examples[example] for example in system.examples]
             rows = np.array(positions, dtype=np.int64)
+
             scores = np.full(len(self.examples), np.nan)
             if metric in system.table.metrics:
                 scores[rows] = system.scores(metric)

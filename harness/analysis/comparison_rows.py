@@ -47,6 +47,7 @@ def comparison_row(pair: Pair, metric: str, outcome: PairedTests) -> Comparison:
         b_larger=outcome.b_larger,
         ties=outcome.ties,
     )
+
     if reported is None:
         return row
     numbers = {

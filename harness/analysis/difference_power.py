@@ -127,6 +127,7 @@ def pilots(
     judged = Run.open(run)
     if judged.provenance.kind:
         return _pilot_of_metrics(judged, *pair)
+
     rows: list[Pilot] = []
     notes: list[str] = []
     for compared in pairs([ComparedRun.open(f"{run}::{name}") for name in pair]):
@@ -198,6 +199,7 @@ def _pilot_of_metrics(
         if name not in records:
             raise HarnessError.of_name("there is no metric", name, records, "there are")
     tests = (records[a].details or {}).get("against", {})
+
     error = tests.get(b, {}).get("standard_error")
     if error is None:
         raise InputError(

@@ -426,6 +426,7 @@ def _strata(
     bounds = sorted(set(stratum.values()))
     if len(bounds) < 2:
         return {}
+
     means = _mean_predictions(side, metric)
     # a spreadsheet may have rounded the bounds
     margin = 1e-9 * (bounds[-1] - bounds[0])

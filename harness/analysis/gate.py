@@ -206,6 +206,8 @@ def _what_decides(rows: Sequence[GateRow]) -> str:
         for row in rows
         if row.worsening < row.margin and row.units < row.least < inf
     ]
+
+    # The hardest row decides how many examples all of them need.
     least = 0.0
     sentences: list[str] = []
     if short:

@@ -307,6 +307,8 @@ def _test_answers(
     if margin.relative:  # the share of a number that is estimated has no exact test
         return _test_bounded(item, scores, (0.0, 1.0), margin, examples, parts, seed)
     new, old = _fill_worst(item, scores, examples)
+
+    # Only answers that changed enter the exact test.
     worse = sign_of(item) * (new - old)
     test = PairedShares(
         int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts

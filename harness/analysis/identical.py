@@ -70,6 +70,7 @@ def _differing_columns(first: SampleTable, second: SampleTable) -> list[str]:
     differences = [
         f"samples: only one run has the column '{name}'" for name in sorted(only)
     ]
+
     for name in first.names:
         if name in only:
             continue

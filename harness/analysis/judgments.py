@@ -45,6 +45,7 @@ def read_judgments(*paths: Path) -> Judgments:
             "pairs, foils and other columns (harness run)"
         )
         raise InputError(f"{error.message}; {hint}", error.where) from error
+
     judgments = Judgments(
         collection.place, tuple(collection.items), tuple(collection.judged)
     )

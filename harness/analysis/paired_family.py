@@ -475,6 +475,7 @@ def _left_out(
     key = id(metric), id(side), defined.tobytes()
     if key not in seen.left_out:
         assert side.stats is not None
+
         rows = side.stats[defined]
         if _count_units(defined, clusters) < 2:
             parts = LeftOut(np.empty(0), 0.5, 1)

@@ -397,6 +397,7 @@ def _compare_images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     positions = {
         entry.label: position for position, entry in enumerate(other.provenance.metrics)
     }
+
     lines: list[str] = []
     for position, entry in enumerate(one.provenance.metrics):
         if entry.label not in positions:
@@ -470,6 +471,7 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
         for record in (a, b)
         for name in cast("Sequence[str]", (record.details or {}).get("depends_on", ()))
     }
+
     sizes_a, sizes_b = (
         [tuple((record.sizes or {}).get(name, ())) for name in names]
         for record in (a, b)

@@ -210,6 +210,7 @@ def obstacle(
             f"the pilot has {examples} examples with p-values; "
             f"sizes beyond it need at least {MIN_EXAMPLES}"
         )
+
     for axis in axes:
         if axis == "candidates" and plan.metric.spec.level == "item":
             return (
@@ -291,6 +292,7 @@ def _predict_size(
         axes.append("candidates")
     if m > trials.m:
         axes.append("references")
+
     reason = obstacle(trials, plan, extrapolation, axes)
     if reason is not None or extrapolation is None:
         raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")

@@ -43,6 +43,7 @@ def pilot(run: Run) -> dict[str, list[CaptionSet]]:
         label = system.model
         if settings:
             label = f"{system.model} {json.dumps(settings, sort_keys=True)}"
+
         if label not in best or size > best[label][0]:
             best[label] = (size, sets)
     return {label: sets for label, (_, sets) in best.items()}

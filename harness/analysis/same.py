@@ -192,6 +192,8 @@ def resolve(
     columns = outcome.columns
     if outcome.relabelings.exact:
         return columns
+
+    # Ten times as many at a time: most p-values are large at the first stage.
     needed = _needed(settings)
     while len(columns) < needed and adaptive_p(columns) <= PROMISING / len(columns):
         size = min(10 * len(columns), needed)

@@ -103,6 +103,7 @@ def _describe_source(source: Source, names: Sequence[str]) -> list[str]:
     ):
         if number:
             notes.append(f"{source.label}: {counted(number, kind, 'is/are')} kept")
+
     large = sum(len(source.answers[name]) > MOST_SAMPLES for name in names)
     if large:
         notes.append(

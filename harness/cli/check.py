@@ -49,12 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all-builtins",
         "check every built-in metric, distance and embedding that can be created here",
     )
+
     parser.add_argument(
         "--kind",
         metavar="KIND",
         help="metrics, distances, embeddings, adapters, readers or tasks",
     )
     add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
+
     add_flag(
         parser,
         "--calibrate",

@@ -59,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness compare``."""
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
+
+    # pairs, metrics and slices
     parser.add_argument(
         "--baseline",
         metavar="MODEL",
@@ -88,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print numbers and differences times 100 of the metrics that are reported "
         "so, such as BLEU and CIDEr",
     )
+
+    # tests
     add_flag(
         parser,
         "--equalise",
@@ -101,8 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "looks at a growing run",
     )
     add_score_options(parser)
+
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
+
+    # output
     add_flag(
         parser,
         "--pairs",

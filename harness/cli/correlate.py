@@ -36,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="tables (CSV, TSV, Parquet; several are put one below the other), "
         "or run directories",
     )
+
+    # columns and rows
     parser.add_argument(
         "--x",
         required=True,
@@ -58,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "no groups",
     )
     parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
+
+    # dropped columns, and the order
     parser.add_argument(
         "--drop",
         choices=["published", "never"],
@@ -77,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="order of the x columns of each y: by size, the best first (default: "
         "r2), or by name",
     )
+
+    # files
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -90,6 +96,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="COLUMN", help="an x column to show beside the best"
     )
+
+    # sources of other kinds
     parser.add_argument(
         "--strata",
         type=int,
@@ -108,6 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the source as human judgments; the comma-separated metrics become "
         "columns",
     )
+
     add_overwrite(parser)
     add_permissions(parser)
     add_common(parser)

@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file of references, or several with references of the same examples",
     )
+
     add_names(
         parser,
         "-m",
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="texts with times: one paragraph of each record, "
         "or each an item of its own",
     )
+
     add_count(parser, "--seed", "seed of the drawn captions", 0)
     add_json(parser)
     add_registry(parser)

@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metric or judge of the run that predicts the scores; "
         "several are combined",
     )
+
     parser.add_argument(
         "--baseline",
         metavar="MODEL",
@@ -80,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOW,HIGH",
         help="smallest and largest score of the scale, such as 1,5",
     )
+
     add_format(parser, "form of the output; json has the numbers in full")
     add_common(parser)
 

@@ -51,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="run directory of the baseline, or RUN::MODEL",
     )
+
+    # conditions
     add_names(
         parser,
         "-m",
@@ -69,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="metadata column: each of its values has to pass too",
     )
+
+    # verdict
     parser.add_argument(
         "--undecided",
         choices=tuple(CODES),
@@ -81,6 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "examples that the new version lacks count as the worst value, "
         "or leave a metric undecided",
     )
+
+    # files
     for form in ("junit", "markdown", "page"):
         parser.add_argument(
             f"--{form}",
@@ -88,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"also write the result as {'HTML' if form == 'page' else form}",
         )
     add_overwrite(parser)
+
     add_score_options(parser)
     add_count(
         parser,

@@ -34,8 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="metric or judge of the run whose scores form strata",
     )
+
     add_count(parser, "--strata", "number of strata (%(default)s)", 5)
     add_count(parser, "--seed", "seed of the draw", 0)
+
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="file of the plan (default: stdout)"
     )

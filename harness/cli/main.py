@@ -238,6 +238,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
                 "the system has no memory for another thread, or allows none; "
                 "raise the limits of this process"
             )
+
         failure = _of_plugin(error)
         if failure is not None:
             return _failure(failure)

@@ -45,6 +45,8 @@ longer ranges are cut to geometric steps.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
+
+    # the goal
     parser.add_argument(
         "--target-p",
         type=float,
@@ -77,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="combined p: fisher-discrete (default), or harmonic-mean, "
         "which is no calibrated p",
     )
+
+    # the test of a difference
     parser.add_argument(
         "--compare",
         nargs=2,
@@ -95,6 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         help="only these metrics: names with commas; may be repeated",
     )
+
+    # sizes
     parser.add_argument(
         "--candidates",
         metavar="1..10",
@@ -112,6 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="numbers of examples (default: the pilot's); "
         f"a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
     )
+
     add_count(parser, "--repeats", "number of random orders of the captions", 3)
     add_count(parser, "--limit", "only the first N examples of the pilot")
     add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
@@ -123,6 +130,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
     if args.compare:
         return _print_differences(args)
+
     study = harness.power(
         args.run,
         target_p=args.target_p,

@@ -21,6 +21,8 @@ from harness.cli.options import add_count, add_flag, add_overwrite
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness report``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
+
+    # files
     parser.add_argument(
         "-o",
         "--output",
@@ -39,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write every chart as SVG and PDF for papers, and the tables; "
         "no page without --output",
     )
+
+    # contents of the page
     parser.add_argument("--title", default="", help="title of the page")
     add_count(
         parser,

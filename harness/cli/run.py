@@ -44,9 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="DIR", help="run directory (default: runs/TASK)"
     )
+
+    # changes of the spec
     add_count(parser, "--limit", "use only the first N examples")
     add_count(parser, "--seed", "seed of the run")
     add_list(parser, "--set", "KEY=VALUE", "override a key: decoding.temperature=0.7")
+
+    # the output directory
     group = parser.add_mutually_exclusive_group()
     add_flag(
         group,
@@ -60,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "change the run in the output directory into this one and compute only what "
         "it lacks",
     )
+
+    # while it runs
     add_flag(
         parser,
         "--page",
@@ -78,12 +84,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--population",
         "the claims of --until are about the mean of this data set alone",
     )
+
     parser.add_argument(
         "--verify",
         metavar="RESULTS",
         type=Path,
         help="compare every number with those of a run directory or results.json",
     )
+
     add_scale(parser)
     add_all_results(parser)
     add_common(parser)

@@ -56,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files of answers, run directories, or RUN::MODEL",
     )
+
+    # columns of files
     parser.add_argument(
         "--id",
         default="",
@@ -68,6 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_list(
         parser, "--label", "NAME", "name of a source; one per file, in their order"
     )
+
+    # the test
     add_list(
         parser,
         "--kernel",
@@ -88,6 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="level of the test (%(default)s)",
     )
+
+    # a series of checks
     add_count(
         parser,
         "--nights",
@@ -99,6 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "number of this check in its series; without --nights it has no end, "
         "and the level is P 6 / (π² N²)",
     )
+
     parser.add_argument(
         "--until",
         type=int,
@@ -114,11 +121,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print the power of checks by numbers of prompts and answers, "
         "from the answers of one source",
     )
+
     add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
     add_count(parser, "--seed", "seed of the random relabelings", 0)
     add_count(
         parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2
     )
+
     parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
     add_overwrite(parser)
     add_common(parser)

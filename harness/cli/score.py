@@ -77,6 +77,8 @@ def add_arguments(parser: Parser) -> None:
     _add_files(parser)
     _add_metrics(parser)
     _add_systems(parser)
+
+    # scores
     parser.add_argument(
         "--p-values",
         choices=["none", "exact", "monte-carlo"],
@@ -90,6 +92,8 @@ def add_arguments(parser: Parser) -> None:
         f"remove these from candidates: {', '.join(CLEAN)} (docs/outputs.md); "
         "may be repeated",
     )
+
+    # files that do not fit
     add_flag(
         parser,
         "--allow-missing",
@@ -97,6 +101,8 @@ def add_arguments(parser: Parser) -> None:
     )
     add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
     add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
+
+    # the run
     parser.add_argument("--output", metavar="DIR", help="also write a run directory")
     add_flag(parser, "--fresh", "replace the run in the output directory")
     add_count(parser, "--limit", "use only the first N examples")
@@ -104,6 +110,7 @@ def add_arguments(parser: Parser) -> None:
         parser, "--draws", "random draws of each comparison (default: 10000)", 10_000
     )
     add_count(parser, "--seed", "seed of the random draws", 0)
+
     add_permissions(parser)
     add_registry(parser)
     parser.add_argument(
@@ -141,6 +148,8 @@ def _add_files(parser: Parser) -> None:
         "or one of the forms above; may be repeated, for files that each have "
         "some references of all examples",
     )
+
+    # candidates
     parser.add_argument(
         "--id",
         default="",
@@ -161,6 +170,8 @@ def _add_files(parser: Parser) -> None:
         "NAME",
         "score these systems of files whose records hold several",
     )
+
+    # references
     parser.add_argument(
         "--reference-id",
         default="",
