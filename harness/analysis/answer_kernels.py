@@ -73,6 +73,7 @@ class Answers:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.tokens = [TOKEN.findall(text) for text in texts]
+
         # 0 pads the rows of shorter texts
         vocabulary = dict.fromkeys(token for tokens in self.tokens for token in tokens)
         words = {word: number for number, word in enumerate(vocabulary, 1)}
@@ -80,6 +81,7 @@ class Answers:
             np.array([words[token] for token in tokens], dtype=np.int64)
             for tokens in self.tokens
         ]
+
         self._characters = [
             np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
             for text in texts
@@ -91,6 +93,7 @@ class Answers:
         """
         words = _pad_codes(self._words, rows)
         characters = _pad_codes(self._characters, rows)
+
         functions = {
             "characters": lambda: _hamming(characters),
             "tokens": lambda: _hamming(words),
@@ -100,6 +103,7 @@ class Answers:
                 (words[:, :, None] == words[:, None]).all(axis=3).astype(np.float64)
             ),
         }
+
         if not names:
             return np.empty((len(rows), 0, *2 * rows.shape[1:]))
         return np.stack([functions[name]() for name in names], axis=1)

@@ -81,6 +81,8 @@ def _systems(run: Run) -> list[dict[str, object]]:
             columns = of_models.setdefault(record.model, {"dataset": record.task})
             columns[record.metric] = record.value
             continue
+
+        # The first record of a row gives its labels.
         decoding = json.dumps(dict(record.decoding), sort_keys=True)
         key = (record.task, record.model, decoding)
         labels: dict[str, object] = {
@@ -123,6 +125,8 @@ def _examples(run: Run) -> list[dict[str, object]]:
             "decoding": decoding,
             "example": example,
         }
+
+        # Metadata that has the name of a column of every run stays out.
         for name, value in metadata[row].items():
             if name not in _KEYS and name not in names:
                 record[name] = value

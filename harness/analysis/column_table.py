@@ -79,6 +79,7 @@ def read_cells(path: Path) -> list[dict[str, object]]:
         raise InputError(
             "not readable as Parquet: it does not begin with PAR1", str(path)
         )
+
     is_json = not is_table_file(path) and first_byte(path) in (b"[", b"{")
     if is_parquet(path) or is_json:
         rows = records_of(path)
@@ -88,6 +89,7 @@ def read_cells(path: Path) -> list[dict[str, object]]:
         {name: value for name, value in row.fields.items() if _is_cell(value)}
         for row in rows
     ]
+
     if not cells:
         raise InputError("is empty: it has no rows", str(path))
     return cells
@@ -145,6 +147,7 @@ def _parse_columns(source: str, columns: Mapping[str, Sequence[str]]) -> ColumnT
         except ValueError:
             labels[name] = cells
             continue
+
         values = np.array(numeric, np.float64)
         numbers[name] = values
         # Ids of many digits stay texts too, so that groups of rows are told apart.

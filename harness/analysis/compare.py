@@ -327,6 +327,7 @@ def _compare_subsets(job: _Job, frame: Frame, draws: int, seed: int) -> Comparis
     except HarnessError as error:
         reason = f"{job.unequal}, and subsets cannot be scored: {error}"
         return row_without_verdict(pair, job.metric, reason)
+
     note = (
         f"equalised: sets of equal size, mean of {SUBSETS} random subsets of the "
         "larger ones"

@@ -84,6 +84,7 @@ class Study:
             "spearman": table.spearman,
             "kendall": table.kendall,
         }
+
         numbers = {
             name: None if np.isnan(array[at]) else float(array[at])
             for name, array in values.items()

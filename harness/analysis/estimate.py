@@ -122,6 +122,7 @@ def estimate(
         )
     side = ComparedRun.open(run)
     metrics = _predictors(side, by)
+
     human = _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
     names = [
@@ -143,6 +144,7 @@ def estimate(
             "labels without probabilities: taken as a simple random sample of the "
             "examples"
         )
+
     rows = [estimates.of([name]) for name in names]
     if baseline:
         compared = [(name, baseline) for name in names if name != baseline]
@@ -153,6 +155,7 @@ def estimate(
             rows.append(estimates.of(pair))
         except InputError as error:  # few labels of the same examples
             notes.append(str(error))
+
     notes += _missing_intervals(rows)
     if bounds is None and estimates.can_be_bounded(rows):
         notes.append(
@@ -458,6 +461,8 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
         role: next((name for name in names if name in present), "")
         for role, names in COLUMNS.items()
     }
+
+    # With one system its name may be missing.
     systems = {side.label(system): system for system in side.systems}
     for role in ("id", "score", "system")[: 2 if len(systems) == 1 else 3]:
         if not columns[role]:

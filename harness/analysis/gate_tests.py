@@ -207,14 +207,19 @@ def choose_test(
     """
     scores = _read_scores(item)
     bounds = mean_bounds(item.metric)
+
+    # Answers within a cluster depend on one another: their counts are not binomial.
     if scores is not None and examples.clusters is None and examples.are_answers:
         name = re.split(r"[,/]", item.metric.spec.name)[0]
         is_declared = RIGHT_OR_WRONG.fullmatch(name) is not None
         if is_declared or bounds is None:
             parts = 1 if is_declared else 2
             return _test_answers(item, scores, margin, examples, parts, seed)
+
     if scores is not None and bounds is not None:
         return _test_bounded(item, scores, bounds, margin, examples, 1, seed)
+
+    # Without bounds there is no worst value for those that it lacks.
     if examples.lacking.any():
         return _leave_undecided(item, margin, examples)
     addends = collect_addends(item)
@@ -429,6 +434,7 @@ def _resample(
             f"'{item.metric.spec.name}' is no function of sums over examples: "
             "give its margin in its own unit, not in per cent"
         )
+
     clusters = None if examples.clusters is None else number_clusters(examples.clusters)
     sizes = examples.sum_units(np.ones((len(examples.names), 1)))[:, 0]
     (tests,) = paired_tests([item], DrawFamily(len(sizes), DRAWS, seed), clusters)

@@ -71,6 +71,7 @@ class MetricKernels:
             batch = self._features.batch(
                 [CaptionSet(str(position), answers[: block.n], answers[block.n :])]
             )
+
             for column, (metric, state) in enumerate(self._metrics):
                 if can_score(metric, batch):
                     values[:, column] = extremeness(

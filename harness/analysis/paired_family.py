@@ -202,10 +202,12 @@ def paired_tests(
     while start < len(items):
         columns = _Columns(clusters=clusters)
         plans = list[tuple[_Plan | None, _Plan | None]]()
+
         stop = start
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
+
         yield from _tests_of(items[start:stop], plans, columns, family, seen)
         start = stop
 

@@ -281,6 +281,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
             "two runs are compared model by model"
         )
     (side,) = sides
+
     bases = [
         system
         for system in side.systems
@@ -299,6 +300,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
             for system in side.systems
             if system is not bases[0]
         ]
+
     # A baseline with several decodings: each of the others with that of its own.
     by_key = {system.decoding_key: system for system in bases}
     return [

@@ -180,11 +180,13 @@ def power(
     _verify_counts(repeats=repeats, limit=limit)
     if power is None and (share is None or target_p is not None):
         power = DEFAULT_POWER
+
     target = PowerTarget(0.05 if target_p is None else target_p, power, share)
     request = SizeRequest(
         tuple(candidates or ()), tuple(references or ()), tuple(examples or ())
     )
     options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
+
     studies = model_studies(run, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
     rows = [row for study in studies for row in _with_estimates(study, target)]
@@ -244,6 +246,7 @@ def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
         pilot = (*base, base_examples(trials, plan))
         size = measured_size(trials, plan, trials.extrapolation(plan.label), pilot)
         (row,) = needed([*study.sizes_of(plan.label), size], target)
+
         # Only then are the sizes measured on which predictions are fitted.
         if row.needed is None:
             trials.measure([plan], trials.fit_sizes())

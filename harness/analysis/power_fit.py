@@ -252,6 +252,7 @@ class SizeFit:
         )
         weights[0] = 1.0  # the pilot itself
         noise = 1.0 / self._rows.shape[1] + _NOISE**2
+
         pairs = list(zip(self._moments, weights))
         means = np.array(
             [_ridge(design, values[:, 0], w, noise) for values, w in pairs]

@@ -118,6 +118,7 @@ def model_studies(
             "or judgments with a column of systems",
             str(path),
         )
+
     models = pilot(run)
     plans = plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []

@@ -87,6 +87,7 @@ class NightSeries:
         smallest = max(smallest_p, RESOLUTION / most) * tests
         if self.level(alpha) >= smallest:
             return
+
         # Levels fall as the number grows, so that the largest one that is served
         # follows from the smallest level.
         parameter = "night"

@@ -99,6 +99,7 @@ def plan(
         temperature = change if isinstance(change, float) else 1.0
         weights = tempered_weights(second, names, temperature)
         simulation = _Simulation(source, second, names, change, weights)
+
         is_reached = False
         for answers, prompts in itertools.product(ANSWERS, PROMPTS):
             # With as many answers more prompts reach it too.
@@ -135,11 +136,13 @@ class _Simulation:
         for name in names:
             texts = self.source.answers[name]
             a.append(choose(texts, rng.integers(len(texts), size=answers)))
+
         b: list[list[str]] = []
         for name in names:
             weights = self.weights[name]
             drawn = rng.choice(len(weights), answers, p=weights)
             b.append(choose(self.second.answers[name], drawn))
+
         changed = self.change(b, rng) if callable(self.change) else b
         return [
             Prompt(str(k), texts, others)

@@ -73,6 +73,7 @@ def common_prompts(
         )
         for name in names
     ]
+
     notes = [*_describe_source(a, names), *_describe_source(b, names)]
     if repeat_one_answer(prompts):
         unequal = sum(prompt.a[0] != prompt.b[0] for prompt in prompts)

@@ -96,6 +96,7 @@ def evaluate(prompts: Sequence[Prompt], settings: Settings) -> Evaluation:
     answers = Answers([text for texts in pooled for text in texts])
     strings = [name for name in settings.kernels if name in KERNELS]
     scored = [name for name in settings.kernels if name not in KERNELS]
+
     strata = strata_of([(len(prompt.a), len(prompt.b)) for prompt in prompts])
     relabelings = Relabelings(strata, settings.draws, settings.seed)
     names, features = answers.features()
@@ -117,6 +118,7 @@ def evaluate(prompts: Sequence[Prompt], settings: Settings) -> Evaluation:
     }
     if strings:
         shifts["similarity"] = size[:, len(names) :].max(axis=1)
+
     columns = np.column_stack([sums.within, *shifts.values(), length])
     return Evaluation(
         strata,

@@ -110,6 +110,8 @@ def _columns(
     earlier = [text for prompt, _, _ in batch for text in (*prompt.a, *prompt.b)]
     answers = Answers([*texts, *earlier])
     kernels = settings.kernels
+
+    # Witnesses and similarities need earlier answers.
     strata = strata_of([(len(a), len(b)) for _, a, b in batch])
     features = np.zeros((len(texts), 2 * len(kernels) + 1))
     if start:

@@ -187,7 +187,10 @@ def _direct(
     }
     usual = direction_of_name(metric)
     remedy = "name it in lower_is_better or higher_is_better, or choose other metrics"
+
+    # The first refusal is printed: an infinite score comes before a wrong direction.
     refusals = [content.infinite(metric) for content in contents]
+
     if typed:
         direction = typed
     elif len(declared) > 1:

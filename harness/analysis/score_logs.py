@@ -368,6 +368,8 @@ class _Collected:
             metric: (model, sample.name, sample.epoch, metric)
             for metric in sample.values
         }
+
+        # A record that was written twice counts once; another value is a mistake.
         for metric, key in keys.items():
             if key not in self._seen:
                 continue
