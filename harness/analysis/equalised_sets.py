@@ -87,9 +87,9 @@ def equalised_tests(
 
     # Sums may be averaged over the subsets, and tested once.
     if not isinstance(subsets[0][0].stats, Objects):
-        a, b = (_average([subset[side] for subset in subsets]) for side in (0, 1))
+        sides = [_average([subset[side] for subset in subsets]) for side in (0, 1)]
         family = DrawFamily(len(pairs), draws, seed)
-        (tests,) = paired_tests([PairedMetric(metric, a, b)], family)
+        (tests,) = paired_tests([PairedMetric(metric, *sides)], family)
         return tests
 
     family = DrawFamily(len(pairs), min(draws, CORPUS_DRAWS), seed)

@@ -34,6 +34,7 @@ from harness.errors import HarnessError, InputError, escape_controls
 if TYPE_CHECKING:
     from harness.run.execution import Options
     from harness.run.finished import Run
+    from harness.rundir.rundir import Mode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -205,12 +206,13 @@ def _run(
     return int(is_failure) if all(skipped_are_absent) else 2
 
 
-def _mode(args: argparse.Namespace) -> str:
+def _mode(args: argparse.Namespace) -> Mode:
     """Return the way in which a run in the output directory is treated."""
-    for name in ("fresh", "resume", "extend"):
-        if getattr(args, name):
-            return name
-    return "auto"
+    if args.fresh:
+        return "fresh"
+    if args.resume:
+        return "resume"
+    return "extend" if args.extend else "auto"
 
 
 def _print_json(runs: Sequence[Run]) -> None:

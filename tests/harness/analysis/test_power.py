@@ -333,7 +333,7 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
         plan_sizes(run, candidates=[5])
 
 
-def test_the_axis_of_candidates_is_refused_for_a_metric_that_scores_each_candidate_alone(
+def test_candidates_are_refused_for_a_metric_that_scores_each_candidate_alone(
     pilot,
 ):
     run = pilot(20, 4, 4, level="item")

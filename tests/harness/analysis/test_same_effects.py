@@ -46,7 +46,7 @@ def test_the_lower_end_is_above_0_only_where_relabelings_seldom_reach_the_estima
     assert effect.interval[0] in (value, 0.0)
 
 
-def test_the_spread_under_relabeling_is_added_upwards_without_the_part_of_the_difference():
+def test_the_spread_under_relabeling_is_added_without_the_part_of_the_difference():
     totals = np.tile([-0.3, 0.3], 20)
     half = student_quantile(2, 0.975) * 0.1 / 3**0.5
     for freedom, noise in (
