@@ -185,7 +185,7 @@ def _find_differences(
 
 
 @dataclass(frozen=True)
-class _Job:
+class _ComparedMetric:
     """One metric of a pair, to be compared."""
 
     pair: Pair
@@ -267,7 +267,7 @@ def compare_pairs(
     return rows
 
 
-def _job(pair: Pair, metric: str, frame: Frame, *, equalise: bool) -> _Job:
+def _job(pair: Pair, metric: str, frame: Frame, *, equalise: bool) -> _ComparedMetric:
     """Return a metric of a pair with what its numbers differ in but for the captions.
 
     Rows of equal sizes are the same with and without ``equalise``; the others are kept
@@ -275,11 +275,11 @@ def _job(pair: Pair, metric: str, frame: Frame, *, equalise: bool) -> _Job:
     """
     unequal = pair.size_difference(metric) or frame.state_difference(pair, metric)
     suffix = EQUALISED if equalise and unequal else ""
-    return _Job(pair, metric, unequal, row_name(pair, metric) + suffix)
+    return _ComparedMetric(pair, metric, unequal, row_name(pair, metric) + suffix)
 
 
 def _compute_rows(
-    jobs: Sequence[_Job],
+    jobs: Sequence[_ComparedMetric],
     refused: Mapping[str, str],
     frame: Frame,
     draws: int,
@@ -311,7 +311,9 @@ def _compute_rows(
             yield row_without_verdict(job.pair, job.metric, reason)
 
 
-def _compare_subsets(job: _Job, frame: Frame, draws: int, seed: int) -> Comparison:
+def _compare_subsets(
+    job: _ComparedMetric, frame: Frame, draws: int, seed: int
+) -> Comparison:
     """Return the comparison of two systems of different set sizes on subsets of equal
     size.
 

@@ -224,7 +224,7 @@ def _what_decides(rows: Sequence[GateRow]) -> str:
 
 
 @dataclass(frozen=True)
-class _Job:
+class _GatedMetric:
     """A row that is to be tested: a metric of a pair on the examples of a slice."""
 
     pair: Pair
@@ -289,7 +289,7 @@ def gate(
     if differences:
         raise HarnessError(differences[0])
 
-    jobs: list[_Job] = []
+    jobs: list[_GatedMetric] = []
     notes = dict.fromkeys(log_notes(sides, list(margins)))
     for pair in compared:
         frame = Frame()
@@ -343,10 +343,10 @@ def _job(
     margin: Margin,
     examples: ComparedExamples,
     mask: np.ndarray,
-) -> _Job:
+) -> _GatedMetric:
     """Return the row of a slice, whose examples are those of a mask (B,)."""
     compared = mask & examples.mask
-    return _Job(
+    return _GatedMetric(
         pair=pair,
         metric=metric,
         slice=text,
@@ -357,7 +357,7 @@ def _job(
     )
 
 
-def _test(job: _Job, seed: int, level_fail: float) -> GateRow:
+def _test(job: _GatedMetric, seed: int, level_fail: float) -> GateRow:
     """Return the test of one metric on the examples of one slice; ``level_fail``: level
     at which one row fails the gate.
     """
