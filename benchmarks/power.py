@@ -162,7 +162,7 @@ class Truth:
         p = size.p.ravel()
         starts = range(0, len(p) - examples + 1, examples)
         return [
-            RULE.combined(p[s : s + examples], size.floors[s : s + examples])
+            RULE.combine(p[s : s + examples], size.floors[s : s + examples])
             for s in starts
         ][:8]
 

@@ -40,7 +40,8 @@ from scipy.stats import binomtest, ttest_ind
 from benchmarks.papers_results import write_results
 from benchmarks.papers_rule import RESULTS
 from harness.analysis.answer_kernels import TOKEN, Answers
-from harness.analysis.same import Prompt, Settings, evaluate
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings, evaluate
 from harness.analysis.same_until import follow
 from harness.stats.stratified_test import strata_of
 

@@ -73,16 +73,15 @@ class Answers:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.tokens = [TOKEN.findall(text) for text in texts]
-        words = {
-            word: number
-            for number, word in enumerate(
-                dict.fromkeys(t for tokens in self.tokens for t in tokens), 1
-            )
-        }
+
+        # 0 pads the rows of shorter texts
+        vocabulary = dict.fromkeys(token for tokens in self.tokens for token in tokens)
+        words = {word: number for number, word in enumerate(vocabulary, 1)}
         self._words = [
             np.array([words[token] for token in tokens], dtype=np.int64)
             for tokens in self.tokens
         ]
+
         self._characters = [
             np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
             for text in texts
@@ -94,6 +93,7 @@ class Answers:
         """
         words = _pad_codes(self._words, rows)
         characters = _pad_codes(self._characters, rows)
+
         functions = {
             "characters": lambda: _hamming(characters),
             "tokens": lambda: _hamming(words),
@@ -103,42 +103,43 @@ class Answers:
                 (words[:, :, None] == words[:, None]).all(axis=3).astype(np.float64)
             ),
         }
-        return (
-            np.stack([functions[name]() for name in names], axis=1)
-            if names
-            else np.empty((len(rows), 0, *2 * rows.shape[1:]))
-        )
+
+        if not names:
+            return np.empty((len(rows), 0, *2 * rows.shape[1:]))
+        return np.stack([functions[name]() for name in names], axis=1)
 
     def features(self) -> tuple[list[str], np.ndarray]:
         """Return the names of the features and their values, shape (T, F); those
         without a difference between answers are left out.
         """
         style = [_style(text, tokens) for text, tokens in zip(self.texts, self.tokens)]
-        grams = [
-            {
-                *t,
-                *map(" ".join, pairwise(t)),
-                *(f"{x} …" for x in t[:1]),
-                *(f"… {x}" for x in t[-1:]),
-            }
-            for t in self.tokens
-        ]
-        frequency = Counter(gram for present in grams for gram in present)
-        columns = [
-            gram
-            for gram, count in sorted(
-                frequency.items(), key=lambda item: (-item[1], item[0])
-            )
-            if 1 < count < len(grams)
-        ][:MOST_GRAMS]
+        grams = [_grams(tokens) for tokens in self.tokens]
+
+        # An n-gram of all answers, or of one alone, tells no two sources apart.
+        frequency = Counter(gram for of_text in grams for gram in of_text)
+        by_frequency = sorted(frequency.items(), key=lambda item: (-item[1], item[0]))
+        columns = [gram for gram, count in by_frequency if 1 < count < len(grams)]
+        columns = columns[:MOST_GRAMS]
+
         column = {gram: number for number, gram in enumerate(columns, len(STYLE))}
         values = np.zeros((len(grams), len(STYLE) + len(columns)))
         values[:, : len(STYLE)] = style
-        for row, present in enumerate(grams):
-            values[row, [column[gram] for gram in present if gram in column]] = 1.0
+        for row, of_text in enumerate(grams):
+            values[row, [column[gram] for gram in of_text if gram in column]] = 1.0
+
         varying = np.ptp(values, axis=0) > 0
         names = np.array([*STYLE, *(f"'{gram}'" for gram in columns)])
         return names[varying].tolist(), values[:, varying]
+
+
+def _grams(tokens: Sequence[str]) -> set[str]:
+    """Return the tokens of a text, pairs of them, and its first and last token marked
+    as such.
+    """
+    ends = [f"{token} …" for token in tokens[:1]] + [
+        f"… {token}" for token in tokens[-1:]
+    ]
+    return {*tokens, *map(" ".join, pairwise(tokens)), *ends}
 
 
 def _pad_codes(codes: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
@@ -171,27 +172,28 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
     from scipy.sparse import coo_array  # pyright: ignore[reportMissingTypeStubs]
 
     batch, size, length = words.shape
-    text = np.indices(words.shape, sparse=False)
-    text = text[0] * size + text[1]
+    at = np.indices(words.shape, sparse=False)
+    text = at[0] * size + at[1]
+
+    # An n-gram has a rolling hash, mixed as in SplitMix64; those of different prompts
+    # are different columns.
     hashes = np.zeros(words.shape, dtype=np.uint64)
     keys = [np.zeros(0, dtype=np.uint64)]
     owners = [np.zeros(0, dtype=np.int64)]
     for n in range(1, min(order, length) + 1):
         width = length - n + 1
-        hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15) + words[
-            :, :, n - 1 :
-        ].astype(np.uint64)
+        last = words[:, :, n - 1 :]
+        hashes = hashes[:, :, :width] * np.uint64(0x9E3779B97F4A7C15)
+        hashes = hashes + last.astype(np.uint64)
         hashes = hashes ^ (hashes >> np.uint64(29))
-        present = words[:, :, n - 1 :] > 0
+        present = last > 0
         if counted or n > 1:
             prompt = (text[:, :, :width] // size).astype(np.uint64)
-            keys.append(
-                (
-                    (hashes * np.uint64(0xBF58476D1CE4E5B9))
-                    ^ (prompt * np.uint64(0x94D049BB133111EB))
-                )[present]
-            )
+            of_gram = hashes * np.uint64(0xBF58476D1CE4E5B9)
+            of_prompt = prompt * np.uint64(0x94D049BB133111EB)
+            keys.append((of_gram ^ of_prompt)[present])
             owners.append(text[:, :, :width][present])
+
     columns = np.unique(np.concatenate(keys), return_inverse=True)[1]
     owner = np.concatenate(owners)
     vectors: Any = coo_array(
@@ -200,12 +202,14 @@ def _gram_kernel(words: np.ndarray, *, counted: bool, order: int = 4) -> np.ndar
     ).tocsr()
     if not counted:
         vectors.data[:] = 1.0
-    # grams of different prompts are different columns
+
     products = (vectors @ vectors.T).tocoo()
     first, second = products.coords
     out = np.zeros((batch, size, size))
     out[first // size, first % size, second % size] = products.data
     norms = np.sqrt(np.einsum("bii->bi", out))
     out /= np.maximum(norms[:, :, None] * norms[:, None], 1e-300)
+
+    # Two texts without an n-gram are equal.
     empty = norms == 0
     return np.where(empty[:, :, None] & empty[:, None], 1.0, out)

@@ -64,9 +64,10 @@ def anytime_test(
             "no confidence sequence: the number is no function of sums over "
             "examples, or depends on their count",
         )
+
+    # Units without a defined example are no looks.
     a, b, defined = addends
     units = np.arange(len(defined)) if clusters is None else clusters
-    # Units without a defined example are no looks.
     order = order[np.isin(order, units[defined])]
     a, b, sizes = (
         sum_over_clusters(columns, units)[order]
@@ -75,6 +76,8 @@ def anytime_test(
     unit = "examples" if clusters is None else "clusters"
     path = metric_looks(item.metric, a, b, sizes[:, 0], _looks(len(order)), unit=unit)
     method, note = _describe(item.metric, unit, path[-1].waits if path else "")
+
+    # Signs of the scores test exchangeability, whatever the metric's number is.
     scores = np.nan_to_num(item.a.scores - item.b.scores)
     signs = exchangeable_p_values(sum_over_clusters(scores[:, None], units)[order, 0])
     return AnytimeTest(method, note, path, float(signs[-1]) if len(signs) else None)
@@ -89,9 +92,10 @@ def _describe(metric: Metric, unit: str, waits: str) -> tuple[str, str]:
     start = f"not yet: {waits}" if waits else f"from {FIRST_LOOK} {unit} on"
     if finite_bounds(metric) is not None:
         return "asymptotic", f"asymptotic, {start}"
-    advice = (
-        " (--bounds LOW,HIGH declares it)" if isinstance(metric, LoggedScore) else ""
-    )
+    # Only of a log can the user declare a range: other metrics declare their own.
+    advice = ""
+    if isinstance(metric, LoggedScore):
+        advice = " (bounds=(LOW, HIGH) declares it)"
     return "asymptotic", f"asymptotic, without a declared range{advice}, {start}"
 
 

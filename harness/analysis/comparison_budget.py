@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare import DRAWS, compare_pairs, row_name
-from harness.analysis.comparisons import Comparison, StoredComparisons
+from harness.analysis.comparisons import Comparison
 from harness.analysis.paired_family import JACKKNIFED
 from harness.analysis.pairs import Pair
+from harness.analysis.stored_comparisons import StoredComparisons
 from harness.contracts import MeanMetric, Metric, OwnInterval
 from harness.run.stored_metrics import read_metric
 
@@ -65,26 +66,28 @@ def affordable(pairs: Sequence[Pair], budget: float | None = BUDGET) -> Affordab
         return Affordable(metrics)
     runs = [side.run for pair in pairs for side in (pair.one, pair.other)]
     stored = StoredComparisons.of(runs, DRAWS, 0).rows
-    absent = {
-        name: [
-            p for p in pairs if name in p.metrics and row_name(p, name) not in stored
-        ]
-        for name in metrics
-    }
+    absent: dict[str, list[Pair]] = {name: [] for name in metrics}
+    for pair in pairs:
+        for name in pair.metrics:
+            if row_name(pair, name) not in stored:
+                absent[name].append(pair)
+
     components = {name: _metric(pairs, name) for name in metrics}
     additive = {
         name for name, metric in components.items() if isinstance(metric, MeanMetric)
     }
     tested = {name for name in metrics if not absent[name]}
     drawn = False
+    # Sums cost little, and share the weights of the examples once these are drawn.
     for name in sorted(metrics, key=lambda name: name not in additive):
-        if (
-            name not in tested
-            and (cost := _cost(absent[name], components[name], drawn=drawn)) <= budget
-        ):
+        if name in tested:
+            continue
+        cost = _cost(absent[name], components[name], drawn=drawn)
+        if cost <= budget:
             tested.add(name)
             budget -= cost
             drawn = drawn or name in additive
+
     postponed = tuple(name for name in metrics if name not in tested)
     return Affordable(
         tuple(name for name in metrics if name in tested),
@@ -104,12 +107,11 @@ def compare_affordable(
         shared = tuple(name for name in pair.metrics if name in metrics)
         if shared:
             by_metrics.setdefault(shared, []).append(pair)
+
     rows: list[tuple[Pair, Comparison]] = []
     for shared, members in by_metrics.items():
-        rows += zip(
-            [pair for pair in members for _ in shared],
-            compare_pairs(members, metrics=shared),
-        )
+        of_rows = [pair for pair in members for _ in shared]
+        rows += zip(of_rows, compare_pairs(members, metrics=shared))
     return rows
 
 
@@ -134,7 +136,6 @@ def _cost(pairs: Sequence[Pair], metric: Metric | None, *, drawn: bool) -> float
 def _metric(pairs: Sequence[Pair], label: str) -> Metric | None:
     """Return the metric of a label; None for a run that does not list it."""
     side = next(pair.one for pair in pairs if label in pair.metrics)
-    entry = next(
-        (item for item in side.run.provenance.metrics if item.label == label), None
-    )
-    return None if entry is None else read_metric(side.run, label)
+    if all(entry.label != label for entry in side.run.provenance.metrics):
+        return None
+    return read_metric(side.run, label)

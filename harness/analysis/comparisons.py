@@ -1,50 +1,22 @@
-"""Paired comparisons: one of two systems by one metric, and the list of them that
-notebooks show as a table.
-
-Those of the systems of a run are kept in ``comparisons.json`` beside its results; those
-of metrics by their agreement with people are the tests that a run of judgments has
-made. Significance clusters and the examples that differ most come from the list.
+"""Paired comparisons: two systems by one metric with the verdict, and the list of them
+that notebooks show as a table.
 """
 
 from __future__ import annotations
 
-import itertools
-import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import isnan
-from typing import Any, cast
-
-import numpy as np
+from typing import Any
 
 import harness
-from harness import __version__
 from harness.analysis.anytime import AnytimeTest
-from harness.analysis.pairs import Pair
 from harness.contracts import Values
-from harness.errors import HarnessError, did_you_mean
-from harness.run.finished import Run
-from harness.rundir.artifact_key import content_digest
-from harness.rundir.file_names import COMPARISONS
-from harness.rundir.kept_file import KeptFile
-from harness.rundir.records import ResultRecord
-from harness.stats.metric_tests import EXCHANGE_TESTS, exchange_test
-from harness.stats.multiplicity import cluster_letters
 
 LEVEL = 0.05
 """Level of significance of :attr:`Comparison.better`."""
 SIZES_DIFFER = "sizes differ"
 NOT_TESTED = "not tested"
-SCHEMA = 6
-"""Schema version of comparisons.json."""
-SECONDS = 20.0
-"""Time between two writes of the file."""
-BOLD_NOTE = (
-    "bold: the best value of a metric and those that do not differ significantly "
-    f"from it (p Holm > {LEVEL:g}), where they compare"
-)
-"""The rule of :attr:`RankedSystem.leads`, for the note below a table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,22 +80,19 @@ class Comparison:
         """Return the fields as in JSON; those that depend on other comparisons are
         absent before they are known.
         """
-        optional = [name for name in ("forced", "slice") if not getattr(self, name)]
-        absent = {
-            "signature",
-            "anytime",
-            *optional,
-            *(() if self.better else ("p_holm", "p_bh", "better")),
-        }
+        absent = {"signature", "anytime"}
+        absent |= {name for name in ("forced", "slice") if not getattr(self, name)}
+        if not self.better:
+            absent |= {"p_holm", "p_bh", "better"}
         values = {
             name: value for name, value in vars(self).items() if name not in absent
         }
-        sequence = {"anytime": asdict(self.anytime)} if self.anytime else {}
-        return {
-            **values,
-            **({"forced": list(self.forced)} if self.forced else {}),
-            **sequence,
-        }
+
+        if self.forced:
+            values["forced"] = list(self.forced)
+        if self.anytime:
+            values["anytime"] = asdict(self.anytime)
+        return values
 
 
 def better(row: Comparison) -> str:
@@ -209,314 +178,3 @@ class Comparisons(list[Comparison]):
     def chart(self) -> Any:
         """Return the differences with their intervals as an Altair chart."""
         return harness.as_chart(self)
-
-
-def metric_comparisons(
-    runs: Sequence[Run],
-    baseline: str | None = None,
-    metrics: Sequence[str] | None = None,
-) -> list[Comparison]:
-    """Return one comparison per pair of metrics of a run of judgments: the tests of the
-    headline that the run has made.
-
-    Parameters
-    ----------
-    runs : sequence of Run
-        The run.
-    baseline : str, optional
-        Label of the metric that the others (A) are compared with (B).
-    metrics : sequence of str, optional
-        Labels of metrics; default: all.
-
-    Raises
-    ------
-    HarnessError
-        There are two runs, or no metric of a label.
-    """
-    if len(runs) > 1:
-        raise HarnessError(
-            "the metrics of one run of judgments are compared, not two runs; "
-            "add metrics with harness rescore"
-        )
-    records = {
-        record.metric: record
-        for record in runs[0].records
-        if (record.details or {}).get("headline")
-    }
-    for name in [*(metrics or ()), *([baseline] if baseline else [])]:
-        if name not in records:
-            raise HarnessError(
-                f"there is no metric '{name}'{did_you_mean(name, records)}; "
-                f"there are {', '.join(records)}"
-            )
-    names = [
-        name
-        for name in records
-        if metrics is None or name in metrics or name == baseline
-    ]
-    compared = (
-        [(name, baseline) for name in names if name != baseline]
-        if baseline
-        else itertools.combinations(names, 2)
-    )
-    rows = [_metric_comparison(records[a], records[b]) for a, b in compared]
-    return [with_verdict(row) for row in rows]
-
-
-def _metric_comparison(a: ResultRecord, b: ResultRecord) -> Comparison:
-    """Return the comparison of two metrics by their agreement with people,
-    from the tests in their records.
-    """
-    tests = (a.details or {}).get("against", {}).get(b.metric, {})
-    name = exchange_test(tests)
-    return Comparison(
-        metric=a.agreement,
-        system_a=a.metric,
-        system_b=b.metric,
-        higher_is_better=True,
-        a=finite(a.value),
-        b=finite(b.value),
-        difference=finite(a.value - b.value),
-        p_value=tests.get(name),
-        p_holm=tests.get(f"{name}_holm"),
-        note=f"p by {EXCHANGE_TESTS[name]}, Holm over all metrics of the run",
-        n=min(a.n, b.n),
-    )
-
-
-@dataclass(eq=False)
-class StoredComparisons:
-    """Rows of comparisons by name, valid for the statistics,
-    draws and seed under which they were computed.
-    """
-
-    file: KeptFile
-    rows: dict[str, Comparison] = field(default_factory=dict[str, Comparison])
-
-    @classmethod
-    def of(cls, runs: Sequence[Run], draws: int, seed: int) -> StoredComparisons:
-        """Return the stored comparisons of a run,
-        without rows for two different runs or a run in memory.
-
-        Rows under another key, and a file that is damaged, are left out and replaced by
-        :meth:`adding`.
-        """
-        paths = {run.path for run in runs}
-        (path,) = paths if len(paths) == 1 else (None,)
-        key = content_digest(
-            [__version__, SCHEMA, draws, seed, [_identity(run) for run in runs[:1]]]
-        )
-        file = KeptFile(None if path is None else path / COMPARISONS, key)
-        rows = cast("dict[str, Values]", file.read() or {})
-        return cls(file, {name: Comparison(**row) for name, row in rows.items()})
-
-    @contextmanager
-    def adding(self) -> Generator[Callable[[str, Comparison], None]]:
-        """Yield ``add(name, row)``; rows are written every :data:`SECONDS`, and at the
-        end, also of an interrupted computation.
-        """
-        written = time.monotonic()
-
-        def add(name: str, row: Comparison) -> None:
-            nonlocal written
-            self.rows[name] = row
-            if time.monotonic() - written > SECONDS:
-                self._write()
-                written = time.monotonic()
-
-        try:
-            yield add
-        finally:
-            self._write()
-
-    def _write(self) -> None:
-        self.file.write(
-            SCHEMA, {name: row.to_dict() for name, row in self.rows.items()}
-        )
-
-
-def _identity(run: Run) -> object:
-    """Return the statistics that the rows depend on."""
-    return [
-        [
-            r.metric,
-            r.model,
-            dict(r.decoding),
-            r.statistics,
-            r.higher_is_better,
-            r.sizes,
-            r.value,
-        ]
-        for r in run.records
-    ]
-
-
-@dataclass(frozen=True)
-class RankedSystem:
-    """One system of a metric's ranking."""
-
-    system: str
-    value: float
-    letters: str
-    """Systems of the metric that share a letter are not told apart."""
-    wins: int
-    """Pairs of this metric in which the system is significantly better."""
-    losses: int
-    leads: bool = False
-    """True for the best system and for all that are not significantly worse:
-    the values in bold.
-    """
-
-
-def rankings(rows: Sequence[Comparison]) -> dict[str, list[RankedSystem]]:
-    """Return metric -> systems from the best value,
-    with significance clusters at p_holm <= 0.05.
-
-    Systems whose numbers do not compare (:attr:`Comparison.sizes_differ`) are ranked in
-    separate groups, one after the other. Metrics without a direction, and groups of
-    which some pair is not tested, have no ranking: their clusters would be incomplete.
-    """
-    by_metric: dict[str, list[Comparison]] = {}
-    for row in rows:
-        by_metric.setdefault(row.metric, []).append(row)
-    ranked = {
-        metric: [
-            system
-            for group in _comparable_groups(metric_rows)
-            for system in _ranking(group)
-        ]
-        for metric, metric_rows in by_metric.items()
-    }
-    return {metric: systems for metric, systems in ranked.items() if systems}
-
-
-def unranked_notes(rows: Sequence[Comparison], names: Mapping[str, str]) -> list[str]:
-    """Return a line per system that some ranked metrics leave out, for its numbers
-    compare with those of no other system.
-
-    Parameters
-    ----------
-    rows : sequence of Comparison
-        Comparisons with adjusted p-values.
-    names : mapping
-        Metric -> its name for people.
-    """
-    ranked = rankings(rows)
-    left_out: dict[str, dict[str, None]] = {}
-    for row in rows:
-        placed = {item.system for item in ranked.get(row.metric, ())}
-        for system in (row.system_a, row.system_b):
-            if row.sizes_differ and placed and system not in placed:
-                left_out.setdefault(system, {})[names[row.metric]] = None
-    return [
-        f"no letter for {system} in {', '.join(metrics)}: "
-        "no other system has its set size or state, so the numbers do not compare "
-        "(harness compare --equalise compares subsets of equal size)"
-        for system, metrics in left_out.items()
-    ]
-
-
-def _comparable_groups(rows: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return the rows of each group of systems whose numbers compare; a system that
-    compares with no other has no group.
-    """
-    groups: list[set[str]] = []
-    for row in rows:
-        if not row.sizes_differ:
-            pair = {row.system_a, row.system_b}
-            joined = [group for group in groups if group & pair]
-            groups = [group for group in groups if not group & pair] + [
-                pair.union(*joined)
-            ]
-    return [
-        [row for row in rows if row.system_a in group and row.system_b in group]
-        for group in groups
-    ]
-
-
-def _ranking(rows: Sequence[Comparison]) -> list[RankedSystem]:
-    direction = rows[0].higher_is_better
-    values: dict[str, float] = {}
-    for row in rows:
-        if (
-            row.p_holm is None
-            or row.sizes_differ
-            or direction is None
-            or row.a is None
-            or row.b is None
-        ):
-            return []
-        values[row.system_a], values[row.system_b] = row.a, row.b
-    if len(rows) != len(values) * (len(values) - 1) // 2:
-        return []
-    order = sorted(
-        values, key=lambda name: -values[name] if direction else values[name]
-    )
-    rank = {name: index for index, name in enumerate(order)}
-    apart = [row for row in rows if row.p_holm is not None and row.p_holm <= LEVEL]
-    different = {(rank[row.system_a], rank[row.system_b]) for row in apart}
-    worse = {index for pair in different if 0 in pair for index in pair} - {0}
-    letters = cluster_letters(len(order), different)
-    decided = [
-        (row.system_a, row.system_b)
-        if row.better == "A"
-        else (row.system_b, row.system_a)
-        for row in apart
-        if row.better in ("A", "B")
-    ]
-    wins = [winner for winner, _ in decided]
-    losses = [loser for _, loser in decided]
-    return [
-        RankedSystem(
-            name,
-            values[name],
-            letters[index],
-            wins.count(name),
-            losses.count(name),
-            index not in worse,
-        )
-        for index, name in enumerate(order)
-    ]
-
-
-@dataclass(frozen=True)
-class DifferingExample:
-    """An example with the captions and scores of two systems."""
-
-    example: str
-    score_a: float
-    score_b: float
-    candidates_a: tuple[str, ...]
-    candidates_b: tuple[str, ...]
-    references: tuple[str, ...]
-
-
-def differing_most(pair: Pair, metric: str, count: int) -> list[DifferingExample]:
-    """Return the examples with the largest absolute difference of their scores, largest
-    first, in the order of the run for ties.
-    """
-    shared = [example for example in pair.a.examples if example in pair.b.row_of]
-    rows = [
-        [system.row_of[example] for example in shared] for system in (pair.a, pair.b)
-    ]
-    if any(metric not in system.table.metrics for system in (pair.a, pair.b)):
-        return []
-    x, y = (system.scores(metric)[at] for system, at in zip((pair.a, pair.b), rows))
-    gap = np.nan_to_num(np.abs(x - y), nan=0.0)
-    largest = [int(k) for k in np.argsort(-gap, kind="stable")[:count] if gap[k] > 0]
-    # a log of scores has no captions
-    if not largest or not any(pair.a.table.lists("candidates")):
-        return []
-    sets_a = pair.a.caption_sets()
-    sets_b = pair.b.caption_sets()
-    return [
-        DifferingExample(
-            shared[k],
-            float(x[k]),
-            float(y[k]),
-            sets_a[rows[0][k]].candidates,
-            sets_b[rows[1][k]].candidates,
-            sets_a[rows[0][k]].references,
-        )
-        for k in largest
-    ]

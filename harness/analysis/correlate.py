@@ -18,12 +18,8 @@ from typing import Literal
 
 import numpy as np
 
-from harness.analysis.column_table import (
-    ColumnTable,
-    RowKind,
-    from_records,
-    read_columns,
-)
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import ColumnTable, RowKind, from_records
 from harness.analysis.judgments import judgment_table
 from harness.contracts import CaptionSet, ReadsMeta, Scorer, TokenScores, Values
 from harness.errors import HarnessError, InputError, UnknownName, counted, did_you_mean
@@ -88,6 +84,7 @@ class Study:
             "spearman": table.spearman,
             "kendall": table.kendall,
         }
+
         numbers = {
             name: None if np.isnan(array[at]) else float(array[at])
             for name, array in values.items()
@@ -209,53 +206,59 @@ def grouping(table: ColumnTable, by: str | None) -> str | None:
 
 
 def choose(
-    table: ColumnTable, selection: str, without: Sequence[str] = ()
+    table: ColumnTable, selection: str, excluded: Sequence[str] = ()
 ) -> list[str]:
     """Return the number columns of a comma-separated list of column names, patterns
     (``mean_*``) and metric names.
 
     A metric name selects all its columns in the table: those called ``name(...)``, and
     those that the metric declares in ``column_names``. A pattern selects neither the
-    columns of ``without`` nor ids, metadata and human scores
+    columns of ``excluded`` nor ids, metadata and human scores
     (:attr:`~harness.analysis.column_table.ColumnTable.unselected`), unless it matches
     nothing else. Raises :class:`UnknownName` with the nearest column.
     """
     names = list(table.numbers)
     columns: list[str] = []
-    for item in filter(None, (part.strip() for part in selection.split(","))):
-        matches = [item] if item in table.numbers else _matching(table, item, without)
-        matches = (
-            matches
-            or [name for name in names if name.startswith(f"{item}(")]
-            or _of_metric(item, names)
-        )
+    for item in filter(None, map(str.strip, selection.split(","))):
+        # A column of this very name comes before a pattern, and before a metric.
+        matches = [item] if item in table.numbers else []
+        matches = matches or _match_pattern(table, item, excluded)
+        matches = matches or [name for name in names if name.startswith(f"{item}(")]
+        matches = matches or _columns_of_metric(item, names)
         if not matches:
             hint = did_you_mean(item, names)
             raise UnknownName(
                 f"{table.source} has no number column '{item}'{hint}; "
-                f"it has {_some(names)}"
+                f"it has {_name_some(names)}"
             )
         columns.extend(matches)
+
     if not columns:
         raise HarnessError(f"{selection!r} selects no column", value=selection)
-    if set(columns) <= set(without) and len(without) == 1:
+    if set(columns) <= set(excluded) and len(excluded) == 1:
         raise HarnessError(
-            f"x and y are the same column, '{without[0]}'", value=selection
+            f"x and y are the same column, '{excluded[0]}'", value=selection
         )
     return list(dict.fromkeys(columns))
 
 
-def _matching(table: ColumnTable, pattern: str, without: Sequence[str]) -> list[str]:
+def _match_pattern(
+    table: ColumnTable, pattern: str, excluded: Sequence[str]
+) -> list[str]:
+    """Return the columns of a pattern: scores, or, for a pattern that matches no score
+    and is more than ``*``, the others.
+    """
     names = [
         name
         for name in fnmatch.filter(list(table.numbers), pattern)
-        if name not in without
+        if name not in excluded
     ]
     scores = [name for name in names if name not in table.unselected]
     return scores or ([] if pattern == "*" else names)
 
 
-def _of_metric(name: str, columns: Sequence[str]) -> list[str]:
+def _columns_of_metric(name: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that a metric of models declares."""
     if not any(
         entry.name == name and entry.level == "model"
         for entry in current().entries("metrics")
@@ -265,10 +268,9 @@ def _of_metric(name: str, columns: Sequence[str]) -> list[str]:
     return [column for column in columns if column in names]
 
 
-def _some(names: Sequence[str], count: int = 8) -> str:
-    return ", ".join(names[:count]) + (
-        f" and {len(names) - count} more" if len(names) > count else ""
-    )
+def _name_some(names: Sequence[str], count: int = 8) -> str:
+    further = f" and {len(names) - count} more" if len(names) > count else ""
+    return ", ".join(names[:count]) + further
 
 
 def study(
@@ -311,11 +313,12 @@ def study(
                 f"{table.source} has no rows with {by} "
                 f"'{name}'{did_you_mean(name, sorted(set(labels)))}"
             )
+
     a = table.matrix(x)
     b = table.matrix(y)
-    usable = ~(np.isnan(a).any(axis=1) | np.isnan(b).any(axis=1)) & np.isin(
-        labels, names
-    )
+    complete = ~(np.isnan(a).any(axis=1) | np.isnan(b).any(axis=1))
+    in_groups = np.isin(labels, names)
+    usable = complete & in_groups
     masks = {name: usable & (labels == name) for name in names} if by else {}
     masks[ALL] = usable
     for name, mask in masks.items():
@@ -325,33 +328,35 @@ def study(
                 "at least two are needed",
                 table.source,
             )
-    dropped = _dropped(x, a, masks) if drop == "published" else {}
+
+    dropped = _find_dropped(x, a, masks) if drop == "published" else {}
     remaining = [k for k, name in enumerate(x) if name not in dropped]
     if not remaining:
         reasons = "; ".join(
             f"{name}: {reason}" for name, reason in list(dropped.items())[:3]
         )
         raise InputError(f"no column is left to correlate ({reasons})", table.source)
+
     tables = {
         name: correlate_columns(a[mask][:, remaining], b[mask])
         for name, mask in masks.items()
     }
-    missing = int((np.isin(labels, names) & ~usable).sum())
     return Study(
-        table.source,
-        tuple(x[k] for k in remaining),
-        tuple(y),
-        tables,
-        dropped,
-        missing,
-        by,
-        table,
+        source=table.source,
+        x=tuple(x[k] for k in remaining),
+        y=tuple(y),
+        tables=tables,
+        dropped=dropped,
+        left_out=int((in_groups & ~complete).sum()),
+        by=by,
+        table=table,
     )
 
 
-def _dropped(
+def _find_dropped(
     names: Sequence[str], columns: np.ndarray, masks: Mapping[str, np.ndarray]
 ) -> dict[str, str]:
+    """Return column -> reason why the rule of Tanti et al. (2018) drops it."""
     reasons: dict[str, str] = {}
     for k, name in enumerate(names):
         for group, mask in masks.items():
@@ -383,21 +388,23 @@ def stratified_runs(paths: Sequence[Path], largest: int, by: str) -> ColumnTable
         systems = run.samples.systems
         if not systems:
             raise InputError("its samples hold no captions", str(path))
+
+        # Metrics of tokens need the run's model itself: its scores are not stored.
+        needs_tokens = any(isinstance(plan, TokenMetricPlan) for plan in plans)
         for system in systems:
-            judged = any(isinstance(plan, TokenMetricPlan) for plan in plans)
-            scores = _token_scores(run.provenance, system.model) if judged else {}
+            scores = {}
+            if needs_tokens:
+                scores = _token_scores(run.provenance, system.model)
             labels = {
                 "run": str(path),
                 "dataset": run.provenance.task,
                 "model": system.model,
                 "decoding": system.decoding_key,
             }
-            rows.extend(
-                {**labels, **row}
-                for row in stratify_by_metric(
-                    system.caption_sets(), plans, largest, scorer, scores
-                )
+            of_strata = stratify_by_metric(
+                system.caption_sets(), plans, largest, scorer, scores
             )
+            rows += [{**labels, **row} for row in of_strata]
     return from_records(", ".join(map(str, paths)), rows)
 
 
@@ -410,9 +417,8 @@ def _plans_of_run(run: Run) -> list[AnyMetricPlan]:
             [{item.name: item.params} for item in run.provenance.metrics]
         )
     except InputError as error:
-        raise InputError(
-            str(error), str(run.path / MANIFEST) if run.path else None
-        ) from error
+        where = str(run.path / MANIFEST) if run.path else None
+        raise InputError(str(error), where) from error
 
 
 def stratify_by_metric(
@@ -439,14 +445,14 @@ def stratify_by_metric(
             f"'{scorer.label}' is undefined for the example '{sets[at].id}'; "
             "strata need a score for every example"
         )
+
     rows: list[dict[str, object]] = []
     for k in range(1, largest + 1):
         for s, members in enumerate(strata(per_example, k)):
+            chosen = [sets[i] for i in members]
             values: dict[str, object] = {"num_strata": k, "stratum": s}
             for plan in plans:
-                values.update(
-                    _values(plan, [sets[i] for i in members], token_scores or {})
-                )
+                values.update(_evaluate(plan, chosen, token_scores or {}))
             rows.append(values)
     return rows
 
@@ -456,18 +462,16 @@ def _score_sets(plan: MetricPlan, sets: Sequence[CaptionSet]) -> np.ndarray:
     return scored.per_example(plan.metric)
 
 
-def _values(
+def _evaluate(
     plan: AnyMetricPlan,
     sets: Sequence[CaptionSet],
     token_scores: Mapping[str, Sequence[TokenScores]],
 ) -> dict[str, float | None]:
+    """Return column -> number of a metric on caption sets; None where undefined."""
     if isinstance(plan, TokenMetricPlan):
         metric = plan.metric
-        metric = (
-            metric.of_meta(item.meta for item in sets)
-            if isinstance(metric, ReadsMeta)
-            else metric
-        )
+        if isinstance(metric, ReadsMeta):
+            metric = metric.of_meta(item.meta for item in sets)
         values = metric.evaluate_scores([token_scores[item.id] for item in sets])
         return {f"{plan.name}({name})": value for name, value in values.items()}
     (scored,) = score_sets([plan.metric], sets)
@@ -488,14 +492,14 @@ def _token_scores(
             f"model '{label}' has changed since the run "
             f"({json.dumps(dict(model.params))})"
         )
-    dataset = dict(provenance.spec["dataset"])
-    examples = list(current().create("readers", dataset.pop("reader"), dataset))[
-        : provenance.data["examples"]
-    ]
     if not isinstance(adapter, Scorer):
         raise HarnessError(
             f"model '{label}' ({model.adapter}) cannot score references token by token"
         )
+
+    dataset = dict(provenance.spec["dataset"])
+    reader = current().create("readers", dataset.pop("reader"), dataset)
+    examples = list(reader)[: provenance.data["examples"]]
     return {
         example.id: scores
         for example, scores in zip(examples, adapter.score_references(examples))
@@ -516,7 +520,6 @@ def strata(per_image_scores: Sequence[float] | np.ndarray, k: int) -> list[list[
 
     Examples
     --------
-
     >>> strata([0.3, 0.1, 0.2, 0.9, 0.5], 2)
     [[1, 2], [0, 4]]
     """
@@ -534,6 +537,7 @@ def strata(per_image_scores: Sequence[float] | np.ndarray, k: int) -> list[list[
             "a score is NaN; strata need a number for every item",
             f"item {int(np.argmax(np.isnan(scores)))}",
         )
+
     order = np.argsort(scores, kind="stable")
     size = len(scores) // int(k)
     return [order[size * s : size * (s + 1)].tolist() for s in range(int(k))]

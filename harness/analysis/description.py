@@ -52,7 +52,12 @@ def describe_captions(references: Mapping[str, Sequence[str]]) -> dict[str, floa
     sizes = np.array([len(texts) for texts in captions])
     words = Counter(word for text in everything for word in text.split())
     examples_with = Counter(text for texts in captions for text in set(texts))
+
     low, median, high = np.quantile(lengths, (0.05, 0.5, 0.95)).tolist()
+    single = sum(count == 1 for count in words.values())
+    frequent = sum(count for _, count in words.most_common(1000))
+    repeated = sum(len(texts) - len(set(texts)) for texts in captions)
+    shared = sum(examples_with[text] > 1 for text in everything)
     return {
         "examples": len(captions),
         "captions": len(everything),
@@ -65,20 +70,10 @@ def describe_captions(references: Mapping[str, Sequence[str]]) -> dict[str, floa
         "words of a caption, 95 %": high,
         "words of a caption, most": int(lengths.max()),
         "distinct words": len(words),
-        "share of distinct words that occur once": sum(
-            count == 1 for count in words.values()
-        )
-        / max(len(words), 1),
-        "share of the 1,000 most frequent words": sum(
-            count for _, count in words.most_common(1000)
-        )
-        / max(words.total(), 1),
+        "share of distinct words that occur once": single / max(len(words), 1),
+        "share of the 1,000 most frequent words": frequent / max(words.total(), 1),
         "distinct captions": len(examples_with),
         "captions without a word": sum(not text for text in everything),
-        "captions that repeat one of their example": sum(
-            len(texts) - len(set(texts)) for texts in captions
-        ),
-        "captions of several examples": sum(
-            examples_with[text] > 1 for text in everything
-        ),
+        "captions that repeat one of their example": repeated,
+        "captions of several examples": shared,
     }

@@ -81,25 +81,26 @@ class Pilot:
 
         critical = float(ndtri(1 - level / 2))
         goal = float(ndtri(1 - level / 2) + ndtri(power))
-        scale = (
-            self.standard_error
-            * math.sqrt(self.examples / examples)
-            * np.exp(1.96 * self.relative_error * np.array([0.0, -1.0, 1.0]))
-        )
-        scale[0] = self.standard_error * math.sqrt(self.examples / examples)
+
+        # Estimate, lower and upper end. The estimate is there without a relative error.
+        error = self.standard_error * math.sqrt(self.examples / examples)
+        ends = np.exp(1.96 * self.relative_error * np.array([0.0, -1.0, 1.0]))
+        scale = error * ends
+        scale[0] = error
         detectable: Range = tuple((goal * scale).tolist())
         if not difference:
             return DifferencePower(self.metric, examples, detectable)
+
+        # A larger error is a smaller shift: the ends change places.
         shift = abs(difference) / scale[[0, 2, 1]]
-        powers: Range = tuple(
-            (ndtr(shift - critical) + ndtr(-shift - critical)).tolist()
-        )
+        powers = ndtr(shift - critical) + ndtr(-shift - critical)
+        needed = np.ceil(examples * (goal / shift[[0, 2, 1]]) ** 2)
         return DifferencePower(
             self.metric,
             examples,
             detectable,
-            powers,
-            tuple(np.ceil(examples * (goal / shift[[0, 2, 1]]) ** 2).tolist()),
+            tuple(powers.tolist()),
+            tuple(needed.tolist()),
         )
 
 
@@ -126,6 +127,7 @@ def pilots(
     judged = Run.open(run)
     if judged.provenance.kind:
         return _pilot_of_metrics(judged, *pair)
+
     rows: list[Pilot] = []
     notes: list[str] = []
     for compared in pairs([ComparedRun.open(f"{run}::{name}") for name in pair]):
@@ -137,18 +139,12 @@ def pilots(
                     str(run),
                 )
             if row.ci95 is None:
-                notes.append(
-                    f"{row.metric}: {row.note or 'the difference does not vary'}"
-                )
-            else:
-                rows.append(
-                    Pilot(
-                        row.metric,
-                        row.n,
-                        (row.ci95[1] - row.ci95[0]) / (2 * 1.96),
-                        _relative_error(compared, row.metric),
-                    )
-                )
+                reason = row.note or "the difference does not vary"
+                notes.append(f"{row.metric}: {reason}")
+                continue
+            error = (row.ci95[1] - row.ci95[0]) / (2 * 1.96)
+            relative = _relative_error(compared, row.metric)
+            rows.append(Pilot(row.metric, row.n, error, relative))
     return rows, None, notes
 
 
@@ -156,16 +152,18 @@ def _relative_error(compared: Pair, metric: str) -> float:
     """Return :func:`relative_error` of the differences of the scores per example of two
     systems; NaN for a metric without such scores.
     """
-    a, b = compared.a, compared.b
+    a = compared.a
+    b = compared.b
     if metric not in a.table.metrics:
         return math.nan
     shared = [example for example in a.examples if example in b.row_of]
-    rows = [[system.row_of[example] for example in shared] for system in (a, b)]
+    rows_a = [a.row_of[example] for example in shared]
+    rows_b = [b.row_of[example] for example in shared]
+
     column = compared.one.run.provenance.spec.get("cluster")
-    names = np.array(a.clusters(str(column)))[rows[0]] if column else np.array(shared)
-    return relative_error(
-        a.scores(metric)[rows[0]] - b.scores(metric)[rows[1]], number_clusters(names)
-    )
+    names = np.array(a.clusters(str(column)))[rows_a] if column else np.array(shared)
+    gaps = a.scores(metric)[rows_a] - b.scores(metric)[rows_b]
+    return relative_error(gaps, number_clusters(names))
 
 
 def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
@@ -180,13 +178,10 @@ def relative_error(gaps: np.ndarray, clusters: np.ndarray) -> float:
         Number of the cluster of each, shape (B,).
     """
     sums = sum_over_clusters(np.nan_to_num(gaps - np.nanmean(gaps))[:, None], clusters)
-    return math.hypot(
-        math.sqrt(
-            max(float(np.mean(sums**4) / np.mean(sums**2) ** 2) - 1, 0.0) / len(sums)
-        )
-        / 2,
-        FORM_ERROR,
-    )
+    kurtosis = float(np.mean(sums**4) / np.mean(sums**2) ** 2)
+    # A variance has the relative error sqrt((kurtosis - 1) / n), its root half of it.
+    sampling = math.sqrt(max(kurtosis - 1, 0.0) / len(sums)) / 2
+    return math.hypot(sampling, FORM_ERROR)
 
 
 def _pilot_of_metrics(
@@ -203,17 +198,14 @@ def _pilot_of_metrics(
     for name in (a, b):
         if name not in records:
             raise HarnessError.of_name("there is no metric", name, records, "there are")
-    error = (
-        (records[a].details or {}).get("against", {}).get(b, {}).get("standard_error")
-    )
+    tests = (records[a].details or {}).get("against", {})
+
+    error = tests.get(b, {}).get("standard_error")
     if error is None:
         raise InputError(
             f"has no standard error of {a} against {b}: "
             "run it again with tests and a bootstrap",
             str(run.path),
         )
-    return (
-        [Pilot(f"{a} - {b}", int(run.provenance.data["examples"]), error)],
-        records[a].value - records[b].value,
-        [],
-    )
+    pilot = Pilot(f"{a} - {b}", int(run.provenance.data["examples"]), error)
+    return [pilot], records[a].value - records[b].value, []

@@ -24,6 +24,7 @@ from harness.contracts import Values
 from harness.errors import HarnessError, InputError, counted
 from harness.files.columns import ID_COLUMNS
 from harness.files.record_files import read_records
+from harness.files.records import Record
 from harness.judgments.fields import number
 from harness.registry.catalogue import spelling
 from harness.run.finished import Run
@@ -42,6 +43,7 @@ COLUMNS = {
 }
 """Usual names of the columns of labels, in order of preference."""
 FEWEST_LABELS = 3
+"""Smallest number of labels from which there is an estimate."""
 STRATA = 5
 """Default number of strata of a plan."""
 Labels = Mapping[str, Mapping[tuple[str, str], float]]
@@ -69,11 +71,9 @@ class HumanScore:
         error = self.powered.standard_error
         if self.powered.ci95 is None:
             return None
-        return (
-            self.labels * ((self.classical.standard_error / error) ** 2 - 1)
-            if error
-            else float("inf")
-        )
+        if not error:
+            return float("inf")
+        return self.labels * ((self.classical.standard_error / error) ** 2 - 1)
 
 
 def estimate(
@@ -122,6 +122,7 @@ def estimate(
         )
     side = ComparedRun.open(run)
     metrics = _predictors(side, by)
+
     human = _read_labels(labels, side, bounds)
     _check_independence(side, metrics, labels)
     names = [
@@ -134,145 +135,163 @@ def estimate(
             raise HarnessError.of_name(
                 f"{labels} has no labels of", name, names, "it has those of"
             )
+
     strata = _strata(side, human["stratum"], metrics[0], str(labels))
-    score = partial(_score, side, metrics, human, strata, population, bounds)
-    notes = (
-        []
-        if human["probability"]
-        else [
+    estimates = _Estimates(side, metrics, human, strata, population, bounds)
+    notes: list[str] = []
+    if not human["probability"]:
+        notes.append(
             "labels without probabilities: taken as a simple random sample of the "
             "examples"
-        ]
-    )
-    rows = [score([name]) for name in names]
-    for pair in (
-        [(name, baseline) for name in names if name != baseline]
-        if baseline
-        else itertools.combinations(names, 2)
-    ):
+        )
+
+    rows = [estimates.of([name]) for name in names]
+    if baseline:
+        compared = [(name, baseline) for name in names if name != baseline]
+    else:
+        compared = list(itertools.combinations(names, 2))
+    for pair in compared:
         try:
-            rows.append(score(pair))
+            rows.append(estimates.of(pair))
         except InputError as error:  # few labels of the same examples
             notes.append(str(error))
+
     notes += _missing_intervals(rows)
-    alike = (
-        not side.run.provenance.spec.get("cluster")
-        if strata
-        else len(set(human["probability"].values())) < 2
-    )
-    if bounds is None and alike and any(row.classical.ci95 is None for row in rows):
+    if bounds is None and estimates.can_be_bounded(rows):
         notes.append(
-            "--bounds LOW,HIGH, the ends of the scale of the scores, "
+            "bounds=(LOW, HIGH), the ends of the scale of the scores, "
             "gives the labels alone an interval at every number of labels"
         )
     return rows, notes
 
 
 def _missing_intervals(rows: Sequence[HumanScore]) -> list[str]:
-    """Return a note for each reason: which systems have no interval."""
+    """Return a note for each reason for which some systems have no interval."""
     titles: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         reasons = row.powered.reason, row.classical.reason
         if any(reasons):
             titles.setdefault(reasons, []).append(row.system)
-    notes = list[str]()
+
+    notes: list[str] = []
     for (powered, classical), names in titles.items():
-        parts = [f"no interval: {powered}"] if powered else []
+        reasons = [f"no interval: {powered}"] if powered else []
         if classical and classical != powered:
-            parts.append(f"labels alone: no interval: {classical}")
-        notes.append(f"{', '.join(names)}: {'; '.join(parts)}")
+            reasons.append(f"labels alone: no interval: {classical}")
+        notes.append(f"{', '.join(names)}: {'; '.join(reasons)}")
     return notes
 
 
-def _score(
-    side: ComparedRun,
-    metrics: Sequence[str],
-    human: Labels,
-    strata: Mapping[str, int],
-    finite: bool,
-    bounds: Bounds | None,
-    names: Sequence[str],
-) -> HumanScore:
-    """Return the estimate of one system, or of the first minus the second."""
-    systems = [
-        system
-        for name in names
-        for system in side.systems
-        if side.label(system) == name
-    ]
-    examples = [
-        example for example in systems[0].examples if example in systems[-1].row_of
-    ]
-    rows = [[system.row_of[example] for example in examples] for system in systems]
-    signs = np.array([1.0, -1.0])[: len(systems)]
-    labels = signs @ np.array(
-        [
-            [human["score"].get((name, example), np.nan) for example in examples]
-            for name in names
-        ]
-    )
-    predictions = np.stack(
-        [
-            signs
-            @ np.stack([_predict(s, metric)[row] for s, row in zip(systems, rows)])
-            for metric in metrics
-        ],
-        axis=1,
-    )
-    title = " - ".join(names)
-    present = labels[~np.isnan(labels)]
-    if len(present) < FEWEST_LABELS:
-        raise InputError(
-            f"{title}: {counted(len(present), 'label')} of the same examples; "
-            f"expected at least {FEWEST_LABELS}"
-        )
-    probabilities = np.array(
-        [human["probability"].get((names[0], example), np.nan) for example in examples]
-    )
-    column = side.run.provenance.spec.get("cluster")
-    clusters = (
-        number_clusters(np.array(systems[0].clusters(str(column)))[rows[0]])
-        if column
-        else None
-    )
-    numbers = np.array([strata[example] for example in examples]) if strata else None
-    probabilities = probabilities if human["probability"] else None
-    of_labels = partial(
-        powered_mean,
-        labels,
-        predictions,
-        probabilities=probabilities,
-        clusters=clusters,
-        finite=finite,
-    )
+@dataclass(frozen=True)
+class _Estimates:
+    """Labels and predictions from which systems are estimated."""
 
-    powered = of_labels(strata=numbers)
-    if np.isnan(powered.standard_error):
-        raise InputError(
-            f"{title}: {counted(len(present), 'label')} are too few for their "
-            "strata, clusters and metrics"
+    side: ComparedRun
+    metrics: Sequence[str]
+    """Labels of the metrics that predict the scores."""
+    human: Labels
+    strata: Mapping[str, int]
+    """Example -> number of its stratum; empty for one stratum."""
+    finite: bool
+    """Estimate means over the examples of the run alone."""
+    bounds: Bounds | None
+    """Smallest and largest score of the scale."""
+
+    def of(self, names: Sequence[str]) -> HumanScore:
+        """Return the estimate of one system, or of the first minus the second."""
+        by_label = {self.side.label(system): system for system in self.side.systems}
+        systems = [by_label[name] for name in names]
+        examples = [
+            example for example in systems[0].examples if example in systems[-1].row_of
+        ]
+        rows = [[system.row_of[example] for example in examples] for system in systems]
+        signs = np.array([1.0, -1.0])[: len(systems)]
+        scores = self.human["score"]
+        labels = signs @ np.array(
+            [[scores.get((name, key), np.nan) for key in examples] for name in names]
         )
-    classical = of_labels(tuning=np.zeros(len(metrics)))
-    if bounds is not None:
-        low, high = (
-            bounds
-            if len(systems) == 1
-            else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        predictions = np.stack(
+            [signs @ self._predict(systems, rows, metric) for metric in self.metrics],
+            axis=1,
         )
-        interval, reason = bounded_labels_interval(
+        title = " - ".join(names)
+        count = int(np.sum(~np.isnan(labels)))
+        if count < FEWEST_LABELS:
+            raise InputError(
+                f"{title}: {counted(count, 'label')} of the same examples; "
+                f"expected at least {FEWEST_LABELS}"
+            )
+
+        # A plan draws examples, not captions: both systems have one probability.
+        drawn = self.human["probability"]
+        probabilities = strata = None
+        if drawn:
+            of_first = [drawn.get((names[0], key), np.nan) for key in examples]
+            probabilities = np.array(of_first)
+        if self.strata:
+            strata = np.array([self.strata[example] for example in examples])
+        of_labels = partial(
+            powered_mean,
             labels,
-            low,
-            high,
+            predictions,
             probabilities=probabilities,
-            strata=numbers,
-            clusters=clusters,
-            finite=finite,
+            clusters=self._clusters(systems[0], rows[0]),
+            finite=self.finite,
         )
-        classical = replace(classical, ci95=interval, reason=reason)
-        if powered.ci95 is not None:
-            inside = [min(max(end, low), high) for end in powered.ci95]
-            powered = replace(powered, ci95=(inside[0], inside[1]))
-    return HumanScore(title, powered, classical, len(present), len(examples))
+        powered = of_labels(strata=strata)
+        if np.isnan(powered.standard_error):
+            raise InputError(
+                f"{title}: {counted(count, 'label')} are too few for their "
+                "strata, clusters and metrics"
+            )
+        # No weight on the predictions: the mean of the labels.
+        classical = of_labels(tuning=np.zeros(len(self.metrics)))
+
+        if self.bounds is not None:
+            low, high = self.bounds
+            if len(systems) > 1:
+                low, high = low - high, high - low
+            interval, reason = bounded_labels_interval(
+                labels,
+                low,
+                high,
+                probabilities=probabilities,
+                strata=strata,
+                clusters=self._clusters(systems[0], rows[0]),
+                finite=self.finite,
+            )
+            classical = replace(classical, ci95=interval, reason=reason)
+            if powered.ci95 is not None:
+                ends = [min(max(end, low), high) for end in powered.ci95]
+                powered = replace(powered, ci95=(ends[0], ends[1]))
+        return HumanScore(title, powered, classical, count, len(examples))
+
+    def can_be_bounded(self, rows: Sequence[HumanScore]) -> bool:
+        """Return True where bounds of the scale would give labels alone an interval
+        that they lack: labels that are alike, within strata or all.
+        """
+        if self.strata:
+            alike = not self.side.run.provenance.spec.get("cluster")
+        else:
+            alike = len(set(self.human["probability"].values())) < 2
+        return alike and any(row.classical.ci95 is None for row in rows)
+
+    def _predict(
+        self, systems: Sequence[System], rows: Sequence[Sequence[int]], metric: str
+    ) -> np.ndarray:
+        """Return the predictions of systems at some rows, shape (S, B)."""
+        return np.stack(
+            [_predict(system, metric)[at] for system, at in zip(systems, rows)]
+        )
+
+    def _clusters(self, system: System, rows: Sequence[int]) -> np.ndarray | None:
+        """Return the number of the cluster of each example, shape (B,); None for
+        examples that are independent.
+        """
+        column = self.side.run.provenance.spec.get("cluster")
+        if not column:
+            return None
+        return number_clusters(np.array(system.clusters(str(column)))[rows])
 
 
 def label_plan(
@@ -318,19 +337,21 @@ def label_plan(
     means = _mean_predictions(side, _predictors(side, [by])[0] if by else None)
     examples = list(means)
     values = np.array(list(means.values()))
-    bounds = np.unique(
-        np.quantile(values, np.arange(max(strata, 1)) / max(strata, 1), method="higher")
-    )
+    shares = np.arange(max(strata, 1)) / max(strata, 1)
+    bounds = np.unique(np.quantile(values, shares, method="higher"))
     stratum = np.searchsorted(bounds, values, side="right") - 1
+
+    # Rounded sums, so that the counts of the strata have the budget as their sum.
     sizes = np.bincount(stratum)
-    counts = np.diff(
-        np.rint(np.cumsum(sizes) * budget / len(values)).astype(int), prepend=0
-    )
+    ends = np.rint(np.cumsum(sizes) * budget / len(values)).astype(int)
+    counts = np.diff(ends, prepend=0)
     if budget > len(values) or counts.min() < 2:
         raise HarnessError(
-            f"--budget is {budget}; expected {2 * len(sizes)}, two for each stratum, "
-            f"to {len(values)}, all examples"
+            f"budget is {budget}; expected {2 * len(sizes)}, two for each stratum, "
+            f"to {len(values)}, all examples",
+            parameter="budget",
         )
+
     rng = np.random.default_rng([seed, len(values)])
     drawn = np.concatenate(
         [
@@ -339,20 +360,21 @@ def label_plan(
         ]
     )
     captions = {system: system.caption_sets() for system in side.systems}
-    return [
-        {
-            "id": examples[k],
-            "system": side.label(system),
-            "caption": " | ".join(
-                captions[system][system.row_of[examples[k]]].candidates
-            ),
-            "probability": float((counts / sizes)[stratum[k]]),
-            "stratum": float(bounds[stratum[k]]),
-            "score": "",
-        }
-        for k in sorted(map(int, drawn))
-        for system in side.systems
-    ]
+    rows: list[Values] = []
+    for k in sorted(map(int, drawn)):
+        for system in side.systems:
+            item = captions[system][system.row_of[examples[k]]]
+            rows.append(
+                {
+                    "id": examples[k],
+                    "system": side.label(system),
+                    "caption": " | ".join(item.candidates),
+                    "probability": float((counts / sizes)[stratum[k]]),
+                    "stratum": float(bounds[stratum[k]]),
+                    "score": "",
+                }
+            )
+    return rows
 
 
 def _predictors(side: ComparedRun, names: Sequence[str]) -> list[str]:
@@ -389,16 +411,13 @@ def _mean_predictions(side: ComparedRun, metric: str | None) -> dict[str, float]
         for name in side.systems[0].examples
         if all(name in system.row_of for system in side.systems)
     ]
+    if metric is None:
+        return dict.fromkeys(shared, 0.0)
     columns = [
         _predict(system, metric)[[system.row_of[name] for name in shared]]
         for system in side.systems
-        if metric
     ]
-    return dict(
-        zip(
-            shared, np.mean(columns, axis=0).tolist() if metric else [0.0] * len(shared)
-        )
-    )
+    return dict(zip(shared, np.mean(columns, axis=0).tolist()))
 
 
 def _strata(
@@ -410,6 +429,7 @@ def _strata(
     bounds = sorted(set(stratum.values()))
     if len(bounds) < 2:
         return {}
+
     means = _mean_predictions(side, metric)
     # a spreadsheet may have rounded the bounds
     margin = 1e-9 * (bounds[-1] - bounds[0])
@@ -417,10 +437,11 @@ def _strata(
         name: bisect.bisect_right(bounds, value + margin) - 1
         for name, value in means.items()
     }
-    if min(numbers.values()) < 0 or any(
-        bounds[numbers.get(example, -1)] != bound
+    agree = all(
+        bounds[numbers.get(example, -1)] == bound
         for (_, example), bound in stratum.items()
-    ):
+    )
+    if min(numbers.values()) < 0 or not agree:
         raise InputError(
             f"its strata are not those of '{metric}' in {side.name}: "
             "give run and metric of the plan",
@@ -440,12 +461,15 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
         role: next((name for name in names if name in present), "")
         for role, names in COLUMNS.items()
     }
+
+    # With one system its name may be missing.
     systems = {side.label(system): system for system in side.systems}
     for role in ("id", "score", "system")[: 2 if len(systems) == 1 else 3]:
         if not columns[role]:
             raise InputError(
                 f"no column '{role}'; found {', '.join(present) or 'no row'}", str(path)
             )
+
     numbers: dict[str, dict[tuple[str, str], list[float]]] = {
         "score": {},
         "probability": {},
@@ -459,7 +483,7 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
         }
         name = str(cells.get("system", next(iter(systems))))
         example = str(cells["id"])
-        if cells["score"] in (None, ""):
+        if cells["score"] in (None, ""):  # a row of a plan that nobody has filled in
             continue
         if name not in systems:
             raise InputError.of_name(
@@ -472,33 +496,36 @@ def _read_labels(path: str | Path, side: ComparedRun, bounds: Bounds | None) -> 
                 systems[name].examples,
                 where=record.where,
             )
-        for role in [role for role in numbers if role in cells]:
-            value = number(cells[role])
-            if value is None or (role == "probability" and not 0 < value <= 1):
-                expected = (
-                    "more than 0 and at most 1" if role == "probability" else "a number"
-                )
-                raise InputError(
-                    f"'{columns[role]}' is "
-                    f"{'empty' if cells[role] is None else cells[role]}; "
-                    f"expected {expected}",
-                    record.where,
-                )
-            if (
-                role == "score"
-                and bounds is not None
-                and not bounds[0] <= value <= bounds[1]
-            ):
-                raise InputError(
-                    f"'{columns[role]}' is {value:g}; expected {bounds[0]:g} to "
-                    f"{bounds[1]:g}, the bounds",
-                    record.where,
-                )
-            numbers[role].setdefault((name, example), []).append(value)
+        for role, by_caption in numbers.items():
+            if role in cells:
+                value = _read_number(cells[role], role, columns[role], record, bounds)
+                by_caption.setdefault((name, example), []).append(value)
     return {
         role: {key: sum(values) / len(values) for key, values in rows.items()}
         for role, rows in numbers.items()
     }
+
+
+def _read_number(
+    cell: object, role: str, column: str, record: Record, bounds: Bounds | None
+) -> float:
+    """Return the number of a cell of labels; raise :class:`InputError` for one that
+    cannot have its role.
+    """
+    value = number(cell)
+    if value is None or (role == "probability" and not 0 < value <= 1):
+        expected = "more than 0 and at most 1" if role == "probability" else "a number"
+        raise InputError(
+            f"'{column}' is {'empty' if cell is None else cell}; expected {expected}",
+            record.where,
+        )
+    if role == "score" and bounds and not bounds[0] <= value <= bounds[1]:
+        raise InputError(
+            f"'{column}' is {value:g}; expected {bounds[0]:g} to {bounds[1]:g}, "
+            "the bounds",
+            record.where,
+        )
+    return value
 
 
 def _check_independence(
@@ -509,13 +536,11 @@ def _check_independence(
     """
     digest = file_digest(Path(labels))
     for metric in metrics:
-        texts: list[str] = re.findall(
-            r'"([^"]{1,1000})"',
-            to_json(side.run.provenance.metric(metric).params).decode(),
-        )
-        if any(
-            Path(text).is_file() and file_digest(Path(text)) == digest for text in texts
-        ):
+        # A path may stand at any depth of the parameters.
+        parameters = to_json(side.run.provenance.metric(metric).params).decode()
+        texts: list[str] = re.findall(r'"([^"]{1,1000})"', parameters)
+        files = [path for path in map(Path, texts) if path.is_file()]
+        if any(file_digest(path) == digest for path in files):
             raise HarnessError(
                 f"'{metric}' was fitted on {labels}: it does not predict labels that "
                 "it has seen; label other examples"

@@ -18,8 +18,16 @@ from math import ceil, inf, isfinite, isnan
 from pathlib import Path
 from typing import Literal
 
-from harness.analysis.compare import Frame, select_metrics
-from harness.analysis.gate_examples import compare_examples, find_slices, restrict
+import numpy as np
+
+from harness.analysis.compare import select_metrics
+from harness.analysis.comparison_frame import Frame
+from harness.analysis.gate_examples import (
+    ComparedExamples,
+    compare_examples,
+    find_slices,
+    restrict,
+)
 from harness.analysis.gate_margin import Margin, verify_margin
 from harness.analysis.gate_tests import GatedExamples, choose_test, lowest_value
 from harness.analysis.paired_family import PairedMetric
@@ -78,7 +86,7 @@ class GateRow:
     left_out: int = 0
     """Examples of the baseline, in the slice, that are not compared."""
     method: str = ""
-    """How the bounds are computed, for people; empty without a test."""
+    """Method of the bounds, for people; empty without a test."""
     least: float = 0.0
     """Examples (or clusters) that are needed to pass where no example changes; inf
     where this is never told.
@@ -87,24 +95,20 @@ class GateRow:
     """Number of independent examples or clusters."""
     clustered: bool = False
     note: str = ""
-    """What a reader has to know: equal outputs, examples that are missing,
-    the reason why nothing is decided.
+    """Remarks: equal outputs, examples that are missing, the reason why nothing is
+    decided.
     """
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of this row alone."""
-        return (
-            "failed"
-            if self.p_fail <= LEVEL
-            else "passed"
-            if self.p_pass <= LEVEL
-            else "undecided"
-        )
+        if self.p_fail <= LEVEL:
+            return "failed"
+        return "passed" if self.p_pass <= LEVEL else "undecided"
 
     @property
     def unit(self) -> str:
-        """What is independent: ``example`` or ``cluster``."""
+        """Independent unit: ``example`` or ``cluster``."""
         return "cluster" if self.clustered else "example"
 
 
@@ -120,89 +124,73 @@ class GateResult:
     def verdict(self) -> Verdict:
         """``failed`` where one row failed, ``passed`` where all passed."""
         verdicts = {row.verdict for row in self.rows}
-        return (
-            "failed"
-            if "failed" in verdicts
-            else "undecided"
-            if "undecided" in verdicts
-            else "passed"
-        )
+        if "failed" in verdicts:
+            return "failed"
+        return "undecided" if "undecided" in verdicts else "passed"
 
     @property
     def headline(self) -> str:
         """The verdict in a short sentence, without numbers."""
         rows = [row for row in self.rows if row.verdict == self.verdict]
-        name = _place(rows[0])
-        count = f"{len(rows)} of {counted(len(self.rows), 'row')}"
+        name = _name_row(rows[0])
         if self.verdict == "passed":
-            subject = (
-                f"{name} is not"
-                if len(rows) == 1
-                else f"none of {counted(len(rows), 'row')} is"
-            )
+            subject = f"none of {counted(len(rows), 'row')} is"
+            if len(rows) == 1:
+                subject = f"{name} is not"
             return f"passed: {subject} worse by more than its margin"
+
+        count = f"{len(rows)} of {counted(len(self.rows), 'row')}"
+        sentence = f"{count} are worse by more than their margins"
+        if len(rows) == 1:
+            sentence = f"{name} is worse by more than its margin"
         if self.verdict == "failed":
-            subject = (
-                f"{name} is worse by more than its margin"
-                if len(rows) == 1
-                else f"{count} are worse by more than their margins"
-            )
-            return f"failed: {subject}"
-        subject = (
-            f"{name} is worse by more than its margin"
-            if len(rows) == 1
-            else f"{count} are worse by more than their margins"
-        )
-        return f"undecided: the examples do not tell whether {subject}"
+            return f"failed: {sentence}"
+        return f"undecided: the examples do not tell whether {sentence}"
 
     @property
     def remarks(self) -> list[str]:
-        """What would decide an undecided verdict, and the notes of the rows."""
-        undecided = [row for row in self.rows if row.verdict == "undecided"]
-        decides = [_what_decides(undecided)] if self.verdict == "undecided" else []
-        return [
-            *decides,
-            *(f"{_place(row)}: {row.note}" for row in self.rows if row.note),
-        ]
+        """Numbers of examples that would decide an undecided verdict, and the notes of
+        the rows.
+        """
+        lines: list[str] = []
+        if self.verdict == "undecided":
+            undecided = [row for row in self.rows if row.verdict == "undecided"]
+            lines.append(_what_decides(undecided))
+        lines += [f"{_name_row(row)}: {row.note}" for row in self.rows if row.note]
+        return lines
 
     @property
     def sentence(self) -> str:
         """One line: the verdict with the row that decides it."""
         if self.verdict == "passed":
+            closest = max(self.rows, key=_excess)
             return (
                 "passed: no worsening beyond the margin in "
-                f"{counted(len(self.rows), 'row')} "
-                f"({self._name(max(self.rows, key=_excess))})"
+                f"{counted(len(self.rows), 'row')} ({_describe_row(closest)})"
             )
         rows = [row for row in self.rows if row.verdict == self.verdict]
-        names = "; ".join(map(self._name, rows))
-        return (
-            f"failed: {names}"
-            if self.verdict == "failed"
-            else f"undecided: {names}; {_what_decides(rows)}"
-        )
-
-    @staticmethod
-    def _name(row: GateRow) -> str:
-        bounds = (
-            f"[{row.low:.4g}, {row.high:.4g}]"
-            if isfinite(row.low) or isfinite(row.high)
-            else "[no bounds]"
-        )
-        note = f", {row.note}" if row.note else ""
-        return (
-            f"{_place(row)} worse by {row.worsening:.4g} {bounds}, "
-            f"margin {row.margin:.4g}, n = {row.n:,}{note}"
-        )
+        names = "; ".join(map(_describe_row, rows))
+        if self.verdict == "failed":
+            return f"failed: {names}"
+        return f"undecided: {names}; {_what_decides(rows)}"
 
 
-def _place(row: GateRow) -> str:
-    """Return the name of the metric of a row, with its slice."""
+def _describe_row(row: GateRow) -> str:
+    """Return a row with its numbers, for the line that decides."""
+    bounds = f"[{row.low:.4g}, {row.high:.4g}]"
+    if not isfinite(row.low) and not isfinite(row.high):
+        bounds = "[no bounds]"
+    note = f", {row.note}" if row.note else ""
     return (
-        f"{display_name(row.metric)} in {row.slice}"
-        if row.slice
-        else display_name(row.metric)
+        f"{_name_row(row)} worse by {row.worsening:.4g} {bounds}, "
+        f"margin {row.margin:.4g}, n = {row.n:,}{note}"
     )
+
+
+def _name_row(row: GateRow) -> str:
+    """Return the name of the metric of a row, with its slice."""
+    name = display_name(row.metric)
+    return f"{name} in {row.slice}" if row.slice else name
 
 
 def _excess(row: GateRow) -> float:
@@ -218,18 +206,35 @@ def _what_decides(rows: Sequence[GateRow]) -> str:
         for row in rows
         if row.worsening < row.margin and row.units < row.least < inf
     ]
-    hardest = max(rows, key=lambda row: row.needed)
-    parts: list[str] = []
+
+    # The hardest row decides how many examples all of them need.
+    least = 0.0
+    sentences: list[str] = []
     if short:
         row = max(short, key=lambda row: row.least)
-        parts.append(
-            f"a version without a change needs {ceil(row.least):,} {row.unit}s to pass"
+        least = row.least
+        sentences.append(
+            f"a version without a change needs {ceil(least):,} {row.unit}s to pass"
         )
-    if isfinite(hardest.needed) and hardest.needed > max(
-        (row.least for row in short), default=0.0
-    ):
-        parts.append(f"about {ceil(hardest.needed):,} {hardest.unit}s would decide")
-    return "; ".join(parts) or "no number of examples decides"
+    hardest = max(rows, key=lambda row: row.needed)
+    if isfinite(hardest.needed) and hardest.needed > least:
+        count = ceil(hardest.needed)
+        sentences.append(f"about {count:,} {hardest.unit}s would decide")
+    return "; ".join(sentences) or "no number of examples decides"
+
+
+@dataclass(frozen=True)
+class _GatedMetric:
+    """A row that is to be tested: a metric of a pair on the examples of a slice."""
+
+    pair: Pair
+    metric: str
+    slice: str
+    item: PairedMetric
+    margin: Margin
+    examples: GatedExamples
+    left_out: int
+    """Examples of the baseline, in the slice, that are not compared."""
 
 
 def gate(
@@ -273,54 +278,38 @@ def gate(
         direction; sets have different sizes; the new version lacks examples; a margin
         cannot be meant.
     """
-    sides = declare_scores(
-        open_sides([new, baseline]),
-        DeclaredScores(lower_is_better, higher_is_better, bounds),
+    declared = DeclaredScores(lower_is_better, higher_is_better, bounds)
+    sides = declare_scores(open_sides([new, baseline]), declared)
+    compared = pairs(sides)
+    differences = differences_of_runs(
+        [side.run for side in sides],
+        [side.name for side in sides],
+        [record for pair in compared for record in pair.records],
     )
-    matched = pairs(sides)
-    records = [record for pair in matched for record in pair.records]
-    if differences := differences_of_runs(
-        [side.run for side in sides], [side.name for side in sides], records
-    ):
+    if differences:
         raise HarnessError(differences[0])
-    jobs: list[tuple[Pair, str, str, PairedMetric, Margin, GatedExamples, int]] = []
+
+    jobs: list[_GatedMetric] = []
     notes = dict.fromkeys(log_notes(sides, list(margins)))
-    for pair in matched:
+    for pair in compared:
         frame = Frame()
         frame.add(pair)
-        for name, margin in zip(select_metrics(pair, list(margins)), margins.values()):
-            if size := pair.size_difference(name) or frame.state_difference(pair, name):
-                raise HarnessError(f"'{name}' has no common scale: {size}")
-            if refusal := frame.refusal(pair, name):
-                raise HarnessError(f"'{name}' is {refusal}")
-            item = frame.item(pair, name)
-            if item.metric.spec.higher_is_better is None:
-                raise HarnessError(
-                    f"'{name}' has no direction: larger is neither better nor worse, "
-                    "so that it cannot gate"
-                )
-            remarks = [
-                *pair.score_notes(name),
-                *([item.metric.note] if isinstance(item.metric, StoredMetric) else []),
-            ]
-            notes |= dict.fromkeys(f"{display_name(name)}: {note}" for note in remarks)
-            compared = compare_examples(pair, frame, item, name, allow_missing)
-            notes |= dict.fromkeys(compared.notes)
+        names = select_metrics(pair, list(margins))
+        for name, margin in zip(names, margins.values()):
+            item = _gated_item(pair, frame, name)
+            remarks = pair.score_notes(name)
+            if isinstance(item.metric, StoredMetric):
+                remarks.append(item.metric.note)
+            notes |= dict.fromkeys(f"{display_name(name)}: {text}" for text in remarks)
+
+            examples = compare_examples(pair, frame, item, name, allow_missing)
+            notes |= dict.fromkeys(examples.notes)
             for text, mask in find_slices(pair, frame, slices).items():
-                kept = mask & compared.mask
-                left_out = int((mask & compared.of_baseline & ~kept).sum())
-                jobs.append(
-                    (
-                        pair,
-                        name,
-                        text,
-                        restrict(item, kept),
-                        margin,
-                        compared.choose(kept),
-                        left_out,
-                    )
-                )
-    rows = [_row(*job, seed, LEVEL / len(jobs)) for job in jobs]
+                jobs.append(_job(pair, name, text, item, margin, examples, mask))
+
+    # One row that fails fails the gate: those p-values are adjusted. All rows have to
+    # pass, which needs no correction.
+    rows = [_test(job, seed, LEVEL / len(jobs)) for job in jobs]
     adjusted = holm([row.p_fail for row in rows])
     return GateResult(
         [replace(row, p_fail=float(p_value)) for row, p_value in zip(rows, adjusted)],
@@ -328,29 +317,69 @@ def gate(
     )
 
 
-def _row(
+def _gated_item(pair: Pair, frame: Frame, metric: str) -> PairedMetric:
+    """Return a metric of a pair with the data of both systems; raise
+    :class:`HarnessError` for one that cannot gate.
+    """
+    size = pair.size_difference(metric) or frame.state_difference(pair, metric)
+    if size:
+        raise HarnessError(f"'{metric}' has no common scale: {size}")
+    if refusal := frame.refusal(pair, metric):
+        raise HarnessError(f"'{metric}' is {refusal}")
+    item = frame.item(pair, metric)
+    if item.metric.spec.higher_is_better is None:
+        raise HarnessError(
+            f"'{metric}' has no direction: larger is neither better nor worse, "
+            "so that it cannot gate"
+        )
+    return item
+
+
+def _job(
     pair: Pair,
-    name: str,
+    metric: str,
     text: str,
     item: PairedMetric,
     margin: Margin,
-    examples: GatedExamples,
-    left_out: int,
-    seed: int,
-    level_fail: float,
-) -> GateRow:
-    """Return the test of one metric on the examples of one slice."""
-    place = f" in {text}" if text else ""
+    examples: ComparedExamples,
+    mask: np.ndarray,
+) -> _GatedMetric:
+    """Return the row of a slice, whose examples are those of a mask (B,)."""
+    compared = mask & examples.mask
+    return _GatedMetric(
+        pair=pair,
+        metric=metric,
+        slice=text,
+        item=restrict(item, compared),
+        margin=margin,
+        examples=examples.choose(compared),
+        left_out=int((mask & examples.of_baseline & ~compared).sum()),
+    )
+
+
+def _test(job: _GatedMetric, seed: int, level_fail: float) -> GateRow:
+    """Return the test of one metric on the examples of one slice; ``level_fail``: level
+    at which one row fails the gate.
+    """
+    item = job.item
+    examples = job.examples
+    name = job.metric
+    text = job.slice
+    new_label, old_label = job.pair.labels
+    in_slice = f" in {text}" if text else ""
     if not examples.names:
-        raise HarnessError(f"'{name}' is undefined{place} for {pair.labels[1]}")
-    tested = choose_test(item, margin, examples, seed)
+        raise HarnessError(f"'{name}' is undefined{in_slice} for {old_label}")
+    tested = choose_test(item, job.margin, examples, seed)
     if isnan(tested.worsening) and not examples.lacking.any():
         raise HarnessError(
-            f"'{name}' is undefined{place} for {pair.labels[0]} or {pair.labels[1]}"
+            f"'{name}' is undefined{in_slice} for {new_label} or {old_label}"
         )
+
+    # A slice has a baseline of its own; the margin is meant for that of all examples.
     higher = bool(item.metric.spec.higher_is_better)
     if higher and not text:
-        verify_margin(margin, name, tested.baseline, lowest_value(item))
+        verify_margin(job.margin, name, tested.baseline, lowest_value(item))
+
     low, high = tested.bounds
     decided = min(tested.p_pass, tested.p_fail) <= LEVEL
     units = int(examples.unit.max()) + 1
@@ -362,13 +391,13 @@ def _row(
     ]
     return GateRow(
         metric=name,
-        system=pair.labels[0],
+        system=new_label,
         slice=text,
         n=len(examples.names),
         new=tested.new,
         baseline=tested.baseline,
-        left_out=left_out,
-        worsening=tested.worsening + 0.0,
+        left_out=job.left_out,
+        worsening=tested.worsening + 0.0,  # -0 is printed with its sign
         low=low,
         high=high,
         margin=tested.size,

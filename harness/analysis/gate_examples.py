@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from harness.analysis.compare import Frame
+from harness.analysis.comparison_frame import Frame
 from harness.analysis.gate_tests import GatedExamples, look_right_or_wrong, worst_value
 from harness.analysis.paired_family import PairedMetric, SystemData
 from harness.analysis.pairs import Pair
 from harness.contracts import is_defined
 from harness.errors import HarnessError, counted
+from harness.rundir.samples import System
 from harness.rundir.slices import slice_masks
 
 
@@ -33,13 +34,13 @@ class ComparedExamples:
 
     def choose(self, mask: np.ndarray) -> GatedExamples:
         """Return the examples of a mask (B,)."""
-        every = self.examples
+        whole = self.examples
         return GatedExamples(
-            [name for name, is_kept in zip(every.names, mask) if is_kept],
-            None if every.clusters is None else every.clusters[mask],
-            every.lacking[mask],
-            None if every.same_outputs is None else every.same_outputs[mask],
-            every.are_answers,
+            [name for name, is_kept in zip(whole.names, mask) if is_kept],
+            None if whole.clusters is None else whole.clusters[mask],
+            whole.lacking[mask],
+            None if whole.same_outputs is None else whole.same_outputs[mask],
+            whole.are_answers,
         )
 
 
@@ -60,50 +61,54 @@ def compare_examples(
     new_label, old_label = pair.labels
 
     def describe(mask: np.ndarray) -> str:
-        return (
-            f"{counted(int(mask.sum()), 'example')} (such as "
-            f"'{names[int(np.argmax(mask))]}')"
-        )
+        first = names[int(np.argmax(mask))]
+        return f"{counted(int(mask.sum()), 'example')} (such as '{first}')"
 
     missing = in_old & ~in_new
     dropped_in_new = in_new & old & ~new
     dropped_in_old = in_old & in_new & new & ~old
     further = in_new & ~in_old
     total = f"{int(in_old.sum()):,} of {old_label}"
-    notes = (
-        [f"not compared: {describe(further)} of {new_label} that {old_label} lacks"]
-        if further.any()
-        else []
-    )
     are_answers = look_right_or_wrong(item)
-    worst = worst_value(item, are_answers)
-    counts = (
-        "leaves the metric undecided"
-        if worst is None
-        else f"counts them as {worst:g}, the worst value"
-    )
     if not allow_missing:
+        worst = worst_value(item, are_answers)
+        counts = (
+            "leaves the metric undecided"
+            if worst is None
+            else f"counts them as {worst:g}, the worst value"
+        )
+        refusal = ""
         if missing.any():
-            raise HarnessError(
+            refusal = (
                 f"{new_label} lacks {describe(missing)} of the {total}: "
-                "a gate compares all of them; score them too, or type "
-                f"--allow-missing, which {counts}"
+                "a gate compares all of them; score them too, or give "
+                f"allow_missing=True, which {counts}"
             )
-        if dropped_in_new.any():
-            raise HarnessError(
+        elif dropped_in_new.any():
+            refusal = (
                 f"'{name}' has no value in {new_label} alone for "
-                f"{describe(dropped_in_new)} of the {total}; --allow-missing {counts}"
+                f"{describe(dropped_in_new)} of the {total}; "
+                f"allow_missing=True {counts}"
             )
-        if dropped_in_old.any():
-            raise HarnessError(
+        elif dropped_in_old.any():
+            refusal = (
                 f"'{name}' has no value in {old_label} alone for "
-                f"{describe(dropped_in_old)}; --allow-missing compares the others"
+                f"{describe(dropped_in_old)}; allow_missing=True compares the others"
             )
+        if refusal:
+            raise HarnessError(refusal, parameter="allow_missing")
+
+    notes: list[str] = []
+    if further.any():
+        notes.append(
+            f"not compared: {describe(further)} of {new_label} that {old_label} lacks"
+        )
     if dropped_in_old.any():
         notes.append(
             f"not compared: {describe(dropped_in_old)} without a value of '{name}' "
             f"in {old_label}"
         )
+    # What the new version has no value for counts as the worst one.
     examples = GatedExamples(
         names,
         frame.clusters(),
@@ -124,22 +129,19 @@ def find_slices(pair: Pair, frame: Frame, column: str | None) -> dict[str, np.nd
     value_of = dict(zip(pair.a.examples, pair.a.clusters(column, "--slice")))
     # what the new version lacks has its place in the baseline
     if any(example not in value_of for example in pair.b.examples):
-        value_of = (
-            dict(zip(pair.b.examples, pair.b.clusters(column, "--slice"))) | value_of
-        )
+        of_baseline = zip(pair.b.examples, pair.b.clusters(column, "--slice"))
+        value_of = dict(of_baseline) | value_of
+
     # Slices are those of the examples that the baseline has; a value that the new
     # version alone has makes none.
     masks_of_values = slice_masks(
         column, [value_of.get(example, "") for example in frame.examples]
     )
-    kept = set(pair.b.examples)
-    wanted = dict.fromkeys(
-        value for example, value in value_of.items() if example in kept
-    )
-    return masks | {
-        name: masks_of_values[name]
-        for name in (f"{column}={value}" for value in wanted)
-    }
+    in_baseline = set(pair.b.examples)
+    for example, value in value_of.items():
+        if example in in_baseline:
+            masks[f"{column}={value}"] = masks_of_values[f"{column}={value}"]
+    return masks
 
 
 def restrict(item: PairedMetric, mask: np.ndarray) -> PairedMetric:
@@ -160,16 +162,14 @@ def _find_equal_outputs(pair: Pair, names: list[str]) -> np.ndarray | None:
     """Return the mask (B,) of the examples whose outputs are the same texts in both
     versions; None where no output is known.
     """
-    rows: list[Any] = [
-        pair.a.table.lists("candidates"),
-        pair.b.table.lists("candidates"),
-    ]
-    found = [
-        {name: rows[k][int(row)] for name, row in zip(system.examples, system.rows)}
-        for k, system in enumerate((pair.a, pair.b))
-    ]
-    if not any(found[0].values()):
+    new, old = (_read_outputs(system) for system in (pair.a, pair.b))
+    if not any(new.values()):  # a log of scores has none
         return None
-    return np.array(
-        [name in found[0] and found[0][name] == found[1].get(name) for name in names]
-    )
+    return np.array([name in new and new[name] == old.get(name) for name in names])
+
+
+def _read_outputs(system: System) -> dict[str, Any]:
+    """Return example -> candidates of a system."""
+    lists: Any = system.table.lists("candidates")
+    rows = zip(system.examples, system.rows)
+    return {name: lists[int(row)] for name, row in rows}

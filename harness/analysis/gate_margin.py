@@ -33,7 +33,7 @@ class Margin:
         )
         if match is None:
             raise HarnessError(
-                f"--max-drop is '{text}'; expected a number such as 0.01, "
+                f"the margin is '{text}'; expected a number such as 0.01, "
                 "or a share of the baseline such as 1%"
             )
         return cls(float(match[1]) / (100 if match[2] else 1), bool(match[2]))
@@ -71,32 +71,34 @@ def verify_margin(
     is_share = margin.relative and margin.size < SMALLEST_SHARE
     if size == 0 or not (is_share or size >= room):
         return
+
+    # A number that was typed with or without % by mistake is meant the other way.
     typed = 100 * margin.size if margin.relative else margin.size
     as_units = f"{typed:g} for a drop of {typed:g} in its unit"
+    readings: list[str] = []
     if size < room:
-        found = f"is a share of {margin.size:.3g} of {baseline:.4g}"
-        readings = [f"{size:.3g} for this drop"] + ([as_units] if typed < room else [])
+        mistake = f"is a share of {margin.size:.3g} of {baseline:.4g}"
+        readings.append(f"{size:.3g} for this drop")
+        if typed < room:
+            readings.append(as_units)
     else:
-        found = (
+        mistake = (
             f"can never fail a version: the number cannot fall from {baseline:.4g} "
             f"below {lowest:.4g}"
         )
-        readings = (
-            [
-                f"{typed:g}% for a share of the baseline, "
-                f"a drop of {typed / 100 * baseline:.3g}"
-            ]
-            if typed < 100 and baseline > 0
-            else []
-        )
-        readings += (
-            [f"{typed / 100:g} for a drop of {typed / 100:g} in its unit"]
-            if typed / 100 < room
-            else []
-        )
+        if typed < 100 and baseline > 0:
+            drop = typed / 100 * baseline
+            readings.append(
+                f"{typed:g}% for a share of the baseline, a drop of {drop:.3g}"
+            )
+        if typed / 100 < room:
+            readings.append(
+                f"{typed / 100:g} for a drop of {typed / 100:g} in its unit"
+            )
+
     advice = f": type {', or '.join(readings)}" if readings else ""
     raise HarnessError(
-        f"--max-drop {margin} of {display_name(metric)} {found}{advice}",
-        parameter="max-drop",
+        f"the margin {margin} of {display_name(metric)} {mistake}{advice}",
+        parameter="margins",
         value=str(margin),
     )

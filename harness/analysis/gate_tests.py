@@ -30,9 +30,14 @@ from typing import Protocol, cast
 import numpy as np
 
 from harness.analysis.gate_margin import Margin
-from harness.analysis.paired_family import PairedMetric, collect_addends, paired_tests
+from harness.analysis.paired_family import (
+    PairedMetric,
+    SystemData,
+    collect_addends,
+    paired_tests,
+)
 from harness.analysis.score_logs import LoggedScore
-from harness.contracts import MeanMetric, Objects, SumMetric, is_defined
+from harness.contracts import MeanMetric, Metric, Objects, SumMetric, is_defined
 from harness.errors import HarnessError, counted
 from harness.run.sequences import mean_bounds, random_order, spread_addends
 from harness.stats.anytime import influences
@@ -49,11 +54,10 @@ from harness.stats.ties import tolerance
 DRAWS = 1000
 """Resamples of a number that is no function of sums."""
 RIGHT_OR_WRONG = re.compile(
-    r"acc(_norm|_bytes|_mutual_info|uracy)?|choice|(is_)?correct|em|exact(_match)?|includes|match|pattern"
+    r"acc(_norm|_bytes|_mutual_info|uracy)?|choice|(is_)?correct|em|exact(_match)?|"
+    r"includes|match|pattern"
 )
 """Names of scores of logs that are 1 for a right answer and 0 for a wrong one."""
-
-
 T_TEST = "Student's t after Hall's transformation"
 """Method of a number without declared bounds of what an example contributes."""
 
@@ -92,11 +96,12 @@ class GatedExamples:
         """Number of the independent unit of each example, shape (B,), in a random order
         that depends on the names alone.
         """
-        numbers = (
-            np.arange(len(self.names))
-            if self.clusters is None
-            else number_clusters(self.clusters)
-        )
+        numbers = np.arange(len(self.names))
+        if self.clusters is not None:
+            numbers = number_clusters(self.clusters)
+
+        # A cluster is ordered by its first name, so that the order of a file does not
+        # matter.
         first: dict[int, str] = {}
         for number, name in zip(numbers.tolist(), self.names):
             first[number] = min(name, first.get(number, name))
@@ -111,22 +116,18 @@ class GatedExamples:
         everywhere = f"on all {count}" if len(self.names) > 1 else "on the only example"
         if self.same_outputs is not None:
             return f"same outputs {everywhere}" if self.same_outputs.all() else ""
-        return (
-            f"same scores {everywhere}"
-            if np.array_equal(item.a.scores, item.b.scores)
-            else ""
-        )
+        if np.array_equal(item.a.scores, item.b.scores):
+            return f"same scores {everywhere}"
+        return ""
 
     def describe_lacking(self) -> str:
         """Return a note on examples without a value in the new version;
         empty otherwise.
         """
         count = int(self.lacking.sum())
-        return (
-            f"{counted(count, 'example', 'has/have')} no value in the new version"
-            if count
-            else ""
-        )
+        if not count:
+            return ""
+        return f"{counted(count, 'example', 'has/have')} no value in the new version"
 
     def sum_units(self, columns: np.ndarray) -> np.ndarray:
         """Return the sums of columns (B, k) over each unit, shape (U, k)."""
@@ -145,7 +146,7 @@ class RowTest:
     test: OneSided
     method: str
     limit: float
-    """What the test compares its mean with: the margin, or 0 for a mean of the
+    """Value that the test compares its mean with: the margin, or 0 for a mean of the
     worsening minus the share of the baseline.
     """
     least: float
@@ -206,25 +207,25 @@ def choose_test(
     """
     scores = _read_scores(item)
     bounds = mean_bounds(item.metric)
+
+    # Answers within a cluster depend on one another: their counts are not binomial.
     if scores is not None and examples.clusters is None and examples.are_answers:
-        is_declared = (
-            RIGHT_OR_WRONG.fullmatch(re.split(r"[,/]", item.metric.spec.name)[0])
-            is not None
-        )
+        name = re.split(r"[,/]", item.metric.spec.name)[0]
+        is_declared = RIGHT_OR_WRONG.fullmatch(name) is not None
         if is_declared or bounds is None:
-            return _test_answers(
-                item, scores, margin, examples, 1 if is_declared else 2, seed
-            )
+            parts = 1 if is_declared else 2
+            return _test_answers(item, scores, margin, examples, parts, seed)
+
     if scores is not None and bounds is not None:
         return _test_bounded(item, scores, bounds, margin, examples, 1, seed)
+
+    # Without bounds there is no worst value for those that it lacks.
     if examples.lacking.any():
         return _leave_undecided(item, margin, examples)
     addends = collect_addends(item)
-    return (
-        _resample(item, margin, examples, seed)
-        if addends is None
-        else _test_sums(item, addends, margin, examples)
-    )
+    if addends is None:
+        return _resample(item, margin, examples, seed)
+    return _test_sums(item, addends, margin, examples)
 
 
 def lowest_value(item: PairedMetric) -> float | None:
@@ -235,11 +236,8 @@ def lowest_value(item: PairedMetric) -> float | None:
     if bounds is not None and np.isfinite(bounds[0]):
         return bounds[0]
     scores = np.concatenate([item.a.scores, item.b.scores])
-    return (
-        0.0
-        if isinstance(item.metric, LoggedScore) and not bool((scores < 0).any())
-        else None
-    )
+    is_log = isinstance(item.metric, LoggedScore)
+    return 0.0 if is_log and not bool((scores < 0).any()) else None
 
 
 def worst_value(item: PairedMetric, are_answers: bool) -> float | None:
@@ -247,13 +245,9 @@ def worst_value(item: PairedMetric, are_answers: bool) -> float | None:
     None where it is not known.
     """
     bounds = (0.0, 1.0) if are_answers else mean_bounds(item.metric)
-    return (
-        None
-        if bounds is None
-        else bounds[0]
-        if item.metric.spec.higher_is_better
-        else bounds[1]
-    )
+    if bounds is None:
+        return None
+    return bounds[0] if item.metric.spec.higher_is_better else bounds[1]
 
 
 def look_right_or_wrong(item: PairedMetric) -> bool:
@@ -261,11 +255,11 @@ def look_right_or_wrong(item: PairedMetric) -> bool:
     range.
     """
     scores = np.concatenate([item.a.scores, item.b.scores])
-    is_log = isinstance(item.metric, LoggedScore) and item.metric.spec.bounds in (
-        None,
-        (0.0, 1.0),
-    )
-    return is_log and bool(np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all())
+    if not isinstance(item.metric, LoggedScore):
+        return False
+    if item.metric.spec.bounds not in (None, (0.0, 1.0)):
+        return False
+    return bool(np.isin(scores[np.isfinite(scores)], (0.0, 1.0)).all())
 
 
 def _read_scores(item: PairedMetric) -> np.ndarray | None:
@@ -279,17 +273,13 @@ def _read_scores(item: PairedMetric) -> np.ndarray | None:
         if side.stats is None or isinstance(side.stats, Objects):
             return None
         defined = is_defined(side.stats)
-        addends = (
-            spread_addends(item.metric, side.stats, defined)
-            if defined.any()
-            else np.zeros((len(row), 2))
-        )
+        if not defined.any():
+            continue
+        addends = spread_addends(item.metric, side.stats, defined)
+        if addends is None or addends.shape[1] != 2:
+            return None
         # A subclass may weight its scores: its number is no plain mean.
-        if (
-            addends is None
-            or addends.shape[1] != 2
-            or bool((addends[defined, 1] != 1).any())
-        ):
+        if bool((addends[defined, 1] != 1).any()):
             return None
         row[defined] = addends[defined, 0]
     return scores
@@ -322,6 +312,8 @@ def _test_answers(
     if margin.relative:  # the share of a number that is estimated has no exact test
         return _test_bounded(item, scores, (0.0, 1.0), margin, examples, parts, seed)
     new, old = _fill_worst(item, scores, examples)
+
+    # Only answers that changed enter the exact test.
     worse = sign_of(item) * (new - old)
     test = PairedShares(
         int((worse > 0).sum()), int((worse < 0).sum()), len(worse), LEVEL / parts
@@ -368,20 +360,21 @@ def _test_bounded(
             f"'{item.metric.spec.name}' of the baseline is {baseline:.4g}: "
             "give its margin in its own unit, not in per cent"
         )
+
     # The worsening minus a share of the baseline is the mean of sign * new - weight *
     # old, again of values within known bounds.
     weight = sign + (
         margin.size * (-1 if bounds[1] <= 0 else 1) if margin.relative else 0.0
     )
-    parts_of_value = [
-        sorted((sign * bounds[0], sign * bounds[1])),
-        sorted((-weight * bounds[0], -weight * bounds[1])),
-    ]
-    low, high = (ends[0] + ends[1] for ends in zip(*parts_of_value))
+    of_new = sorted((sign * bounds[0], sign * bounds[1]))
+    of_old = sorted((-weight * bounds[0], -weight * bounds[1]))
+    low = of_new[0] + of_old[0]
+    high = of_new[1] + of_old[1]
+
+    values = sign * new - weight * old
+    unchanged = (sign - weight) * old
     columns = examples.sum_units(
-        np.column_stack(
-            [sign * new - weight * old, np.ones(len(old)), (sign - weight) * old]
-        )
+        np.column_stack([values, np.ones(len(old)), unchanged])
     )
     test = BoundedMean(columns[:, 0], columns[:, 1], low, high, LEVEL / parts, seed)
     size = margin.in_units(baseline)
@@ -414,6 +407,7 @@ def _test_sums(
     columns = [examples.sum_units(side)[defined > 0] for side in addends[:2]]
     new, old = (float(of_sums(side.sum(axis=0, keepdims=True))[0]) for side in columns)
     size = margin.in_units(old)
+
     changes = [influences(of_sums, side) for side in columns]
     # A relative margin moves with the baseline: its influence is that of the worsening
     # minus the margin.
@@ -440,17 +434,18 @@ def _resample(
             f"'{item.metric.spec.name}' is no function of sums over examples: "
             "give its margin in its own unit, not in per cent"
         )
+
     clusters = None if examples.clusters is None else number_clusters(examples.clusters)
     sizes = examples.sum_units(np.ones((len(examples.names), 1)))[:, 0]
     (tests,) = paired_tests([item], DrawFamily(len(sizes), DRAWS, seed), clusters)
     reported = tests.reported
     if reported is None:
         raise HarnessError(f"'{item.metric.spec.name}' cannot gate: {tests.note}")
-    same = (
-        np.zeros(len(examples.names), dtype=bool)
-        if examples.same_outputs is None
-        else examples.same_outputs
-    )
+
+    # Without outputs every example counts as changed.
+    same = np.zeros(len(examples.names), dtype=bool)
+    if examples.same_outputs is not None:
+        same = examples.same_outputs
     changed = int((examples.sum_units(~same[:, None] * 1.0)[:, 0] > 0).sum())
     width = (reported.ci95[1] - reported.ci95[0]) / 2 if reported.ci95 else 0.0
     mean = SkewedMean.of_error(
@@ -470,25 +465,22 @@ def _leave_undecided(
     """Return the row of a number without a worst value of the examples that the new
     version lacks; it has the others alone.
     """
-    defined = [
-        np.zeros(len(examples.names), dtype=bool)
-        if side.stats is None
-        else is_defined(side.stats)
-        for side in (item.a, item.b)
-    ]
-    sides = [
-        side.stats[mask] if side.stats is not None and mask.any() else None
-        for side, mask in zip((item.a, item.b), defined)
-    ]
-    new, old = (
-        nan if stats is None else float(item.metric.reduce(stats)) for stats in sides
-    )
+    new, old = (_reduce_defined(item.metric, side) for side in (item.a, item.b))
     reason = "this metric has no worst value for them"
-    mean = SkewedMean(
-        sign_of(item) * (new - old), inf, len(examples.names), least=inf, reason=reason
-    )
+    worsening = sign_of(item) * (new - old)
+    mean = SkewedMean(worsening, inf, len(examples.names), least=inf, reason=reason)
     size = margin.in_units(old)
     return RowTest(new, old, mean.value, size, mean, "", size, inf, reason=reason)
+
+
+def _reduce_defined(metric: Metric, side: SystemData) -> float:
+    """Return the number of a system on the examples that it has a value of; NaN without
+    any.
+    """
+    if side.stats is None:
+        return nan
+    defined = is_defined(side.stats)
+    return float(metric.reduce(side.stats[defined])) if defined.any() else nan
 
 
 def _row_without_bounds(
@@ -508,10 +500,11 @@ def _row_without_bounds(
     if bounds is None or not np.isfinite(bounds).all():
         reason = mean.reason
         if reason and bounds is None and isinstance(item.metric, LoggedScore):
-            reason += ", unless --bounds LOW,HIGH declares a range"
+            reason += ", unless bounds=(LOW, HIGH) declares a range"
         return RowTest(
             *numbers, mean.value, size, mean, T_TEST, size, inf, reason=reason
         )
+
     reach = (bounds[1] - bounds[0]) * float(sizes.max() / sizes.mean())
     few = ChangedShare(mean.value, changed, len(sizes), reach)
     least = few.n_without_change(size)

@@ -12,6 +12,7 @@ from harness.rundir.samples import SampleTable
 from harness.rundir.verify import describe_differences, numbers_by_name
 
 MAX_LISTED = 10
+"""Number of differences that are described."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
     Raises :class:`InputError` for a folder without a finished run.
     """
     runs = [Run.open(path) for path in (first, second)]
+    # The name of the task is no number: the same spec may be run under another.
     numbers = [
         numbers_by_name(
             replace(record, task="") for record in (*run.records, *run.slices)
@@ -45,19 +47,22 @@ def compare_identical(first: str | Path, second: str | Path) -> Identity:
         describe_differences(numbers[0], numbers[1], (str(first), str(second)))
     )
     samples = [run.samples for run in runs]
-    differences += _columns(samples[0], samples[1])
-    scores = len(samples[0]) * len(samples[0].scored_columns)
-    if len(differences) > MAX_LISTED:
+    differences += _differing_columns(samples[0], samples[1])
+
+    further = len(differences) - MAX_LISTED
+    if further > 0:
         differences = [
             *differences[:MAX_LISTED],
-            f"and {len(differences) - MAX_LISTED} more differences",
+            f"and {further} more differences",
         ]
     return Identity(
-        len(runs[0].records) + len(runs[0].slices), scores, tuple(differences)
+        numbers=len(runs[0].records) + len(runs[0].slices),
+        scores=len(samples[0]) * len(samples[0].scored_columns),
+        differences=tuple(differences),
     )
 
 
-def _columns(first: SampleTable, second: SampleTable) -> list[str]:
+def _differing_columns(first: SampleTable, second: SampleTable) -> list[str]:
     """Return the columns of the samples that differ."""
     if len(first) != len(second):
         return [f"samples: {len(first)} rows and {len(second)} rows"]
@@ -65,6 +70,7 @@ def _columns(first: SampleTable, second: SampleTable) -> list[str]:
     differences = [
         f"samples: only one run has the column '{name}'" for name in sorted(only)
     ]
+
     for name in first.names:
         if name in only:
             continue

@@ -46,6 +46,7 @@ def read_judgments(*paths: Path) -> Judgments:
             "pairs, foils and other columns (harness run)"
         )
         raise InputError(f"{error.message}; {hint}", error.where) from error
+
     judgments = Judgments(
         collection.place, tuple(collection.items), tuple(collection.judged)
     )
@@ -88,6 +89,9 @@ def judgment_table(
     judgments = read_judgments(*files)
     with typed_by_user():
         plans = caption_plans(metric_plans(metrics))
+
+    # A caption that is one of the references is scored without it, and a set that
+    # several captions share once.
     sets = scoring_sets(judgments, ReferencePolicy(own="caption", corpus="sets"), 0)
     results = scoring.score_sets(
         [plan.metric for plan in plans],
@@ -96,9 +100,9 @@ def judgment_table(
     )
     scored = {plan.label: result for plan, result in zip(plans, results)}
     set_of = sets.index[:, 0, 0]
+
     systems = _systems(judgments)
     human = [_human(caption) for caption in judgments.captions]
-    ids = frozenset({"item", "system", *(name for scores in human for name in scores)})
     if rows == "example":
         values = {
             plan.label: scored[plan.label].per_example(plan.metric)[set_of]
@@ -114,11 +118,11 @@ def judgment_table(
             for k, caption in enumerate(judgments.captions)
         ]
     else:
-        names = list(dict.fromkeys(systems))
         records = [
             _system_record(name, systems, human, plans, scored, set_of)
-            for name in names
+            for name in dict.fromkeys(systems)
         ]
+    ids = frozenset({"item", "system", *(name for scores in human for name in scores)})
     return replace(from_records(judgments.source, records), unselected=ids)
 
 
@@ -148,19 +152,16 @@ def _system_record(
     members = np.flatnonzero([name == system for name in systems])
     record: dict[str, object] = {"system": system}
     for plan in plans:
-        part = scored[plan.label]
-        stats = part.stats[set_of[members]][part.defined[set_of[members]]]
-        record[plan.label] = _cell(
-            float(plan.metric.reduce(stats)) if len(stats) else float("nan")
-        )
+        result = scored[plan.label]
+        sets = set_of[members]
+        stats = result.stats[sets][result.defined[sets]]
+        value = float(plan.metric.reduce(stats)) if len(stats) else float("nan")
+        record[plan.label] = _cell(value)
+
     judged = [human[int(k)] for k in members]
-    return {
-        **record,
-        **{
-            name: float(np.mean([scores[name] for scores in judged]))
-            for name in judged[0]
-        },
-    }
+    for name in judged[0]:
+        record[name] = float(np.mean([scores[name] for scores in judged]))
+    return record
 
 
 def _cell(value: float) -> float | None:

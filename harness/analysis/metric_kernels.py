@@ -34,7 +34,7 @@ def metric_kernel(text: str) -> Metric:
     with typed_by_user():
         metric: Metric = current().create("metrics", name, parameters)
     if reason := untestable_reason(metric):
-        raise HarnessError(f"same: --kernel {text} {reason}", value=text)
+        raise HarnessError(f"same: the kernel {text} {reason}", value=text)
     return metric
 
 
@@ -71,6 +71,7 @@ class MetricKernels:
             batch = self._features.batch(
                 [CaptionSet(str(position), answers[: block.n], answers[block.n :])]
             )
+
             for column, (metric, state) in enumerate(self._metrics):
                 if can_score(metric, batch):
                     values[:, column] = extremeness(

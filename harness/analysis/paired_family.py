@@ -197,14 +197,17 @@ def paired_tests(
     """
     limit = max(1, MAX_PRODUCT // max(1, 2 * family.count))
     seen = _Seen()
+    # As many metrics at once as the memory of their products allows, at least one.
     start = 0
     while start < len(items):
         columns = _Columns(clusters=clusters)
         plans = list[tuple[_Plan | None, _Plan | None]]()
+
         stop = start
         while stop < len(items) and (columns.width < limit or stop == start):
             plans.append(_plans(items[stop], columns))
             stop += 1
+
         yield from _tests_of(items[start:stop], plans, columns, family, seen)
         start = stop
 
@@ -215,21 +218,20 @@ def _plans(item: PairedMetric, columns: _Columns) -> tuple[_Plan | None, _Plan |
     """
     signs = None
     scores = _compared_scores(item)
-    both = ~np.isnan(scores).any(axis=0)
-    if both.any():
-        places = [
-            columns.place(np.where(both, of_system, 0.0)[:, None])
+    scored = ~np.isnan(scores).any(axis=0)
+    if scored.any():
+        a, b = (
+            columns.place(np.where(scored, of_system, 0.0)[:, None])
             for of_system in scores
-        ]
-        signs = _Plan(lambda sums: sums[..., 0], places[0], places[1])
+        )
+        signs = _Plan(lambda sums: sums[..., 0], a, b)
+
     addends = collect_addends(item)
     if addends is None:
         return None, signs
-    return _Plan(
-        cast(MeanMetric, item.metric).of_sums,
-        columns.place(addends[0]),
-        columns.place(addends[1]),
-    ), signs
+    of_sums = cast(MeanMetric, item.metric).of_sums
+    reported = _Plan(of_sums, columns.place(addends[0]), columns.place(addends[1]))
+    return reported, signs
 
 
 def collect_addends(
@@ -241,13 +243,12 @@ def collect_addends(
     None for a metric whose number is not a function of their sums, and without a
     defined example.
     """
-    defined = _defined(item)
-    if (
-        not defined.any()
-        or not isinstance(item.metric, MeanMetric)
-        or isinstance(item.a.stats, Objects)
-    ):
+    defined = _find_defined(item)
+    if not defined.any() or not isinstance(item.metric, MeanMetric):
         return None
+    if isinstance(item.a.stats, Objects):
+        return None
+
     sides: list[np.ndarray] = []
     for side in (item.a, item.b):
         assert side.stats is not None and not isinstance(side.stats, Objects)
@@ -258,7 +259,7 @@ def collect_addends(
     return sides[0], sides[1], defined
 
 
-def _defined(item: PairedMetric) -> np.ndarray:
+def _find_defined(item: PairedMetric) -> np.ndarray:
     """Return the mask (B,) of examples for which both systems have statistics."""
     if item.a.stats is None or item.b.stats is None:
         return np.zeros(len(item.a.scores), dtype=bool)
@@ -296,29 +297,27 @@ def _settle_difference(
             name: 1.0 for name in P_VALUES if not np.isnan(getattr(outcome, name))
         }
         outcome = replace(outcome, difference=0.0, **p_values)
+
     ends = outcome.ci95
-    return (
-        outcome
-        if ends is None or ends[1] - ends[0] > scale
-        else replace(outcome, ci95=None)
-    )
+    if ends is None or ends[1] - ends[0] > scale:
+        return outcome
+    return replace(outcome, ci95=None)
 
 
 def _is_zero(item: PairedMetric) -> bool:
     """Return True where the numbers of both systems would be 0 without the constants of
     the metric, as all their scores would.
     """
-    if (
-        not isinstance(item.metric, HasConstants)
-        or item.a.stats is None
-        or item.b.stats is None
-    ):
+    if not isinstance(item.metric, HasConstants):
         return False
-    defined = _defined(item)
-    return all(
-        bool((item.metric.own_share(cast(np.ndarray, side.stats)[defined]) < 1).all())
-        for side in (item.a, item.b)
-    )
+    if item.a.stats is None or item.b.stats is None:
+        return False
+    defined = _find_defined(item)
+    for side in (item.a, item.b):
+        own_share = item.metric.own_share(cast(np.ndarray, side.stats)[defined])
+        if not bool((own_share < 1).all()):
+            return False
+    return True
 
 
 def _count_units(defined: np.ndarray, clusters: np.ndarray | None) -> int:
@@ -335,11 +334,10 @@ def _tests_of(
     family: DrawFamily,
     seen: _Seen,
 ) -> Iterator[PairedTests]:
-    matrix = (
-        np.concatenate(columns.blocks, axis=1)
-        if columns.blocks
-        else np.zeros((family.n_examples, 0))
-    )
+    """Yield the tests of metrics whose addends are columns of one product."""
+    matrix = np.zeros((family.n_examples, 0))
+    if columns.blocks:
+        matrix = np.concatenate(columns.blocks, axis=1)
     total = matrix.sum(axis=0)
     resampled = resampled_sums(family, "resamples", matrix)
     assigned = resampled_sums(family, "assignments", matrix)
@@ -358,31 +356,28 @@ def _tests_of(
     # Kernels, compression and matrix products leave other threads the interpreter.
     pool = ThreadPoolExecutor(os.cpu_count())
     try:
-        outcomes = pool.map(
-            test_general,
-            [item for item, (reported, _) in zip(items, plans) if reported is None],
-        )
+        general = [item for item, (plan, _) in zip(items, plans) if plan is None]
+        outcomes = pool.map(test_general, general)
         for item, (reported, signs) in zip(items, plans):
             note = ""
             sign_test = None
             if reported is not None:
-                bootstrap = _count_units(_defined(item), columns.clusters) > 1
-                one = sums(reported.a, bootstrap=bootstrap)
-                other = sums(reported.b, bootstrap=bootstrap)
-                outcome = difference_of_sums(
-                    reported.of_sums, one, other, exact=family.exact
-                )
+                # The bootstrap of one unit has no spread: it would be an interval of 0.
+                bootstrap = _count_units(_find_defined(item), columns.clusters) > 1
+                a = sums(reported.a, bootstrap=bootstrap)
+                b = sums(reported.b, bootstrap=bootstrap)
+                outcome = difference_of_sums(reported.of_sums, a, b, exact=family.exact)
             else:
                 outcome, note = next(outcomes)
             if outcome is not None:
                 outcome = _settle_difference(outcome, item)
+
             if signs is not None:
-                one = sums(signs.a, bootstrap=False)
-                other = sums(signs.b, bootstrap=False)
-                sign_test = _settle_difference(
-                    difference_of_sums(signs.of_sums, one, other, exact=family.exact),
-                    item,
-                )
+                a = sums(signs.a, bootstrap=False)
+                b = sums(signs.b, bootstrap=False)
+                sign_test = difference_of_sums(signs.of_sums, a, b, exact=family.exact)
+                sign_test = _settle_difference(sign_test, item)
+
             bounds = item.metric.spec.bounds
             largest = float("inf") if bounds is None else bounds[1] - bounds[0]
             yield PairedTests(outcome, note, sign_test, *_counts(item), largest)
@@ -396,19 +391,24 @@ def _general(
     """Return the tests of a metric that is not additive, through its ``reduce``,
     or None and the reason.
     """
-    defined = _defined(item)
+    defined = _find_defined(item)
     if item.a.stats is None or item.b.stats is None:
         return None, "the run has no statistics of this metric; run the spec again"
     if not defined.any():
         return None, "no example is defined for both systems"
+
     own_interval = isinstance(item.metric, OwnInterval)
     count = _count_units(defined, clusters)
     if hasattr(item.metric, "left_out") or (own_interval and count >= JACKKNIFED):
-        return _jackknifed(item, defined, family.seed, seen, clusters)
-    x, y = item.a.stats[defined], item.b.stats[defined]
+        return _jackknife(item, defined, family.seed, seen, clusters)
+
+    # A reduction that reads the texts cannot be repeated with weights on the rows.
+    x = item.a.stats[defined]
+    y = item.b.stats[defined]
     if id(item.metric) in seen.inseparable or not _is_separable(item.metric, x, y):
         seen.inseparable.add(id(item.metric))
         return None, NOT_RESAMPLED
+
     of_defined = None if clusters is None else number_clusters(clusters[defined])
     few = first_draws(DrawFamily(count, family.count, family.seed), GENERAL_DRAWS)
     repeats = item.metric.spec.resampled and not own_interval
@@ -417,7 +417,7 @@ def _general(
     ), ""
 
 
-def _jackknifed(
+def _jackknife(
     item: PairedMetric,
     defined: np.ndarray,
     seed: int,
@@ -436,22 +436,21 @@ def _jackknifed(
         difference = LeftOut(
             parts_a.values - parts_b.values, parts_a.share, parts_a.freedom
         )
+
     result = difference_of_parts(a, b, difference)
+    unit = "examples" if clusters is None else "clusters"
     if np.isnan(result.difference):
-        return result, "the number is undefined for one of the systems"
-    if not several:
-        return (
-            result,
-            "a comparison needs at least two "
-            f"{'examples' if clusters is None else 'clusters'}",
-        )
-    if result.ci95 is None:
-        return (
-            result,
+        note = "the number is undefined for one of the systems"
+    elif not several:
+        note = f"a comparison needs at least two {unit}"
+    elif result.ci95 is None:
+        note = (
             "the difference is the same, or undefined, "
-            "without each part of the examples",
+            "without each part of the examples"
         )
-    return result, jackknife_note(difference, int(defined.sum()))
+    else:
+        note = jackknife_note(difference, int(defined.sum()))
+    return result, note
 
 
 def jackknife_note(left_out: LeftOut, examples: int) -> str:
@@ -478,6 +477,7 @@ def _left_out(
     key = id(metric), id(side), defined.tobytes()
     if key not in seen.left_out:
         assert side.stats is not None
+
         rows = side.stats[defined]
         if _count_units(defined, clusters) < 2:
             parts = LeftOut(np.empty(0), 0.5, 1)
@@ -489,11 +489,8 @@ def _left_out(
             parts = cast(Any, metric).left_out(rows, seed)
         else:
             weights = weights_without_groups(len(rows), seed)
-            parts = LeftOut(
-                np.asarray(metric.reduce(rows, weights)),
-                1 / len(weights),
-                len(weights) - 1,
-            )
+            values = np.asarray(metric.reduce(rows, weights))
+            parts = LeftOut(values, 1 / len(weights), len(weights) - 1)
         seen.left_out[key] = float(metric.reduce(rows)), parts
     return seen.left_out[key]
 
@@ -516,11 +513,11 @@ def _counts(item: PairedMetric) -> tuple[int, int, int, int]:
     scores = _compared_scores(item)
     difference = scores[0] - scores[1]
     tie = ties.tolerance(ties.magnitude(scores.T), item.metric.spec.tolerance)
-    defined = _defined(item)
+
+    # A run without statistics that this program reads has scores all the same.
+    defined = _find_defined(item)
     n = int(defined.sum()) if defined.any() else int(np.sum(~np.isnan(difference)))
-    return (
-        n,
-        int(np.sum(difference > tie)),
-        int(np.sum(difference < -tie)),
-        int(np.sum(np.abs(difference) <= tie)),
-    )
+    a_larger = int(np.sum(difference > tie))
+    b_larger = int(np.sum(difference < -tie))
+    equal = int(np.sum(np.abs(difference) <= tie))
+    return n, a_larger, b_larger, equal

@@ -14,11 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from harness.analysis.score_forms import (
-    EVERY_EVAL_EVER_FILE,
-    LM_EVAL_FILE,
-    LMMS_EVAL_FILE,
-)
+from harness.analysis.every_eval_ever_log import EVERY_EVAL_EVER_FILE
+from harness.analysis.lm_eval_log import LM_EVAL_FILE, LMMS_EVAL_FILE
 from harness.analysis.score_logs import CaptionsWithoutScores, ScoreLog, read_score_log
 from harness.contracts import Metric
 from harness.errors import HarnessError, InputError, did_you_mean
@@ -27,6 +24,9 @@ from harness.rundir.file_names import MANIFEST
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
 from harness.rundir.stored_paths import contents_of
+
+RecordPair = tuple[ResultRecord, ResultRecord]
+"""Records of the two systems of a pair by one metric."""
 
 
 @dataclass(frozen=True)
@@ -45,27 +45,30 @@ class ComparedRun:
 
         Raises :class:`HarnessError` when the run is not finished or has no such model.
         """
-        folder, _, model = (
-            (run.name, "", "") if isinstance(run, Run) else str(run).partition("::")
-        )
-        if not isinstance(run, Run):
-            run = (
-                read_score_log(Path(folder))
-                if Path(folder).is_file()
-                else _open_folder(Path(folder))
-            )
-        side = cls(run, model, folder)
-        names = list(dict.fromkeys(system.model for system in side.run.samples.systems))
+        if isinstance(run, Run):
+            side = cls(run, "", run.name)
+        else:
+            name, _, model = str(run).partition("::")
+            path = Path(name)
+            opened = read_score_log(path) if path.is_file() else _open_folder(path)
+            side = cls(opened, model, name)
+        return side._verify()
+
+    def _verify(self) -> ComparedRun:
+        """Return the side itself; raise :class:`HarnessError` where it has no captions
+        of the model.
+        """
+        names = list(dict.fromkeys(system.model for system in self.run.samples.systems))
         if not names:
             raise HarnessError(
-                f"{folder} has no captions: there is nothing to compare example by "
+                f"{self.name} has no captions: there is nothing to compare example by "
                 "example"
             )
-        if model and not side.systems:
+        if self.model and not self.systems:
             raise HarnessError.of_name(
-                f"{folder} has no model", model, names, "models are"
+                f"{self.name} has no model", self.model, names, "models are"
             )
-        return side
+        return self
 
     @cached_property
     def systems(self) -> list[System]:
@@ -112,9 +115,8 @@ def open_sides(runs: Sequence[str | Path | Run]) -> list[ComparedRun]:
     try:
         return [ComparedRun.open(run) for run in runs]
     except CaptionsWithoutScores as error:
-        files = " ".join(
-            shlex.quote(str(run)) for run in runs if not isinstance(run, Run)
-        )
+        paths = [str(run) for run in runs if not isinstance(run, Run)]
+        files = " ".join(map(shlex.quote, paths))
         advice = (
             f"captions are scored first: harness score {files} --references "
             f"{shlex.quote(str(error.where))}"
@@ -136,11 +138,10 @@ def _open_folder(folder: Path) -> Run:
             if _is_log_name(path.name)
         ]
         if files:
-            named = ", ".join(str(path) for path in files[:3]) + (
-                ", ..." if len(files) > 3 else ""
-            )
+            names = ", ".join(str(path) for path in files[:3])
+            names += ", ..." if len(files) > 3 else ""
             raise InputError(
-                f"is no run, and has logs of samples: give the file: {named}",
+                f"is no run, and has logs of samples: give the file: {names}",
                 str(folder),
             )
     return Run.open(folder)
@@ -180,8 +181,8 @@ class Pair:
     @property
     def metrics(self) -> list[str]:
         """Labels of the metrics that both systems have."""
-        theirs = set(self.other.metrics(self.b))
-        return [metric for metric in self.one.metrics(self.a) if metric in theirs]
+        of_b = set(self.other.metrics(self.b))
+        return [metric for metric in self.one.metrics(self.a) if metric in of_b]
 
     def size_difference(self, metric: str) -> str:
         """Return the set sizes on which a metric depends and that differ on the common
@@ -214,15 +215,13 @@ class Pair:
         what the logs have in place of its scores.
         """
         notes: list[str] = []
-        for side, system, label in zip(
-            (self.one, self.other), (self.a, self.b), self.labels
-        ):
+        sides = zip((self.one, self.other), (self.a, self.b), self.labels)
+        for side, system, label in sides:
             if isinstance(side.run, ScoreLog):
+                notes.append(side.run.directed[metric].note)
                 remark = side.run.contents[metric].remarks.get(system.model, "")
-                notes += [
-                    side.run.directed[metric].note,
-                    f"{label}: {remark}" if remark else "",
-                ]
+                if remark:
+                    notes.append(f"{label}: {remark}")
         return list(dict.fromkeys(filter(None, notes)))
 
     def signature(self, metric: str) -> str:
@@ -231,15 +230,15 @@ class Pair:
         return record.signature if record else ""
 
     @property
-    def records(self) -> list[tuple[ResultRecord, ResultRecord]]:
+    def records(self) -> list[RecordPair]:
         """Result records of both systems, one pair per metric."""
-        both = [
-            (self.one.record(self.a, name), self.other.record(self.b, name))
-            for name in self.metrics
-        ]
-        return [
-            (one, other) for one, other in both if one is not None and other is not None
-        ]
+        records: list[RecordPair] = []
+        for name in self.metrics:
+            of_a = self.one.record(self.a, name)
+            of_b = self.other.record(self.b, name)
+            if of_a is not None and of_b is not None:
+                records.append((of_a, of_b))
+        return records
 
 
 def pairs(sides: Sequence[ComparedRun]) -> list[Pair]:
@@ -255,11 +254,12 @@ def pairs(sides: Sequence[ComparedRun]) -> list[Pair]:
         return [
             Pair(side, a, side, b) for a, b in itertools.combinations(side.systems, 2)
         ]
+
     one, other = sides
-    matched = _matched(one.systems, other.systems, by_model=True)
+    matched = _match(one.systems, other.systems, by_model=True)
     # two chosen models: the same decodings
     if not matched and one.model and other.model:
-        matched = _matched(one.systems, other.systems, by_model=False)
+        matched = _match(one.systems, other.systems, by_model=False)
     if not matched and len(one.systems) == len(other.systems) == 1:
         matched = [(one.systems[0], other.systems[0])]
     if not matched:
@@ -281,6 +281,7 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
             "two runs are compared model by model"
         )
     (side,) = sides
+
     bases = [
         system
         for system in side.systems
@@ -292,12 +293,15 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
             f"there is no model '{baseline}'{did_you_mean(baseline, names)} to "
             f"compare with; there are {', '.join(names)}"
         )
+
     if len(bases) == 1:
         return [
             Pair(side, system, side, bases[0])
             for system in side.systems
             if system is not bases[0]
         ]
+
+    # A baseline with several decodings: each of the others with that of its own.
     by_key = {system.decoding_key: system for system in bases}
     return [
         Pair(side, system, side, by_key[system.decoding_key])
@@ -306,9 +310,13 @@ def pairs_against(sides: Sequence[ComparedRun], baseline: str) -> list[Pair]:
     ]
 
 
-def _matched(
+def _match(
     one: Sequence[System], other: Sequence[System], *, by_model: bool
 ) -> list[tuple[System, System]]:
+    """Return the systems of the same decoding, and of the same model unless other
+    models are compared.
+    """
+
     def key(system: System) -> tuple[str, str]:
         return (system.model if by_model else "", system.decoding_key)
 
@@ -334,9 +342,6 @@ def log_notes(
     return list(dict.fromkeys(notes))
 
 
-RecordPair = tuple[ResultRecord, ResultRecord]
-
-
 def differences_of_runs(
     runs: Sequence[Run], names: Sequence[str], records: Sequence[RecordPair] = ()
 ) -> list[str]:
@@ -358,15 +363,16 @@ def differences_of_runs(
         return []
     one, other = runs
     return [
-        *_data(one, other, names),
-        *_signatures(one, other, names),
-        *_images(one, other, names),
-        *_references(records, names),
-        *_subsets(one, other, names),
+        *_compare_data(one, other, names),
+        *_compare_signatures(one, other, names),
+        *_compare_images(one, other, names),
+        *_compare_references(records, names),
+        *_compare_subsets(one, other, names),
     ]
 
 
-def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+def _compare_data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Compare the data sets of two runs."""
     data = [run.provenance.data for run in (one, other)]
     if data[0]["fingerprint"] == data[1]["fingerprint"]:
         return []
@@ -377,36 +383,38 @@ def _data(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
-    theirs = {entry.label: entry.signature for entry in other.provenance.metrics}
+def _compare_signatures(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+    """Compare the signatures of the metrics of two runs."""
+    of_other = {entry.label: entry.signature for entry in other.provenance.metrics}
     return [
         f"'{entry.label}' is {entry.signature} in {names[0]} and "
-        f"{theirs[entry.label]} in {names[1]}: the numbers are of different metrics"
+        f"{of_other[entry.label]} in {names[1]}: the numbers are of different metrics"
         for entry in one.provenance.metrics
-        if theirs.get(entry.label, entry.signature) != entry.signature
+        if of_other.get(entry.label, entry.signature) != entry.signature
     ]
 
 
-def _images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+def _compare_images(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     """Compare the folders of images of metrics, which their signatures do not name."""
-    theirs = {
+    positions = {
         entry.label: position for position, entry in enumerate(other.provenance.metrics)
     }
+
     lines: list[str] = []
     for position, entry in enumerate(one.provenance.metrics):
-        if entry.label not in theirs:
+        if entry.label not in positions:
             continue
-        mine = _folder_of_images(one, position)
-        found = _folder_of_images(other, theirs[entry.label])
-        same = (
-            mine.content == found.content
-            if mine.content and found.content
-            else mine.path == found.path
-        )
+        a = _folder_of_images(one, position)
+        b = _folder_of_images(other, positions[entry.label])
+        # The same files may lie in another folder; without a digest the path decides.
+        if a.content and b.content:
+            same = a.content == b.content
+        else:
+            same = a.path == b.path
         if not same:
             lines.append(
-                f"'{entry.label}' reads images of {mine.path} in {names[0]} and of "
-                f"{found.path} in {names[1]}"
+                f"'{entry.label}' reads images of {a.path} in {names[0]} and of "
+                f"{b.path} in {names[1]}"
             )
     return lines
 
@@ -426,11 +434,14 @@ def _folder_of_images(run: Run, position: int) -> _Images:
     return _Images(path, contents.get(("metrics", position, "params", "images")))
 
 
-def _references(records: Sequence[RecordPair], names: Sequence[str]) -> list[str]:
+def _compare_references(
+    records: Sequence[RecordPair], names: Sequence[str]
+) -> list[str]:
     """Compare the reference counts of pairs of records."""
     for one, other in records:
         counts = [
-            _text((record.sizes or {}).get("references", ())) for record in (one, other)
+            _describe_counts((record.sizes or {}).get("references", ()))
+            for record in (one, other)
         ]
         if all(counts) and counts[0] != counts[1]:
             return [
@@ -462,18 +473,15 @@ def size_difference(a: ResultRecord | None, b: ResultRecord | None) -> str:
         for record in (a, b)
         for name in cast("Sequence[str]", (record.details or {}).get("depends_on", ()))
     }
+
     sizes_a, sizes_b = (
         [tuple((record.sizes or {}).get(name, ())) for name in names]
         for record in (a, b)
     )
-    differing = [
-        item
-        for item in zip(names, sizes_a, sizes_b)
-        if item[1] and item[2] and item[1] != item[2]
-    ]
     return ", ".join(
-        f"{_text(counts_a)} and {_text(counts_b)} {name}"
-        for name, counts_a, counts_b in differing
+        f"{_describe_counts(counts_a)} and {_describe_counts(counts_b)} {name}"
+        for name, counts_a, counts_b in zip(names, sizes_a, sizes_b)
+        if counts_a and counts_b and counts_a != counts_b
     )
 
 
@@ -483,14 +491,12 @@ def state_difference(one: Run, other: Run, metric: Metric) -> str:
     """
     counts = [run.provenance.data["examples"] for run in (one, other)]
     state = metric.spec.held_fixed.removesuffix(" held fixed")
-    return (
-        f"{state} of {counts[0]} and {counts[1]} examples"
-        if state and counts[0] != counts[1]
-        else ""
-    )
+    if not state or counts[0] == counts[1]:
+        return ""
+    return f"{state} of {counts[0]} and {counts[1]} examples"
 
 
-def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
+def _compare_subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     """Compare the choice of references of runs that do not use all of them."""
     subsets = [run.provenance.reference_subset for run in (one, other)]
     if not all(subsets) or subsets[0] == subsets[1]:
@@ -501,9 +507,7 @@ def _subsets(one: Run, other: Run, names: Sequence[str]) -> list[str]:
     ]
 
 
-def _text(counts: Sequence[int]) -> str:
-    return (
-        f"{min(counts)} to {max(counts)}"
-        if len(set(counts)) > 1
-        else ", ".join(map(str, counts))
-    )
+def _describe_counts(counts: Sequence[int]) -> str:
+    if len(set(counts)) > 1:
+        return f"{min(counts)} to {max(counts)}"
+    return ", ".join(map(str, counts))

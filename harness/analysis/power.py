@@ -109,11 +109,11 @@ class PowerTarget:
     share: float | None = None
     """Share of examples with p <= alpha."""
 
-    def reached(self, size: Size) -> bool:
+    def is_reached(self, size: Size) -> bool:
         """Return True when a size reaches the target."""
-        return (self.power is None or size.power >= self.power) and (
-            self.share is None or size.share >= self.share
-        )
+        if self.power is not None and not size.power >= self.power:
+            return False
+        return self.share is None or size.share >= self.share
 
 
 def power(
@@ -176,34 +176,40 @@ def power(
         A parameter is out of range, the pilot has no metric with p-values, or is too
         small for every size, or to predict others.
     """
-    for name, value in (
-        ("target_p", target_p),
-        ("power", power),
-        ("share", share),
-        ("alpha", alpha),
-    ):
-        if value is not None and not 0 < value <= 1:
-            option = f"--{name.replace('_', '-')}"
-            raise HarnessError(
-                f"{option} is {value:g}; expected more than 0 and at most 1",
-                parameter=name,
-            )
-    for name, count in (("repeats", repeats), ("limit", limit)):
-        if count is not None and count < 1:
-            raise HarnessError(
-                f"--{name} is {count}; expected at least 1", parameter=name
-            )
+    _verify_shares(target_p=target_p, power=power, share=share, alpha=alpha)
+    _verify_counts(repeats=repeats, limit=limit)
     if power is None and (share is None or target_p is not None):
         power = DEFAULT_POWER
+
     target = PowerTarget(0.05 if target_p is None else target_p, power, share)
     request = SizeRequest(
         tuple(candidates or ()), tuple(references or ()), tuple(examples or ())
     )
     options = TrialOptions(repeats, alpha, target.p, seed, rule_of(combine), progress)
+
     studies = model_studies(run, metrics, request, options, limit)
     sizes = tuple(size for study in studies for size in study.sizes)
     rows = [row for study in studies for row in _with_estimates(study, target)]
     return PowerStudy(sizes, tuple(rows), target)
+
+
+def _verify_shares(**values: float | None) -> None:
+    """Raise :class:`HarnessError` for a parameter that is no share."""
+    for name, value in values.items():
+        if value is not None and not 0 < value <= 1:
+            raise HarnessError(
+                f"{name} is {value:g}; expected more than 0 and at most 1",
+                parameter=name,
+            )
+
+
+def _verify_counts(**values: int | None) -> None:
+    """Raise :class:`HarnessError` for a parameter that is no count."""
+    for name, value in values.items():
+        if value is not None and value < 1:
+            raise HarnessError(
+                f"{name} is {value}; expected at least 1", parameter=name
+            )
 
 
 def needed(sizes: Sequence[Size], target: PowerTarget) -> list[Needed]:
@@ -218,14 +224,12 @@ def needed(sizes: Sequence[Size], target: PowerTarget) -> list[Needed]:
     def order(size: Size) -> tuple[int, int, int]:
         return size.n + size.m, size.n, size.examples
 
-    return [
-        Needed(
-            *names,
-            min(filter(target.reached, group), key=order, default=None),
-            max(group, key=order),
-        )
-        for names, group in groups.items()
-    ]
+    rows: list[Needed] = []
+    for (model, metric), group in groups.items():
+        reaching = [size for size in group if target.is_reached(size)]
+        smallest = min(reaching, key=order, default=None)
+        rows.append(Needed(model, metric, smallest, max(group, key=order)))
+    return rows
 
 
 def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
@@ -239,9 +243,11 @@ def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
     for plan in study.plans:
         if base not in trials.trials(plan.label):
             continue
-        whole = (*base, base_examples(trials, plan))
-        size = measured_size(trials, plan, trials.extrapolation(plan.label), whole)
+        pilot = (*base, base_examples(trials, plan))
+        size = measured_size(trials, plan, trials.extrapolation(plan.label), pilot)
         (row,) = needed([*study.sizes_of(plan.label), size], target)
+
+        # Only then are the sizes measured on which predictions are fitted.
         if row.needed is None:
             trials.measure([plan], trials.fit_sizes())
             row = _estimate_need(trials, plan, row, target)
@@ -252,15 +258,18 @@ def _with_estimates(study: ModelStudy, target: PowerTarget) -> list[Needed]:
 def _estimate_need(
     trials: PilotTrials, plan: MetricPlan, row: Needed, target: PowerTarget
 ) -> Needed:
+    """Return a row with estimates of the sizes that the pilot does not have, and the
+    reasons for those that are missing.
+    """
     extrapolation = trials.extrapolation(plan.label)
     notes = _floor_notes(trials, target)
     estimates: list[Estimate] = []
-    if (
-        extrapolation is not None
-        and target.share is None
-        and obstacle(trials, plan, extrapolation, ()) is None
-    ):
+
+    # More examples leave the share of examples with a small p as it is.
+    reason = obstacle(trials, plan, extrapolation, ())
+    if extrapolation is not None and target.share is None and reason is None:
         estimates.append(estimate(extrapolation, "examples", target))
+
     for axis in AXES:
         reason = obstacle(trials, plan, extrapolation, [axis])
         if reason is None and extrapolation is not None:
@@ -278,6 +287,8 @@ def estimate(extrapolation: Extrapolation, axis: str, target: PowerTarget) -> Es
     limit = start * MAX_FACTOR[axis]
     if axis == "examples":
         limit = min(limit, max(MAX_EXAMPLES, 2 * start))
+
+    # The target is sought on a grid, and interpolated between its points.
     values = steps(2, limit, 1.25) if axis == "examples" else steps(start, limit, 1.1)
     margins = np.array(
         [_margins(extrapolation, axis, value, target) for value in values]
@@ -294,8 +305,8 @@ def estimate(extrapolation: Extrapolation, axis: str, target: PowerTarget) -> Es
 def _margins(
     extrapolation: Extrapolation, axis: str, value: int, target: PowerTarget
 ) -> np.ndarray:
-    """Return by how much the pilot and its resamples exceed the target,
-    negative where they miss it.
+    """Return the excess of the pilot and its resamples over the target, negative where
+    they miss it.
     """
     n, m = extrapolation.base
     size = (value if axis == "candidates" else n, value if axis == "references" else m)
@@ -321,9 +332,8 @@ def _first(values: Sequence[int], margins: np.ndarray) -> float:
     below = margins[index - 1]
     above = margins[index]
     share = -below / (above - below)
-    return float(
-        np.ceil(values[index - 1] + share * (values[index] - values[index - 1]) - 1e-9)
-    )
+    step = values[index] - values[index - 1]
+    return float(np.ceil(values[index - 1] + share * step - 1e-9))
 
 
 def _finite(value: float) -> int | None:
@@ -344,7 +354,7 @@ def _floor_notes(trials: PilotTrials, target: PowerTarget) -> list[str]:
         f"no single example can have p <= {alpha:g} with {n} candidates and {m} "
         f"references: the smallest p is {floor:.3g}"
     )
-    enough = next(
-        (k for k in range(n + 1, 20 * n + 1) if smallest_p(k, m) <= alpha), None
-    )
-    return [f"{text} ({enough} candidates allow it)" if enough else text]
+    for enough in range(n + 1, 20 * n + 1):
+        if smallest_p(enough, m) <= alpha:
+            return [f"{text} ({enough} candidates allow it)"]
+    return [text]

@@ -101,9 +101,9 @@ def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
     """Return the Euclidean distance of two sizes (n, m) in sqrt(h) and (n - m) / (n +
     m).
     """
-    points = np.array(
-        [[np.sqrt(n * m / (n + m)), (n - m) / (n + m)] for n, m in (a, b)]
-    )
+    points = [
+        np.array([np.sqrt(n * m / (n + m)), (n - m) / (n + m)]) for n, m in (a, b)
+    ]
     return float(np.linalg.norm(points[0] - points[1]))
 
 
@@ -178,9 +178,10 @@ class SizeFit:
 
     @cached_property
     def _form_errors(self) -> dict[Axis, FormError | None]:
-        return {axis: self._held_out(position) for position, axis in enumerate(AXES)}
+        return {axis: self._hold_out(position) for position, axis in enumerate(AXES)}
 
-    def _held_out(self, position: int) -> FormError | None:
+    def _hold_out(self, position: int) -> FormError | None:
+        """Return the error of the form along an axis, on sizes that are held out."""
         keys = list(self.sizes)
         means = self._moments[..., 0]
         half = self.base[position] / 2
@@ -191,34 +192,35 @@ class SizeFit:
         ]
         if len(inner) < MIN_SIZES:
             return None
+
         design = np.stack([terms(*keys[i]) for i in inner])
         noise = 1.0 / self._rows.shape[1] + _NOISE**2
+        weights = np.ones(len(inner))
         fits = np.array(
-            [_ridge(design, row, np.ones(len(inner)), noise) for row in means[:, inner]]
+            [_ridge(design, row, weights, noise) for row in means[:, inner]]
         )
+
+        # Each size beyond the half is predicted from the largest one within it that has
+        # the same number on the other axis.
         rates: dict[int, list[float]] = {}
         for i, key in enumerate(keys):
             anchors = [j for j in inner if keys[j][1 - position] == key[1 - position]]
             if key[position] <= half or not anchors or np.isnan(means[:, i]).any():
                 continue
             anchor = max(anchors, key=keys.__getitem__)
-            errors = (
-                means[:, anchor]
-                + fits @ (terms(*key) - terms(*keys[anchor]))
-                - means[:, i]
-            )
+            step = fits @ (terms(*key) - terms(*keys[anchor]))
+            errors = means[:, anchor] + step - means[:, i]
+            # The variance over resamples is in the intervals already.
             excess = float(errors[0] ** 2 - errors[1:].var())
-            rates.setdefault(key[position], []).append(
-                excess / _distance(key, keys[anchor]) ** 2
-            )
+            rate = excess / _distance(key, keys[anchor]) ** 2
+            rates.setdefault(key[position], []).append(rate)
         if not rates:
             return None
+
         square = max(0.0, float(np.mean([np.mean(items) for items in rates.values()])))
         degrees = _PRIOR_WEIGHT + len(rates)
-        return FormError(
-            math.sqrt((_PRIOR_WEIGHT * _FORM_ERROR**2 + len(rates) * square) / degrees),
-            degrees,
-        )
+        total = _PRIOR_WEIGHT * _FORM_ERROR**2 + len(rates) * square
+        return FormError(math.sqrt(total / degrees), degrees)
 
     @cached_property
     def _moments(self) -> np.ndarray:
@@ -233,11 +235,9 @@ class SizeFit:
             z = np.nan_to_num(size.z)
             total, first, second = (counts @ v.sum(axis=0) for v in (defined, z, z**2))
             with np.errstate(invalid="ignore", divide="ignore"):
-                out.append(
-                    np.stack(
-                        [first / total, second / total - (first / total) ** 2], axis=-1
-                    )
-                )
+                mean = first / total
+                variance = second / total - mean**2
+            out.append(np.stack([mean, variance], axis=-1))
         return np.stack(out, axis=1)
 
     @cached_property
@@ -250,8 +250,9 @@ class SizeFit:
         weights = np.random.default_rng([self._seed, 1]).exponential(
             size=(len(self._rows), len(trials))
         )
-        weights[0] = 1.0
+        weights[0] = 1.0  # the pilot itself
         noise = 1.0 / self._rows.shape[1] + _NOISE**2
+
         pairs = list(zip(self._moments, weights))
         means = np.array(
             [_ridge(design, values[:, 0], w, noise) for values, w in pairs]
@@ -268,19 +269,15 @@ class SizeFit:
         """
         from scipy.special import stdtrit  # pyright: ignore[reportMissingTypeStubs]
 
-        random = np.random.default_rng([self._seed, 2]).random(
-            (len(AXES), len(self._rows))
-        )
-        random[:, 0] = 0.5
+        rng = np.random.default_rng([self._seed, 2])
+        random = rng.random((len(AXES), len(self._rows)))
+        random[:, 0] = 0.5  # the median, for the pilot itself
         shifts = np.zeros(len(self._rows))
         for axis, quantiles in zip(AXES, random):
             error = self.form_error(axis)
             if error is not None:
-                shifts += (
-                    error.rate
-                    * distances[axis]
-                    * np.asarray(stdtrit(error.degrees, quantiles))
-                )
+                deviations = np.asarray(stdtrit(error.degrees, quantiles))
+                shifts += error.rate * distances[axis] * deviations
         return shifts
 
     def z_scores(self, n: int, m: int) -> Iterator[np.ndarray]:
@@ -288,19 +285,20 @@ class SizeFit:
         at n candidates and m references.
         """
         means, variances = self._fits
+
+        # The nearest size of the pilot, from which first n, then m is changed.
         key = min(n, self.base[0]), min(m, self.base[1])
         anchor = self.sizes.get(key, self.sizes[self.base])
         corner = n, anchor.m
-        shifts = means @ (terms(n, m) - terms(anchor.n, anchor.m)) + self._form_shifts(
-            {
-                "candidates": _distance(corner, (anchor.n, anchor.m)),
-                "references": _distance(corner, (n, m)),
-            }
-        )
-        before, after = (
-            np.maximum(0.25, variances @ [1.0, a * b / (a + b)])
-            for a, b in ((anchor.n, anchor.m), (float(n), float(m)))
-        )
+        distances: dict[Axis, float] = {
+            "candidates": _distance(corner, (anchor.n, anchor.m)),
+            "references": _distance(corner, (n, m)),
+        }
+        shifts = means @ (terms(n, m) - terms(anchor.n, anchor.m))
+        shifts = shifts + self._form_shifts(distances)
+        before = np.maximum(0.25, variances @ terms(anchor.n, anchor.m))
+        after = np.maximum(0.25, variances @ terms(float(n), float(m)))
+
         z = anchor.z
         for rows, shift, scale in zip(self._rows, shifts, np.sqrt(after / before)):
             values = z[:, rows]

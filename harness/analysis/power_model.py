@@ -121,9 +121,11 @@ class Extrapolation:
         self.level = level
         self.seed = derive(seed, "extrapolation")
         self.defined = np.flatnonzero(~np.isnan(self.sizes[base].p).all(axis=0))
-        rng = np.random.default_rng(self.seed)
-        drawn = rng.integers(len(self.defined), size=(SAMPLES, len(self.defined)))
-        self._rows = self.defined[np.vstack([np.arange(len(self.defined)), drawn])]
+
+        # The pilot itself is the first row, its resamples are the others.
+        count = len(self.defined)
+        drawn = np.random.default_rng(self.seed).integers(count, size=(SAMPLES, count))
+        self._rows = self.defined[np.vstack([np.arange(count), drawn])]
         self.fit = SizeFit(self.sizes, base, self._rows, self.seed)
         """Fit in n and m."""
         self._cache: dict[tuple[int, int], _ResampledScores] = {}
@@ -140,12 +142,11 @@ class Extrapolation:
         return len(self.sizes) >= MIN_SIZES and self.fit.form_error(axis) is not None
 
     def _resample_scores(self, n: int, m: int) -> _ResampledScores:
+        """Return the scores at one size: measured, or from the fit."""
         if (n, m) not in self._cache:
-            self._cache[n, m] = (
-                self._measure_scores(n, m)
-                if (n, m) in self.sizes
-                else self._predict_scores(n, m)
-            )
+            is_measured = (n, m) in self.sizes
+            compute = self._measure_scores if is_measured else self._predict_scores
+            self._cache[n, m] = compute(n, m)
         return self._cache[n, m]
 
     def _sums(self, p: np.ndarray, floors: np.ndarray) -> np.ndarray:
@@ -155,11 +156,12 @@ class Extrapolation:
         x = self.rule.scores(p, floors)
         defined = ~np.isnan(x)
         x = np.where(defined, x, 0.0)
-        return np.stack(
-            [v.sum(axis=0) for v in (defined, x, x**2, x**3, p <= self.alpha)], axis=-1
-        ).astype(np.float64)
+        addends = (defined, x, x**2, x**3, p <= self.alpha)
+        sums = [values.sum(axis=0) for values in addends]
+        return np.stack(sums, axis=-1).astype(np.float64)
 
     def _measure_scores(self, n: int, m: int) -> _ResampledScores:
+        """Return the scores at a size of the pilot."""
         size = self.sizes[n, m]
         sums = self._sums(size.p, size.floors)
         totals = np.array([sums[rows].sum(axis=0) for rows in self._rows])
@@ -180,9 +182,8 @@ class Extrapolation:
         the pilot itself and its resamples.
         """
         item = self._resample_scores(n, m)
-        return item.moments.tail(
-            self.rule.critical(item.composition, examples, self.level), examples
-        )
+        critical = self.rule.critical(item.composition, examples, self.level)
+        return item.moments.tail(critical, examples)
 
     def shares(self, n: int, m: int) -> np.ndarray:
         """Return the shares of examples with p <= alpha, shape (SAMPLES + 1,), for the
@@ -195,12 +196,12 @@ class Extrapolation:
         item = self._resample_scores(n, m)
         rng = np.random.default_rng([self.seed, 2])
         totals = item.moments.draw(examples, rng)[1:]
-        low, middle, high = (
-            float(v) for v in np.quantile(totals, [self.levels[0], 0.5, self.levels[1]])
-        )
+        levels = [self.levels[0], 0.5, self.levels[1]]
+        low, middle, high = np.quantile(totals, levels).tolist()
+        # A large sum of scores is a small p.
         p, p_low, p_high = (
-            self.rule.p_of_sum(item.composition, examples, value)
-            for value in (middle, high, low)
+            self.rule.p_of_sum(item.composition, examples, total)
+            for total in (middle, high, low)
         )
         power = self.interval(self.power(n, m, examples))
         return Prediction(p, p_low, p_high, *power, *self.share_interval(n, m))
@@ -210,10 +211,11 @@ class Extrapolation:
         """Levels of the quantiles of resamples that are the ends of a 95 % interval
         (see the module).
         """
-        from scipy.special import ndtr, stdtrit  # pyright: ignore[reportMissingTypeStubs]
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
         size = max(self.examples, 2)
-        low = float(ndtr(stdtrit(size - 1, 0.025) * math.sqrt(size / (size - 1))))
+        quantile = float(special.stdtrit(size - 1, 0.025))
+        low = float(special.ndtr(quantile * math.sqrt(size / (size - 1))))
         return low, 1.0 - low
 
     def interval(self, values: np.ndarray) -> tuple[float, float, float]:
@@ -235,19 +237,17 @@ class Extrapolation:
         squared = 1.96**2 / self.examples
         centre = (share + squared / 2) / (1 + squared)
         half = math.sqrt(share * (1 - share) * squared + squared**2 / 4) / (1 + squared)
-        return (
-            share,
-            max(0.0, min(low, centre - half)),
-            min(1.0, max(high, centre + half)),
-        )
+        low = max(0.0, min(low, centre - half))
+        high = min(1.0, max(high, centre + half))
+        return share, low, high
 
 
 def _summary(composition: Composition, totals: np.ndarray) -> _ResampledScores:
-    return _ResampledScores(
-        composition,
-        ScoreMoments.of_sums(totals),
-        totals[:, 4] / np.maximum(totals[:, 0], 1.0),
-    )
+    """Return the scores with the sums (SAMPLES + 1, 5) of :meth:`Extrapolation._sums`
+    over the examples.
+    """
+    shares = totals[:, 4] / np.maximum(totals[:, 0], 1.0)
+    return _ResampledScores(composition, ScoreMoments.of_sums(totals), shares)
 
 
 def steps(low: int, high: int, ratio: float = 1.12) -> list[int]:

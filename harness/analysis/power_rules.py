@@ -74,7 +74,7 @@ class FisherDiscrete:
     mean under the null hypothesis.
     """
 
-    def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
+    def combine(self, p: np.ndarray, floors: np.ndarray) -> float:
         """Return the calibrated combined p-value of p-values (L,) with smallest values
         ``floors`` (L,).
         """
@@ -101,14 +101,10 @@ class FisherDiscrete:
         :data:`harness.stats.combine.SMALLEST`.
         """
         null, mean = _null(composition, examples)
-        return max(
-            math.exp(
-                null.log_tail(
-                    min(round(total / null.step + mean), _most(composition, examples))
-                )
-            ),
-            SMALLEST,
-        )
+        steps = round(total / null.step + mean)
+        # Rounded up, a sum may lie beyond the largest one.
+        steps = min(steps, _largest_sum(composition, examples))
+        return max(math.exp(null.log_tail(steps)), SMALLEST)
 
 
 class HarmonicMean:
@@ -116,7 +112,7 @@ class HarmonicMean:
     it is no calibrated test.
     """
 
-    def combined(self, p: np.ndarray, floors: np.ndarray) -> float:
+    def combine(self, p: np.ndarray, floors: np.ndarray) -> float:
         """Return the harmonic mean."""
         return harmonic_mean_p(p)
 
@@ -147,24 +143,21 @@ def _null(composition: Composition, examples: int) -> tuple[SumNull, float]:
     """Return the null distribution of Fisher's statistic of a run,
     and its mean in steps of the grid.
     """
-    pairs = [
-        (m, count)
-        for m, count in zip(composition.relabelings, composition.counts(examples))
-        if count
-    ]
-    null = fisher_null(tuple(m for m, _ in pairs), tuple(count for _, count in pairs))
-    return null, float(
-        sum(count * scores.mean() for scores, (_, count) in zip(null.scores, pairs))
-    )
+    designs = zip(composition.relabelings, composition.counts(examples))
+    present = [(relabelings, count) for relabelings, count in designs if count]
+    counts = tuple(count for _, count in present)
+    null = fisher_null(tuple(relabelings for relabelings, _ in present), counts)
+    mean = sum(count * scores.mean() for scores, count in zip(null.scores, counts))
+    return null, float(mean)
 
 
-def _most(composition: Composition, examples: int) -> int:
+def _largest_sum(composition: Composition, examples: int) -> int:
     """Return the largest sum of grid scores,
     that of a run whose p-values are all as small as possible.
     """
     null, _ = _null(composition, examples)
-    return int(
-        sum(count * int(scores[0]) for scores, count in zip(null.scores, null.counts))
+    return sum(
+        count * int(scores[0]) for scores, count in zip(null.scores, null.counts)
     )
 
 
@@ -177,7 +170,7 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
     position (Illinois rule).
     """
     null, mean = _null(composition, examples)
-    high = _most(composition, examples)
+    high = _largest_sum(composition, examples)
     goal = math.sqrt(-math.log(level))
 
     def distance(total: int) -> float:
@@ -191,13 +184,13 @@ def _fisher_critical(composition: Composition, examples: int, level: float) -> f
     if below >= 0:
         low = -1
         below = -goal
+
+    # An end that stays twice in a row counts half, or it would stay for long.
     side = 0
     while high - low > 1:
-        total = (
-            low + round((high - low) * -below / (above - below))
-            if above > below
-            else (low + high) // 2
-        )
+        total = (low + high) // 2
+        if above > below:
+            total = low + round((high - low) * -below / (above - below))
         total = min(max(total, low + 1), high - 1)
         value = distance(total)
         if value >= 0:
@@ -233,46 +226,43 @@ class ScoreMoments:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean, second, third = (sums[:, 1:4] / sums[:, :1]).T
             variance = np.maximum(second - mean**2, 0.0)
+            # Rounding of equal scores is no variance.
             variance[variance < 1e-12 * np.maximum(1.0, second)] = 0.0
+            varies = variance > 0
             central = third - 3 * mean * second + 2 * mean**3
-            skewness = np.where(
-                variance > 0,
-                central / np.where(variance > 0, variance, 1.0) ** 1.5,
-                0.0,
-            )
+            skewness = central / np.where(varies, variance, 1.0) ** 1.5
+            skewness = np.where(varies, skewness, 0.0)
         return cls(mean, np.sqrt(variance), skewness)
 
     def tail(self, total: float, examples: int) -> np.ndarray:
         """Return the probabilities (S,) that the sum over ``examples`` draws is at
         least ``total``.
         """
-        from scipy.special import gammainc, gammaincc, ndtr  # pyright: ignore[reportMissingTypeStubs]
+        from scipy import special  # pyright: ignore[reportMissingTypeStubs]
 
         distance = total - examples * self.mean
         spread = self.deviation * math.sqrt(examples)
         with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.where(
-                spread > 0, distance / spread, np.where(distance <= 0, -np.inf, np.inf)
-            )
+            certain = np.where(distance <= 0, -np.inf, np.inf)
+            x = np.where(spread > 0, distance / spread, certain)
         x = np.where(np.isnan(distance), np.nan, x)
+
+        # A negative skewness mirrors the gamma distribution.
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
         point = np.maximum(shape + np.where(skewness < 0, -x, x) * np.sqrt(shape), 0.0)
-        right = np.asarray(gammaincc(shape, point))
-        left = np.asarray(gammainc(shape, point))
-        normal = np.asarray(ndtr(-x))
-        return np.where(
-            np.abs(skewness) < _FLAT, normal, np.where(skewness > 0, right, left)
-        )
+        right = np.asarray(special.gammaincc(shape, point))
+        left = np.asarray(special.gammainc(shape, point))
+        normal = np.asarray(special.ndtr(-x))
+        skewed = np.where(skewness > 0, right, left)
+        return np.where(np.abs(skewness) < _FLAT, normal, skewed)
 
     def draw(self, examples: int, rng: np.random.Generator) -> np.ndarray:
         """Return one sum over ``examples`` draws for each resample, shape (S,)."""
         skewness = self.skewness / math.sqrt(examples)
         shape = 4.0 / np.maximum(np.abs(skewness), _FLAT) ** 2
-        standard = (
-            np.sign(skewness) * (rng.standard_gamma(shape) - shape) / np.sqrt(shape)
-        )
-        standard = np.where(
-            np.abs(skewness) < _FLAT, rng.normal(size=len(shape)), standard
-        )
+        gamma = rng.standard_gamma(shape)
+        normal = rng.normal(size=len(shape))
+        skewed = np.sign(skewness) * (gamma - shape) / np.sqrt(shape)
+        standard = np.where(np.abs(skewness) < _FLAT, normal, skewed)
         return examples * self.mean + self.deviation * math.sqrt(examples) * standard

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from harness.run.metric_plan import MetricPlan
 from harness.stats.seeds import derive
 
 MAX_SIZE = {"examples": 1_000_000, "candidates": 10_000, "references": 10_000}
+"""Largest number of a requested size, by axis."""
 MAX_FACTOR = {"examples": 100, "candidates": 5, "references": 5}
 """Largest number in multiples of the pilot's, by axis: of an estimate,
 and for captions of a requested size.
@@ -65,7 +67,7 @@ class SizeRequest:
             for value in getattr(self, axis):
                 if not 1 <= value <= limit:
                     raise HarnessError(
-                        f"--{axis} has {value}; expected 1 to {limit:,}", parameter=axis
+                        f"{axis} has {value}; expected 1 to {limit:,}", parameter=axis
                     )
 
     def pairs(self, trials: PilotTrials) -> list[tuple[int, int]]:
@@ -106,6 +108,9 @@ def model_studies(
     options: TrialOptions,
     limit: int | None,
 ) -> list[ModelStudy]:
+    """Return the requested sizes of the metrics of a pilot, one study per model;
+    ``limit``: number of examples of the pilot that are used.
+    """
     run = Run.open(path)
     if run.provenance.kind and not any(system.model for system in run.samples.systems):
         raise InputError(
@@ -113,14 +118,14 @@ def model_studies(
             "or judgments with a column of systems",
             str(path),
         )
+
     models = pilot(run)
     plans = plans_with_p_values(run, metrics)
     studies: list[ModelStudy] = []
     for model, sets in models.items():
         trials = PilotTrials(model, sets[:limit] if limit else sets, options)
-        studies.append(
-            ModelStudy(trials, plans, _requested_sizes(trials, plans, request))
-        )
+        sizes = _requested_sizes(trials, plans, request)
+        studies.append(ModelStudy(trials, plans, sizes))
     if not any(study.sizes for study in studies):
         raise HarnessError("no size of the pilot is large enough for its metrics")
     return studies
@@ -129,10 +134,13 @@ def model_studies(
 def _requested_sizes(
     trials: PilotTrials, plans: Sequence[MetricPlan], request: SizeRequest
 ) -> list[Size]:
+    """Return the requested sizes of the metrics of one model."""
     pairs = request.pairs(trials)
     _check_factors(trials, pairs)
-    inside = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}
-    trials.measure(plans, sorted(inside | {(trials.n, trials.m)}))
+
+    # Sizes beyond the pilot start from its nearest one, and need those of the fit.
+    nearest = {(min(n, trials.n), min(m, trials.m)) for n, m in pairs}
+    trials.measure(plans, sorted(nearest | {(trials.n, trials.m)}))
     if not all(trials.contains(*size) for size in pairs):
         trials.measure(plans, trials.fit_sizes())
     return [
@@ -148,7 +156,7 @@ def _check_factors(trials: PilotTrials, pairs: Sequence[tuple[int, int]]) -> Non
         limit = MAX_FACTOR[axis] * base
         if max(values) > limit:
             raise HarnessError(
-                f"--{axis} has {max(values)}; expected at most {limit}, "
+                f"{axis} has {max(values)}; expected at most {limit}, "
                 f"{MAX_FACTOR[axis]} times those of the pilot "
                 f"of model '{trials.model}'",
                 parameter=axis,
@@ -181,6 +189,9 @@ def _count_defined(size: SizeTrials) -> int:
 
 
 def base_examples(trials: PilotTrials, plan: MetricPlan) -> int:
+    """Return the number of examples of the pilot that have a p-value, all of them
+    where its own size is not measured.
+    """
     base = trials.trials(plan.label).get((trials.n, trials.m))
     return _count_defined(base) if base is not None else len(trials.sets)
 
@@ -200,13 +211,14 @@ def obstacle(
             f"the pilot has {examples} examples with p-values; "
             f"sizes beyond it need at least {MIN_EXAMPLES}"
         )
+
     for axis in axes:
         if axis == "candidates" and plan.metric.spec.level == "item":
             return (
                 "a metric that scores each candidate alone can lose power with more "
                 "candidates, so that their number is not predicted "
                 "beyond the pilot; use a pilot with more candidates, "
-                "other --examples, or --metric with a metric of sets"
+                "other numbers of examples, or a metric of sets"
             )
         if not extrapolation.can_fit(axis):
             return (
@@ -230,30 +242,24 @@ def measured_size(
     n, m, examples = size
     options = trials.options
     trial = trials.trials(plan.label)[n, m]
+
+    # One combined p-value for each random order of the captions.
     combined: list[float] = []
     for repeat, row in enumerate(trial.p):
         rows = np.flatnonzero(~np.isnan(row))
         if examples < len(rows):
-            order = np.random.default_rng(
-                derive(options.seed, "examples", repeat)
-            ).permutation(len(rows))
-            rows = rows[order[:examples]]
-        combined.append(options.rule.combined(row[rows], trial.floors[rows]))
-    nan = float("nan")
+            rng = np.random.default_rng(derive(options.seed, "examples", repeat))
+            rows = rows[rng.permutation(len(rows))[:examples]]
+        combined.append(options.rule.combine(row[rows], trial.floors[rows]))
+
+    # A small pilot has a share, and no intervals.
     power = share = (nan, nan, nan)
     if extrapolation is not None and extrapolation.examples >= MIN_EXAMPLES:
         power = extrapolation.interval(extrapolation.power(n, m, examples))
         share = extrapolation.share_interval(n, m)
     elif extrapolation is not None:
-        share = (
-            float(
-                np.nanmean(
-                    np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha)
-                )
-            ),
-            nan,
-            nan,
-        )
+        is_small = np.where(np.isnan(trial.p), np.nan, trial.p <= options.alpha)
+        share = (float(np.nanmean(is_small)), nan, nan)
     values = Prediction(
         float(np.exp(np.log(combined).mean())),
         min(combined),
@@ -278,10 +284,16 @@ def _predict_size(
     extrapolation: Extrapolation | None,
     size: tuple[int, int, int],
 ) -> Size:
+    """Return the prediction of a size (n, m, examples) beyond the pilot; raise
+    :class:`HarnessError` with the reason where there is none.
+    """
     n, m, examples = size
-    axes: list[Axis] = [
-        axis for axis, beyond in zip(AXES, (n > trials.n, m > trials.m)) if beyond
-    ]
+    axes: list[Axis] = []
+    if n > trials.n:
+        axes.append("candidates")
+    if m > trials.m:
+        axes.append("references")
+
     reason = obstacle(trials, plan, extrapolation, axes)
     if reason is not None or extrapolation is None:
         raise HarnessError(f"{plan.label} of model '{trials.model}': {reason}")

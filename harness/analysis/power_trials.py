@@ -34,16 +34,16 @@ def pilot(run: Run) -> dict[str, list[CaptionSet]]:
             max(len(s.candidates) for s in sets),
             max(len(s.references) for s in sets),
         )
-        other = {
-            k: v
-            for k, v in system.decoding.items()
-            if k not in ("candidates", "references")
+        # Decodings that differ in the sizes alone are one model of the pilot.
+        settings = {
+            name: value
+            for name, value in system.decoding.items()
+            if name not in ("candidates", "references")
         }
-        label = (
-            system.model
-            if not other
-            else f"{system.model} {json.dumps(other, sort_keys=True)}"
-        )
+        label = system.model
+        if settings:
+            label = f"{system.model} {json.dumps(settings, sort_keys=True)}"
+
         if label not in best or size > best[label][0]:
             best[label] = (size, sets)
     return {label: sets for label, (_, sets) in best.items()}
@@ -69,6 +69,7 @@ def plans_with_p_values(run: Run, labels: Sequence[str]) -> list[MetricPlan]:
             )
     if not plans:
         raise HarnessError("the pilot has no metric with p-values")
+
     if labels:
         return [plan for plan in plans if plan.label in labels]
     fast = [plan for plan in plans if not has_generic_null(plan.metric)]
@@ -97,13 +98,13 @@ def shuffle_sets(sets: Sequence[CaptionSet], seed: int) -> list[CaptionSet]:
     return out
 
 
-def spread(most: int) -> list[int]:
-    """Return at most five sizes from 1 to ``most`` in geometric steps.
+def spread(largest: int) -> list[int]:
+    """Return at most five sizes from 1 to ``largest`` in geometric steps.
 
     >>> spread(3), spread(10)
     ([1, 2, 3], [1, 2, 3, 6, 10])
     """
-    return sorted({round(most ** (step / 4)) for step in range(5)})
+    return sorted({round(largest ** (step / 4)) for step in range(5)})
 
 
 @dataclass(frozen=True)
@@ -179,30 +180,33 @@ class PilotTrials:
         ]
         if not work:
             return
+
+        # The features of the texts of one order serve all its sizes, which are its
+        # first n candidates and m references.
+        significance = SignificanceSpec(method="exact")
+        seed = self.options.seed
         values: dict[tuple[str, int, int], list[np.ndarray]] = {}
         for repeat in range(self.options.repeats):
-            ordered = shuffle_sets(
-                self.sets, derive(self.options.seed, "order", repeat)
-            )
+            ordered = shuffle_sets(self.sets, derive(seed, "order", repeat))
             features = FeatureCache([item.references for item in ordered])
-            whole = scoring.batches(ordered, features)
+            batches = scoring.batches(ordered, features)
             for plan, n, m in work:
-                parts = scoring.nested(whole, features, n, m)
-                significance = SignificanceSpec(method="exact")
-                scored = scoring.score(
-                    plan.metric, parts, features, significance, self.options.seed
-                )
+                cut = scoring.nested(batches, features, n, m)
+                scored = scoring.score(plan.metric, cut, features, significance, seed)
                 if scored.p_values is not None and not np.isnan(scored.p_values).all():
                     values.setdefault((plan.label, n, m), []).append(scored.p_values)
                     self.methods[plan.label, n, m] = scored.p_method
                 self.options.progress(1)
+
         self._measured |= {(plan.label, n, m) for plan, n, m in work}
-        for (label, n, m), runs in values.items():
-            self._trials.setdefault(label, {})[n, m] = self._size_trials(
-                n, m, np.stack(runs)
-            )
+        for (label, n, m), of_orders in values.items():
+            trials = self._size_trials(n, m, np.stack(of_orders))
+            self._trials.setdefault(label, {})[n, m] = trials
 
     def _size_trials(self, n: int, m: int, p: np.ndarray) -> SizeTrials:
+        """Return the p-values (R, L) at a size, with the numbers of captions that the
+        examples have.
+        """
         shapes = [
             (min(n, len(item.candidates)), min(m, len(item.references)))
             for item in self.sets

@@ -40,7 +40,7 @@ class Effect:
     upper: float | None = None
     """Upper bound at 95 %, one-sided."""
     reason: str = ""
-    """Why there is no interval."""
+    """Reason why there is no interval."""
 
     def without_interval(self, reason: str) -> Effect:
         """Return the number alone, with the reason."""
@@ -92,13 +92,14 @@ def effect_over_prompts(
     prompts = len(values)
     if prompts < 2:
         return Effect(value, reason="it needs two prompts")
+
     error = float(values.std(ddof=1)) / math.sqrt(prompts)
     null = totals / prompts
     if error == 0 and np.ptp(null) <= TIE:
         return Effect(value, reason="no prompt differs from another")
-    noise = math.sqrt(
-        max(float(null.var()) - float((values**2 / freedom).sum()) / prompts**2, 0.0)
-    )
+    # The part of the spread under relabeling that the difference of the sources makes.
+    of_difference = float((values**2 / freedom).sum()) / prompts**2
+    noise = math.sqrt(max(float(null.var()) - of_difference, 0.0))
 
     def upper_end(level: float) -> float:
         half = error * student_quantile(prompts - 1, level)
@@ -156,19 +157,16 @@ def held_out_accuracy(
     null = np.zeros(relabelings.number)
     for block, labels in relabelings.blocks():
         for fold in range(FOLDS):
-            chosen = np.flatnonzero(block.prompts % FOLDS == fold)
-            weights = (shifts.sum(axis=0) - shifts[fold]) / (
-                squares.sum(axis=0) - squares[fold] + TIE
-            )
+            positions = np.flatnonzero(block.prompts % FOLDS == fold)
+            of_others = shifts.sum(axis=0) - shifts[fold]
+            weights = of_others / (squares.sum(axis=0) - squares[fold] + TIE)
             step = max(1, _SCORES // (relabelings.number * block.rows.shape[1]))
-            for part in np.split(chosen, range(step, len(chosen), step)):
-                right = _share_in_order(
-                    _centre(features[block.rows[part]]) @ weights.T,
-                    labels[part],
-                    block.n,
-                )
+            for some in np.split(positions, range(step, len(positions), step)):
+                scores = _centre(features[block.rows[some]]) @ weights.T
+                right = _share_in_order(scores, labels[some], block.n)
                 null += right.sum(axis=0)
-                shares[block.prompts[part]] = right[:, 0]
+                shares[block.prompts[some]] = right[:, 0]
+
     value = float(shares.mean())
     if prompts < 2:
         return Effect(value, reason="it needs two prompts")
@@ -201,11 +199,11 @@ def _shifts_of_folds(
     for block, labels in relabelings.blocks():
         values = _centre(features[block.rows])
         for fold in range(FOLDS):
-            chosen = block.prompts % FOLDS == fold
+            is_in = block.prompts % FOLDS == fold
             shifts[fold] += np.tensordot(
-                labels[chosen], values[chosen], axes=((0, 2), (0, 1))
+                labels[is_in], values[is_in], axes=((0, 2), (0, 1))
             )
-            squares[fold] += (values[chosen] ** 2).sum(axis=(0, 1))
+            squares[fold] += (values[is_in] ** 2).sum(axis=(0, 1))
     return shifts, squares
 
 
@@ -227,7 +225,6 @@ def _share_in_order(scores: np.ndarray, labels: np.ndarray, n: int) -> np.ndarra
     total = np.zeros((len(scores), scores.shape[2]))
     for k in range(size):
         gaps = scores[:, k : k + 1] - scores
-        total += ((gaps > TIE).sum(axis=1) - (gaps < -TIE).sum(axis=1)) * labels[
-            :, :, k
-        ]
+        balance = (gaps > TIE).sum(axis=1) - (gaps < -TIE).sum(axis=1)
+        total += balance * labels[:, :, k]
     return 0.5 + 0.5 * total / (n * (size - n))

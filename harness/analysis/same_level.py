@@ -60,8 +60,9 @@ class NightSeries:
         """Raise :class:`HarnessError` for a check beyond the end of the series."""
         if self.night and self.nights and self.night > self.nights:
             raise HarnessError(
-                f"same: --night {self.night} of --nights {self.nights}: "
+                f"same: night={self.night} of nights={self.nights}: "
                 "the level is spent; begin again at night 1 with a fresh baseline",
+                parameter="night",
                 value=self.night,
             )
 
@@ -86,32 +87,36 @@ class NightSeries:
         smallest = max(smallest_p, RESOLUTION / most) * tests
         if self.level(alpha) >= smallest:
             return
+
         # Levels fall as the number grows, so that the largest one that is served
         # follows from the smallest level.
-        option = "--night"
+        parameter = "night"
         number = self.night
         largest = math.sqrt(alpha * 6 / smallest) / math.pi
         if self.nights:
-            option = "--nights"
+            parameter = "nights"
             number = self.nights
             largest = alpha / smallest
         served = _largest_where(
             lambda k: self._with(k).level(alpha) >= smallest, round(largest)
         )
+
         limit = (
-            f"these answers have too few relabelings for a level below {smallest:.3g}"
-            if smallest_p * most > RESOLUTION
-            else f"at most {most:,} relabelings are drawn, "
+            f"at most {most:,} relabelings are drawn, "
             f"which serve levels from {smallest:.3g}"
         )
-        advice = (
-            f"the largest number that they serve is {option} {served}"
-            if served
-            else "no series of checks can be tested with them"
-        )
+        if smallest_p * most > RESOLUTION:
+            limit = (
+                "these answers have too few relabelings for a level below "
+                f"{smallest:.3g}"
+            )
+        advice = "no series of checks can be tested with them"
+        if served:
+            advice = f"the largest number that they serve is {parameter}={served}"
         raise HarnessError(
-            f"same: {option} {number} tests at level {self.level(alpha):.3g}; "
+            f"same: {parameter}={number} tests at level {self.level(alpha):.3g}; "
             f"{limit}; {advice}",
+            parameter=parameter,
             value=number,
         )
 

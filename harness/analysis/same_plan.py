@@ -12,20 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from harness.analysis.answer_kernels import TOKEN
-from harness.analysis.same import (
-    Alternative,
-    Prompt,
-    Settings,
-    Source,
-    choose,
-    replace_answers,
-    share_found,
-)
+from harness.analysis.same_power import Alternative, replace_answers, share_found
+from harness.analysis.same_sources import Prompt, Source, choose
+from harness.analysis.same_statistics import Settings
 from harness.errors import InputError
 
 ANSWERS = (5, 10, 20)
+"""Numbers of answers of a source and prompt that a plan tries."""
 PROMPTS = (5, 10, 25, 50, 100)
+"""Numbers of prompts that it tries."""
 RUNS = 40
+"""Number of simulated checks of a size."""
 
 
 @dataclass(frozen=True)
@@ -45,29 +42,22 @@ def substitute_words(
     """Return answers with one word of a hundred replaced by a random word of all
     answers.
     """
-    words = [word for texts in answers for text in texts for word in text.split()] or [
-        ""
-    ]
-    return [
-        [
-            " ".join(
-                words[rng.integers(len(words))] if rng.random() < 0.01 else word
-                for word in text.split()
-            )
-            for text in texts
-        ]
-        for texts in answers
-    ]
+    words = [word for texts in answers for text in texts for word in text.split()]
+    words = words or [""]
+
+    def draw(word: str) -> str:
+        return words[rng.integers(len(words))] if rng.random() < 0.01 else word
+
+    return [[" ".join(map(draw, text.split())) for text in texts] for texts in answers]
 
 
 def truncate(
     answers: Sequence[Sequence[str]], rng: np.random.Generator
 ) -> list[list[str]]:
     """Return answers cut at the number of words that one in five exceeds."""
-    most = int(
-        np.quantile([len(text.split()) for texts in answers for text in texts], 0.8)
-    )
-    return [[" ".join(text.split()[:most]) for text in texts] for texts in answers]
+    lengths = [len(text.split()) for texts in answers for text in texts]
+    limit = int(np.quantile(lengths, 0.8))
+    return [[" ".join(text.split()[:limit]) for text in texts] for texts in answers]
 
 
 def changes(other: Source | None) -> dict[str, Alternative | float]:
@@ -103,64 +93,61 @@ def plan(
         raise InputError(
             f"{source.label} has no prompt with several answers; a plan draws from them"
         )
+
     for title, change in changes(other).items():
         second = other if other is not None and title == other.label else source
-        weights = tempered_weights(
-            second, names, change if isinstance(change, float) else 1.0
-        )
-        reached = False
+        temperature = change if isinstance(change, float) else 1.0
+        weights = tempered_weights(second, names, temperature)
+        simulation = _Simulation(source, second, names, change, weights)
+
+        is_reached = False
         for answers, prompts in itertools.product(ANSWERS, PROMPTS):
-            if reached and prompts > PROMPTS[0]:
+            # With as many answers more prompts reach it too.
+            if is_reached and prompts > PROMPTS[0]:
                 continue
             generators = (
                 np.random.default_rng([settings.seed, run]) for run in range(RUNS)
             )
-            checks = (
-                _check(
-                    source,
-                    second,
-                    choose(names, rng.integers(len(names), size=prompts)),
-                    answers,
-                    change,
-                    weights,
-                    rng,
-                )
-                for rng in generators
-            )
+            checks = (simulation.check(rng, answers, prompts) for rng in generators)
             share = share_found(checks, RUNS, settings)
-            reached = share >= power
-            if reached or prompts == PROMPTS[-1]:
+            is_reached = share >= power
+            if is_reached or prompts == PROMPTS[-1]:
                 yield Design(title, answers, prompts, share)
 
 
-def _check(
-    source: Source,
-    second: Source,
-    names: Sequence[str],
-    answers: int,
-    change: Alternative | float,
-    weights: Mapping[str, np.ndarray],
-    rng: np.random.Generator,
-) -> list[Prompt]:
-    """Return the prompts of one simulated check."""
-    a = [
-        choose(
-            source.answers[name], rng.integers(len(source.answers[name]), size=answers)
-        )
-        for name in names
-    ]
-    b = [
-        choose(
-            second.answers[name],
-            rng.choice(len(weights[name]), answers, p=weights[name]),
-        )
-        for name in names
-    ]
-    changed = change(b, rng) if callable(change) else b
-    return [
-        Prompt(str(k), texts, others)
-        for k, (texts, others) in enumerate(zip(a, changed))
-    ]
+@dataclass(frozen=True)
+class _Simulation:
+    """Sources from which simulated checks draw their answers."""
+
+    source: Source
+    second: Source
+    names: Sequence[str]
+    """Ids of the prompts to draw from."""
+    change: Alternative | float
+    weights: Mapping[str, np.ndarray]
+    """Id -> probabilities of the answers of the second source."""
+
+    def check(
+        self, rng: np.random.Generator, answers: int, prompts: int
+    ) -> list[Prompt]:
+        """Return the prompts of one check of so many answers and prompts."""
+        names = choose(self.names, rng.integers(len(self.names), size=prompts))
+        a: list[list[str]] = []
+        for name in names:
+            texts = self.source.answers[name]
+            a.append(choose(texts, rng.integers(len(texts), size=answers)))
+
+        b: list[list[str]] = []
+        for name in names:
+            weights = self.weights[name]
+            drawn = rng.choice(len(weights), answers, p=weights)
+            b.append(choose(self.second.answers[name], drawn))
+
+        changed = self.change(b, rng) if callable(self.change) else b
+        return [
+            Prompt(str(k), texts, others)
+            for k, (texts, others) in enumerate(zip(a, changed))
+        ]
 
 
 def tempered_weights(
@@ -188,6 +175,8 @@ def tempered_weights(
     for (word, _), count in pairs.items():
         firsts[word] += count
         kinds[word] += 1
+
+    # Sums of p^(1 / T) over the words that may follow: first those that never did.
     size = len(firsts)
     power = 1 / temperature
     total = {
@@ -210,7 +199,7 @@ def tempered_weights(
         name: np.array([score(words) for words in texts])
         for name, texts in tokens.items()
     }
-    return {
-        name: np.exp(s - s.max()) / np.exp(s - s.max()).sum()
-        for name, s in scores.items()
+    weights = {
+        name: np.exp(of_name - of_name.max()) for name, of_name in scores.items()
     }
+    return {name: of_name / of_name.sum() for name, of_name in weights.items()}

@@ -11,7 +11,9 @@ from pydantic import TypeAdapter
 
 from harness import __version__
 from harness.analysis.pairs import ComparedRun
-from harness.analysis.same import Settings, Source, SourceComparison, compare_all
+from harness.analysis.same import SourceComparison, compare_all
+from harness.analysis.same_sources import Source
+from harness.analysis.same_statistics import Settings
 from harness.run.finished import Run
 from harness.rundir.artifact_key import content_digest
 from harness.rundir.file_names import SAME
@@ -52,9 +54,12 @@ def check_run(run: Run) -> list[SourceComparison]:
     side = ComparedRun(run, name=run.name)
     settings = settings_of_run(run)
     sources = [source for source in sources_of_run(side) if source.label in names]
+
+    # They are computed anew for other captions, settings or versions.
     answers = [[source.label, plain(source.answers)] for source in sources]
     key = content_digest([__version__, SCHEMA, asdict(settings), answers])
     file = KeptFile(None if run.path is None else run.path / SAME, key)
+
     rows = file.read()
     if not rows:
         rows = plain([asdict(result) for result in compare_all(sources, settings)])

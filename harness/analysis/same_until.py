@@ -16,12 +16,15 @@ from itertools import accumulate
 import numpy as np
 
 from harness.analysis.answer_kernels import Answers
-from harness.analysis.same import Prompt, Settings
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings
 from harness.stats.stratified_test import Relabelings, relabel_sums, strata_of
 
 SMALLEST_STAKE = 0.6
 LARGEST_STAKE = 4.0
 FIRST_STAKE = 0.5
+"""Stake of the first batch; later ones stake the mean gain so far, within these ends.
+"""
 NOISE = 0.7
 """Sums of earlier statistics, in standard deviations, that are taken as noise."""
 
@@ -47,23 +50,24 @@ def follow(
     evidence: list[np.ndarray] = []
     gains: list[float] = []
     for start in range(0, max(min(len(p.a), len(p.b)) for p in prompts), size):
-        batch = [
-            (p, p.a[start : start + size], p.b[start : start + size]) for p in prompts
-        ]
-        batch = [
-            (Prompt(p.id, p.a[:start], p.b[:start]), a, b)
-            for p, a, b in batch
-            if a and b
-        ]
+        # Earlier answers of each prompt, and the fresh ones of both sources.
+        batch: list[tuple[Prompt, Sequence[str], Sequence[str]]] = []
+        for prompt in prompts:
+            a = prompt.a[start : start + size]
+            b = prompt.b[start : start + size]
+            if a and b:
+                earlier = Prompt(prompt.id, prompt.a[:start], prompt.b[:start])
+                batch.append((earlier, a, b))
+
+        # Weights and stake are chosen from earlier batches alone: e is valid so.
         columns = _columns(batch, settings, start)
         weights = _weights(np.array(evidence), columns.shape[1], len(settings.kernels))
         combined = columns @ weights
         combined /= max(float(combined.std()), 1e-12)
-        stake = (
-            float(np.clip(np.mean(gains), SMALLEST_STAKE, LARGEST_STAKE))
-            if gains
-            else FIRST_STAKE
-        )
+        stake = FIRST_STAKE
+        if gains:
+            stake = float(np.clip(np.mean(gains), SMALLEST_STAKE, LARGEST_STAKE))
+
         powers = np.exp(stake * (combined - combined.max()))
         wealth *= float(powers[0] / powers.mean())
         evidence.append(columns[0])
@@ -106,29 +110,26 @@ def _columns(
     earlier = [text for prompt, _, _ in batch for text in (*prompt.a, *prompt.b)]
     answers = Answers([*texts, *earlier])
     kernels = settings.kernels
+
+    # Witnesses and similarities need earlier answers.
     strata = strata_of([(len(a), len(b)) for _, a, b in batch])
     features = np.zeros((len(texts), 2 * len(kernels) + 1))
     if start:
-        starts = [
-            len(texts),
-            *accumulate((len(p.a) + len(p.b) for p, _, _ in batch), initial=len(texts)),
-        ][1:]
+        counts = (len(prompt.a) + len(prompt.b) for prompt, _, _ in batch)
+        starts = list(accumulate(counts, initial=len(texts)))
         for stratum in strata:
             positions: list[int] = stratum.prompts.tolist()
             for row, position in zip(stratum.rows, positions):
                 before = np.arange(starts[position], starts[position + 1])
-                matrices = answers.kernels(
-                    kernels, np.concatenate([row, before])[None]
-                )[0]
+                together = np.concatenate([row, before])
+                new = answers.kernels(kernels, together[None])[0][:, : len(row)]
                 a = len(row) + len(batch[position][0].a)
-                witness = matrices[:, : len(row), len(row) : a].mean(axis=2) - matrices[
-                    :, : len(row), a:
-                ].mean(axis=2)
-                features[row, : len(kernels)] = witness.T
-                features[row, len(kernels) + 1 :] = (
-                    matrices[:, : len(row)].mean(axis=2).T
-                )
+                to_a = new[:, :, len(row) : a].mean(axis=2)
+                to_b = new[:, :, a:].mean(axis=2)
+                features[row, : len(kernels)] = (to_a - to_b).T
+                features[row, len(kernels) + 1 :] = new.mean(axis=2).T
         features[:, len(kernels)] = _direction(answers, batch, len(texts))
+
     relabelings = Relabelings(strata, settings.draws, settings.seed + start)
     sums = relabel_sums(
         relabelings, lambda block: answers.kernels(kernels, block.rows), features
@@ -151,11 +152,13 @@ def _direction(
     for prompt, _, _ in batch:
         n = len(prompt.a)
         m = len(prompt.b)
-        block = values[start : start + n + m] - values[start : start + n + m].mean(
-            axis=0
-        )
+        block = values[start : start + n + m]
+        block = block - block.mean(axis=0)
         shift += block[:n].sum(axis=0)
         variance += (block**2).sum(axis=0) * n * m / ((n + m) * (n + m - 1))
         start += n + m
-    z = shift / np.sqrt(variance)
-    return values[:new] @ (np.where(np.abs(z) > 1.5, z, 0.0) / np.sqrt(variance))
+
+    # Small shifts are noise, as in the weights of the statistics.
+    deviation = np.sqrt(variance)
+    z = shift / deviation
+    return values[:new] @ (np.where(np.abs(z) > 1.5, z, 0.0) / deviation)

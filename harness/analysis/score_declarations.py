@@ -1,8 +1,8 @@
-"""What a user declares of the scores of logs: which of them are costs,
-and the range of their values.
+"""Declarations of a user for the scores of logs: which of them are costs, and the range
+of their values.
 
-The logs of one comparison have one direction per metric: that of the option, else the
-one that a log declares, else that of the name
+The logs of one comparison have one direction per metric: that of the user, else the one
+that a log declares, else that of the name
 (:mod:`harness.analysis.score_directions`).
 """
 
@@ -39,18 +39,16 @@ class DeclaredScores:
     bounds: Bounds | Mapping[str, Bounds] | None = None
     """Range of the scores of all metrics, or of each of some."""
 
-    def option(self) -> str:
-        """Return the first option that is given; empty without any."""
-        given = {
-            "--lower-is-better": self.lower_is_better,
-            "--higher-is-better": self.higher_is_better,
-            "--bounds": self.bounds,
-        }
-        return next((name for name, value in given.items() if value), "")
+    def parameter(self) -> str:
+        """Return the name of the first declaration that is made; empty without any."""
+        for name, value in vars(self).items():
+            if value:
+                return name
+        return ""
 
 
 def parse_bounds(texts: Sequence[str]) -> dict[str, Bounds]:
-    """Return the values of ``--bounds`` as metric -> bounds.
+    """Return texts ``LOW,HIGH`` or ``NAME=LOW,HIGH`` as metric -> bounds.
 
     Raises :class:`InputError` for a text that is not of the form, and for a name that
     occurs twice.
@@ -65,12 +63,14 @@ def parse_bounds(texts: Sequence[str]) -> dict[str, Bounds]:
             low, high = map(float, ends.split(","))
         except ValueError:
             raise InputError(
-                f"--bounds is '{text}'; expected LOW,HIGH such as 0,1, "
-                "or NAME=LOW,HIGH for one metric"
+                f"bounds is '{text}'; expected LOW,HIGH such as 0,1, "
+                "or NAME=LOW,HIGH for one metric",
+                parameter="bounds",
             ) from None
         if name in bounds:
             raise InputError(
-                f"--bounds occurs twice for {name or 'all metrics'}: give one range"
+                f"bounds occurs twice for {name or 'all metrics'}: give one range",
+                parameter="bounds",
             )
         bounds[name] = low, high
     return bounds
@@ -93,81 +93,82 @@ def declare_scores(
         another one.
     """
     logs = [side.run for side in sides if isinstance(side.run, ScoreLog)]
-    if len(logs) < len(sides) and (option := declared.option()):
+    if len(logs) < len(sides) and (parameter := declared.parameter()):
         name = next(side.name for side in sides if not isinstance(side.run, ScoreLog))
         raise HarnessError(
-            f"{option} is for logs of scores; {name} is a run, "
-            "whose metrics declare direction and range themselves"
+            f"{parameter} is for logs of scores; {name} is a run, "
+            "whose metrics declare direction and range themselves",
+            parameter=parameter,
         )
     if not logs:
         return list(sides)
 
     metrics = list(dict.fromkeys(metric for log in logs for metric in log.contents))
-    lower, higher = (
-        _labels(names, metrics, option)
-        for names, option in (
-            (declared.lower_is_better, "--lower-is-better"),
-            (declared.higher_is_better, "--higher-is-better"),
-        )
-    )
-    if twice := next((metric for metric in lower if metric in higher), ""):
-        raise HarnessError(
-            f"'{twice}' is declared with --lower-is-better and with "
-            "--higher-is-better: give one of them"
-        )
-    typed = dict.fromkeys(lower, Direction(False, "--lower-is-better")) | dict.fromkeys(
-        higher, Direction(True, "--higher-is-better")
-    )
+    lower = _labels(declared.lower_is_better, metrics, "lower_is_better")
+    higher = _labels(declared.higher_is_better, metrics, "higher_is_better")
+    for metric in lower:
+        if metric in higher:
+            raise HarnessError(
+                f"'{metric}' is declared with lower_is_better and with "
+                "higher_is_better: give one of them",
+                parameter="lower_is_better",
+            )
+
+    typed = dict.fromkeys(lower, Direction(False, "lower_is_better"))
+    typed |= dict.fromkeys(higher, Direction(True, "higher_is_better"))
     bounds = _bounds_by_label(declared.bounds, metrics)
-    directed = {
-        metric: _direct(
-            metric,
-            [log.contents[metric] for log in logs if metric in log.contents],
-            typed.get(metric),
-            bounds.get(metric),
+    directed: dict[str, DirectedScore] = {}
+    for metric in metrics:
+        contents = [log.contents[metric] for log in logs if metric in log.contents]
+        directed[metric] = _direct(
+            metric, contents, typed.get(metric), bounds.get(metric)
         )
-        for metric in metrics
-    }
     return [
-        replace(side, run=_under(side.run, directed))
+        replace(side, run=_direct_log(side.run, directed))
         if isinstance(side.run, ScoreLog)
         else side
         for side in sides
     ]
 
 
-def _labels(names: Sequence[str], metrics: Sequence[str], option: str) -> list[str]:
+def _labels(names: Sequence[str], metrics: Sequence[str], parameter: str) -> list[str]:
     """Return the labels of metrics that a user named, in any spelling."""
-    labels = labels_by_spelling(metrics)
-    found = [labels.get(name, labels.get(spelling(name))) for name in names]
-    for name, label in zip(names, found):
+    by_name = labels_by_spelling(metrics)
+    labels: list[str] = []
+    for name in names:
+        label = by_name.get(name, by_name.get(spelling(name)))
         if label is None:
             raise HarnessError.of_name(
-                f"{option}: there is no metric", name, metrics, "the logs have"
+                f"{parameter}: there is no metric",
+                name,
+                metrics,
+                "the logs have",
+                parameter=parameter,
             )
-    return [label for label in found if label is not None]
+        labels.append(label)
+    return labels
 
 
 def _bounds_by_label(
     bounds: Bounds | Mapping[str, Bounds] | None, metrics: Sequence[str]
 ) -> dict[str, Bounds]:
     """Return label -> bounds of the metrics that have some."""
-    by_name = (
-        {}
-        if not bounds
-        else dict(bounds)
-        if isinstance(bounds, Mapping)
-        else {ALL: bounds}
-    )
+    if not bounds:
+        return {}
+    by_name = dict(bounds) if isinstance(bounds, Mapping) else {ALL: bounds}
     for low, high in by_name.values():
         if not (isfinite(low) and isfinite(high) and low < high):
             raise InputError(
-                f"--bounds is {low:g},{high:g}; expected two finite numbers, "
-                "the smaller one first"
+                f"bounds is {low:g},{high:g}; expected two finite numbers, "
+                "the smaller one first",
+                parameter="bounds",
             )
+
+    # Those of one metric come before those of all.
     shared = by_name.pop(ALL, None)
-    named = dict(zip(_labels(list(by_name), metrics, "--bounds"), by_name.values()))
-    return {**({} if shared is None else dict.fromkeys(metrics, shared)), **named}
+    by_label = {} if shared is None else dict.fromkeys(metrics, shared)
+    labels = _labels(list(by_name), metrics, "bounds")
+    return by_label | dict(zip(labels, by_name.values()))
 
 
 def _direct(
@@ -185,63 +186,55 @@ def _direct(
         if (item := content.declared)
     }
     usual = direction_of_name(metric)
-    refusal = next(
-        (text for content in contents if (text := content.infinite(metric))), ""
-    )
+    remedy = "name it in lower_is_better or higher_is_better, or choose other metrics"
+
+    # The first refusal is printed: an infinite score comes before a wrong direction.
+    refusals = [content.infinite(metric) for content in contents]
+
     if typed:
         direction = typed
     elif len(declared) > 1:
         direction = Direction(None)
-        places = " and ".join(
+        sources = " and ".join(
             f"{'higher' if better else 'lower'} is better ({item.source})"
             for better, item in declared.items()
         )
-        refusal = (
-            refusal
-            or f"'{metric}' has two directions: {places}; {_what_to_type(metric)}"
-        )
+        refusals.append(f"'{metric}' has two directions: {sources}; {remedy}")
     else:
         direction = next(iter(declared.values()), usual)
         if direction.higher_is_better is None:
-            refusal = (
-                refusal
-                or f"the name of '{metric}' does not say whether larger is better; "
-                f"{_what_to_type(metric)}"
+            refusals.append(
+                f"the name of '{metric}' does not say whether larger is better; "
+                f"{remedy}"
             )
     if bounds:
-        refusal = refusal or _outside(metric, contents, bounds)
-    note = (
-        "" if direction.higher_is_better and usual.higher_is_better else direction.note
-    )
-    return DirectedScore(
-        LoggedScore(metric, bounds, direction.higher_is_better), note, refusal
-    )
+        refusals.append(_describe_outlier(metric, contents, bounds))
+
+    # Larger is better by default, which needs no note.
+    is_usual = direction.higher_is_better and usual.higher_is_better
+    score = LoggedScore(metric, bounds, direction.higher_is_better)
+    refusal = next(filter(None, refusals), "")
+    return DirectedScore(score, "" if is_usual else direction.note, refusal)
 
 
-def _what_to_type(metric: str) -> str:
-    return (
-        f"add --lower-is-better {metric} or --higher-is-better {metric}, "
-        "or choose other metrics with -m"
-    )
-
-
-def _outside(metric: str, contents: Sequence[LoggedMetric], bounds: Bounds) -> str:
+def _describe_outlier(
+    metric: str, contents: Sequence[LoggedMetric], bounds: Bounds
+) -> str:
     """Return the refusal of a metric with a score outside its bounds;
     empty where all lie within.
     """
     low, high = bounds
-    for extreme in (
-        extreme for content in contents for extreme in (content.lowest, content.highest)
-    ):
-        if not low <= extreme.value <= high:
-            return (
-                f"'{metric}' is {extreme.value:g} at {extreme.where}, "
-                f"outside --bounds {low:g},{high:g}"
-            )
+    for content in contents:
+        for extreme in (content.lowest, content.highest):
+            if not low <= extreme.value <= high:
+                return (
+                    f"'{metric}' is {extreme.value:g} at {extreme.where}, "
+                    f"outside bounds=({low:g}, {high:g})"
+                )
     return ""
 
 
-def _under(log: ScoreLog, directed: Mapping[str, DirectedScore]) -> ScoreLog:
+def _direct_log(log: ScoreLog, directed: Mapping[str, DirectedScore]) -> ScoreLog:
     """Return a log under the directions of a comparison."""
     records = [
         replace(

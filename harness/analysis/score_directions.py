@@ -47,7 +47,7 @@ class Direction:
     higher_is_better: bool | None
     """None: it has to be typed."""
     source: str = ""
-    """What says so; empty for the default, larger is better."""
+    """Source of the direction; empty for the default, larger is better."""
 
     @property
     def note(self) -> str:
@@ -56,10 +56,8 @@ class Direction:
         """
         if self.higher_is_better is None or not self.source:
             return ""
-        return (
-            f"{'higher' if self.higher_is_better else 'lower'} is better "
-            f"({self.source})"
-        )
+        side = "higher" if self.higher_is_better else "lower"
+        return f"{side} is better ({self.source})"
 
 
 def direction_of_name(label: str) -> Direction:
@@ -76,7 +74,7 @@ def direction_of_name(label: str) -> Direction:
     >>> direction_of_name("edit_distance").higher_is_better is None
     True
     """
-    names = [part.strip() for part in label.split("/")]
+    names = [name.strip() for name in label.split("/")]
     if any(re.sub(r"[\s-]+", "_", name.lower()) in COSTS for name in names):
         return Direction(False, "a known cost")
     if any(UNCLEAR.fullmatch(name) for name in names):

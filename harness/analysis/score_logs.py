@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from harness.analysis.logged_samples import LoggedSample, ScoreForm
 from harness.analysis.score_directions import Direction, direction_of_name
-from harness.analysis.score_forms import LoggedSample, read_score_form
+from harness.analysis.score_forms import read_score_form
 from harness.contracts import MeanMetric, MetricSpec, Values
 from harness.errors import HarnessError, InputError, counted
 from harness.files.records import kind
@@ -71,7 +72,7 @@ class Extreme(NamedTuple):
 
 @dataclass(frozen=True)
 class LoggedMetric:
-    """What a log has of one of its metrics."""
+    """A metric of a log: direction, extremes, and values that are no scores."""
 
     declared: Direction | None
     """Direction that the log declares."""
@@ -86,20 +87,13 @@ class LoggedMetric:
         """Return the refusal of a metric with an infinite value;
         empty where all are finite.
         """
-        extreme = next(
-            (
-                extreme
-                for extreme in (self.lowest, self.highest)
-                if math.isinf(extreme.value)
-            ),
-            None,
-        )
-        return (
-            f"'{metric}' is {extreme.value:g} at {extreme.where}: it has no mean, "
-            "and is not compared"
-            if extreme
-            else ""
-        )
+        for extreme in (self.lowest, self.highest):
+            if math.isinf(extreme.value):
+                return (
+                    f"'{metric}' is {extreme.value:g} at {extreme.where}: it has no "
+                    "mean, and is not compared"
+                )
+        return ""
 
 
 @dataclass(frozen=True)
@@ -137,11 +131,9 @@ class ScoreLog(Run):
         """Raise :class:`HarnessError` for the first of some metrics that cannot be
         compared.
         """
-        refusal = next(
-            (text for metric in metrics if (text := self.directed[metric].refusal)), ""
-        )
-        if refusal:
-            raise HarnessError(refusal)
+        for metric in metrics:
+            if refusal := self.directed[metric].refusal:
+                raise HarnessError(refusal, parameter="lower_is_better")
 
 
 def read_score_log(path: Path) -> ScoreLog:
@@ -160,99 +152,34 @@ def read_score_log(path: Path) -> ScoreLog:
     collected = _Collected(form.advice)
     for sample in form.samples:
         collected.add(sample, sample.model or path.stem)
-    columns = collected.table()
-    contents = dict[str, LoggedMetric]()
-    unread = dict[str, str]()
-    for metric in sorted(collected.values):
-        remarks = {
-            model: text
-            for model in collected.models
-            if (text := collected.remark(model, metric))
-        }
-        without = [
-            f"{text} ({model})"
-            for model, text in remarks.items()
-            if not collected.has_score(model, metric)
-        ]
-        if without:
-            unread[metric] = "; ".join(without)
-        if metric in collected.lowest:
-            direction = form.higher_is_better.get(metric)
-            declared = (
-                None
-                if direction is None
-                else Direction(direction, f"declared in {form.declared_in}")
-            )
-            contents[metric] = LoggedMetric(
-                declared, collected.lowest[metric], collected.highest[metric], remarks
-            )
-    if not contents:
-        values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
-        text = (
-            "no score per sample; expected samples of lm-eval, lmms-eval, "
-            f"inspect or every-eval-ever{values}"
-        )
-        raise (CaptionsWithoutScores if form.has_captions else InputError)(
-            text, str(path)
-        )
-
-    if taken := next(
-        (
-            metric
-            for metric in contents
-            if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX)
-        ),
-        "",
-    ):
-        raise InputError(
-            f"a metric has the name of a column, '{taken}'; rename it, "
-            "or list the metrics in the field 'metrics'",
-            str(path),
-        )
+    contents, unread = _describe_metrics(collected, form)
+    _verify_metrics(path, form, contents, unread)
 
     directed = {
-        metric: _directed(metric, content) for metric, content in contents.items()
+        metric: _direct(metric, content) for metric, content in contents.items()
     }
     artifacts = MemoryArtifacts()
-    rows = list[ResultRecord]()
+    records: list[ResultRecord] = []
+    columns = collected.table()
     models = np.array(columns["model"])
     for metric in contents:
         column = collected.column(metric)
         columns[metric] = column.tolist()
-        for model in collected.models:
-            of_model = column[models == model]
-            n = int(np.sum(~np.isnan(of_model)))
-            if not n:
-                continue
-            key = ArtifactKey.of(f"{model} {metric}", model, metric)
-            value = float(np.nanmean(of_model))
-            artifacts.write_arrays(
-                key, Scored(of_model[:, None], None, None, "", 0.0).to_arrays()
-            )
-            direction = directed[metric].metric.spec.higher_is_better
-            rows.append(
-                ResultRecord(
-                    model=model,
-                    metric=metric,
-                    higher_is_better=direction,
-                    value=value,
-                    n=n,
-                    skipped=len(of_model) - n,
-                    statistics=key.stem,
-                )
-            )
+        of_models = {model: column[models == model] for model in collected.models}
+        records += _record_metric(directed[metric], metric, of_models, artifacts)
+
     entries: list[Values] = [
         {"label": metric, "name": "", "params": {}, "signature": f"scores|{metric}"}
         for metric in contents
     ]
-    data = {"reader": form.name, "fingerprint": form.name, "examples": len(models)}
+    count = len(columns["model"])
+    data = {"reader": form.name, "fingerprint": form.name, "examples": count}
     content: Values = {"task": path.stem, "data": data, "metrics": entries}
-    notes = [f"{path}: {collected.repeated}"] if collected.repeated else []
     return ScoreLog(
         Provenance(cast(Any, content)),
-        tuple(rows),
+        tuple(records),
         SampleTable(columns),
-        notes=notes,
+        notes=[f"{path}: {collected.repeated}"] if collected.repeated else [],
         artifacts=artifacts,
         source=str(path),
         contents=contents,
@@ -261,7 +188,94 @@ def read_score_log(path: Path) -> ScoreLog:
     )
 
 
-def _directed(metric: str, content: LoggedMetric) -> DirectedScore:
+def _describe_metrics(
+    collected: _Collected, form: ScoreForm
+) -> tuple[dict[str, LoggedMetric], dict[str, str]]:
+    """Return the metrics that have scores, and metric -> values for those of which no
+    value of some model is a score.
+    """
+    contents: dict[str, LoggedMetric] = {}
+    unread: dict[str, str] = {}
+    for metric in sorted(collected.values):
+        remarks = {
+            model: text
+            for model in collected.models
+            if (text := collected.remark(model, metric))
+        }
+        without_score = [
+            f"{text} ({model})"
+            for model, text in remarks.items()
+            if not collected.has_score(model, metric)
+        ]
+        if without_score:
+            unread[metric] = "; ".join(without_score)
+
+        if metric in collected.lowest:
+            declared = None
+            if metric in form.higher_is_better:
+                source = f"declared in {form.declared_in}"
+                declared = Direction(form.higher_is_better[metric], source)
+            contents[metric] = LoggedMetric(
+                declared, collected.lowest[metric], collected.highest[metric], remarks
+            )
+    return contents, unread
+
+
+def _verify_metrics(
+    path: Path,
+    form: ScoreForm,
+    contents: Mapping[str, LoggedMetric],
+    unread: Mapping[str, str],
+) -> None:
+    """Raise :class:`InputError` for a log without scores, and for a metric that has the
+    name of a column of samples.
+    """
+    if not contents:
+        values = "".join(f"; '{metric}': {text}" for metric, text in unread.items())
+        text = (
+            "no score per sample; expected samples of lm-eval, lmms-eval, "
+            f"inspect or every-eval-ever{values}"
+        )
+        error = CaptionsWithoutScores if form.has_captions else InputError
+        raise error(text, str(path))
+
+    for metric in contents:
+        if metric in (*KEY_COLUMNS, META) or metric.startswith(P_PREFIX):
+            raise InputError(
+                f"a metric has the name of a column, '{metric}'; rename it, "
+                "or list the metrics in the field 'metrics'",
+                str(path),
+            )
+
+
+def _record_metric(
+    directed: DirectedScore,
+    metric: str,
+    scores_of: Mapping[str, np.ndarray],
+    artifacts: MemoryArtifacts,
+) -> Iterator[ResultRecord]:
+    """Yield the record of a metric for each model that has scores, and write these to
+    the artifacts as its statistics.
+    """
+    for model, scores in scores_of.items():
+        n = int(np.sum(~np.isnan(scores)))
+        if not n:
+            continue
+        key = ArtifactKey.of(f"{model} {metric}", model, metric)
+        statistics = Scored(scores[:, None], None, None, "", 0.0)
+        artifacts.write_arrays(key, statistics.to_arrays())
+        yield ResultRecord(
+            model=model,
+            metric=metric,
+            higher_is_better=directed.metric.spec.higher_is_better,
+            value=float(np.nanmean(scores)),
+            n=n,
+            skipped=len(scores) - n,
+            statistics=key.stem,
+        )
+
+
+def _direct(metric: str, content: LoggedMetric) -> DirectedScore:
     """Return a metric under the direction of its log, or of its name."""
     direction = content.declared or direction_of_name(metric)
     return DirectedScore(
@@ -290,10 +304,12 @@ def read_score(value: YamlValue) -> float | None:
             return math.inf if value > 0 else -math.inf
     if not isinstance(value, str):
         return None
+
+    # Letters count as they are written, words in any case: so reads inspect.
     text = value.strip()
-    known = LETTERS.get(text, WORDS.get(text.lower()))
-    if known is not None:
-        return known
+    number = LETTERS.get(text, WORDS.get(text.lower()))
+    if number is not None:
+        return number
     try:
         return float(text)
     except ValueError:
@@ -305,13 +321,9 @@ def _mean_score(numbers: Sequence[float]) -> float:
     NaN without any.
     """
     scores = [number for number in numbers if not math.isnan(number)]
-    return (
-        scores[0]
-        if len(scores) == 1
-        else float(np.mean(scores))
-        if scores
-        else math.nan
-    )
+    if len(scores) == 1:  # without epochs, and without the rounding of a mean
+        return scores[0]
+    return float(np.mean(scores)) if scores else math.nan
 
 
 def _name_value(value: YamlValue) -> str:
@@ -357,6 +369,8 @@ class _Collected:
             metric: (model, sample.name, sample.epoch, metric)
             for metric in sample.values
         }
+
+        # A record that was written twice counts once; another value is a mistake.
         for metric, key in keys.items():
             if key not in self._seen:
                 continue
@@ -370,6 +384,7 @@ class _Collected:
                 f"{sample.values[metric]!r:.40}; {self.advice}",
                 sample.where,
             )
+
         self._samples.setdefault((model, sample.name))
         for metric, value in sample.values.items():
             self._seen[keys[metric]] = sample, value
@@ -379,16 +394,10 @@ class _Collected:
                 number = math.nan
             elif not math.isnan(number):
                 extreme = Extreme(number, sample.where)
-                self.lowest[metric] = min(
-                    self.lowest.get(metric, extreme),
-                    extreme,
-                    key=lambda item: item.value,
-                )
-                self.highest[metric] = max(
-                    self.highest.get(metric, extreme),
-                    extreme,
-                    key=lambda item: item.value,
-                )
+                if number < self.lowest.setdefault(metric, extreme).value:
+                    self.lowest[metric] = extreme
+                if number > self.highest.setdefault(metric, extreme).value:
+                    self.highest[metric] = extreme
             self.values[metric].setdefault((model, sample.name), []).append(number)
 
     @property
@@ -404,11 +413,8 @@ class _Collected:
         lines = counted(
             len(self._copies), "record", "repeats an earlier one/repeat earlier ones"
         )
-        return (
-            f"{lines} word for word and "
-            f"{'counts' if len(self._copies) == 1 else 'count'} once "
-            f"({self._copies[0].title})"
-        )
+        verb = "counts" if len(self._copies) == 1 else "count"
+        return f"{lines} word for word and {verb} once ({self._copies[0].title})"
 
     def table(self) -> dict[str, list[Any]]:
         """Return the columns of the samples without those of metrics."""
@@ -444,28 +450,25 @@ class _Collected:
         are scores, or the model has none of them.
         """
         of_model = [sample for sample in self._samples if sample[0] == model]
+        if not any(sample in self.values[metric] for sample in of_model):
+            return ""
         numbers = [
             number
             for sample in of_model
             for number in self.values[metric].get(sample, (math.nan,))
         ]
-        if not any(sample in self.values[metric] for sample in of_model):
-            return ""
+        total = counted(len(numbers), "value")
+
         unread = self._unread.get((model, metric), Counter[str]())
         count = unread.total()
         unscored = sum(map(math.isnan, numbers)) - count
-        parts: list[str] = []
+        remarks: list[str] = []
         if count:
-            named = ", ".join(
-                [*list(unread)[:NAMED], *(["..."] if len(unread) > NAMED else [])]
-            )
-            parts.append(
-                f"{count:,} of {counted(len(numbers), 'value')} "
-                f"{'is no score' if count == 1 else 'are no scores'}: {named}"
-            )
+            names = ", ".join(list(unread)[:NAMED])
+            names += ", ..." if len(unread) > NAMED else ""
+            are = "is no score" if count == 1 else "are no scores"
+            remarks.append(f"{count:,} of {total} {are}: {names}")
         if unscored:
-            parts.append(
-                f"{unscored:,} of {counted(len(numbers), 'value')} "
-                f"{'is' if unscored == 1 else 'are'} unscored"
-            )
-        return "; ".join(parts)
+            are = "is" if unscored == 1 else "are"
+            remarks.append(f"{unscored:,} of {total} {are} unscored")
+        return "; ".join(remarks)

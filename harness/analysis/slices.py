@@ -14,19 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.analysis.compare import (
-    DRAWS,
-    Frame,
-    adjusted,
-    comparison_row,
-    row_name,
-    row_without_verdict,
-    select_metrics,
-)
-from harness.analysis.comparisons import Comparison, StoredComparisons
+from harness.analysis.compare import DRAWS, adjusted, row_name, select_metrics
+from harness.analysis.comparison_frame import Frame
+from harness.analysis.comparison_rows import comparison_row, row_without_verdict
+from harness.analysis.comparisons import Comparison
 from harness.analysis.gate_examples import restrict
 from harness.analysis.paired_family import PairedMetric, SystemData, paired_tests
 from harness.analysis.pairs import ComparedRun, Pair, pairs, pairs_against
+from harness.analysis.stored_comparisons import StoredComparisons
 from harness.contracts import Parameters
 from harness.run.finished import Run
 from harness.run.progress import bar
@@ -83,33 +78,33 @@ def compare_slices(
     slices = _slices(side, frame, columns)
     store = StoredComparisons.of([side.run], draws, seed)
     keys = {
-        part.name: [f"{row_name(*job)}|{part.name}" for job in jobs] for part in slices
+        piece.name: [f"{row_name(*job)}|{piece.name}" for job in jobs]
+        for piece in slices
     }
     missing = [
-        part for part in slices if any(key not in store.rows for key in keys[part.name])
+        piece
+        for piece in slices
+        if any(key not in store.rows for key in keys[piece.name])
     ]
     if missing:
+        count = len(missing) * len(jobs)
         with (
-            bar(
-                "comparisons of slices",
-                len(missing) * len(jobs),
-                show=show,
-                unit="tests",
-            ) as advance,
+            bar("comparisons of slices", count, show=show, unit="tests") as advance,
             store.adding() as add,
         ):
-            for part in missing:
-                for key, row in zip(
-                    keys[part.name], _compare(frame, jobs, part, draws, seed)
-                ):
+            for piece in missing:
+                rows = _compare(frame, jobs, piece, draws, seed)
+                for key, row in zip(keys[piece.name], rows):
                     add(key, row)
                     advance(1)
-    rows = [
-        replace(store.rows[key], signature=pair.signature(name))
-        for part in slices
-        for key, (pair, name) in zip(keys[part.name], jobs)
-    ]
-    return adjusted(rows)
+
+    return adjusted(
+        [
+            replace(store.rows[key], signature=pair.signature(name))
+            for piece in slices
+            for key, (pair, name) in zip(keys[piece.name], jobs)
+        ]
+    )
 
 
 def _slices(side: ComparedRun, frame: Frame, columns: Sequence[str]) -> list[Slice]:
@@ -130,15 +125,15 @@ def _slices(side: ComparedRun, frame: Frame, columns: Sequence[str]) -> list[Sli
 
 
 def _compare(
-    frame: Frame, jobs: Sequence[tuple[Pair, str]], part: Slice, draws: int, seed: int
+    frame: Frame, jobs: Sequence[tuple[Pair, str]], piece: Slice, draws: int, seed: int
 ) -> list[Comparison]:
     """Return the comparisons of pairs and metrics on the examples of one slice,
     before they are adjusted.
     """
     clusters = frame.clusters()
     if clusters is not None:
-        clusters = number_clusters(clusters[part.mask])
-    units = int(part.mask.sum()) if clusters is None else int(clusters.max()) + 1
+        clusters = number_clusters(clusters[piece.mask])
+    units = int(piece.mask.sum()) if clusters is None else int(clusters.max()) + 1
     family = DrawFamily(units, draws, seed)
 
     differing = [pair.size_difference(name) for pair, name in jobs]
@@ -148,7 +143,7 @@ def _compare(
     for (pair, name), text in zip(jobs, differing):
         if not text:
             item = frame.item(pair, name)
-            narrow = restrict(item, part.mask)
+            narrow = restrict(item, piece.mask)
             a, b = (
                 sides.setdefault(id(whole), data)
                 for whole, data in ((item.a, narrow.a), (item.b, narrow.b))
@@ -161,7 +156,7 @@ def _compare(
     rows: list[Comparison] = []
     for (pair, name), text in zip(jobs, differing):
         if id(pair) not in counts:
-            counts[id(pair)] = _count_examples(frame, pair, part)
+            counts[id(pair)] = _count_examples(frame, pair, piece)
         in_both, in_one = counts[id(pair)]
         if text:  # its numbers are those of all examples
             row = replace(
@@ -169,15 +164,15 @@ def _compare(
             )
         else:
             row = comparison_row(pair, name, next(tests))
-        rows.append(replace(row, slice=part.name, left_out=in_one - row.n))
+        rows.append(replace(row, slice=piece.name, left_out=in_one - row.n))
     return rows
 
 
-def _count_examples(frame: Frame, pair: Pair, part: Slice) -> tuple[int, int]:
+def _count_examples(frame: Frame, pair: Pair, piece: Slice) -> tuple[int, int]:
     """Return the number of examples of a slice that both systems of a pair have, and
     that at least one of them has.
     """
-    names = [example for example, inside in zip(frame.examples, part.mask) if inside]
+    names = [name for name, is_in in zip(frame.examples, piece.mask) if is_in]
     has_a, has_b = (
         np.array([example in system.row_of for example in names])
         for system in (pair.a, pair.b)

@@ -1,12 +1,12 @@
 """Check a component against the contract of its kind: a class, a file, the folder of a
 plugin, or a registered component.
 
-harness check my_metrics:Words
-harness check trm --kind metrics --set distance=cider
-harness check my_task.yaml
-harness check my_metrics.py               # the components that it defines
-harness check ../my-words                 # those of a plugin, as 'harness new-plugin' writes it
-harness check my_metrics:Words --calibrate
+  harness check my_metrics:Words
+  harness check trm --kind metrics --set distance=cider
+  harness check my_task.yaml
+  harness check my_metrics.py    the components that it defines
+  harness check ../my-words      those of a plugin, as 'harness new-plugin' writes it
+  harness check my_metrics:Words --calibrate
 
 Exit codes: 0 all checks pass, 1 some checks fail, 2 there is no such component.
 """
@@ -49,12 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all-builtins",
         "check every built-in metric, distance and embedding that can be created here",
     )
+
     parser.add_argument(
         "--kind",
         metavar="KIND",
         help="metrics, distances, embeddings, adapters, readers or tasks",
     )
     add_list(parser, "--set", "KEY=VALUE", "a constructor parameter (may be repeated)")
+
     add_flag(
         parser,
         "--calibrate",
@@ -73,24 +75,21 @@ def run(args: argparse.Namespace) -> int:
 
     if args.calibrate:
         return _calibrate(args)
-    components = (
-        builtins()
-        if args.all_builtins
-        else targets(str(args.target), args.kind, _params(args.set))
-    )
+    if args.all_builtins:
+        components = builtins()
+    else:
+        components = targets(str(args.target), args.kind, _params(args.set))
     rows: list[Values] = []
     for target in components:
         checks = checks_of(target.kind)
-        skip = (
-            args.skip
-            if len(components) == 1
-            else [name for name in args.skip if name in checks.names]
-        )
+        skip = args.skip
+        if len(components) > 1:  # of which some kinds have no such check
+            skip = [name for name in skip if name in checks.names]
         try:
             # a check reports what a component prints
             with contextlib.redirect_stdout(io.StringIO()):
                 subject = subject_of(target.kind, target.component)
-                outcomes = _as_expected(subject, checks.run(subject, skip=skip))
+                outcomes = _mark_expected(subject, checks.run(subject, skip=skip))
             # needs a package or files that are not here
             if args.all_builtins and isinstance(subject.first_error, HarnessError):
                 raise subject.first_error
@@ -102,22 +101,23 @@ def run(args: argparse.Namespace) -> int:
                 f"{target.label} ({target.kind}): not checked: {error}", file=sys.stderr
             )
             continue
+
         if not args.json:
-            _print(
-                target,
-                [o for o in outcomes if o.failed or not args.all_builtins],
-                outcomes,
-            )
+            printed = outcomes
+            if args.all_builtins:
+                printed = [outcome for outcome in outcomes if outcome.failed]
+            _print(target, printed, outcomes)
         rows.extend(
             {
                 "kind": target.kind,
                 "target": target.label,
-                "check": o.check,
-                "status": o.status,
-                "reason": o.reason,
+                "check": outcome.check,
+                "status": outcome.status,
+                "reason": outcome.reason,
             }
-            for o in outcomes
+            for outcome in outcomes
         )
+
     if not rows:
         raise HarnessError(
             f"no component '{args.target}' can be created: "
@@ -129,21 +129,21 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def _as_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
+def _mark_expected(subject: Any, outcomes: list[Outcome]) -> list[Outcome]:
     """Return the outcomes; failures that the class of the component expects
     (``expected_check_failures``) are no failures.
     """
     from harness.testing.results import Outcome
 
-    reasons = getattr(
-        getattr(subject, "component", None), "expected_check_failures", {}
-    )
-    return [
-        Outcome(o.check, "expected failure", reasons[o.check])
-        if o.failed and o.check in reasons
-        else o
-        for o in outcomes
-    ]
+    component = getattr(subject, "component", None)
+    reasons = getattr(component, "expected_check_failures", {})
+    out: list[Outcome] = []
+    for outcome in outcomes:
+        if outcome.failed and outcome.check in reasons:
+            reason = reasons[outcome.check]
+            outcome = Outcome(outcome.check, "expected failure", reason)
+        out.append(outcome)
+    return out
 
 
 def _calibrate(args: argparse.Namespace) -> int:
@@ -164,6 +164,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     if args.json:
         print_json({"metrics": {table.name: table.to_dict()}})
         return 0
+
     names = "  ".join(f"{name:>9}" for name in DISTRIBUTIONS)
     print_folded(
         f"{table.name}: coverage of the 95 % interval, "
@@ -171,15 +172,11 @@ def _calibrate(args: argparse.Namespace) -> int:
     )
     print_folded(f"{'n':>5}  {names}    {names}")
     for n, cell in table.sizes.items():
-        shares = [
-            "  ".join(f"{_share(share):>9}" for share in part)
-            for part in (cell.coverage, cell.size)
-        ]
-        low = any(share is not None and share < LOWEST for share in cell.coverage)
-        print_folded(
-            f"{n:>5}  {shares[0]}    "
-            f"{shares[1]}{'    below .90: no interval' if low else ''}"
-        )
+        coverage = "  ".join(f"{_share(share):>9}" for share in cell.coverage)
+        size = "  ".join(f"{_share(share):>9}" for share in cell.size)
+        is_low = any(share is not None and share < LOWEST for share in cell.coverage)
+        note = "    below .90: no interval" if is_low else ""
+        print_folded(f"{n:>5}  {coverage}    {size}{note}")
     return 0
 
 
@@ -207,13 +204,11 @@ def _print(target: Target, printed: list[Outcome], outcomes: list[Outcome]) -> N
     print_folded(f"{target.label} ({target.kind})")
     width = max((len(outcome.check) for outcome in printed), default=0)
     for outcome in printed:
-        print_folded(
-            f"  {SIGNS[outcome.status]:<8}  {outcome.check:<{width}}  {outcome.reason}".rstrip()
-        )
-    counts = Counter(
-        {"pass": "passed", "fail": "failed"}.get(outcome.status, outcome.status)
-        for outcome in outcomes
-    )
-    print_folded(
-        f"  {', '.join(f'{number} {status}' for status, number in counts.items())}\n"
-    )
+        sign = SIGNS[outcome.status]
+        line = f"  {sign:<8}  {outcome.check:<{width}}  {outcome.reason}"
+        print_folded(line.rstrip())
+
+    words = {"pass": "passed", "fail": "failed"}
+    counts = Counter(words.get(outcome.status, outcome.status) for outcome in outcomes)
+    summary = ", ".join(f"{number} {status}" for status, number in counts.items())
+    print_folded(f"  {summary}\n")

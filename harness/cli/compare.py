@@ -1,11 +1,14 @@
 """Compare models by paired tests on the same examples.
 
-  harness compare RUN                     every pair of models of one run
-  harness compare RUN --baseline MODEL    every other model against one
-  harness compare RUN_A RUN_B             the same models (or the only ones) of two runs
-  harness compare RUN::A RUN::B           two models
-  harness compare RUN --by domain         the same within slices: a column of the metadata
-  harness compare RUN_A RUN_B --identical equality of all numbers, digit by digit; exit code 1 when they differ
+  harness compare RUN                      every pair of models of one run
+  harness compare RUN --baseline MODEL     every other model against one
+  harness compare RUN_A RUN_B              the same models (or the only ones) of two
+                                           runs
+  harness compare RUN::A RUN::B            two models
+  harness compare RUN --by domain          the same within slices: a column of the
+                                           metadata
+  harness compare RUN_A RUN_B --identical  equality of all numbers, digit by digit;
+                                           exit code 1 when they differ
 
 Per metric: difference of the numbers that the result table reports, paired bootstrap 95
 % interval, two-sided p-value of approximate randomisation, adjusted by Holm over the
@@ -33,17 +36,20 @@ from harness.cli.options import (
     add_list,
     add_names,
     add_score_options,
+    name_options,
     print_folded,
     print_json,
     score_options,
 )
 from harness.contracts import Values
 from harness.errors import HarnessError, InputError, one_line
-from harness.reporting.table import shown_name
+from harness.reporting.table import Table, shown_name
 
 if TYPE_CHECKING:
-    from harness.analysis.comparisons import Comparisons, DifferingExample, RankedSystem
+    from harness.analysis.comparisons import Comparisons
+    from harness.analysis.differing_examples import DifferingExample
     from harness.analysis.pairs import Pair
+    from harness.analysis.rankings import RankedSystem
 
 MAX_PAIRS = 10
 """Number of pairs that are printed without ``--pairs``."""
@@ -53,6 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness compare``."""
     parser.add_argument("run_a", help="a run directory, or RUN::MODEL")
     parser.add_argument("run_b", nargs="?", help="another run directory, or RUN::MODEL")
+
+    # pairs, metrics and slices
     parser.add_argument(
         "--baseline",
         metavar="MODEL",
@@ -82,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print numbers and differences times 100 of the metrics that are reported "
         "so, such as BLEU and CIDEr",
     )
+
+    # tests
     add_flag(
         parser,
         "--equalise",
@@ -95,8 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "looks at a growing run",
     )
     add_score_options(parser)
+
     add_count(parser, "--draws", "random draws of each test (%(default)s)", 10_000)
     add_count(parser, "--seed", "seed of the random draws", 0)
+
+    # output
     add_flag(
         parser,
         "--pairs",
@@ -126,7 +139,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the comparisons."""
-    from harness.analysis.comparisons import differing_most, rankings
+    from harness.analysis.differing_examples import differing_most
+    from harness.analysis.rankings import rankings
 
     if args.identical:
         return _identical(args)
@@ -151,36 +165,17 @@ def run(args: argparse.Namespace) -> int:
             show=form == "table",
         )
         clusters = rankings(rows)
-    examples = (
-        differing_most(
-            pair, rows[0].metric, 3 if args.examples is None else args.examples
-        )
-        if pair
-        else []
-    )
+    rows = _with_options(rows, args)
+    examples: Sequence[DifferingExample] = []
+    if pair:
+        count = 3 if args.examples is None else args.examples
+        examples = differing_most(pair, rows[0].metric, count)
     if args.percent and form != "json":
         rows, examples = _times_100(rows, examples)
         clusters = {} if args.by else rankings(rows)
+
     if form == "json":
-        ranked = {
-            metric: [asdict(system) for system in systems]
-            for metric, systems in clusters.items()
-        }
-        values: Values = {
-            "comparisons": [row.to_dict() for row in rows],
-            "clusters": ranked,
-        }
-        values |= {"notes": list(rows.notes)} if rows.notes else {}
-        print_json(
-            {
-                **values,
-                **(
-                    {"examples": [asdict(item) for item in examples]}
-                    if examples
-                    else {}
-                ),
-            }
-        )
+        _print_json(rows, clusters, examples)
     elif form == "table":
         _print(rows, clusters, examples, args)
     else:
@@ -193,6 +188,38 @@ def run(args: argparse.Namespace) -> int:
         for note in rows.notes:  # stdout is for programs
             print(f"harness: {note}", file=sys.stderr)
     return 0
+
+
+def _with_options(rows: Comparisons, args: argparse.Namespace) -> Comparisons:
+    """Return comparisons whose notes name the options of this verb."""
+    from harness.analysis.comparisons import Comparisons
+
+    out: list[Comparison] = []
+    for row in rows:
+        anytime = row.anytime
+        if anytime is not None:
+            anytime = replace(anytime, note=name_options(anytime.note, args))
+        out.append(replace(row, note=name_options(row.note, args), anytime=anytime))
+    return Comparisons(out, [name_options(note, args) for note in rows.notes])
+
+
+def _print_json(
+    rows: Comparisons,
+    clusters: Mapping[str, Sequence[RankedSystem]],
+    examples: Sequence[DifferingExample],
+) -> None:
+    values: Values = {
+        "comparisons": [row.to_dict() for row in rows],
+        "clusters": {
+            metric: [asdict(system) for system in systems]
+            for metric, systems in clusters.items()
+        },
+    }
+    if rows.notes:
+        values["notes"] = list(rows.notes)
+    if examples:
+        values["examples"] = [asdict(item) for item in examples]
+    print_json(values)
 
 
 def _compare_within_slices(args: argparse.Namespace, show: bool) -> Comparisons:
@@ -237,7 +264,9 @@ def _times_100(
     if is_percent(rows[0].metric):
         examples = [
             replace(
-                item, score_a=Percent.of(item.score_a), score_b=Percent.of(item.score_b)
+                item,
+                score_a=Percent.of(item.score_a),
+                score_b=Percent.of(item.score_b),
             )
             for item in examples
         ]
@@ -282,9 +311,10 @@ def _only_pair(paths: Sequence[str], args: argparse.Namespace) -> Pair | None:
                 "a run of judgments compares metrics"
             )
         return None
-    compared = (
-        pairs(sides) if args.baseline is None else pairs_against(sides, args.baseline)
-    )
+    if args.baseline is None:
+        compared = pairs(sides)
+    else:
+        compared = pairs_against(sides, args.baseline)
     if len(compared) != 1 and args.examples:
         raise HarnessError(
             f"--examples belongs to one pair of systems; there are {len(compared)}: "
@@ -299,35 +329,32 @@ def _print(
     examples: Sequence[DifferingExample],
     args: argparse.Namespace,
 ) -> None:
-    from harness.analysis.comparisons import unranked_notes
+    """Print rankings, comparisons and examples as tables."""
+    from harness.analysis.rankings import unranked_notes
     from harness.reporting.comparison_tables import cluster_table, pair_tables
     from harness.reporting.formats.terminal import print_table
 
     pairs = pair_tables(rows, full=args.all)
     headings = {row.metric: (shown_name(row), row.higher_is_better) for row in rows}
-    ranked = (
-        [
+    ranked: list[Table] = []
+    if len(pairs) > 1:  # the ranking of two systems is their comparison
+        ranked = [
             cluster_table(*headings[metric], systems)
             for metric, systems in clusters.items()
         ]
-        if len(pairs) > 1
-        else []
-    )
     few = len(pairs) <= MAX_PAIRS or args.pairs
     for tables in (ranked, pairs if few else []):
         for table, following in zip(tables, [*tables[1:], None]):
-            print_table(
-                replace(table, notes=())
-                if following and following.notes == table.notes
-                else table
-            )
+            # Notes that the next table has too stand below the last one alone.
+            if following and following.notes == table.notes:
+                table = replace(table, notes=())
+            print_table(table)
             print()
-    for note in (
-        unranked_notes(rows, {metric: name for metric, (name, _) in headings.items()})
-        if ranked
-        else ()
-    ):
-        print_folded(note)
+
+    if ranked:
+        names = {metric: name for metric, (name, _) in headings.items()}
+        for note in unranked_notes(rows, names):
+            print_folded(note)
     if not few:
         print_folded(
             f"{len(pairs)} pairs of systems; --pairs prints each of them, "
@@ -362,8 +389,7 @@ def _print_examples(
             (row.system_a, item.score_a, item.candidates_a),
             (row.system_b, item.score_b, item.candidates_b),
         ):
-            print_folded(
-                f"  {one_line(name)}  {number(score)}  "
-                f"{' | '.join(map(one_line, texts[:3]))}"
-            )
-        print_folded(f"  references  {' | '.join(map(one_line, item.references[:3]))}")
+            captions = " | ".join(map(one_line, texts[:3]))
+            print_folded(f"  {one_line(name)}  {number(score)}  {captions}")
+        references = " | ".join(map(one_line, item.references[:3]))
+        print_folded(f"  references  {references}")

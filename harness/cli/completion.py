@@ -62,11 +62,10 @@ def full_parser() -> argparse.ArgumentParser:
     for verb, text in commands().items():
         of_verb = verbs.add_parser(verb, help=text)
         try:
-            module = (
-                importlib.import_module(VERBS[verb][0])
-                if verb in VERBS
-                else entry_module("commands", verb)
-            )
+            if verb in VERBS:
+                module = importlib.import_module(VERBS[verb][0])
+            else:
+                module = entry_module("commands", verb)
             module.add_arguments(of_verb)
         except HarnessError:
             continue
@@ -83,14 +82,15 @@ def _complete(verb: str, action: argparse.Action) -> None:
 
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     names = _names(verb, action.dest)
-    completion = (
-        shtab.FILE if metavar in FILES or (verb, action.dest) in WITH_FILES else None
-    )
-    completion = shtab.DIRECTORY if metavar in FOLDERS else completion
+    completion = None
+    if metavar in FOLDERS:
+        completion = shtab.DIRECTORY
+    elif metavar in FILES or (verb, action.dest) in WITH_FILES:
+        completion = shtab.FILE
+
     if names and completion:
-        completion = _names_and_files(
-            f"_harness_{verb}_{action.dest}".replace("-", "_"), names
-        )
+        function = f"_harness_{verb}_{action.dest}".replace("-", "_")
+        completion = _names_and_files(function, names)
     if completion:
         action.complete = completion  # type: ignore[attr-defined]
     elif names:
@@ -102,10 +102,10 @@ def _names_and_files(function: str, names: list[str]) -> dict[str, object]:
     for each shell.
     """
     words = " ".join(names)
+    bash = f'{function}() {{ compgen -W "{words}" -- "$1"; compgen -f -- "$1"; }}'
     return {
         "preamble": {
-            "bash": f'{function}() {{ compgen -W "{words}" -- "$1"; compgen -f -- "$1"; '
-            f"}}",
+            "bash": bash,
             "zsh": f"{function}() {{ compadd -- {words}; _files }}",
         },
         "bash": function,
@@ -131,10 +131,5 @@ def _names(verb: str, argument: str) -> list[str]:
     }.get(argument, [])
     if verb not in ("run", "validate", "show", "check", "score"):
         return []
-    return sorted(
-        {
-            current().bare_name(entry)
-            for kind in kinds
-            for entry in current().entries(kind)
-        }
-    )
+    entries = [entry for kind in kinds for entry in current().entries(kind)]
+    return sorted({current().bare_name(entry) for entry in entries})

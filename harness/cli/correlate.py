@@ -1,8 +1,9 @@
 """Correlation between two groups of metrics over the rows of a table or over runs.
 
-harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5 harness correlate
-runs/a runs/b --x 'trm*' --y cider --rows example harness correlate judgments.jsonl.gz
---judgments cider,bleu:n=4 --x '*' --y human_score --rows example
+  harness correlate scores.tsv.gz --x pregen --y METEOR,CIDEr --top 5
+  harness correlate runs/a runs/b --x 'trm*' --y cider --rows example
+  harness correlate judgments.jsonl.gz --judgments cider,bleu:n=4 \\
+      --x '*' --y human_score --rows example
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="tables (CSV, TSV, Parquet; several are put one below the other), "
         "or run directories",
     )
+
+    # columns and rows
     parser.add_argument(
         "--x",
         required=True,
@@ -57,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "no groups",
     )
     parser.add_argument("--groups", metavar="A,B", help="groups to use, in this order")
+
+    # dropped columns, and the order
     parser.add_argument(
         "--drop",
         choices=["published", "never"],
@@ -76,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="order of the x columns of each y: by size, the best first (default: "
         "r2), or by name",
     )
+
+    # files
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -89,6 +96,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", metavar="COLUMN", help="an x column to show beside the best"
     )
+
+    # sources of other kinds
     parser.add_argument(
         "--strata",
         type=int,
@@ -107,6 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="read the source as human judgments; the comma-separated metrics become "
         "columns",
     )
+
     add_overwrite(parser)
     add_permissions(parser)
     add_common(parser)
@@ -120,6 +130,9 @@ def run(args: argparse.Namespace) -> int:
         raise HarnessError(f"--top is {args.top}; expected at least 1")
     if args.output:
         check_output(Path(args.output), overwrite=args.overwrite)
+    groups = None
+    if args.groups:
+        groups = [name.strip() for name in args.groups.split(",")]
     study = harness.correlate(
         *args.source,
         x=args.x,
@@ -128,17 +141,16 @@ def run(args: argparse.Namespace) -> int:
         by=args.by,
         drop=args.drop,
         strata=args.strata,
-        groups=[name.strip() for name in args.groups.split(",")]
-        if args.groups
-        else None,
+        groups=groups,
         strata_by=args.strata_by,
         judgments=None if args.judgments is None else split_metrics(args.judgments),
         sort=args.sort,
     )
+
     table = study.table
-    baseline = (
-        choose(table, args.baseline)[0] if args.baseline and table is not None else None
-    )
+    baseline = None
+    if args.baseline and table is not None:
+        (baseline, *_) = choose(table, args.baseline)
     files: list[Path] = []
     if args.plot and table is not None:
         from harness.reporting.correlation_files import write_plots
@@ -155,6 +167,7 @@ def run(args: argparse.Namespace) -> int:
         from harness.reporting.correlation_files import write_study
 
         files.append(write_study(study, Path(args.output), overwrite=args.overwrite))
+
     if args.json:
         print_json(
             {
@@ -198,24 +211,26 @@ def print_study(study: Study, top: int | None, baseline: str | None = None) -> N
             f"{counted(len(study.dropped), 'column')} dropped: "
             f"{_count_reasons(list(study.dropped.values()))}"
         )
+
     for y in study.y:
         names = study.best(y, top)
         if baseline is not None and baseline in study.x and baseline not in names:
             names.append(baseline)
-        rows = [
-            [
-                name,
-                *(_four_digits(row[statistic]) for statistic in ("r2", "r")),
-                p_text(row["p"]),
-                *(
-                    _four_digits(row[statistic])
-                    for statistic in ("spearman", "kendall")
-                ),
-                *(_four_digits(study.record(name, y, group)["r2"]) for group in inner),
-            ]
-            for name in names
-            for row in [study.record(name, y)]
-        ]
+        rows: list[list[str]] = []
+        for name in names:
+            row = study.record(name, y)
+            of_groups = [study.record(name, y, group)["r2"] for group in inner]
+            rows.append(
+                [
+                    name,
+                    _four_digits(row["r2"]),
+                    _four_digits(row["r"]),
+                    p_text(row["p"]),
+                    _four_digits(row["spearman"]),
+                    _four_digits(row["kendall"]),
+                    *map(_four_digits, of_groups),
+                ]
+            )
         headers = [
             y,
             "R²",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file of references, or several with references of the same examples",
     )
+
     add_names(
         parser,
         "-m",
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="texts with times: one paragraph of each record, "
         "or each an item of its own",
     )
+
     add_count(parser, "--seed", "seed of the drawn captions", 0)
     add_json(parser)
     add_registry(parser)
@@ -75,33 +78,26 @@ def run(args: argparse.Namespace) -> int:
     if not captions:
         raise InputError("no example has a reference", str(args.files[0]))
     numbers = describe_captions(captions)
-    rng = np.random.default_rng(args.seed)
-    candidates = dict[str, str]()
-    others = dict[str, list[str]]()
-    for key, references in captions.items():
-        texts = [text for text in references if text.strip()]
-        if len(texts) > 1:
-            candidates[key], *others[key] = (
-                texts[k] for k in rng.permutation(len(texts))
-            )
+    candidates, others = _draw_captions(captions, args.seed)
     if args.metric and not candidates:
         raise InputError(
             "the agreement needs an example with two captions; no example has two",
             str(args.files[0]),
         )
-    agreement = (
-        harness.score(candidates, others, args.metric or None, seed=args.seed)
-        if candidates
-        else {}
-    )
+    agreement = {}
+    if candidates:
+        agreement = harness.score(
+            candidates, others, args.metric or None, seed=args.seed
+        )
+
     if args.json:
-        values = {
-            name: {"value": r.value, "ci95": r.ci95} for name, r in agreement.items()
-        }
         print_json(
             {
                 "numbers": numbers,
-                "agreement": values,
+                "agreement": {
+                    name: {"value": result.value, "ci95": result.ci95}
+                    for name, result in agreement.items()
+                },
                 "readings": [reading.to_dict() for reading in readings],
             }
         )
@@ -112,29 +108,40 @@ def run(args: argparse.Namespace) -> int:
         [name, f"{value:,}" if isinstance(value, int) else number(value), ""]
         for name, value in numbers.items()
     ]
-    rows += [
-        [
-            f"agreement, {heading(r.metric, r.higher_is_better)}",
-            number(r.value),
-            interval_text(r.ci95),
-        ]
-        for r in agreement.values()
-    ]
+    for result in agreement.values():
+        name = heading(result.metric, result.higher_is_better)
+        rows.append(
+            [
+                f"agreement, {name}",
+                number(result.value),
+                interval_text(result.ci95),
+            ]
+        )
     note = (
         f"agreement: one caption of each of {len(candidates):,} examples with two or "
         "more against its others"
     )
-    print_table(
-        Table(
-            ["", "value", "95 % interval"],
-            rows,
-            "lrr",
-            ", ".join(args.files),
-            [note],
-            groups=frozenset({len(numbers)}),
-        )
-    )
+    headers = ["", "value", "95 % interval"]
+    title = ", ".join(args.files)
+    groups = frozenset({len(numbers)})
+    print_table(Table(headers, rows, "lrr", title, [note], groups=groups))
     return 0
+
+
+def _draw_captions(
+    captions: Mapping[str, Sequence[str]], seed: int
+) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """Return a random caption of each example that has two or more, and its others."""
+    rng = np.random.default_rng(seed)
+    candidates: dict[str, str] = {}
+    others: dict[str, list[str]] = {}
+    for key, references in captions.items():
+        texts = [text for text in references if text.strip()]
+        if len(texts) > 1:
+            drawn = [texts[k] for k in rng.permutation(len(texts))]
+            candidates[key] = drawn[0]
+            others[key] = drawn[1:]
+    return candidates, others
 
 
 def print_reading(reading: Reading) -> None:
@@ -142,15 +149,9 @@ def print_reading(reading: Reading) -> None:
     width = terminal_width(sys.stdout)
     print(fold(f"as {reading.role}: {escape_controls(reading.line())}", width))
     for key, texts in reading.examples.items():
-        quoted = (
-            ", ".join(
-                repr(
-                    text
-                    if len(text) <= SHOWN_CHARACTERS
-                    else f"{text[:SHOWN_CHARACTERS]}…"
-                )
-                for text in texts
-            )
-            or "none"
-        )
+        cut = [
+            text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+            for text in texts
+        ]
+        quoted = ", ".join(map(repr, cut)) or "none"
         print(fold(f"  {key!r}: {escape_controls(quoted)}", width))

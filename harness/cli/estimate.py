@@ -1,8 +1,12 @@
 """Estimate mean human scores from few labels and the scores of a metric or judge on all
 examples.
 
-  harness label-plan RUN --budget 200 --by cider -o plan.csv    choose the examples; people fill in the column score
-  harness estimate RUN --labels plan.csv --by cider             each system, and the differences of systems
+  harness label-plan RUN --budget 200 --by cider -o plan.csv
+                                                choose the examples; people fill in
+                                                the column score
+  harness estimate RUN --labels plan.csv --by cider
+                                                each system, and the differences of
+                                                systems
 
 A metric or judge that predicts the labels narrows the intervals; one that does not
 leaves them nearly as they are (prediction-powered inference). Of several, as in --by
@@ -18,7 +22,14 @@ import sys
 from dataclasses import asdict
 
 import harness
-from harness.cli.options import add_common, add_flag, add_format, add_names, print_json
+from harness.cli.options import (
+    add_common,
+    add_flag,
+    add_format,
+    add_names,
+    name_options,
+    print_json,
+)
 from harness.errors import InputError
 
 HEADERS = (
@@ -53,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="metric or judge of the run that predicts the scores; "
         "several are combined",
     )
+
     parser.add_argument(
         "--baseline",
         metavar="MODEL",
@@ -69,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOW,HIGH",
         help="smallest and largest score of the scale, such as 1,5",
     )
+
     add_format(parser, "form of the output; json has the numbers in full")
     add_common(parser)
 
@@ -87,6 +100,7 @@ def run(args: argparse.Namespace) -> int:
         population=args.population,
         bounds=bounds,
     )
+    notes = [name_options(note, args) for note in notes]
     if args.json or args.format == "json":
         print_json(
             {
@@ -95,31 +109,29 @@ def run(args: argparse.Namespace) -> int:
             }
         )
         return 0
+
     cells = [
         [
             row.system,
-            *(
-                text
-                for mean in (row.powered, row.classical)
-                for text in (number(mean.value), interval_text(mean.ci95))
-            ),
+            number(row.powered.value),
+            interval_text(row.powered.ci95),
+            number(row.classical.value),
+            interval_text(row.classical.ci95),
             str(row.labels),
             "–" if row.saved is None else f"{row.saved:.0f}",
             str(row.examples),
         ]
         for row in rows
     ]
-    print_as(
-        Table(
-            HEADERS,
-            cells,
-            "lrrrrrrr",
-            f"human score by {', '.join(args.by)}",
-            (NOTE, *notes),
-            secondary=HEADERS[-1:],
-        ),
-        args.format,
+    table = Table(
+        HEADERS,
+        cells,
+        "lrrrrrrr",
+        f"human score by {', '.join(args.by)}",
+        (NOTE, *notes),
+        secondary=HEADERS[-1:],
     )
+    print_as(table, args.format)
     if args.format == "csv":  # stdout is for programs
         for note in notes:
             print(f"harness: {note}", file=sys.stderr)

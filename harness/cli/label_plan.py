@@ -1,8 +1,9 @@
 """Choose the examples whose captions people label,
 and print them as CSV with an empty column for the scores.
 
-  harness label-plan RUN --budget 200                            a simple random sample
-  harness label-plan RUN --budget 200 --by cider -o plan.csv     from strata of a metric's scores
+  harness label-plan RUN --budget 200         a simple random sample
+  harness label-plan RUN --budget 200 --by cider -o plan.csv
+                                              from strata of a metric's scores
 
 A row has the probability with which its example was drawn. harness estimate RUN
 --labels plan.csv --by cider reads the plan with its scores.
@@ -33,8 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="metric or judge of the run whose scores form strata",
     )
+
     add_count(parser, "--strata", "number of strata (%(default)s)", 5)
     add_count(parser, "--seed", "seed of the draw", 0)
+
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="file of the plan (default: stdout)"
     )

@@ -54,30 +54,28 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         rows = [
             {
-                "kind": e.kind,
-                "name": registry.bare_name(e),
-                "full_name": e.full_name,
-                "provider": e.provider,
-                "summary": e.summary,
-                "question": e.question,
-                "extra": e.extra,
-                "level": e.level,
-                "higher_is_better": e.higher_is_better,
-                "aliases": e.aliases,
-                "target": e.target or e.path,
+                "kind": entry.kind,
+                "name": registry.bare_name(entry),
+                "full_name": entry.full_name,
+                "provider": entry.provider,
+                "summary": entry.summary,
+                "question": entry.question,
+                "extra": entry.extra,
+                "level": entry.level,
+                "higher_is_better": entry.higher_is_better,
+                "aliases": entry.aliases,
+                "target": entry.target or entry.path,
             }
-            for e in entries
+            for entry in entries
         ]
-        print_json(
-            {"entries": rows, "failures": [_fields(f) for f in registry.failures]}
-        )
+        failures = [_fields(failure) for failure in registry.failures]
+        print_json({"entries": rows, "failures": failures})
         return 0
-    if not entries:
-        print(
-            f"no components are installed: {INSTALL}"
-            if not registry.entries()
-            else "no components of this kind"
-        )
+
+    if not registry.entries():
+        print(f"no components are installed: {INSTALL}")
+    elif not entries:
+        print("no components of this kind")
     _print_groups(registry, entries)
     for failure in registry.failures:
         print_folded(
@@ -96,21 +94,19 @@ def _print_groups(registry: Registry, entries: list[Entry]) -> None:
         print(("\n" if number else "") + kind)
         of_kind = [entry for entry in entries if entry.kind == kind]
         groups = _questions(registry, of_kind)
+        has_questions = groups != [""]
+        indent = "    " if has_questions else "  "
         for question in groups:
-            if groups != [""]:
+            if has_questions:
                 print_folded(f"\n  {question or OTHER}")
             for entry in of_kind:
-                if entry.question == question:
-                    name = names[entry]
-                    note = (
-                        ""
-                        if name == entry.name
-                        else f"  ('{entry.name}' has another owner: use this name)"
-                    )
-                    print_folded(
-                        f"  {'  ' * (groups != [''])}{name:<{width}}  "
-                        f"{entry.summary}{note}"
-                    )
+                if entry.question != question:
+                    continue
+                name = names[entry]
+                note = ""
+                if name != entry.name:
+                    note = f"  ('{entry.name}' has another owner: use this name)"
+                print_folded(f"{indent}{name:<{width}}  {entry.summary}{note}")
 
 
 def _questions(registry: Registry, entries: list[Entry]) -> list[str]:
@@ -121,9 +117,8 @@ def _questions(registry: Registry, entries: list[Entry]) -> list[str]:
     ordered = dict.fromkeys(
         entry.question for manifest in registry.manifests for entry in manifest.entries
     )
-    return [question for question in ordered if question and question in present] + [
-        ""
-    ] * ("" in present)
+    questions = [name for name in ordered if name and name in present]
+    return [*questions, ""] if "" in present else questions
 
 
 def _fields(failure: PluginFailure) -> dict[str, str]:

@@ -13,6 +13,7 @@ be resumed).
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
 import os
@@ -26,6 +27,7 @@ from harness.cli.options import (
     Parser,
     entry_module,
     json_alone,
+    name_options,
     print_folded,
     use_registry,
 )
@@ -134,13 +136,11 @@ def _help(verbs: dict[str, str]) -> str:
     width = max(map(len, verbs))
     grouped = {name for names in GROUPS.values() for name in names}
     groups = {**GROUPS, "build": tuple(name for name in verbs if name not in grouped)}
-    sections = [
-        f"{title}:\n"
-        + "\n".join(
-            f"  {name:<{width}}  {verbs[name]}" for name in names if name in verbs
-        )
-        for title, names in groups.items()
-    ]
+    sections: list[str] = []
+    for title, names in groups.items():
+        present = [name for name in names if name in verbs]
+        lines = [f"  {name:<{width}}  {verbs[name]}" for name in present]
+        sections.append("\n".join([f"{title}:", *lines]))
     return (
         "usage: harness [--version] [--debug] [--no-local-plugins] VERB ...\n\n"
         "Evaluate captions and other conditional text: metrics with intervals, "
@@ -154,7 +154,6 @@ def _help(verbs: dict[str, str]) -> str:
 
 def commands() -> dict[str, str]:
     """Return verb -> help text: the built-in verbs, then those of manifests."""
-
     verbs = {
         name: text
         for name, (module, text) in VERBS.items()
@@ -178,6 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [
         item for item in arguments if item not in ("--debug", "--no-local-plugins")
     ]
+
     with process.terminable(), process.first_use_lines(), _local_plugins(local):
         return _run_safely(arguments, debug)
 
@@ -201,7 +201,6 @@ def _local_plugins(use: bool) -> Generator[None]:
 
 def _run_safely(arguments: list[str], debug: bool) -> int:
     """Run a verb and return its exit code, also where it raises."""
-
     try:
         try:
             return _dispatch(arguments)
@@ -227,17 +226,13 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
             return 0
         if debug:
             raise
-        return _failure(
-            _of_plugin(error)
-            or f"{error.filename or 'system'}: {error.strerror or error}"
-        )
+        text = f"{error.filename or 'system'}: {error.strerror or error}"
+        return _failure(_of_plugin(error) or text)
     except MemoryError as error:
         if debug:
             raise
-        return _failure(
-            f"out of memory{f' ({error})' if str(error) else ''}; use --limit, "
-            "or smaller sets"
-        )
+        reason = f" ({error})" if str(error) else ""
+        return _failure(f"out of memory{reason}; use --limit, or smaller sets")
     except Exception as error:
         if debug:
             raise
@@ -246,6 +241,7 @@ def _run_safely(arguments: list[str], debug: bool) -> int:
                 "the system has no memory for another thread, or allows none; "
                 "raise the limits of this process"
             )
+
         failure = _of_plugin(error)
         if failure is not None:
             return _failure(failure)
@@ -272,16 +268,14 @@ def _failure(text: str, code: int = 2) -> int:
     """Print one line on stderr, without secrets, and return the exit code."""
     from harness.files.secrets import redact
 
+    line = escape_controls(redact(" ".join(text.split())))
     with suppress(OSError):
-        print(
-            f"harness: {escape_controls(redact(' '.join(text.split())))}",
-            file=sys.stderr,
-            flush=True,
-        )
+        print(f"harness: {line}", file=sys.stderr, flush=True)
     return code
 
 
 def _dispatch(arguments: list[str]) -> int:
+    """Run the verb that the arguments begin with and return its exit code."""
     from harness.registry.permissions import allow
 
     if arguments and arguments[0] in ("--version", "-V"):
@@ -291,6 +285,7 @@ def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print_folded(_help(verbs))
         return 0
+
     verb = arguments[0]
     options = arguments[1:]
     if verb not in verbs:
@@ -301,15 +296,15 @@ def _dispatch(arguments: list[str]) -> int:
             f"unknown verb '{verb}'{did_you_mean(verb, verbs)}; "
             f"verbs are {', '.join(verbs)}"
         )
-    module = (
-        importlib.import_module(VERBS[verb][0])
-        if verb in VERBS
-        else entry_module("commands", verb)
-    )
+    if verb in VERBS:
+        module = importlib.import_module(VERBS[verb][0])
+    else:
+        module = entry_module("commands", verb)
     if hasattr(module, "dispatch"):  # a verb with subcommands
         code = module.dispatch(options)
         if code is not None:
             return code
+
     parser = Parser(prog=f"harness {verb}", description=module.__doc__)
     module.add_arguments(parser)
     args = parser.parse_args(options)
@@ -317,8 +312,19 @@ def _dispatch(arguments: list[str]) -> int:
         if verb not in VERBS:
             return int(module.run(args) or 0)
         use_registry(args)
-        with json_alone(args):
+        with json_alone(args), _options_named(args):
             return int(module.run(args) or 0)
+
+
+@contextmanager
+def _options_named(args: argparse.Namespace) -> Generator[None]:
+    """Context of a verb, whose errors of a parameter of the library name the option."""
+    try:
+        yield
+    except HarnessError as error:
+        if error.parameter not in vars(args):
+            raise
+        raise HarnessError(name_options(error.message, args), error.where) from error
 
 
 def _from_hooks(verb: str, options: list[str]) -> int | None:

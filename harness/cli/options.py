@@ -21,7 +21,6 @@ from harness.registry import current, use_files
 if TYPE_CHECKING:
     from harness.run.execution import Options
 
-
 _json_stream: TextIO | None = None
 """Stdout of the process within :func:`json_alone`."""
 _COLUMN = re.compile(r"^\s+|(?<=\S)\s{2,}(?=\S)")
@@ -41,7 +40,6 @@ def entry_module(kind: str, name: str) -> ModuleType:
     Raises :class:`HarnessError` when it cannot be imported, or lacks ``add_arguments``
     or ``run``.
     """
-
     module = current().load_module(kind, name)
     missing = [
         item
@@ -228,19 +226,13 @@ def scale_options(args: argparse.Namespace) -> Options:
         )
     if args.address is not None and args.executor != "ray":
         raise InputError("--address is for --executor ray", value=args.address)
-    text = getattr(args, "shard", None)
-    shard = (
-        None
-        if text is None
-        else Part.from_environment()
-        if text == "rank"
-        else Part.parse(text)
-    )
-    return Options(
-        ExecutorOptions(args.executor, args.workers, args.address),
-        args.shard_size,
-        shard,
-    )
+
+    text = getattr(args, "shard", None)  # rescore has no shards
+    shard = None
+    if text is not None:
+        shard = Part.from_environment() if text == "rank" else Part.parse(text)
+    executor = ExecutorOptions(args.executor, args.workers, args.address)
+    return Options(executor, args.shard_size, shard)
 
 
 def add_score_options(parser: argparse.ArgumentParser) -> None:
@@ -280,6 +272,30 @@ def score_options(args: argparse.Namespace) -> dict[str, Any]:
     return {**declared, "bounds": parse_bounds(args.bounds)}
 
 
+def name_options(text: str, args: argparse.Namespace) -> str:
+    """Return a text of the library with the options of a verb in place of the
+    parameters that it names.
+
+    A parameter begins the text, has a value, or is one of the directions: other words
+    may be words of English, or names of files.
+
+    >>> args = argparse.Namespace(draws=0, force=False, bounds=(), lower_is_better=[])
+    >>> name_options("draws is 0; force=True compares; no bounds", args)
+    '--draws is 0; --force compares; no bounds'
+    >>> name_options("name it in lower_is_better, or give bounds=(LOW, HIGH)", args)
+    'name it in --lower-is-better, or give --bounds LOW,HIGH'
+    """
+    for name in vars(args):
+        option = f"--{name.replace('_', '-')}"
+        text = re.sub(rf"\b{name}=True\b", option, text)
+        text = re.sub(rf"\b{name}=\((\S+), (\S+)\)", rf"{option} \1,\2", text)
+        text = re.sub(rf"\b{name}=(?=\d)", f"{option} ", text)
+        text = re.sub(rf"^{name}(?= (is|has|occurs|belongs)\b|: )", option, text)
+        if name in ("lower_is_better", "higher_is_better"):
+            text = text.replace(name, option)
+    return text
+
+
 def add_all_results(parser: Arguments) -> None:
     """Add the option ``--all`` of a verb that prints a run."""
     add_flag(
@@ -317,18 +333,17 @@ def print_json(value: object) -> None:
     from harness.rundir.format import to_json
 
     stream = _json_stream or sys.stdout
-    stream.write(
-        json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True) + "\n"
-    )
+    text = json.dumps(json.loads(to_json(value)), indent=1, ensure_ascii=True)
+    stream.write(text + "\n")
 
 
 def terminal_width(stream: TextIO | None = None) -> int | None:
     """Return the characters of a line of the terminal;
     None where a stream (default: stdout) is none.
     """
-    return (
-        shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else None
-    )
+    if not (stream or sys.stdout).isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
 
 def print_folded(text: str) -> None:
@@ -344,30 +359,25 @@ def fold(text: str, width: int | None) -> str:
       bleu  n-gram precision with a
             brevity penalty
     """
-    return (
-        text
-        if width is None
-        else "\n".join(_fold_line(line, width) for line in text.split("\n"))
-    )
+    if width is None:
+        return text
+    return "\n".join(_fold_line(line, width) for line in text.split("\n"))
 
 
 def _fold_line(line: str, width: int) -> str:
+    """Return a line broken at spaces, below its last column in the left half."""
     if len(line) <= width:
         return line
-    start = max(
-        (gap.end() for gap in _COLUMN.finditer(line) if gap.end() <= width // 2),
-        default=0,
-    )
+    columns = [gap.end() for gap in _COLUMN.finditer(line)]
+    start = max((end for end in columns if end <= width // 2), default=0)
     indent = " " * start
     wrapper = textwrap.TextWrapper(
         width, indent, indent, break_long_words=False, break_on_hyphens=False
     )
-    rest = wrapper.wrap(line[start:])
-    return (
-        "\n".join([line[:start] + rest[0][start:], *rest[1:]])
-        if rest
-        else line.rstrip()
-    )
+    lines = wrapper.wrap(line[start:])
+    if not lines:
+        return line.rstrip()
+    return "\n".join([line[:start] + lines[0][start:], *lines[1:]])
 
 
 class Parser(argparse.ArgumentParser):
@@ -426,30 +436,25 @@ class Parser(argparse.ArgumentParser):
             if token == "--":
                 return
             name = token.partition("=")[0]
-            if (
-                not token.startswith("-")
-                or token == "-"
-                or " " in name
-                or _NUMBER.fullmatch(token)
-            ):
+            if not token.startswith("-") or token == "-":
                 continue
-            if not (
-                any(option.startswith(name) for option in options)
-                or token[:2] in options
-            ):
+            # a value, such as -1,1 or the text of a condition
+            if " " in name or _NUMBER.fullmatch(token):
+                continue
+            # argparse takes the beginning of an option, and -mNAME
+            is_known = any(option.startswith(name) for option in options)
+            if not is_known and token[:2] not in options:
                 self._raise(f"no option '{name}'{_suggest(name, options)}")
 
     def _raise(self, message: str) -> NoReturn:
         verb = self.prog.removeprefix("harness").strip()
-        raise HarnessError(
-            f"{verb + ': ' if verb else ''}{message} ('{self.prog} --help' lists the "
-            "options)"
-        )
+        start = f"{verb}: " if verb else ""
+        raise HarnessError(f"{start}{message} ('{self.prog} --help' lists the options)")
 
 
 def _suggest(name: str, options: Collection[str]) -> str:
-    """Return what to type in place of an unknown option: the nearest one,
-    or the key of the spec that it names.
+    """Return the advice for an unknown option: the nearest one, or the key of the spec
+    that it names.
     """
     alike = _beginning_alike(name, options)
     if len(name) == 2 and alike:
@@ -457,16 +462,9 @@ def _suggest(name: str, options: Collection[str]) -> str:
     if "--set" in options and not alike:
         from harness.spec.models import Spec
 
-        key = next(
-            (
-                key
-                for key in Spec.model_fields
-                if len(name) > 4 and key.startswith(name.lstrip("-"))
-            ),
-            None,
-        )
-        if key:
-            return f"; '{key}' is a key of the spec: --set {key}=VALUE"
+        for key in Spec.model_fields:
+            if len(name) > 4 and key.startswith(name.lstrip("-")):
+                return f"; '{key}' is a key of the spec: --set {key}=VALUE"
     return did_you_mean(name, alike or options)
 
 

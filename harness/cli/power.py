@@ -1,12 +1,12 @@
 """Estimate the numbers of candidates, references and examples that reach a given power,
 from a pilot run.
 
-harness power runs/pilot
-harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
-harness power runs/pilot --examples 50..1000 --candidates 5,10,20
-harness power runs/pilot --share 0.5 --alpha 0.05
-harness power runs/pilot --compare A B --metric cider --difference 0.02
-harness power runs/judged --compare cider meteor
+  harness power runs/pilot
+  harness power runs/pilot --target-p 0.01 --power 0.9 --references 1..5
+  harness power runs/pilot --examples 50..1000 --candidates 5,10,20
+  harness power runs/pilot --share 0.5 --alpha 0.05
+  harness power runs/pilot --compare A B --metric cider --difference 0.02
+  harness power runs/judged --compare cider meteor
 
 Sizes beyond the pilot are predicted and marked as extrapolated. --compare is about the
 test of two systems, or of two metrics of a run of judgments: the smallest difference
@@ -45,6 +45,8 @@ longer ranges are cut to geometric steps.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness power``."""
     parser.add_argument("run", help="run directory of the pilot")
+
+    # the goal
     parser.add_argument(
         "--target-p",
         type=float,
@@ -77,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="combined p: fisher-discrete (default), or harmonic-mean, "
         "which is no calibrated p",
     )
+
+    # the test of a difference
     parser.add_argument(
         "--compare",
         nargs=2,
@@ -95,6 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric",
         help="only these metrics: names with commas; may be repeated",
     )
+
+    # sizes
     parser.add_argument(
         "--candidates",
         metavar="1..10",
@@ -112,6 +118,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="numbers of examples (default: the pilot's); "
         f"a range of more than {MAX_STEPS} is cut to {MAX_STEPS} steps",
     )
+
     add_count(parser, "--repeats", "number of random orders of the captions", 3)
     add_count(parser, "--limit", "only the first N examples of the pilot")
     add_count(parser, "--seed", "seed of the random orders and of the resamples", 0)
@@ -123,6 +130,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the p-value and power of each size, and the sizes needed."""
     if args.compare:
         return _print_differences(args)
+
     study = harness.power(
         args.run,
         target_p=args.target_p,
@@ -173,8 +181,9 @@ def _print_differences(args: argparse.Namespace) -> int:
         for pilot in pilots_of_pair
         for size in sizes or [pilot.examples]
     ]
-    # none at the difference that was observed
-    rows = rows if args.difference else [replace(row, power=None) for row in rows]
+    # The power at the difference that a pilot has seen says no more than its p-value.
+    if not args.difference:
+        rows = [replace(row, power=None) for row in rows]
     if args.json:
         print_json({"differences": [asdict(row) for row in rows], "notes": notes})
         return 0
@@ -185,29 +194,17 @@ def _print_differences(args: argparse.Namespace) -> int:
         "95 % interval",
         *(("power", "95 % interval") if args.difference else ()),
     ]
-    cells = [
-        [
-            row.metric,
-            str(row.examples),
-            *(
-                text
-                for x in (row.detectable, row.power)
-                if x
-                for text in (number(x[0]), interval_text(x[1:]))
-            ),
-        ]
-        for row in rows
-    ]
+    cells: list[list[str]] = []
+    for row in rows:
+        detectable = row.detectable
+        line = [row.metric, str(row.examples)]
+        line += [number(detectable[0]), interval_text(detectable[1:])]
+        if row.power:
+            line += [number(row.power[0]), interval_text(row.power[1:])]
+        cells.append(line)
     notes.append(f"two-sided test of one pair at level {args.alpha:g}")
-    print_table(
-        Table(
-            headers,
-            cells,
-            "l" + "r" * (len(headers) - 1),
-            " - ".join(args.compare),
-            notes,
-        )
-    )
+    align = "l" + "r" * (len(headers) - 1)
+    print_table(Table(headers, cells, align, " - ".join(args.compare), notes))
     if rows and rows[0].needed:
         needed, low, high = rows[0].needed
         interval = "" if low != low else f" (95 % interval {low:,.0f} to {high:,.0f})"
@@ -219,17 +216,14 @@ def _print_differences(args: argparse.Namespace) -> int:
 
 
 def _numbers(option: str, text: str | None) -> list[int] | None:
+    """Return the numbers of an option, ranges and lists of them; None without one."""
     from harness.spec.models import expand_ranges
 
     if text is None:
         return None
     try:
-        return [
-            int(item)
-            for item in expand_ranges(
-                [item_text.strip() for item_text in text.split(",")]
-            )
-        ]
+        items = [item.strip() for item in text.split(",")]
+        return [int(item) for item in expand_ranges(items)]
     except ValueError:
         raise HarnessError(
             f"--{option}: expected numbers such as 1..5 or 1,2,5; found '{text}'"
@@ -299,11 +293,10 @@ def sizes_table(study: PowerStudy) -> Table:
             ]
         )
         previous = labels
-    extrapolated = (
-        "; in extrapolated rows 95 % of simulated runs"
-        if any(s.extrapolated for s in study.sizes)
-        else ""
-    )
+
+    extrapolated = ""
+    if any(size.extrapolated for size in study.sizes):
+        extrapolated = "; in extrapolated rows 95 % of simulated runs"
     note = (
         f"power: probability of a combined p <= {study.target.p:g}; range of p: "
         f"over repeats{extrapolated}"
@@ -332,25 +325,21 @@ def _lines(row: Needed, target: PowerTarget) -> Iterator[str]:
     """
     goal = goal_text(target)
     head = f"{row.model}, {row.metric}"
+    size = row.needed or row.largest
+    candidates = counted(size.n, "candidate")
+    references = counted(size.m, "reference")
+    examples = counted(size.examples, "example")
     if row.needed:
-        counts = (
-            f"{counted(row.needed.n, 'candidate')} and "
-            f"{counted(row.needed.m, 'reference')}"
-        )
         yield (
-            f"{head}: {goal} is reached with {counts} "
-            f"({counted(row.needed.examples, 'example')})"
+            f"{head}: {goal} is reached with {candidates} and {references} ({examples})"
         )
         return
-    size = (
-        f"{counted(row.largest.n, 'candidate')}, "
-        f"{counted(row.largest.m, 'reference')}, "
-        f"{counted(row.largest.examples, 'example')}"
+
+    figures = f"power {_percent(size.power)}, share {_percent(size.share)}"
+    yield (
+        f"{head}: {goal} is not reached within the pilot "
+        f"({candidates}, {references}, {examples}: {figures})"
     )
-    figures = (
-        f"power {_percent(row.largest.power)}, share {_percent(row.largest.share)}"
-    )
-    yield f"{head}: {goal} is not reached within the pilot ({size}: {figures})"
     for estimate in row.estimates:
         yield f"  {estimate_text(estimate, goal)}"
     for note in row.notes:
@@ -374,10 +363,10 @@ def estimate_text(estimate: Estimate, goal: str) -> str:
     """Return an estimate with its interval and the numbers that are held fixed.
 
     >>> from harness.analysis.power import Estimate
-    >>> estimate_text(
-    ...     Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40), "power 0.8"
-    ... )
-    '50 more examples (95 % interval 15-360) for power 0.8, with 4 candidates and 5 references (extrapolated)'
+    >>> estimate = Estimate("examples", 90, 55, 400, 4000, n=4, m=5, examples=40)
+    >>> print(*estimate_text(estimate, "power 0.8").split(", "), sep="\\n")
+    50 more examples (95 % interval 15-360) for power 0.8
+    with 4 candidates and 5 references (extrapolated)
     """
     counts = {
         "candidates": estimate.n,
@@ -385,29 +374,25 @@ def estimate_text(estimate: Estimate, goal: str) -> str:
         "examples": estimate.examples,
     }
     start = counts.pop(estimate.axis)
-    fixed = "with " + " and ".join(
-        counted(count, axis[:-1]) for axis, count in counts.items()
-    )
-    limit = (
-        f"{estimate.limit:,} {estimate.axis}, {round(estimate.limit / start)} times "
-        "the pilot's"
-    )
+    others = [counted(count, axis[:-1]) for axis, count in counts.items()]
+    fixed = f"with {' and '.join(others)}"
+    times = round(estimate.limit / start)
+    limit = f"{estimate.limit:,} {estimate.axis}, {times} times the pilot's"
     if estimate.low is None:
         return f"{goal} cannot be reached within {limit}, {fixed} (extrapolated)"
+
     low = f"{max(0, estimate.low - start):,}"
-    high = (
-        f"more than {estimate.limit - start:,}"
-        if estimate.high is None
-        else f"{estimate.high - start:,}"
-    )
-    join = " to " if estimate.high is None else "-"
+    if estimate.high is None:
+        interval = f"{low} to more than {estimate.limit - start:,}"
+    else:
+        interval = f"{low}-{estimate.high - start:,}"
     if estimate.value is None:
         return (
             f"{goal} cannot be reached within {limit}, "
-            f"by the best estimate (95 % interval {low}{join}{high} more), "
+            f"by the best estimate (95 % interval {interval} more), "
             f"{fixed} (extrapolated)"
         )
     return (
-        f"{estimate.value - start:,} more {estimate.axis} (95 % interval "
-        f"{low}{join}{high}) for {goal}, {fixed} (extrapolated)"
+        f"{estimate.value - start:,} more {estimate.axis} (95 % interval {interval}) "
+        f"for {goal}, {fixed} (extrapolated)"
     )

@@ -22,13 +22,10 @@ from harness.errors import BUG_LOG, escape_controls
 
 AGAIN = 0.05
 """Seconds after which a signal that could not end the verb is sent again."""
-
-
 BLAS_SPIN = "18"
 """Idle threads of OpenBLAS look for work for 2**18 ticks of the processor's clock, a
 tenth of a millisecond, before they sleep.
 """
-
 _MOVES_UP = re.compile(r"(\x1b\[A)+")
 
 
@@ -76,11 +73,8 @@ def _resent_signals() -> Generator[None]:
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             hook(unraisable)
             return
-        number = (
-            signal.SIGTERM
-            if issubclass(unraisable.exc_type, Terminated)
-            else signal.SIGINT
-        )
+        is_terminated = issubclass(unraisable.exc_type, Terminated)
+        number = signal.SIGTERM if is_terminated else signal.SIGINT
         timers.append(threading.Timer(AGAIN, os.kill, (os.getpid(), number)))
         timers[-1].daemon = True
         timers[-1].start()
@@ -147,23 +141,22 @@ def open_streams() -> None:
     """Make stdout and stderr usable: a closed one discards its text, and no character
     is refused by their encodings.
     """
-    # a file that were opened as descriptor 1 or 2 would receive what libraries print
+    # The next file that is opened would become descriptor 1 or 2, and receive what
+    # libraries print.
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             while os.open(os.devnull, os.O_RDWR) < number:
                 pass
+
     # lives as long as the process
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        # the latter in the locale POSIX
-        if isinstance(stream, io.TextIOWrapper) and stream.errors in (
-            "strict",
-            "surrogateescape",
-        ):
+        refusing = ("strict", "surrogateescape")  # the latter in the locale POSIX
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in refusing:
             stream.reconfigure(errors="backslashreplace")
         if stream.isatty() and not isinstance(stream, TerminalStream):
             setattr(sys, name, TerminalStream(stream))
@@ -187,9 +180,8 @@ class TerminalStream:
         """
         length = len(text)
         if not _MOVES_UP.fullmatch(text):
-            text = "\r" * text.startswith("\r") + escape_controls(
-                text.removeprefix("\r")
-            )
+            start = "\r" if text.startswith("\r") else ""
+            text = start + escape_controls(text.removeprefix("\r"))
         self.terminal.write(text)
         return length
 
@@ -215,8 +207,8 @@ def reader_left() -> bool:
 
 
 def discard_output() -> None:
-    """Send the rest of stdout nowhere, so that the interpreter does not report it at
-    its end.
+    """Discard the text that stdout still holds, which the interpreter would otherwise
+    fail to write when it ends.
     """
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())

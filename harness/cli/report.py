@@ -1,11 +1,13 @@
 """Write an HTML page of one or several finished runs;
 it needs no network and no server.
 
-harness report runs/coco
-harness report runs/a runs/b --output both.html
-harness report runs/a --tables tables/                # its tables as CSV, Markdown and LaTeX too
-harness report runs/a --figures figures/              # its charts as SVG and PDF for a paper, and its tables
-harness report runs/league --gallery                  # runs of judgments: metrics by question, with tests, speed and cost
+  harness report runs/coco
+  harness report runs/a runs/b --output both.html
+  harness report runs/a --tables tables/    its tables as CSV, Markdown and LaTeX too
+  harness report runs/a --figures figures/  its charts as SVG and PDF for a paper, and
+                                            its tables
+  harness report runs/league --gallery      runs of judgments: metrics by question,
+                                            with tests, speed and cost
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ from harness.cli.options import add_count, add_flag, add_overwrite
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``harness report``."""
     parser.add_argument("runs", nargs="+", metavar="RUN", help="run directories")
+
+    # files
     parser.add_argument(
         "-o",
         "--output",
@@ -37,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write every chart as SVG and PDF for papers, and the tables; "
         "no page without --output",
     )
+
+    # contents of the page
     parser.add_argument("--title", default="", help="title of the page")
     add_count(
         parser,

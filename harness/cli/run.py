@@ -1,8 +1,10 @@
 """Run a spec and print the table of results.
 
 harness run tasks/coco.yaml --limit 200 --output runs/first
-harness run coco --verify runs/coco/results.json      # are the numbers equal to the last bit? 1 where not
-harness run coco --page                               # follow the run in a browser; its report at the end
+harness run coco --verify runs/coco/results.json  are the numbers equal to the last
+                                                  bit? 1 where not
+harness run coco --page                           follow the run in a browser; its
+                                                  report at the end
 harness run coco --set metrics='[cider, {trm: {distance: cider}}]'
 """
 
@@ -26,10 +28,13 @@ from harness.cli.options import (
     print_json,
     scale_options,
 )
+from harness.contracts import Values
 from harness.errors import HarnessError, InputError, escape_controls
 
 if TYPE_CHECKING:
     from harness.run.execution import Options
+    from harness.run.finished import Run
+    from harness.rundir.directory_check import Mode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,9 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output", metavar="DIR", help="run directory (default: runs/TASK)"
     )
+
+    # changes of the spec
     add_count(parser, "--limit", "use only the first N examples")
     add_count(parser, "--seed", "seed of the run")
     add_list(parser, "--set", "KEY=VALUE", "override a key: decoding.temperature=0.7")
+
+    # the output directory
     group = parser.add_mutually_exclusive_group()
     add_flag(
         group,
@@ -56,6 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "change the run in the output directory into this one and compute only what "
         "it lacks",
     )
+
+    # while it runs
     add_flag(
         parser,
         "--page",
@@ -74,12 +85,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--population",
         "the claims of --until are about the mean of this data set alone",
     )
+
     parser.add_argument(
         "--verify",
         metavar="RESULTS",
         type=Path,
         help="compare every number with those of a run directory or results.json",
     )
+
     add_scale(parser)
     add_all_results(parser)
     add_common(parser)
@@ -147,17 +160,14 @@ def _run(
         print(escape_controls(line), file=sys.stderr, flush=True)
         skipped_are_absent.append(absent)
 
+    until: Values = {}
+    if args.until:
+        until["until"] = {"conditions": args.until, "population": args.population}
     runs = api.evaluate_all(
         args.spec,
         output=Path(args.output) if args.output else None,
         default_output=None if args.verify else Path("runs"),
-        mode="fresh"
-        if args.fresh
-        else "resume"
-        if args.resume
-        else "extend"
-        if args.extend
-        else "auto",
+        mode=_mode(args),
         options=options,
         overrides=args.set,
         show=not args.json,
@@ -165,63 +175,67 @@ def _run(
         on_absent=report_skipped_set,
         limit=args.limit,
         seed=args.seed,
-        **(
-            {"until": {"conditions": args.until, "population": args.population}}
-            if args.until
-            else {}
-        ),
+        **until,
     )
     if paths is not None:
         paths += [item.path for item in runs if item.path is not None]
-    if args.json:
-        failed = {name: reason for item in runs for name, reason in item.failed.items()}
-        results = [result for item in runs for result in item.results]
-        same: dict[str, object] = {}
-        if any(item.provenance.spec.get("same") for item in runs):
-            # loads the test, which other runs do not need
-            from harness.analysis.same_run import check_run
 
-            same["same"] = [
-                asdict(result) for item in runs for result in check_run(item)
-            ]
-        slices = [record.to_dict() for item in runs for record in item.slices]
-        same |= {"slices": slices} if slices else {}
-        print_json(
-            {
-                "runs": [str(item.path) for item in runs],
-                "results": results,
-                "failed": failed,
-                **same,
-            }
-        )
+    if args.json:
+        _print_json(runs)
     elif args.shard:
         print(f"part {args.shard}: {runs[0].path}  (harness merge joins the parts)")
     else:
         from harness.reporting.console import print_runs
 
         print_runs(runs, all_results=args.all)
+    is_failure = any(item.failed for item in runs)
     if stored is not None:
-        lines = list(
-            verify.describe_differences(
-                stored,
-                verify.numbers_by_name(
-                    r for item in runs for r in (*item.records, *item.slices)
-                ),
-            )
+        numbers = verify.numbers_by_name(
+            record for item in runs for record in (*item.records, *item.slices)
         )
-        lines.append(
-            f"{len(lines)} numbers differ from {args.verify}"
-            if lines
-            else f"identical: {len(stored)} numbers of {args.verify}"
-        )
+        lines = list(verify.describe_differences(stored, numbers))
+        is_failure = is_failure or bool(lines)
+        if lines:
+            lines.append(f"{len(lines)} numbers differ from {args.verify}")
+        else:
+            lines.append(f"identical: {len(stored)} numbers of {args.verify}")
         print(
             escape_controls("\n".join(lines)),
             file=sys.stderr if args.json else sys.stdout,
         )
-    is_failure = any(item.failed for item in runs) or (
-        stored is not None and len(lines) > 1
-    )
     return int(is_failure) if all(skipped_are_absent) else 2
+
+
+def _mode(args: argparse.Namespace) -> Mode:
+    """Return the way in which a run in the output directory is treated."""
+    if args.fresh:
+        return "fresh"
+    if args.resume:
+        return "resume"
+    return "extend" if args.extend else "auto"
+
+
+def _print_json(runs: Sequence[Run]) -> None:
+    """Print the results of runs, with the tests of sources and the slices of those that
+    have some.
+    """
+    values: Values = {
+        "runs": [str(item.path) for item in runs],
+        "results": [result for item in runs for result in item.results],
+        "failed": {
+            name: reason for item in runs for name, reason in item.failed.items()
+        },
+    }
+    if any(item.provenance.spec.get("same") for item in runs):
+        # loads the test, which other runs do not need
+        from harness.analysis.same_run import check_run
+
+        tests = [result for item in runs for result in check_run(item)]
+        values["same"] = [asdict(result) for result in tests]
+    slices = [record.to_dict() for item in runs for record in item.slices]
+    if slices:
+        values["slices"] = slices
+    print_json(values)
 
 
 def _print_notice(notice: str, variant: str) -> None:

@@ -1,11 +1,14 @@
 """Test whether two sources write the same distribution: two endpoints,
 quantisations, versions, prompts.
 
-  harness same A.jsonl B.jsonl                  files of answers, several per prompt, in every form that harness score reads
-  harness same RUN::MODEL_A RUN::MODEL_B        two models of finished runs
-  harness same A.jsonl B.jsonl C.jsonl          every pair, adjusted by Holm
-  harness same A.jsonl B.jsonl --until          batch by batch of one answer per prompt, until the evidence is enough
-  harness same A.jsonl --plan                   numbers of prompts and answers for a power of .8, from one source
+  harness same A.jsonl B.jsonl            files of answers, several per prompt, in every
+                                          form that harness score reads
+  harness same RUN::MODEL_A RUN::MODEL_B  two models of finished runs
+  harness same A.jsonl B.jsonl C.jsonl    every pair, adjusted by Holm
+  harness same A.jsonl B.jsonl --until    batch by batch of one answer per prompt, until
+                                          the evidence is enough
+  harness same A.jsonl --plan             numbers of prompts and answers for a power of
+                                          .8, from one source
 
 Labels of the answers are permuted within each prompt. The test assumes that the answers
 to a prompt are independent and that both sources were asked in turn. Exit codes: 1
@@ -35,10 +38,14 @@ from harness.errors import HarnessError
 from harness.files.outputs import check_output
 
 if TYPE_CHECKING:
-    from harness.analysis.same import Settings, Source, SourceComparison
+    from harness.analysis.same import SourceComparison
+    from harness.analysis.same_sources import Source
+    from harness.analysis.same_statistics import Settings
 
 UNDECIDED = 4
+"""Exit code where nothing is shown and the power is low."""
 ENOUGH = 0.8
+"""Power from which a difference that is not shown is an answer."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="files of answers, run directories, or RUN::MODEL",
     )
+
+    # columns of files
     parser.add_argument(
         "--id",
         default="",
@@ -61,6 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_list(
         parser, "--label", "NAME", "name of a source; one per file, in their order"
     )
+
+    # the test
     add_list(
         parser,
         "--kernel",
@@ -81,6 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         help="level of the test (%(default)s)",
     )
+
+    # a series of checks
     add_count(
         parser,
         "--nights",
@@ -92,6 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "number of this check in its series; without --nights it has no end, "
         "and the level is P 6 / (π² N²)",
     )
+
     parser.add_argument(
         "--until",
         type=int,
@@ -107,11 +121,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print the power of checks by numbers of prompts and answers, "
         "from the answers of one source",
     )
+
     add_count(parser, "--draws", "random relabelings (%(default)s)", 1000)
     add_count(parser, "--seed", "seed of the random relabelings", 0)
     add_count(
         parser, "--prompts", "print the N prompts that differ most (%(default)s)", 2
     )
+
     parser.add_argument("--output", metavar="FILE", help="also write an HTML page")
     add_overwrite(parser)
     add_common(parser)
@@ -123,27 +139,21 @@ def run(args: argparse.Namespace) -> int:
     """
     from harness.analysis.answer_kernels import KERNELS
     from harness.analysis.metric_kernels import metric_kernel
-    from harness.analysis.same import Settings, compare_all, smallest_p_of
+    from harness.analysis.same import compare_all
     from harness.analysis.same_level import NightSeries
+    from harness.analysis.same_sources import smallest_p_of
+    from harness.analysis.same_statistics import Settings
 
     kernels = tuple(dict.fromkeys(args.kernel)) or KERNELS
     for name in kernels:
+        # An unknown metric is refused here, before anything is read.
         if name not in KERNELS and metric_kernel(name) and args.until:
             raise HarnessError(
                 f"same: --until follows {', '.join(KERNELS)}; "
                 f"found the metric '{name}'",
                 value=name,
             )
-    for name in ("night", "nights", "until", "draws"):
-        if (value := getattr(args, name)) is not None and value < 1:
-            raise HarnessError(
-                f"same: --{name} is {value}; expected at least 1", value=value
-            )
-    if not 0 < args.alpha < 1:
-        raise HarnessError(
-            f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1",
-            value=args.alpha,
-        )
+    _verify_numbers(args)
     if args.output:
         check_output(Path(args.output), overwrite=args.overwrite)
     series = NightSeries(args.night, args.nights)
@@ -151,6 +161,7 @@ def run(args: argparse.Namespace) -> int:
     settings = Settings(
         kernels, args.draws, args.seed, series.level(args.alpha), margin=args.margin
     )
+
     sources = read_sources(args)
     if args.plan:
         return _plan(sources, settings, args)
@@ -162,9 +173,9 @@ def run(args: argparse.Namespace) -> int:
         return _until(sources, settings, args)
     if args.night or args.nights:
         pairs = list(itertools.combinations(sources, 2))
-        series.check_level(
-            args.alpha, max(smallest_p_of(a, b) for a, b in pairs), kernels, len(pairs)
-        )
+        smallest = max(smallest_p_of(a, b) for a, b in pairs)
+        series.check_level(args.alpha, smallest, kernels, len(pairs))
+
     results = compare_all(sources, settings)
     if args.output:
         from harness.reporting.page.same import write_page
@@ -179,60 +190,66 @@ def run(args: argparse.Namespace) -> int:
             from harness.reporting.formats.terminal import print_table
 
             print_table(matrix_table(results))
+        prompts = args.prompts if len(results) == 1 else 0
         for result in results:
-            for line in report_lines(
-                result, settings, args.prompts if len(results) == 1 else 0
-            ):
+            for line in report_lines(result, settings, prompts):
                 print_folded(line)
         if args.output:
             print(f"wrote {args.output}")
     return exit_code(results)
 
 
+def _verify_numbers(args: argparse.Namespace) -> None:
+    """Raise :class:`HarnessError` for a count below 1, or a level that is none."""
+    for name in ("night", "nights", "until", "draws"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise HarnessError(
+                f"same: --{name} is {value}; expected at least 1", value=value
+            )
+    if not 0 < args.alpha < 1:
+        raise HarnessError(
+            f"same: --alpha is {args.alpha:g}; expected a number between 0 and 1",
+            value=args.alpha,
+        )
+
+
 def exit_code(results: Sequence[SourceComparison]) -> int:
     """Return the exit code of some comparisons."""
     if any(result.verdict == "different" for result in results):
         return 1
-    return (
-        UNDECIDED
-        if any(
-            result.verdict == "not shown" and (result.power or 0) < ENOUGH
-            for result in results
-        )
-        else 0
+    is_open = any(
+        result.verdict == "not shown" and (result.power or 0) < ENOUGH
+        for result in results
     )
+    return UNDECIDED if is_open else 0
 
 
 def read_sources(args: argparse.Namespace) -> list[Source]:
     """Return the sources of files and runs; a run directory has all its models."""
     from harness.analysis.pairs import ComparedRun
-    from harness.analysis.same import Source
     from harness.analysis.same_run import sources_of_run
+    from harness.analysis.same_sources import Source
     from harness.run.captions_by_id import read_answers, read_prompts
     from harness.run.file_labels import file_labels
     from harness.run.file_options import FileOptions
     from harness.run.metric_plan import unique
 
-    options = FileOptions(
-        None if args.id == "null" else args.id, (args.column,) if args.column else ()
-    )
+    ids = None if args.id == "null" else args.id
+    options = FileOptions(ids, (args.column,) if args.column else ())
     files = [
         text for text in args.sources if not Path(text.partition("::")[0]).is_dir()
     ]
     names = iter(file_labels(files) if files else ())
     sources: list[Source] = []
     for text in args.sources:
-        if text in files:
-            sources.append(
-                Source(
-                    next(names),
-                    read_answers(text, options),
-                    read_prompts(text, options),
-                    kind="file",
-                )
-            )
+        if text not in files:
+            sources += sources_of_run(ComparedRun.open(text))
             continue
-        sources += sources_of_run(ComparedRun.open(text))
+        answers = read_answers(text, options)
+        prompts = read_prompts(text, options)
+        sources.append(Source(next(names), answers, prompts, kind="file"))
+
     labels = args.label or unique([source.label for source in sources])
     if len(labels) != len(sources):
         raise HarnessError(
@@ -251,9 +268,8 @@ def _plan(
     from harness.reporting.formats.terminal import print_table
     from harness.reporting.same_tables import plan_table
 
-    designs = list(
-        plan(sources[0], settings, sources[1] if len(sources) > 1 else None, ENOUGH)
-    )
+    other = sources[1] if len(sources) > 1 else None
+    designs = list(plan(sources[0], settings, other, ENOUGH))
     if args.json:
         print_json([asdict(design) for design in designs])
     else:
@@ -267,7 +283,7 @@ def _until(
     """Print the evidence after each batch of two sources; return 1 for a difference, 4
     where the answers do not suffice.
     """
-    from harness.analysis.same import common_prompts
+    from harness.analysis.same_sources import common_prompts
     from harness.analysis.same_until import follow
 
     if len(sources) != 2:
@@ -287,10 +303,10 @@ def _until(
         for number, batch in enumerate(batches, 1):
             print(f"batch {number}: {batch.answers:,} answers, e {batch.e:.3g}")
         verdict = "different" if different else "a difference is not shown"
+        needed = 1 / settings.alpha
         print_folded(
-            f"{sources[0].label} and {sources[1].label}: "
-            f"{verdict} at level {settings.alpha:.3g} (e of {1 / settings.alpha:.3g} "
-            "needed)"
+            f"{sources[0].label} and {sources[1].label}: {verdict} "
+            f"at level {settings.alpha:.3g} (e of {needed:.3g} needed)"
         )
         for note in notes:
             print_folded(f"  note: {note}")

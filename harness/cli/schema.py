@@ -1,6 +1,8 @@
 """Print the JSON Schema of a spec with the registered names, for completion in editors.
 
-harness schema > harness.schema.json      # a spec then begins: # yaml-language-server: $schema=harness.schema.json
+  harness schema > harness.schema.json
+
+A spec then begins with: # yaml-language-server: $schema=harness.schema.json
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 """Score files of candidates against a file of references, without a spec.
 
-  harness score A.json --references R.json                          COCO's metrics, with intervals
-  harness score A.json B.json --references R.json                   the same, and tests of the differences to A
-  harness score A.json B.json --references R.json -m bleu,cider -m trm:distance=bert --format latex
-  harness score A.json B.json --references R.json --wide --percent --format latex      systems x metrics, as in papers
-  harness score A.json B.json --references nocaps_val.json --by domain                 numbers and tests by slice too
+  harness score A.json --references R.json         COCO's metrics, with intervals
+  harness score A.json B.json --references R.json  the same, and tests of the
+                                                   differences to A
+
+Further options, behind --references R.json:
+
+  -m bleu,cider -m trm:distance=bert               other metrics
+  --wide --percent --format latex                  systems x metrics, as in papers
+  --by domain                                      numbers and tests by slice too
 
 Files are JSON, JSON Lines, Parquet, csv, tsv, txt and others (docs/data-formats.md),
 recognised by their content, and labelled with their names. Metric names are read
@@ -33,10 +37,11 @@ from harness.cli.options import (
     add_permissions,
     add_registry,
     fold,
+    name_options,
     print_json,
     terminal_width,
 )
-from harness.contracts import EVENTS
+from harness.contracts import EVENTS, Values
 from harness.errors import (
     HarnessError,
     InputError,
@@ -70,10 +75,56 @@ meanwhile.
 def add_arguments(parser: Parser) -> None:
     """Add the arguments of ``harness score``."""
     parser.intermixed = True  # files may stand between options
-    defaults, optional = (
-        ", ".join(entry.name for entry in current().all_with_role("metrics", role))
-        for role in ("default", "default-if-installed")
+    _add_files(parser)
+    _add_metrics(parser)
+    _add_systems(parser)
+
+    # scores
+    parser.add_argument(
+        "--p-values",
+        choices=["none", "exact", "monte-carlo"],
+        default="none",
+        help="permutation p-values per example",
     )
+    add_list(
+        parser,
+        "--clean",
+        "KIND,...",
+        f"remove these from candidates: {', '.join(CLEAN)} (docs/outputs.md); "
+        "may be repeated",
+    )
+
+    # files that do not fit
+    add_flag(
+        parser,
+        "--allow-missing",
+        "count examples without predictions instead of refusing them",
+    )
+    add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
+    add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
+
+    # the run
+    parser.add_argument("--output", metavar="DIR", help="also write a run directory")
+    add_flag(parser, "--fresh", "replace the run in the output directory")
+    add_count(parser, "--limit", "use only the first N examples")
+    add_count(
+        parser, "--draws", "random draws of each comparison (default: 10000)", 10_000
+    )
+    add_count(parser, "--seed", "seed of the random draws", 0)
+
+    add_permissions(parser)
+    add_registry(parser)
+    parser.add_argument(
+        "--json",
+        action="store_const",
+        const="json",
+        dest="format",
+        help="the same as --format json",
+    )
+
+
+def _add_files(parser: Parser) -> None:
+    """Add the files, and the options that say how they are read."""
     formats = "JSON, JSON Lines, Parquet, csv, tsv, txt, ... (docs/data-formats.md)"
     parser.add_argument(
         "files",
@@ -98,6 +149,8 @@ def add_arguments(parser: Parser) -> None:
         "or one of the forms above; may be repeated, for files that each have "
         "some references of all examples",
     )
+
+    # candidates
     parser.add_argument(
         "--id",
         default="",
@@ -118,6 +171,8 @@ def add_arguments(parser: Parser) -> None:
         "NAME",
         "score these systems of files whose records hold several",
     )
+
+    # references
     parser.add_argument(
         "--reference-id",
         default="",
@@ -139,6 +194,14 @@ def add_arguments(parser: Parser) -> None:
         help="texts with times: one paragraph of each record, "
         "or each an item of its own",
     )
+
+
+def _add_metrics(parser: Parser) -> None:
+    """Add the choice of metrics."""
+    defaults, optional = (
+        ", ".join(entry.name for entry in current().all_with_role("metrics", role))
+        for role in ("default", "default-if-installed")
+    )
     parser.add_argument(
         "-m",
         "--metric",
@@ -148,6 +211,10 @@ def add_arguments(parser: Parser) -> None:
         "-m bleu,cider -m trm:distance=bert "
         f"(default: {defaults}; {optional} where installed)",
     )
+
+
+def _add_systems(parser: Parser) -> None:
+    """Add the options of the systems, their comparisons and the table."""
     add_list(
         parser, "--label", "NAME", "name of a system; one per file, in their order"
     )
@@ -179,42 +246,6 @@ def add_arguments(parser: Parser) -> None:
         "such as BLEU and CIDEr",
     )
     add_format(parser, "form of the output")
-    parser.add_argument(
-        "--p-values",
-        choices=["none", "exact", "monte-carlo"],
-        default="none",
-        help="permutation p-values per example",
-    )
-    add_list(
-        parser,
-        "--clean",
-        "KIND,...",
-        f"remove these from candidates: {', '.join(CLEAN)} (docs/outputs.md); "
-        "may be repeated",
-    )
-    add_flag(
-        parser,
-        "--allow-missing",
-        "count examples without predictions instead of refusing them",
-    )
-    add_flag(parser, "--allow-unknown", "leave out predictions for unknown examples")
-    add_flag(parser, "--allow-empty", "accept empty captions instead of refusing them")
-    parser.add_argument("--output", metavar="DIR", help="also write a run directory")
-    add_flag(parser, "--fresh", "replace the run in the output directory")
-    add_count(parser, "--limit", "use only the first N examples")
-    add_count(
-        parser, "--draws", "random draws of each comparison (default: 10000)", 10_000
-    )
-    add_count(parser, "--seed", "seed of the random draws", 0)
-    add_permissions(parser)
-    add_registry(parser)
-    parser.add_argument(
-        "--json",
-        action="store_const",
-        const="json",
-        dest="format",
-        help="the same as --format json",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -229,6 +260,7 @@ def run(args: argparse.Namespace) -> int:
     several = len(labels) > 1
     baseline = _baseline(args.baseline, labels, files)
     metrics, left_out = (args.metric, {}) if args.metric else default_metrics()
+
     with live_results(_draw_live_table):
         # stdout has the table alone, whatever a plugin prints
         with redirect_stdout(sys.stderr):
@@ -243,12 +275,10 @@ def run(args: argparse.Namespace) -> int:
         # a wide table has no differences
         compared = several and (form == "json" or not args.wide)
         rows = _comparisons(result, baseline, args, form != "json") if compared else []
-        parts = (
-            _comparisons_of_slices(result, baseline, args, form != "json")
-            if compared and rows and args.by
-            else []
-        )
-    _print(result, rows, parts, baseline if several else "", args, form)
+        in_slices: Sequence[Comparison] = []
+        if rows and args.by:
+            in_slices = _comparisons_of_slices(result, baseline, args, form != "json")
+    _print(result, rows, in_slices, baseline if several else "", args, form)
     return 1 if result.failed else 0
 
 
@@ -305,14 +335,15 @@ def _options(args: argparse.Namespace) -> FileOptions:
     """Return the columns and systems of the files;
     ``null`` stands for no column of ids.
     """
-    ids = [None if name == "null" else name for name in (args.id, args.reference_id)]
-    columns = tuple(args.column), tuple(args.reference_column)
+    ids, reference_ids = (
+        None if name == "null" else name for name in (args.id, args.reference_id)
+    )
     return FileOptions(
-        ids[0],
-        columns[0],
+        ids,
+        tuple(args.column),
         tuple(args.system),
-        ids[1],
-        columns[1],
+        reference_ids,
+        tuple(args.reference_column),
         args.split,
         args.events or "",
         check_clean(args.clean),
@@ -320,13 +351,9 @@ def _options(args: argparse.Namespace) -> FileOptions:
 
 
 def _remark(text: str) -> None:
-    print(
-        fold(
-            f"harness: {escape_controls(' '.join(text.split()))}",
-            terminal_width(sys.stderr),
-        ),
-        file=sys.stderr,
-    )
+    """Print a line on stderr."""
+    line = f"harness: {escape_controls(' '.join(text.split()))}"
+    print(fold(line, terminal_width(sys.stderr)), file=sys.stderr)
 
 
 def _files(args: argparse.Namespace) -> list[str]:
@@ -338,11 +365,13 @@ def _files(args: argparse.Namespace) -> list[str]:
             f"score: --draws is {args.draws}; expected at least 1", value=args.draws
         )
     files = [*args.files, *args.candidates]
-    example = "harness score A.json B.json --references R.json"
     if not files:
         raise HarnessError(
-            f"score: no file of candidates; expected at least one: {example}"
+            "score: no file of candidates; expected at least one: "
+            "harness score A.json B.json --references R.json"
         )
+
+    # "--references R1.json R2.json" gives one file of references alone.
     after = _behind_references(args.arguments, args.files)
     if after:
         _remark(
@@ -351,10 +380,10 @@ def _files(args: argparse.Namespace) -> list[str]:
         )
     for file in files:
         if not Path(file).exists() and _is_metric(file):
+            metrics = ",".join([*(args.metric or []), file])
             raise HarnessError(
                 f"score: '{file}' is a metric, not a file; "
-                "write metrics with commas: -m "
-                f"{','.join([*(args.metric or []), file])}",
+                f"write metrics with commas: -m {metrics}",
                 value=file,
             )
     return files
@@ -369,15 +398,11 @@ def _behind_references(arguments: Sequence[str], files: Sequence[str]) -> str:
     ... )
     'R2.json'
     """
-    for index, token in enumerate(arguments):
-        behind = arguments[index + 2 : index + 3]
-        if (
-            token == "--references"
-            and behind
-            and behind[0] in files
-            and set(files) & set(arguments[:index])
-        ):
-            return behind[0]
+    for index, token in enumerate(arguments[:-2]):
+        behind = arguments[index + 2]
+        has_earlier = bool(set(files) & set(arguments[:index]))
+        if token == "--references" and behind in files and has_earlier:
+            return behind
     return ""
 
 
@@ -426,7 +451,7 @@ def _comparisons(
     (``system_b``), p-values adjusted.
     """
     try:
-        return harness.compare(
+        rows = harness.compare(
             result,
             baseline=baseline,
             equalise=args.equalise,
@@ -438,6 +463,7 @@ def _comparisons(
         # no example in common: the values are printed all the same
         _remark(f"no comparisons: {str(error).replace(f' ({result.name})', '')}")
         return []
+    return [replace(row, note=name_options(row.note, args)) for row in rows]
 
 
 def _comparisons_of_slices(
@@ -456,7 +482,7 @@ def _comparisons_of_slices(
 def _print(
     result: Run,
     rows: Sequence[Comparison],
-    parts: Sequence[Comparison],
+    in_slices: Sequence[Comparison],
     baseline: str,
     args: argparse.Namespace,
     form: str,
@@ -471,22 +497,20 @@ def _print(
         if not args.output:
             for record in results:
                 record.pop("statistics", None)  # names files of a run directory
-        slices = {
-            "slices": [record.to_dict() for record in result.slices],
-            "comparisons_of_slices": [row.to_dict() for row in parts],
+        values: Values = {
+            "results": results,
+            "failed": result.failed,
+            "comparisons": [row.to_dict() for row in rows],
+            "notes": list(result.notes),
+            "readings": result.provenance.readings,
         }
-        print_json(
-            {
-                "results": results,
-                "failed": result.failed,
-                "comparisons": [row.to_dict() for row in rows],
-                "notes": list(result.notes),
-                "readings": result.provenance.readings,
-                **(slices if args.by else {}),
-            }
-        )
+        if args.by:
+            values["slices"] = [record.to_dict() for record in result.slices]
+            values["comparisons_of_slices"] = [row.to_dict() for row in in_slices]
+        print_json(values)
         return
-    print_as(_table(result, [*rows, *parts], baseline, args), form)
+
+    print_as(_table(result, [*rows, *in_slices], baseline, args), form)
     for name, reason in result.failed.items():
         _remark(f"failed {name}: {reason}")
     for note in result.notes:
@@ -503,12 +527,12 @@ def _table(
     """
     from harness.reporting.percent import percent_comparisons, percent_run, with_note
 
-    shown = percent_run(result) if args.percent else result
+    printed = percent_run(result) if args.percent else result
     compared = None
     if args.wide:
         from harness.reporting.main_table import clusters_of_run, wide_table
 
-        table = wide_table(shown, clusters_of_run(result))
+        table = wide_table(printed, clusters_of_run(result))
     else:
         from harness.reporting.score_table import score_table
 
@@ -518,6 +542,6 @@ def _table(
             compared = compared_systems(result, all_pairs_only=True)
         rows = percent_comparisons(rows) if args.percent else rows
         table = score_table(
-            [*shown.records, *shown.slices], rows, baseline, args.draws, compared
+            [*printed.records, *printed.slices], rows, baseline, args.draws, compared
         )
     return with_note(table, result.records) if args.percent else table

@@ -56,19 +56,22 @@ def find_entries(registry: Registry, text: str) -> list[Entry]:
         from harness.registry.file_forms import form_entries
 
         forms = form_entries()
-        found = [entry for entry in forms if bare_name in (entry.name, entry.full_name)]
-        if not found:
-            raise UnknownName.of_name(
-                "there is no form called", bare_name, [entry.name for entry in forms]
-            )
-        return found[:1]
-    kinds, name = (
-        ([kind], bare_name) if kind in KINDS and bare_name else (list(KINDS), text)
-    )
-    entries: list[Entry] = []
-    for kind in kinds:
-        if registry.match_entries(kind, name):
-            entries.append(registry.get(kind, name))
+        for entry in forms:
+            if bare_name in (entry.name, entry.full_name):
+                return [entry]
+        raise UnknownName.of_name(
+            "there is no form called", bare_name, [entry.name for entry in forms]
+        )
+
+    # A name without a kind may have slashes of its own.
+    kinds = list(KINDS)
+    name = text
+    if kind in KINDS and bare_name:
+        kinds = [kind]
+        name = bare_name
+    entries = [
+        registry.get(kind, name) for kind in kinds if registry.match_entries(kind, name)
+    ]
     if not entries:
         names = [registry.bare_name(entry) for entry in registry.entries()]
         raise UnknownName.of_name("there is nothing called", name, names)
@@ -109,12 +112,11 @@ def card(entry: Entry) -> Values:
         factory = current().load(entry.kind, entry.full_name)
     except HarnessError as error:
         return {**values, "not_available": str(error)}
-    defaults = {
-        name: (
-            "(required)" if p.default is inspect.Parameter.empty else repr(p.default)
-        )
-        for name, p in parameters(factory).items()
-    }
+
+    defaults: dict[str, str] = {}
+    for name, parameter in parameters(factory).items():
+        is_required = parameter.default is inspect.Parameter.empty
+        defaults[name] = "(required)" if is_required else repr(parameter.default)
     choices = {
         name: list(names)
         for name, hint in type_hints(factory).items()
@@ -129,36 +131,33 @@ def card(entry: Entry) -> Values:
 
 
 def _text(values: Values) -> str:
-    direction = {True: ", higher is better", False: ", lower is better", None: ""}[
-        values["higher_is_better"]
-    ]
+    """Return a card as people read it."""
+    directions = {True: ", higher is better", False: ", lower is better", None: ""}
+    direction = directions[values["higher_is_better"]]
     level = f", level {values['level']}" if values["level"] else ""
-    lines = [
-        f"{values['name']} ({values['kind'][:-1]} of "
-        f"{values['provider']}{level}{direction})"
-    ]
-    lines += [f"  {values['summary']}"] if values["summary"] else []
-    lines += [f"  {values['target']}"]
+    kind = values["kind"][:-1]
+    lines = [f"{values['name']} ({kind} of {values['provider']}{level}{direction})"]
+    if values["summary"]:
+        lines.append(f"  {values['summary']}")
+    lines.append(f"  {values['target']}")
     if values["extra"] and values["provider"] == "harness":
-        lines += [f"  needs: pip install 'caption-harness[{values['extra']}]'"]
-    lines += [f"  aliases: {', '.join(values['aliases'])}"] if values["aliases"] else []
-    lines += (
-        [f"  not available here: {values['not_available']}"]
-        if "not_available" in values
-        else []
-    )
+        lines.append(f"  needs: pip install 'caption-harness[{values['extra']}]'")
+    if values["aliases"]:
+        lines.append(f"  aliases: {', '.join(values['aliases'])}")
+    if "not_available" in values:
+        lines.append(f"  not available here: {values['not_available']}")
+
     if values.get("parameters"):
         lines += ["", "parameters:"]
         for name, default in values["parameters"].items():
             names = values.get("choices", {}).get(name, ())
-            lines.append(
-                f"  {name} = {default}" + (f"  ({', '.join(names)})" if names else "")
-            )
-    if values.get("text"):
-        lines += [
-            "",
-            plain(values["text"]) if "parameters" in values else values["text"],
-        ]
+            choices = f"  ({', '.join(names)})" if names else ""
+            lines.append(f"  {name} = {default}{choices}")
+
+    # Without parameters the text is a file, such as a task, and stays as it is.
+    text = values.get("text")
+    if text:
+        lines += ["", plain(text) if "parameters" in values else text]
     return "\n".join(lines)
 
 

@@ -2,9 +2,9 @@
 
 Without a system, list the systems.
 
-harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds harness
-train captioner --reward ciderd --checkpoint models/merge --scenes 300 --output
-models/merge-ciderd
+  harness train a3ds --stage baseline --images 500 --epochs 1 --output out/a3ds
+  harness train captioner --reward ciderd --checkpoint models/merge \\
+      --scenes 300 --output models/merge-ciderd
 """
 
 from __future__ import annotations
@@ -49,10 +49,12 @@ def dispatch(arguments: list[str]) -> int | None:
     """
     if not arguments or arguments[0].startswith("-"):
         return None
-    module = entry_module("trainers", arguments[0])
     name = arguments[0]
+    module = entry_module("trainers", name)
     description = module.__doc__
     by_reward = getattr(module, "by_reward", None)
+
+    # A system that rewards can train too has another parser for it.
     if any(word.split("=")[0] == "--reward" for word in arguments):
         if by_reward is None:
             raise HarnessError(
@@ -62,11 +64,12 @@ def dispatch(arguments: list[str]) -> int | None:
         module = by_reward
         description = f"Train {name} further by a reward, from a checkpoint."
         by_reward = None
-    further = (
-        by_reward
-        and f"'harness train {name} --reward METRIC --help' lists the options of a "
-        "training by rewards."
-    )
+    further = None
+    if by_reward:
+        further = (
+            f"'harness train {name} --reward METRIC --help' lists the options of a "
+            "training by rewards."
+        )
     parser = Parser(
         prog=f"harness train {name}", description=description, epilog=further
     )

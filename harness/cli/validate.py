@@ -1,8 +1,8 @@
 """Check syntax, keys, values, names and parameters of a spec, its data and their
 images, and estimate its cost; nothing is generated or scored.
 
-harness validate spec.yaml
-harness validate coco --set models.0=human      # a shipped task, with a key changed
+  harness validate spec.yaml
+  harness validate coco --set models.0=human    a shipped task, with a key changed
 """
 
 from __future__ import annotations
@@ -50,10 +50,8 @@ def run(args: argparse.Namespace) -> int:
             f"{args.spec}: valid; task {row['task']}{variant}, reader {row['reader']}"
         )
         if "statistics" in row:
-            print_folded(
-                f"  statistics: {', '.join(row['statistics'])}\n  files: "
-                f"{row['missing'] or 'there'}"
-            )
+            print_folded(f"  statistics: {', '.join(row['statistics'])}")
+            print_folded(f"  files: {row['missing'] or 'there'}")
         else:
             print_folded(
                 f"  models: {', '.join(row['models'])}\n  decodings: {row['decodings']}"
@@ -66,13 +64,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _row(plan: TaskPlan) -> Values:
     """Return the printed values of a plan."""
-    row: Values = {"task": plan.spec.task, "variant": plan.spec.variant}
-    row = {
-        **row,
+    row: Values = {
+        "task": plan.spec.task,
+        "variant": plan.spec.variant,
         **plan.describe(),
         "metrics": [metric.label for metric in plan.metrics],
     }
-    return {**row, "estimate": _estimate(plan)} if not plan.absence else row
+    if not plan.absence:
+        row["estimate"] = _estimate(plan)
+    return row
 
 
 def _estimate(plan: TaskPlan) -> Values:
@@ -101,6 +101,7 @@ def _estimate(plan: TaskPlan) -> Values:
         if isinstance(plan, Plan) and _is_mistake(plan, error):
             raise
         return {"text": f"unknown, because the data set cannot be read: {error}"}
+
     if isinstance(plan, Plan) and examples is not None:
         require_files(plan, examples)
     cost = check()
@@ -112,8 +113,8 @@ def _estimate(plan: TaskPlan) -> Values:
 
 
 def _is_mistake(plan: Plan, error: HarnessError) -> bool:
-    """Return True for an error of data that are here,
-    or of a parameter that says what of the data is read.
+    """Return True for an error of data that are here, or of a parameter that selects
+    some of them.
     """
     values = (value for _, value in Located(plan.spec.dataset.params).walk())
     is_local = any(isinstance(value, str) and Path(value).exists() for value in values)

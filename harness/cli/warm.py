@@ -2,9 +2,10 @@
 
 Later runs start at once.
 
-harness warm
-harness warm tasks/coco.yaml              # only what the metrics of a spec need
-harness warm spice                        # one metric; downloads the files that it needs (spice: two jars, 522 MB once)
+  harness warm
+  harness warm tasks/coco.yaml    only what the metrics of a spec need
+  harness warm spice              one metric; downloads the files that it needs (spice:
+                                  two jars, 522 MB once)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from harness.cli.options import add_flag, add_permissions, add_registry
 
 NOTED_SECONDS = 0.5
+"""Seconds from which a metric is named that was warmed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,23 +43,23 @@ def run(args: argparse.Namespace) -> int:
     from harness.spec.loading import load_specs
 
     started = time.perf_counter()
+    metrics = {entry.name for entry in current().entries("metrics")}
     if not args.spec:
         plans = built_in_metrics()
-    elif (
-        args.spec in {entry.name for entry in current().entries("metrics")}
-        and not Path(args.spec).is_file()
-    ):
+    elif args.spec in metrics and not Path(args.spec).is_file():
         plans = fetched_plans(args.spec)
     else:
+        specs = load_specs(args.spec)
         plans = caption_plans(
-            [plan for item in load_specs(args.spec) for plan in planned_metrics(item)]
+            [plan for item in specs for plan in planned_metrics(item)]
         )
+
     ready = 0
     for label, seconds, reason in warm(plans):
         ready += not reason
         # a metric of no spec may lack what it reads
-        noted = bool(args.spec) if reason else seconds > NOTED_SECONDS
-        if not args.quiet and noted:
+        is_noted = bool(args.spec) if reason else seconds > NOTED_SECONDS
+        if not args.quiet and is_noted:
             print(
                 f"  {label:<24} {reason or f'{seconds:6.1f} s'}",
                 file=sys.stderr,

@@ -161,11 +161,6 @@ class Registry:
 
     def _unknown(self, kind: str, name: str) -> HarnessError:
         """Return the error for a name without an entry, with the nearest one."""
-        if name in EXAMPLES.get(kind, ()):
-            return MissingExtra(
-                f"{SINGULAR[kind]} '{name}' needs the plugin "
-                f"{example_needed(EXAMPLES[kind][name])}"
-            )
         entries = self.entries(kind)
         names = [entry.name for entry in entries]
         names += [alias for entry in entries for alias in entry.aliases]

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
 
-from harness.analysis.comparisons import BOLD_NOTE, Comparison, RankedSystem
+from harness.analysis.comparisons import Comparison
+from harness.analysis.rankings import BOLD_NOTE, RankedSystem
 from harness.analysis.slices import ADJUSTED
 from harness.errors import counted
 from harness.reporting.score_table import SLICE_NOTE

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from harness.analysis.comparison_budget import BUDGET
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, rankings, unranked_notes
+from harness.analysis.comparisons import LEVEL
 from harness.analysis.pairs import ComparedRun
+from harness.analysis.rankings import BOLD_NOTE, rankings, unranked_notes
 from harness.errors import counted
 from harness.reporting.charts.differences import compared_systems
 from harness.reporting.result_groups import (
@@ -220,7 +221,7 @@ class RunClusters:
 
     letters: Mapping[Key, str] = field(default_factory=dict[Key, str])
     leading: Collection[Key] = ()
-    """Values that are bold (:attr:`~harness.analysis.comparisons.RankedSystem.leads`).
+    """Values that are bold (:attr:`~harness.analysis.rankings.RankedSystem.leads`).
     """
     notes: Sequence[str] = ()
     """Lines that explain letters and bold values, or say why there are none."""

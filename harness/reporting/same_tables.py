@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.answer_kernels import KERNELS
-from harness.analysis.same import Feature, Settings, SourceComparison
+from harness.analysis.same import Feature, SourceComparison
 from harness.analysis.same_effects import Effect
 from harness.analysis.same_plan import Design
 from harness.analysis.same_run import check_run, settings_of_run
+from harness.analysis.same_statistics import Settings
 from harness.errors import counted
 from harness.reporting.table import Table, interval_text, number, p_text
 from harness.run.finished import Run

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.analysis.comparisons import BOLD_NOTE, LEVEL, Comparison, rankings
+from harness.analysis.comparisons import LEVEL, Comparison
+from harness.analysis.rankings import BOLD_NOTE, rankings
 from harness.errors import counted
 from harness.reporting.result_groups import full_row, usage_notes
 from harness.reporting.table import (

@@ -18,14 +18,9 @@ from harness.analysis.comparison_budget import (
     affordable,
     compare_affordable,
 )
-from harness.analysis.comparisons import (
-    BOLD_NOTE,
-    LEVEL,
-    Comparison,
-    rankings,
-    unranked_notes,
-)
+from harness.analysis.comparisons import LEVEL, Comparison
 from harness.analysis.pairs import ComparedRun, Pair, RecordPair, differences_of_runs
+from harness.analysis.rankings import BOLD_NOTE, rankings, unranked_notes
 from harness.errors import InputError
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.table import shown_names
@@ -191,7 +186,7 @@ class Clusters:
         default_factory=dict[str, Collection[str]]
     )
     """Metric -> systems whose values are marked
-    (:attr:`~harness.analysis.comparisons.RankedSystem.leads`).
+    (:attr:`~harness.analysis.rankings.RankedSystem.leads`).
     """
     note: str = ""
     """Description of the tests."""

@@ -8,8 +8,9 @@ import html
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.analysis.same import Settings, SourceComparison
+from harness.analysis.same import SourceComparison
 from harness.analysis.same_run import check_run, settings_of_run
+from harness.analysis.same_statistics import Settings
 from harness.errors import counted
 from harness.files.outputs import write_output
 from harness.reporting.formats.web import to_html

@@ -93,14 +93,14 @@ def test_a_score_without_a_range_says_so_and_what_it_waits_for():
         np.inf,
     )
     assert worse.note == (
-        "asymptotic, without a declared range (--bounds LOW,HIGH declares it), "
+        "asymptotic, without a declared range (bounds=(LOW, HIGH) declares it), "
         "not yet: 0 examples differ in the other direction, "
         "10 are needed without a declared range"
     )
     noisy = anytime_test(logged(b + rng.normal(0.6, 1, 260), b), order_of(260))
     assert (
         noisy.note
-        == "asymptotic, without a declared range (--bounds LOW,HIGH declares it), "
+        == "asymptotic, without a declared range (bounds=(LOW, HIGH) declares it), "
         "from 200 examples on"
         and noisy.last.low > 0
     )

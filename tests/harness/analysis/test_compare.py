@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
 import harness
 from harness.analysis import compare as module
-from harness.analysis.compare import adjusted, compare, compare_pairs, equalised_tests
+from harness.analysis.compare import adjusted, compare, compare_pairs
 from harness.analysis.comparisons import verdict
-from harness.analysis.paired_family import PairedTests
 from harness.analysis.pairs import ComparedRun, pairs
-from harness.contracts import CaptionSet
 from harness.errors import HarnessError
-from harness.registry import current, resolve
+from harness.registry import current
 from harness.rundir.artifacts import ArtifactStore
 from harness.rundir.rundir import RunDir
-from harness.stats.resampled_difference import ResampledDifference
 from harness.testing.sample_captions import SCENES
 from tests.support import metric_cases
 from tests.support.comparisons import SPEC, make_comparison
@@ -66,7 +61,7 @@ def test_verdicts_follow_the_direction_and_the_level():
 def test_runs_on_different_data_are_not_paired_by_chance(project):
     harness.evaluate(SPEC, output="r")
     harness.evaluate({**SPEC, "dataset": {"reader": "words", "count": 7}}, output="s")
-    with pytest.raises(HarnessError, match="r and s read different data.*--force"):
+    with pytest.raises(HarnessError, match="r and s read different data.*force=True"):
         compare("r", "s")
     rows = compare("r", "s", force=True)
     assert len(rows) == 2
@@ -187,7 +182,7 @@ def test_runs_of_other_reference_counts_are_refused(project):
     for name, count in (("r", 2), ("s", 1)):
         harness.evaluate({**SPEC, "models": ["echo"], "references": count}, output=name)
     with pytest.raises(
-        HarnessError, match="is of 2 references in r and of 1 in s; --force"
+        HarnessError, match="is of 2 references in r and of 1 in s; force=True"
     ):
         compare("r", "s")
     (row,) = compare("r", "s", force=True)
@@ -273,7 +268,7 @@ def test_numbers_of_the_corpus_have_no_verdict_where_the_numbers_of_candidates_d
         None,
         None,
     )
-    assert unequal.note == "no verdict: 1 and 3 candidates (--equalise compares)"
+    assert unequal.note == "no verdict: 1 and 3 candidates (equalise=True compares)"
     assert unequal.a is not None and unequal.b is not None
 
 
@@ -370,86 +365,6 @@ def test_a_metric_that_reads_more_than_texts_is_not_equalised_and_the_others_are
         "the example 'e0'"
     )
     assert chair.better == "sizes differ" and distinct.note.startswith("equalised")
-
-
-WORDS = [f"w{number}" for number in range(400)]
-
-
-def sets(
-    candidates: int, seed: int, words: int = 400, copies: int = 1
-) -> list[CaptionSet]:
-    """Caption sets of random words; ``copies`` repeats the candidates."""
-    rng = np.random.default_rng(seed)
-    texts = [
-        [" ".join(rng.choice(WORDS[:words], 6)) for _ in range(candidates)] * copies
-        for _ in range(40)
-    ]
-    references = [
-        [" ".join(np.random.default_rng(k).choice(WORDS, 6)) for _ in range(3)]
-        for k in range(40)
-    ]
-    return [
-        CaptionSet(str(k), tuple(c), tuple(r))
-        for k, (c, r) in enumerate(zip(texts, references))
-    ]
-
-
-@pytest.mark.first_case_fast
-@pytest.mark.parametrize(
-    "name", ["distinct", "compression-ratio", "vocabulary", "entropy"]
-)
-def test_copies_of_the_same_captions_do_not_differ(name):
-    tests = equalised_tests(
-        resolve("metrics", name), sets(1, 0), sets(1, 0, copies=10), 100, 0
-    )
-    assert tests.reported is not None
-    assert tests.reported.difference == 0 and tests.reported.a == tests.reported.b
-
-
-@pytest.mark.first_case_fast
-@pytest.mark.parametrize(
-    "name", ["distinct", "vocabulary", {"trm": {"distance": "rouge"}}]
-)
-def test_more_captions_of_one_distribution_do_not_differ_and_poorer_ones_do(name):
-    metric = resolve("metrics", name)
-    same = equalised_tests(metric, sets(2, 1), sets(6, 2), 200, 0).reported
-    poorer = equalised_tests(metric, sets(2, 1), sets(6, 2, words=20), 200, 0).reported
-    assert same is not None and poorer is not None
-    assert same.p_value > 0.05 and same.ci95[0] <= 0 <= same.ci95[1]
-    assert poorer.p_value < 0.05 and not poorer.ci95[0] <= 0 <= poorer.ci95[1]
-
-
-@pytest.mark.slow
-def test_tests_of_subsets_are_pooled_with_the_variance_within_and_between_them():
-    nan = float("nan")
-    results = [
-        ResampledDifference(
-            0.5 + d, 0.5, d, (d - 0.196, d + 0.196), nan, 0.1, 99, False
-        )
-        for d in (0.2, 0.4, 0.3)
-    ]
-    subsets = [PairedTests(result, "", None, 10, 5, 5, 0) for result in results]
-    pooled = module._pooled(subsets).reported
-    error = np.sqrt(0.1**2 + np.var([0.2, 0.4, 0.3], ddof=1) / 3)
-    assert (pooled.a, pooled.b, pooled.difference) == pytest.approx((0.8, 0.5, 0.3))
-    assert pooled.ci95 == pytest.approx((0.3 - 1.96 * error, 0.3 + 1.96 * error))
-    assert pooled.p_value == pytest.approx(2 * scipy_stats.norm.sf(0.3 / error))
-    unknown = [
-        *subsets[:2],
-        replace(subsets[2], reported=replace(results[2], ci95=None)),
-    ]
-    assert module._pooled(unknown).reported.ci95 is None and np.isnan(
-        module._pooled(unknown).reported.p_value
-    )
-
-
-def test_subsets_are_determined_by_the_seed():
-    metric = resolve("metrics", "distinct")
-    first, again, other = (
-        equalised_tests(metric, sets(2, 1), sets(6, 2), 50, seed).reported
-        for seed in (0, 0, 1)
-    )
-    assert repr(first) == repr(again) != repr(other)
 
 
 @pytest.mark.slow

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column_table import ColumnTable, from_records, read_columns
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import ColumnTable, from_records
 from harness.analysis.correlate import choose, strata, stratify_by_metric, study
 from harness.cli.main import main
 from harness.contracts import CaptionSet, MeanMetric, MetricSpec, TokenScores
@@ -52,6 +53,21 @@ BEST = {  # Tanti et al. 2018: the five best by overall R²
         0.885546147003,
     ],
 }
+TABLE = from_records(
+    "toy",
+    [
+        {
+            "set": name,
+            "good": i,
+            "flat": 1.0 if name == "b" else i,
+            "infinite": np.inf if i == 5 else i,
+            "y": i * i,
+            "trm(a)": -i,
+        }
+        for i, name in enumerate("aaabbb")
+    ],
+)
+SETS = [CaptionSet(str(i), ("a " * (5 - i),), ("b " * (i + 1),)) for i in range(5)]
 
 
 @pytest.fixture(scope="module")
@@ -141,23 +157,6 @@ def test_the_command_gives_json_and_plots(data, tmp_path, capsys):
         for name in ("baseline", "best", "ranking")
         for end in ("png", "svg")
     ]
-
-
-# ------------------------------------------------------------------ small tables
-TABLE = from_records(
-    "toy",
-    [
-        {
-            "set": name,
-            "good": i,
-            "flat": 1.0 if name == "b" else i,
-            "infinite": np.inf if i == 5 else i,
-            "y": i * i,
-            "trm(a)": -i,
-        }
-        for i, name in enumerate("aaabbb")
-    ],
-)
 
 
 def test_choosing_columns():
@@ -264,9 +263,6 @@ def plan(metric):
     return metric_plan(
         "pregen" if metric.spec.level == "model" else metric.spec.name, {}, metric
     )
-
-
-SETS = [CaptionSet(str(i), ("a " * (5 - i),), ("b " * (i + 1),)) for i in range(5)]
 
 
 def test_each_stratum_is_its_own_data_set():

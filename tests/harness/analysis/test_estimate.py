@@ -398,7 +398,7 @@ def test_few_labels_have_no_interval_and_the_reason(run, capsys):
     )
     assert notes[1:] == [
         "a, b, a - b: no interval: 10 labels; an interval needs 20",
-        "--bounds LOW,HIGH, the ends of the scale of the scores, "
+        "bounds=(LOW, HIGH), the ends of the scale of the scores, "
         "gives the labels alone an interval at every number of labels",
     ]
     capsys.readouterr()
@@ -461,7 +461,7 @@ def test_equal_labels_have_no_interval_but_within_bounds(run):
     ]
     assert "a - b: no interval: all 30 labels are 0" in notes
     rows, notes = harness.estimate(run, "l.csv", by=["caption-length"], bounds=(0, 1))
-    assert not any(note.startswith("--bounds") for note in notes)
+    assert not any(note.startswith("bounds") for note in notes)
     assert [
         row.classical.ci95 == betting_interval(np.full(30, 1.0), 0.0, 1.0)
         for row in rows[:2]
@@ -569,7 +569,7 @@ def test_labels_of_own_unequal_probabilities_have_no_interval_within_bounds(run)
         for note in notes
     )
     (row,), notes = harness.estimate(run, "l.csv", by=["caption-length"])
-    assert not any(note.startswith("--bounds") for note in notes)
+    assert not any(note.startswith("bounds") for note in notes)
 
 
 @pytest.mark.parametrize("lost", [(0, 1, 2), (3, 20), tuple(range(30))])

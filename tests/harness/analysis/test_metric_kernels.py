@@ -9,7 +9,9 @@ import pytest
 
 import harness
 from harness.analysis.metric_kernels import MetricKernels, metric_kernel
-from harness.analysis.same import Prompt, Settings, Source, compare_sources, evaluate
+from harness.analysis.same import compare_sources
+from harness.analysis.same_sources import Prompt, Source
+from harness.analysis.same_statistics import Settings, evaluate
 from harness.errors import HarnessError
 from harness.stats import permutation
 from harness.stats.stratified_test import Stratum

@@ -208,7 +208,7 @@ class Corpus(Ratio):
         )
 
 
-def test_a_metric_over_groups_of_examples_has_a_paired_t_test_and_is_computed_once_for_a_system():
+def test_a_metric_over_groups_has_a_paired_t_test_and_is_computed_once_for_a_system():
     rng = np.random.default_rng(5)
     a = data(rng, missing=(0,))
     b = data(rng, missing=(0,))
@@ -489,7 +489,7 @@ def test_equal_shares_of_words_are_ties(sizes):
     ) == (0, 1, 1)
 
 
-def test_systems_that_differ_everywhere_by_as_much_have_no_interval_whatever_the_constants():
+def test_systems_that_differ_everywhere_by_as_much_have_no_interval():
     item = bleu_pair(REFERENCES, ["zzz qqq"] * 5, REFERENCES)
     (result,) = paired_tests([item], DrawFamily(5, 300, 0))
     assert (

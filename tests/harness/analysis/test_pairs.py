@@ -179,7 +179,7 @@ def test_numbers_with_document_frequencies_of_other_examples_have_no_verdict(cap
     assert (
         cider.note
         == "no verdict: document frequencies of all references of 4 and 3 examples "
-        "(--equalise compares)"
+        "(equalise=True compares)"
     )
     assert rouge.better == "=" and not rouge.note
     # On the common examples, with their frequencies, the same captions have the same

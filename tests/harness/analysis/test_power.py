@@ -43,7 +43,8 @@ class Rows:
         return Path("rows.json").read_text()
 
     def __iter__(self):
-        for i, row in enumerate(json.loads(Path("rows.json").read_text())["references"]):
+        rows = json.loads(Path("rows.json").read_text())
+        for i, row in enumerate(rows["references"]):
             yield Example(str(i), tuple(row))
 
 
@@ -193,11 +194,11 @@ def test_sizes_are_deterministic_and_mistakes_are_named(project):
         HarnessError, match="no testable metric 'lenght'; did you mean 'length'"
     ):
         plan_sizes("pilot", metrics=["lenght"])
-    with pytest.raises(HarnessError, match="--examples has 0; expected 1 to 1,000,000"):
+    with pytest.raises(HarnessError, match="examples has 0; expected 1 to 1,000,000"):
         plan_sizes("pilot", examples=[0])
     with pytest.raises(
         HarnessError,
-        match="--candidates has 21; expected at most 20, 5 times those of the pilot",
+        match="candidates has 21; expected at most 20, 5 times those of the pilot",
     ):
         plan_sizes("pilot", candidates=[21])
 
@@ -332,7 +333,7 @@ def test_too_small_a_pilot_gives_no_fitted_sizes(pilot):
         plan_sizes(run, candidates=[5])
 
 
-def test_the_axis_of_candidates_is_refused_for_a_metric_that_scores_each_candidate_alone(
+def test_candidates_are_refused_for_a_metric_that_scores_each_candidate_alone(
     pilot,
 ):
     run = pilot(20, 4, 4, level="item")
@@ -358,7 +359,8 @@ def test_too_few_examples_give_no_sizes_beyond_the_pilot(pilot):
     )
     with pytest.raises(
         HarnessError,
-        match="the pilot has 9 examples with p-values; sizes beyond it need at least 10",
+        match="the pilot has 9 examples with p-values; "
+        "sizes beyond it need at least 10",
     ):
         plan_sizes(run, examples=[50])
 

@@ -82,7 +82,7 @@ def test_the_intervals_hold_for_most_pilots(n, m, examples):
             value.power_low - error <= power <= value.power_high + error
         )
         hits["share"].append(value.share_low <= share <= value.share_high)
-        p = RULE.combined(runs[seed % len(runs)], np.full(examples, smallest_p(n, m)))
+        p = RULE.combine(runs[seed % len(runs)], np.full(examples, smallest_p(n, m)))
         hits["p"].append(value.p_low <= p <= value.p_high)
     assert all(at_least(items) for items in hits.values()), {
         name: sum(items) for name, items in hits.items()

@@ -61,7 +61,7 @@ def test_a_run_is_rejected_when_its_combined_p_is_at_most_the_level(
         rng = np.random.default_rng(seed)
         p = np.ceil(rng.random(len(floors)) ** rng.uniform(1, 4) / floors) * floors
         expected = combine(p, floors) if name == "fisher-discrete" else combine(p)
-        assert rule.combined(p, floors) == pytest.approx(expected)
+        assert rule.combine(p, floors) == pytest.approx(expected)
         total = rule.scores(p, floors).sum()
         # Scores of the discrete null lie on a grid: p-values next to the level can fall
         # on either side.

@@ -10,44 +10,22 @@ import pytest
 
 from benchmarks.same import package_values
 from harness.analysis import same
-from harness.analysis.same import (
-    Prompt,
-    Settings,
-    Source,
-    common_prompts,
-    compare_all,
-    compare_sources,
-    evaluate,
-    power_against,
-    replace_answers,
-    resolve,
-    share_found,
-)
+from harness.analysis.same import compare_all, compare_sources, resolve
 from harness.analysis.same_effects import Effect
 from harness.analysis.same_level import NightSeries
-from harness.errors import InputError
+from harness.analysis.same_sources import Prompt, Source, common_prompts
+from harness.analysis.same_statistics import Settings, evaluate
+from tests.support.answer_sources import make_source
 
-WORDS = ["dog", "cat", "child", "man", "bird", "horse"]
 FAST = Settings(draws=99, power=False)
-
-
-def source(label, seed, prompts=15, answers=6, end=1.0, verb="runs sits plays sleeps"):
-    rng = np.random.default_rng(seed)
-    return Source(
-        label,
-        {
-            f"p{k}": [
-                f"a {rng.choice(WORDS)} "
-                f"{rng.choice(verb.split())}{'.' if rng.random() < end else ''}"
-                for _ in range(answers)
-            ]
-            for k in range(prompts)
-        },
-    )
+REFUSALS = Source(
+    "refusals",
+    {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)},
+)
 
 
 def test_a_changed_source_is_different_and_the_words_say_why():
-    result = compare_sources(source("a", 1), source("b", 2, end=0.6), FAST)
+    result = compare_sources(make_source("a", 1), make_source("b", 2, end=0.6), FAST)
     assert result.verdict == "different" and result.p == 0.01
     names = [feature.name for feature in result.features if feature.p <= 0.05]
     assert "ends with a full stop" in names and not {"'dog'", "'cat'"} & set(names)
@@ -61,7 +39,9 @@ def test_a_changed_source_is_different_and_the_words_say_why():
 
 
 def test_equal_sources_are_not_shown_to_differ_and_the_power_is_told():
-    result = compare_sources(source("a", 1), source("b", 2), Settings(draws=99))
+    result = compare_sources(
+        make_source("a", 1), make_source("b", 2), Settings(draws=99)
+    )
     assert result.verdict == "not shown" and result.p > 0.05
     assert result.power is not None and 0 <= result.power <= 1
     assert (
@@ -71,8 +51,8 @@ def test_equal_sources_are_not_shown_to_differ_and_the_power_is_told():
 
 
 def test_a_margin_makes_sources_equivalent():
-    a = source("a", 1, answers=20)
-    b = source("b", 2, answers=20)
+    a = make_source("a", 1, answers=20)
+    b = make_source("b", 2, answers=20)
     assert (
         compare_sources(a, b, Settings(draws=99, power=False, margin=0.2)).verdict
         == "equivalent within margin"
@@ -85,7 +65,12 @@ def test_a_margin_makes_sources_equivalent():
 
 def test_several_sources_are_adjusted_by_holm():
     results = compare_all(
-        [source("a", 1), source("b", 2), source("c", 3, verb="barks meows")], FAST
+        [
+            make_source("a", 1),
+            make_source("b", 2),
+            make_source("c", 3, verb="barks meows"),
+        ],
+        FAST,
     )
     assert [result.labels for result in results] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [result.verdict for result in results] == [
@@ -96,41 +81,6 @@ def test_several_sources_are_adjusted_by_holm():
     assert results[1].p == pytest.approx(0.01) and results[1].relabelings == 300, (
         "three pairs share the level"
     )
-
-
-def test_prompts_that_match_in_part_empty_answers_and_refusals_are_counted():
-    a = Source("a", {"1": ["x", ""], "2": ["x", "y"], "3": ["z", "z"]})
-    b = Source("b", {"1": ["I'm sorry", "x"], "2": ["x", "y"], "4": ["z", "z"]})
-    prompts, notes = common_prompts(a, b)
-    assert [prompt.id for prompt in prompts] == ["1", "2"]
-    text = "\n".join(notes)
-    for part in (
-        "a: 1 prompt is left out",
-        "b: 1 prompt is left out",
-        "a: 1 empty answer is kept",
-        "b: 1 refusal is kept",
-    ):
-        assert part in text
-
-
-def test_no_common_prompt_and_different_prompts_under_one_id_are_refused():
-    with pytest.raises(InputError, match="no prompt in common"):
-        common_prompts(Source("a", {"1": ["x"]}), Source("b", {"2": ["x"]}))
-    with pytest.raises(InputError, match="'1' has different prompts: 'Hi' and 'Ho'"):
-        common_prompts(
-            Source("a", {"1": ["x"]}, {"1": "Hi"}),
-            Source("b", {"1": ["x"]}, {"1": "Ho"}),
-        )
-
-
-def test_equal_prompts_and_a_prompt_that_one_source_alone_has_are_accepted():
-    for others in ({"1": "Hi"}, {}):
-        for texts in ({"1": "Hi"}, {}):
-            prompts, notes = common_prompts(
-                Source("a", {"1": ["x", "y"]}, texts),
-                Source("b", {"1": ["z", "w"]}, others),
-            )
-            assert ([prompt.id for prompt in prompts], notes) == (["1"], [])
 
 
 def test_deterministic_sources_have_one_line():
@@ -151,59 +101,12 @@ def test_one_answer_per_prompt_has_one_line_and_unequal_numbers_are_accepted():
         any("one answer of each source per prompt" in note for note in single.notes)
         and single.verdict == "not shown"
     )
-    a = source("a", 1)
-    b = source("b", 2)
+    a = make_source("a", 1)
+    b = make_source("b", 2)
     uneven = {
         name: texts[: 1 + k % 6] for k, (name, texts) in enumerate(b.answers.items())
     }
     assert 0 < compare_sources(a, Source("b", uneven), FAST).p <= 1
-
-
-def test_many_answers_of_a_prompt_are_bounded():
-    texts = [f"word {k % 700}" for k in range(100_000)]
-    prompts, notes = common_prompts(
-        Source("a", {"1": texts}), Source("b", {"1": texts[:10]})
-    )
-    assert (len(prompts[0].a), len(prompts[0].b)) == (500, 10)
-    assert notes == [
-        "a: 1 prompt has more than 500 answers, of which as many are drawn"
-    ]
-
-
-def test_power_grows_with_the_change():
-    prompts, _ = common_prompts(source("a", 1), source("b", 2))
-    settings = Settings(draws=99)
-    none = power_against(
-        prompts,
-        lambda answers, rng: [list(texts) for texts in answers],
-        settings,
-        runs=40,
-    )
-    foreign = power_against(
-        prompts,
-        lambda answers, rng: [["another thing"] * len(texts) for texts in answers],
-        settings,
-        runs=10,
-    )
-    assert none <= 0.2 and foreign == 1.0
-    changed = replace_answers(1.0)([["a"], ["b"]], np.random.default_rng(0))
-    assert {text for texts in changed for text in texts} <= {"a", "b"}
-
-
-def test_power_is_that_of_a_hundred_checks_of_the_first_hundred_prompts():
-    prompts, _ = common_prompts(
-        source("a", 1, prompts=103, answers=2), source("b", 2, prompts=103, answers=3)
-    )
-    checked = []
-
-    def change(answers, rng):
-        checked.append([len(texts) for texts in answers])
-        return answers
-
-    power_against(prompts[:2], change, Settings(kernels=("exact",)))
-    assert checked == [[3, 3]] * 100
-    power_against(prompts, change, Settings(kernels=("exact",)), runs=1)
-    assert checked[100:] == [[3] * 100]
 
 
 def test_the_peer_of_the_benchmark_has_the_statistic_of_its_package(golden):
@@ -223,24 +126,20 @@ def test_the_peer_of_the_benchmark_has_the_statistic_of_its_package(golden):
 
 
 def test_sources_that_share_their_random_numbers_are_noticed():
-    a = source("a", 1)
+    a = make_source("a", 1)
     result = compare_sources(a, Source("b", a.answers), FAST)
     assert result.verdict == "not shown" and any(
         "one seed or one cache" in note for note in result.notes
     )
 
 
-REFUSALS = Source(
-    "refusals",
-    {f"p{k}": ["I am sorry, I cannot help with that."] * 6 for k in range(15)},
-)
-
-
 @pytest.mark.parametrize("night", [1, 6, 7, pytest.param(60, marks=pytest.mark.slow)])
 def test_a_total_change_is_found_on_every_night(night):
     for series in (NightSeries(night), NightSeries(night, 90)):
         result = compare_sources(
-            source("a", 1), REFUSALS, Settings(alpha=series.level(0.05), power=False)
+            make_source("a", 1),
+            REFUSALS,
+            Settings(alpha=series.level(0.05), power=False),
         )
         assert (
             result.verdict == "different"
@@ -249,15 +148,15 @@ def test_a_total_change_is_found_on_every_night(night):
 
 
 def test_relabelings_are_added_while_the_p_value_is_small():
-    a = source("a", 1)
-    b = source("b", 2)
+    a = make_source("a", 1)
+    b = make_source("b", 2)
     alike = compare_sources(a, b, Settings(alpha=5e-4, power=False))
     assert (alike.relabelings, alike.floor) == (
         1001,
         1 / 10_000,
     ) and alike.p == compare_sources(a, b, Settings(power=False)).p
     changed = compare_sources(
-        a, source("c", 3, end=0.8), Settings(alpha=5e-4, power=False)
+        a, make_source("c", 3, end=0.8), Settings(alpha=5e-4, power=False)
     )
     assert changed.p > 5e-4 or changed.relabelings == 10_000
     apart = compare_sources(a, REFUSALS, Settings(alpha=5e-4, power=False))
@@ -266,7 +165,7 @@ def test_relabelings_are_added_while_the_p_value_is_small():
 
 def test_added_relabelings_are_other_ones_and_as_extreme_as_the_first(monkeypatch):
     monkeypatch.setattr(same, "CHUNK", 300)
-    prompts, _ = common_prompts(source("a", 1), source("b", 2, end=0.55))
+    prompts, _ = common_prompts(make_source("a", 1), make_source("b", 2, end=0.55))
     settings = Settings(draws=99, alpha=0.004)
     outcome = evaluate(prompts, settings)
     columns = resolve(prompts, outcome, settings)
@@ -283,7 +182,7 @@ def test_a_metric_draws_all_relabelings_at_once():
     settings = Settings(("trm:distance=rouge",), draws=99, alpha=0.02, power=False)
     few = [
         Source(name, dict(list(found.answers.items())[:4]))
-        for name, found in (("a", source("a", 1)), ("r", REFUSALS))
+        for name, found in (("a", make_source("a", 1)), ("r", REFUSALS))
     ]
     result = compare_sources(*few, settings)
     assert (result.relabelings, result.p) == (250, 1 / 250)
@@ -309,7 +208,7 @@ def shuffled(texts, seed):
     "kinds", [("file", "file"), ("file", "source"), ("source", "source")]
 )
 def test_copies_are_named_and_are_no_evidence(kinds):
-    answers = source("a", 1).answers
+    answers = make_source("a", 1).answers
     b = Source(
         "b",
         {name: shuffled(texts, 1) for name, texts in answers.items()},
@@ -342,7 +241,7 @@ def test_copies_of_more_answers_than_are_compared_are_named():
 
 
 def test_answers_that_are_mostly_shared_are_no_evidence():
-    answers = source("a", 1).answers
+    answers = make_source("a", 1).answers
     b = {
         name: texts if k else ["another", *texts[1:]]
         for k, (name, texts) in enumerate(answers.items())
@@ -390,44 +289,3 @@ def test_prompts_without_differences_have_the_distance_0_and_single_answers_none
     assert single.effect == Effect(
         None, reason="it needs two answers of each source to a prompt"
     )
-
-
-def test_power_at_a_low_level_is_that_of_a_critical_value_of_all_checks():
-    prompts, _ = common_prompts(source("a", 1), source("b", 2))
-    foreign = power_against(
-        prompts,
-        lambda answers, rng: [["another thing"] * len(t) for t in answers],
-        Settings(alpha=1e-4),
-        runs=10,
-    )
-    none = power_against(
-        prompts,
-        lambda answers, rng: [list(texts) for texts in answers],
-        Settings(alpha=1e-4),
-        runs=10,
-    )
-    assert (foreign, none) == (1.0, 0.0)
-    one = [Prompt("1", ["x", "y", "z"], ["u", "v", "w"])]
-    assert share_found([one] * 3, 3, Settings(alpha=0.02)) == 0.0, (
-        "20 relabelings have no p below .1"
-    )
-
-
-@pytest.mark.parametrize("seed", [0, 1, 7])
-def test_answers_of_two_sources_are_drawn_independently(seed):
-    """Lists that were written side by side, of one seed or one cache,
-    are not compared position by position.
-    """
-    texts = [str(k) for k in range(600)]
-    (prompt,), notes = common_prompts(
-        Source("a", {"1": texts}), Source("b", {"1": texts}), seed
-    )
-    assert (
-        len(set(prompt.a)) == len(set(prompt.b)) == same.MOST_SAMPLES
-        and len(notes) == 2
-    )
-    shared = len(set(prompt.a) & set(prompt.b))
-    expected = 500 * 500 / 600
-    deviation = np.sqrt(500 * 500 / 600 * (100 / 600) * (100 / 599))
-    assert abs(shared - expected) < 5 * deviation
-    assert sum(x == y for x, y in zip(prompt.a, prompt.b)) < 10

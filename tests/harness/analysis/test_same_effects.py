@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from harness.analysis import same_effects
-from harness.analysis.same import Prompt, Settings, evaluate
 from harness.analysis.same_effects import (
     Effect,
     degrees_of_freedom,
     effect_over_prompts,
     held_out_accuracy,
 )
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings, evaluate
 from harness.stats.quantiles import student_quantile
 
 NO_NULL = np.zeros(40)
@@ -45,7 +46,7 @@ def test_the_lower_end_is_above_0_only_where_relabelings_seldom_reach_the_estima
     assert effect.interval[0] in (value, 0.0)
 
 
-def test_the_spread_under_relabeling_is_added_upwards_without_the_part_of_the_difference():
+def test_the_spread_under_relabeling_is_added_without_the_part_of_the_difference():
     totals = np.tile([-0.3, 0.3], 20)
     half = student_quantile(2, 0.975) * 0.1 / 3**0.5
     for freedom, noise in (

@@ -43,7 +43,7 @@ def test_the_night_after_the_last_is_refused():
     NightSeries(90, 90).check()
     with pytest.raises(
         HarnessError,
-        match="--night 91 of --nights 90: the level is spent; "
+        match="night=91 of nights=90: the level is spent; "
         "begin again at night 1 with a fresh baseline",
     ):
         NightSeries(91, 90).check()
@@ -67,7 +67,7 @@ def test_the_largest_number_that_is_named_is_served_and_the_next_one_is_not(
     with pytest.raises(HarnessError) as refused:
         NightSeries(**{option: 10**6}).check_level(alpha, smallest, kernels, tests)
     (number,) = re.findall(
-        rf"the largest number that they serve is --{option} (\d+)", str(refused.value)
+        rf"the largest number that they serve is {option}=(\d+)", str(refused.value)
     )
     NightSeries(**{option: int(number)}).check_level(alpha, smallest, kernels, tests)
     with pytest.raises(HarnessError):
@@ -79,7 +79,7 @@ def test_the_largest_number_that_is_named_is_served_and_the_next_one_is_not(
 def test_the_reason_is_the_answers_or_the_relabelings():
     with pytest.raises(
         HarnessError,
-        match=r"--night 6 tests at level 0.000844; these answers have too few "
+        match=r"night=6 tests at level 0.000844; these answers have too few "
         r"relabelings for a level below 0.00794",
     ):
         NightSeries(6).check_level(0.05, 2 / 252, KERNELS, 1)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from harness.analysis import same_plan
-from harness.analysis.same import Settings, Source
 from harness.analysis.same_plan import (
     plan,
     substitute_words,
     tempered_weights,
     truncate,
 )
+from harness.analysis.same_sources import Source
+from harness.analysis.same_statistics import Settings
 from harness.errors import InputError
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from harness.analysis.answer_kernels import Answers
-from harness.analysis.same import Prompt, Settings
+from harness.analysis.same_sources import Prompt
+from harness.analysis.same_statistics import Settings
 from harness.analysis.same_until import _direction, _weights, follow
 
 SETTINGS = Settings(kernels=("n-grams", "characters"), draws=99)

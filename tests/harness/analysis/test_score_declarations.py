@@ -42,8 +42,7 @@ def test_a_name_that_says_neither_is_refused_with_what_to_type(tmp_path, capsys,
     paths = two_logs(tmp_path, name)
     message = (
         f"the name of '{name}' does not say whether larger is better; "
-        f"add --lower-is-better {name} or --higher-is-better {name}, "
-        "or choose other metrics with -m"
+        "name it in --lower-is-better or --higher-is-better, or choose other metrics"
     )
     for arguments in (
         ["compare", *paths],
@@ -74,17 +73,17 @@ def test_options_are_names_of_metrics_of_logs(tmp_path):
     paths = two_logs(tmp_path, "rate")
     with pytest.raises(
         HarnessError,
-        match="--lower-is-better: there is no metric 'rat'; did you mean 'rate'.; "
+        match="lower_is_better: there is no metric 'rat'; did you mean 'rate'.; "
         "the logs have rate",
     ):
         harness.compare(*paths, lower_is_better=["rat"])
     with pytest.raises(
-        HarnessError, match="--bounds: there is no metric 'rates'; did you mean 'rate'"
+        HarnessError, match="bounds: there is no metric 'rates'; did you mean 'rate'"
     ):
         gate(*paths, {"rate": Margin(0.1)}, bounds={"rates": (0, 1)})
     with pytest.raises(
         HarnessError,
-        match="'rate' is declared with --lower-is-better and with --higher-is-better",
+        match="'rate' is declared with lower_is_better and with higher_is_better",
     ):
         harness.compare(*paths, lower_is_better=["rate"], higher_is_better=["RATE"])
     assert harness.compare(*paths, lower_is_better=["Rate"], draws=200)[0].better == "B"
@@ -131,8 +130,8 @@ def test_a_log_declares_its_directions_for_both(tmp_path):
     )
     with pytest.raises(
         HarnessError,
-        match="'rate' has two directions: .*; add --lower-is-better rate or "
-        "--higher-is-better rate",
+        match="'rate' has two directions: .*; name it in lower_is_better or "
+        "higher_is_better",
     ):
         harness.compare(b, c)
     assert (
@@ -160,7 +159,6 @@ def test_a_declared_direction_goes_before_the_name(tmp_path):
     assert {row.note for row in rows} == {"higher is better (declared in a.jsonl)"}
 
 
-# --------------------------------------------------------------------------- bounds
 @pytest.mark.parametrize(
     ("texts", "bounds"),
     [
@@ -188,7 +186,7 @@ def test_bounds_are_parsed(texts, bounds):
 def test_bounds_that_are_no_range(texts):
     with pytest.raises(
         InputError,
-        match="--bounds (is '.*'; expected LOW,HIGH|occurs twice for (all metrics|a))",
+        match="bounds (is '.*'; expected LOW,HIGH|occurs twice for (all metrics|a))",
     ):
         parse_bounds(texts)
 
@@ -265,6 +263,6 @@ def test_epochs_are_within_the_bounds_each(tmp_path):
         )
     with pytest.raises(
         HarnessError,
-        match=r"'m' is 2 at .*a.json: samples: record 2, outside --bounds 0,1.5",
+        match=r"'m' is 2 at .*a.json: samples: record 2, outside bounds=\(0, 1.5\)",
     ):
         harness.compare(tmp_path / "a.json", tmp_path / "b.json", bounds=(0, 1.5))

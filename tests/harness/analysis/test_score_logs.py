@@ -354,7 +354,6 @@ def test_the_commands_read_logs(tmp_path, capsys):
     assert "failed: acc worse by 0.1667" in " ".join(capsys.readouterr().out.split())
 
 
-# --------------------------------------------------------------------------- what is no score
 def scores_of_inspect(path, values, model="m/a", scorer="acc"):
     """Write a log of inspect with a value per sample, as Python's json does:
     NaN and Infinity are constants.
@@ -597,7 +596,6 @@ def test_a_metric_with_the_name_of_a_column_is_refused(tmp_path, name):
     assert run.samples.metrics == ("acc",)
 
 
-# --------------------------------------------------------------------------- samples that occur twice
 def two_filters(path, first, second, **fields):
     rows = [
         {
@@ -774,7 +772,6 @@ def test_epochs_without_a_score_are_left_out_of_the_mean_of_a_sample(
     assert (record.n, record.skipped) == ((1, 1) if mean is None else (2, 0))
 
 
-# --------------------------------------------------------------------------- costs
 @pytest.mark.parametrize(
     ("name", "old", "new", "margin"),
     [
@@ -803,7 +800,7 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
     )
     assert (
         result.verdict == "failed"
-        or "unless --bounds LOW,HIGH declares a range" in result.sentence
+        or "unless bounds=(LOW, HIGH) declares a range" in result.sentence
     )
     bounded = gate(
         *paths, {name: Margin(margin)}, bounds=(0.0, 20.0 if old > 1 else 1.0)
@@ -841,7 +838,6 @@ def test_a_cost_that_grows_fails_the_gate(tmp_path, capsys, name, old, new, marg
     assert f"{name}: higher is better (--higher-is-better)" in capsys.readouterr().out
 
 
-# --------------------------------------------------------------------------- logs that are not compared as they are given
 def captions_of_lmms_eval(path, texts):
     path.parent.mkdir(parents=True, exist_ok=True)
     return write_lines(

@@ -21,7 +21,12 @@ class Faulty(MeanMetric):
 
     def __init__(self, *, scale: float = 1.0) -> None:
         self.scale = scale
-        self.spec = MetricSpec("faulty", higher_is_better=None, needs=frozenset(), depends_on=frozenset({"candidates"}))
+        self.spec = MetricSpec(
+            "faulty",
+            higher_is_better=None,
+            needs=frozenset(),
+            depends_on=frozenset({"candidates"}),
+        )
 
     def scores(self, batch, features, state):
         print("scoring")

@@ -237,19 +237,19 @@ def test_json_has_the_numbers(runs, capsys):
         ),
         (
             ["-m", "rouge", "--max-drop", "much"],
-            "--max-drop is 'much'; expected a number such as 0.01",
+            "the margin is 'much'; expected a number such as 0.01",
         ),
         (
             ["-m", "rouge", "--max-drop", "-1%"],
-            "--max-drop is '-1%'; expected a number such as 0.01",
+            "the margin is '-1%'; expected a number such as 0.01",
         ),
         (
             ["-m", "rouge", "--max-drop", "-0.5"],
-            "--max-drop is '-0.5'; expected a number such as 0.01",
+            "the margin is '-0.5'; expected a number such as 0.01",
         ),
         (
             ["-m", "rouge", "--max-drop", "2"],
-            "--max-drop 2 of ROUGE-L (COCO) can never fail a version",
+            "the margin 2 of ROUGE-L (COCO) can never fail a version",
         ),
         (
             ["-m", "rogue", "--max-drop", "0.1"],

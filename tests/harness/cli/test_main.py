@@ -39,6 +39,14 @@ HEAVY = (
 )
 NO_ARRAYS = ("--help", "list", "--version")
 """Verbs and options that import no numpy: half of their time."""
+COMMAND = '''"""Count words."""
+
+def add_arguments(parser):
+    parser.add_argument("text")
+
+def run(args):
+    print(len(args.text.split()))
+'''
 
 
 def harness(*arguments, cwd=None, check=False):
@@ -255,17 +263,6 @@ def test_a_mistake_is_one_line_and_code_2(project, arguments, message):
 @pytest.mark.slow
 def test_debug_shows_the_traceback(project):
     assert "Traceback" in harness("--debug", "run", "missing.yaml", cwd=project).stderr
-
-
-# --------------------------------------------------------------------------- verbs of manifests
-COMMAND = '''"""Count words."""
-
-def add_arguments(parser):
-    parser.add_argument("text")
-
-def run(args):
-    print(len(args.text.split()))
-'''
 
 
 @pytest.fixture

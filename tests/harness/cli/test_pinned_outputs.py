@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.analysis.column_table import read_columns
+from harness.analysis.column_sources import read_columns
 from harness.analysis.correlate import study
 from harness.cli.main import main
 from harness.files.outputs import OUTPUTS
@@ -38,53 +38,57 @@ COMMANDS = {
     "--seed 4 --draws 500 --format csv",
     "compare-runs": "compare out/run out/second --force --json",
     "compare-equalised": "compare out/second --equalise -m rouge,trm(rouge) --json",
-    "compare-anytime": "compare out/run --anytime -m rouge,distinct2 --baseline good --json",
+    "compare-anytime": "compare out/run --anytime -m rouge,distinct2 --baseline good "
+    "--json",
     "compare-judgments": "compare out/graded --json",
     "compare-latex": "compare out/run --baseline good -m rouge,cider --format latex",
-    "gate": "gate out/second::good --baseline out/run::near -m rouge --max-drop 0.01 -m "
-    "cider --max-drop 5% --slice topic --json",
-    "gate-failed": "gate out/pilot::far --baseline out/pilot::good -m rouge,bleu2 --max-drop "
-    "0.05 --markdown gate.md --junit gate.xml",
-    "gate-undecided": "gate out/run::far --baseline out/run::good -m rouge,bleu4 --max-drop 0.04 "
-    "--undecided fail --seed 2",
-    "power": "power out/run --candidates 1..3 --references 2..3 --repeats 3 -m trm(rouge) "
-    "--json",
+    "gate": "gate out/second::good --baseline out/run::near -m rouge --max-drop 0.01 "
+    "-m cider --max-drop 5% --slice topic --json",
+    "gate-failed": "gate out/pilot::far --baseline out/pilot::good -m rouge,bleu2 "
+    "--max-drop 0.05 --markdown gate.md --junit gate.xml",
+    "gate-undecided": "gate out/run::far --baseline out/run::good -m rouge,bleu4 "
+    "--max-drop 0.04 --undecided fail --seed 2",
+    "power": "power out/run --candidates 1..3 --references 2..3 --repeats 3 -m "
+    "trm(rouge) --json",
     "power-share": "power out/run --share 0.5 --alpha 0.2 --repeats 2 -m rouge --json",
     "power-harmonic": "power out/run --combine harmonic-mean --repeats 2 -m mmd(bow) "
     "--limit 9 --target-p 0.2",
-    "power-difference": "power out/pilot --compare good far -m rouge --difference 0.05 --json",
+    "power-difference": "power out/pilot --compare good far -m rouge --difference "
+    "0.05 --json",
     "power-table": "power out/pilot --compare good far --power 0.9",
     "power-judgments": "power out/graded --compare rouge bleu1 --json",
     "estimate": "estimate out/run --labels labels.csv --by rouge,cider --json",
     "estimate-population": "estimate out/run --labels labels.csv --by trm(rouge) "
     "--population --baseline near --format csv",
-    "estimate-bounds": "estimate out/run --labels labels.csv --by rouge --bounds 0,5 --json",
+    "estimate-bounds": "estimate out/run --labels labels.csv --by rouge --bounds 0,5 "
+    "--json",
     "label-plan": "label-plan out/run --budget 6 --by rouge --strata 3",
-    "correlate": "correlate out/run out/second --x rouge,cider --y trm(rouge) "
-    "--rows example --json",
-    "correlate-systems": "correlate out/run --x *trm*,distinct2 --y cider,rouge --top 2 --sort kendall",
-    "correlate-strata": "correlate out/run --x rouge --y cider --strata 2 --strata-by rouge --json",
+    "correlate": "correlate out/run out/second --x rouge,cider --y trm(rouge) --rows "
+    "example --json",
+    "correlate-systems": "correlate out/run --x *trm*,distinct2 --y cider,rouge --top "
+    "2 --sort kendall",
+    "correlate-strata": "correlate out/run --x rouge --y cider --strata 2 --strata-by "
+    "rouge --json",
     "same": "same before.jsonl after.jsonl --draws 200 --json",
-    "same-again": "same before.jsonl again.jsonl --draws 200 --kernel n-grams --kernel exact "
-    "--margin 0.2 --prompts 3",
+    "same-again": "same before.jsonl again.jsonl --draws 200 --kernel n-grams "
+    "--kernel exact --margin 0.2 --prompts 3",
     "same-until": "same before.jsonl after.jsonl --until 2 --json",
     "describe": "describe refs.jsonl good.jsonl --json",
     "describe-table": "describe refs.jsonl -m rouge",
     "score": "score good.jsonl few.jsonl --references refs.jsonl -m "
     "rouge,cider,trm:distance=rouge --p-values exact --json",
-    "score-equalised": "score near.jsonl few.jsonl --references refs.jsonl -m rouge,distinct:n=1 "
-    "--equalise --format markdown",
-    "score-limited": "score far.jsonl --references refs.jsonl -m bleu,cider-r,ter,chrf --limit 5 "
-    "--format csv",
+    "score-equalised": "score near.jsonl few.jsonl --references refs.jsonl -m "
+    "rouge,distinct:n=1 --equalise --format markdown",
+    "score-limited": "score far.jsonl --references refs.jsonl -m "
+    "bleu,cider-r,ter,chrf --limit 5 --format csv",
     "compare-identical": "compare out/run out/second --identical",
-    "rescore": "run second.yaml --output out/rescored --json; "
-    "rescore out/rescored -m distinct:n=2",
-    "parts": "run second.yaml --shard 1/2 --output parts/1; "
-    "run second.yaml --shard 2/2 --output parts/2; "
-    "merge parts/1 parts/2 --output out/merged; compare out/merged out/second "
-    "--identical",
-    "extend": "run run.yaml --limit 5 --output out/limited; "
-    "run run.yaml --limit 8 --extend --output out/limited --json",
+    "rescore": "run second.yaml --output out/rescored --json; rescore out/rescored -m "
+    "distinct:n=2",
+    "parts": "run second.yaml --shard 1/2 --output parts/1; run second.yaml --shard "
+    "2/2 --output parts/2; merge parts/1 parts/2 --output out/merged; compare "
+    "out/merged out/second --identical",
+    "extend": "run run.yaml --limit 5 --output out/limited; run run.yaml --limit 8 "
+    "--extend --output out/limited --json",
     "until": "run pilot.yaml --output out/until --until rouge±0.03 --all",
     "part-of-pairs": "run pairs.yaml --limit 5 --output out/five --all",
     "validate": "validate run.yaml",
@@ -101,8 +105,8 @@ VARYING = [
     (re.compile(r"<details><summary>Time per stage.*?</details>", re.DOTALL), "TIMES"),
     (
         re.compile(
-            r'("(?:seconds|git|commit|harness|python|platform|version|started|finished|time)"\s*: '
-            r")[^,}\n]+"
+            r'("(?:seconds|git|commit|harness|python|platform|version|started|'
+            r'finished|time)"\s*: )[^,}\n]+'
         ),
         r"\1*",
     ),
@@ -248,12 +252,13 @@ def page_text(page: str) -> str:
         if name in ("charts", "charts-library", "licences", "kernels"):
             continue
         try:
-            blocks.append(f"block {name}\n{as_text(json.loads(data))}")
+            text = as_text(json.loads(data))
         except ValueError:
-            blocks.append(
-                f"block {name}\n"
-                f"{as_text(page_numbers(name, data)) if not name.endswith('csv') else data.decode('utf-8')}"
-            )
+            if name.endswith("csv"):
+                text = data.decode("utf-8")
+            else:
+                text = as_text(page_numbers(name, data))
+        blocks.append(f"block {name}\n{text}")
     body = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
     body = re.sub(r'content="default-src[^"]*"', "", body)
     return re.sub(

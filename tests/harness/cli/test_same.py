@@ -191,7 +191,7 @@ def test_models_of_a_run(project, capsys):
         ),
         (
             ["a.jsonl", "b.jsonl", "--kernel", "distinct"],
-            "--kernel distinct reads the candidates alone",
+            "the kernel distinct reads the candidates alone",
         ),
         (
             ["a.jsonl", "b.jsonl", "--kernel", "trm:distance=meteor", "--until"],

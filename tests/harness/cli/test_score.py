@@ -137,7 +137,6 @@ def test_the_table_of_one_file(files, capsys):
     assert "1 of 3 without a score" in out
 
 
-# --------------------------------------------------------------------------- as a process
 @pytest.mark.slow
 def test_two_files_give_one_table_with_differences(files):
     code, out, error = process(
@@ -250,7 +249,6 @@ def test_mistakes_are_one_line(plain, arguments, message):
     assert error.count("\n") == 1
 
 
-# --------------------------------------------------------------------------- files that do not fit
 def test_examples_without_candidates_are_refused_with_the_file_and_the_option(score):
     code, data, error = score("-m", "length")
     assert (code, data) == (2, None)

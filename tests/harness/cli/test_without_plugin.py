@@ -20,17 +20,19 @@ from harness.run.stored_metrics import StoredMetric, read_metric
 
 PLUGIN = """
 import numpy as np
-from harness.contracts import CorpusMetric, MeanMetric, MetricSpec, SumMetric, TextDistance
+from harness.contracts import CorpusMetric, MeanMetric, MetricSpec
+from harness.contracts import SumMetric, TextDistance
 
 
 class Overlap(MeanMetric):
     spec = MetricSpec("overlap", True, bounds=(0, 1))
 
     def scores(self, batch, features, state):
-        return np.array([
-            len(set(item.candidates[0].split()) & set(item.references[0].split())) / len(set(item.references[0].split()))
-            for item in batch.sets
-        ])
+        shares = []
+        for item in batch.sets:
+            words = set(item.references[0].split())
+            shares.append(len(set(item.candidates[0].split()) & words) / len(words))
+        return np.array(shares)
 
 
 class Ratio(SumMetric):
@@ -45,13 +47,16 @@ class Ratio(SumMetric):
 
 
 class WordCount(CorpusMetric):
-    spec = MetricSpec("word-count", True, level="corpus", needs=frozenset(), resampled=False)
+    spec = MetricSpec(
+        "word-count", True, level="corpus", needs=frozenset(), resampled=False
+    )
 
     def collect(self, batch, features, state):
         return [list(item.candidates) for item in batch.sets]
 
     def number(self, objects):
-        return float(len({word for item in objects for text in item for word in text.split()}))
+        texts = [text for item in objects for text in item]
+        return float(len({word for text in texts for word in text.split()}))
 
 
 class Unlike(TextDistance):
@@ -64,7 +69,10 @@ class Unlike(TextDistance):
 MANIFEST = """api: 1
 provider: acme
 metrics:
-  overlap: {import: "parts:Overlap", summary: "Words of the first reference", display: "Overlap of words"}
+  overlap:
+    import: "parts:Overlap"
+    summary: "Words of the first reference"
+    display: "Overlap of words"
   ratio: {import: "parts:Ratio", summary: "Distinct words"}
   word-count: {import: "parts:WordCount", summary: "Words of all captions"}
 distances:
@@ -87,6 +95,18 @@ REFERENCES = [
     "one bird sings in a tree",
     "a man reads the paper",
 ]
+VERBS = {
+    "report": ["report", "{run}", "--output", "page.html"],
+    "tables": ["report", "{run}", "--output", "p.html", "--tables", "tables"],
+    "compared": ["report", "{run}", "--output", "page.html", "--compare"],
+    "push": ["push", "{run}", "--to", "card"],
+    "compare": ["compare", "{run}"],
+    "correlate": ["correlate", "{run}", "--x", "overlap", "--y", "rouge"],
+    **{
+        form: ["export", "{run}", "--format", form, "--output", "out"]
+        for form in ("lm-eval", "coco", "baseline", "every-eval-ever")
+    },
+}
 
 
 @pytest.fixture(scope="module")
@@ -233,20 +253,6 @@ def test_a_metric_in_the_place_of_one_that_is_not_installed(run_folder):
     ):
         read_metric(Run.open(run_folder), "overlop")
     np.testing.assert_allclose(metric.reduce(np.array([[1.0], [3.0]])), 2.0)
-
-
-VERBS = {
-    "report": ["report", "{run}", "--output", "page.html"],
-    "tables": ["report", "{run}", "--output", "p.html", "--tables", "tables"],
-    "compared": ["report", "{run}", "--output", "page.html", "--compare"],
-    "push": ["push", "{run}", "--to", "card"],
-    "compare": ["compare", "{run}"],
-    "correlate": ["correlate", "{run}", "--x", "overlap", "--y", "rouge"],
-    **{
-        form: ["export", "{run}", "--format", form, "--output", "out"]
-        for form in ("lm-eval", "coco", "baseline", "every-eval-ever")
-    },
-}
 
 
 @pytest.mark.slow

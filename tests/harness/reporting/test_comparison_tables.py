@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from harness.analysis.anytime import AnytimeTest
-from harness.analysis.comparisons import BOLD_NOTE, RankedSystem
+from harness.analysis.rankings import BOLD_NOTE, RankedSystem
 from harness.reporting.comparison_tables import (
     HEADERS,
     cluster_table,

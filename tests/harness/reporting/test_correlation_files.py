@@ -9,7 +9,8 @@ import re
 import numpy as np
 import pytest
 
-from harness.analysis.column_table import from_records, read_columns
+from harness.analysis.column_sources import read_columns
+from harness.analysis.column_table import from_records
 from harness.analysis.correlate import study
 from harness.errors import InputError, UnknownName
 from harness.reporting.charts.chart import Layout

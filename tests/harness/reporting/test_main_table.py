@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import harness
-from harness.analysis.comparisons import BOLD_NOTE, rankings
+from harness.analysis.rankings import BOLD_NOTE, rankings
 from harness.api import score_files
 from harness.reporting import main_table as module
 from harness.reporting.formats.latex import to_latex

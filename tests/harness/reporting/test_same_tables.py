@@ -6,16 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.same import (
-    Feature,
-    Prompt,
-    Settings,
-    Source,
-    SourceComparison,
-    compare_all,
-)
+from harness.analysis.same import Feature, SourceComparison, compare_all
 from harness.analysis.same_effects import Effect
 from harness.analysis.same_plan import Design
+from harness.analysis.same_sources import Prompt, Source
+from harness.analysis.same_statistics import Settings
 from harness.reporting.same_tables import (
     contrast_text,
     facts_table,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from harness.analysis.comparisons import BOLD_NOTE, Comparison
+from harness.analysis.comparisons import Comparison
+from harness.analysis.rankings import BOLD_NOTE
 from harness.reporting.charts.differences import Compared
 from harness.reporting.score_table import DATA, SLICE_NOTE, score_table
 from harness.rundir.records import ResultRecord

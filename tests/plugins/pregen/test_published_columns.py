@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from harness.analysis.column_table import read_columns
+from harness.analysis.column_sources import read_columns
 from harness.analysis.correlate import stratify_by_metric
 from harness.api import metric_plans
 from harness.contracts import CaptionSet

@@ -7,7 +7,9 @@ import html
 import pytest
 
 from harness.analysis.gate import GateResult, GateRow
-from harness.analysis.same import Settings, Source, compare_all
+from harness.analysis.same import compare_all
+from harness.analysis.same_sources import Source
+from harness.analysis.same_statistics import Settings
 from harness.reporting.gate_files import gate_page
 from harness.reporting.page.same import page
 
