@@ -16,44 +16,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    CaptionSet,
-    Distance,
-    Embedding,
-    Features,
-    MeanMetric,
-    Metric,
-    MetricSpec,
-    fitted_fields,
-    has_corpus_state,
-)
+from harness.contracts import CaptionSet, Metric, has_corpus_state
 from harness.run import score as scoring
 from harness.run.features import FeatureCache
 from harness.spec.models import SignificanceSpec
-from harness.stats import permutation
 from harness.stats.significance import has_generic_null, untestable_reason
 from harness.testing.base_subject import AnySubject
+from harness.testing.discrepancy import Discrepancy
+from harness.testing.exchangeable_sets import SIDE, relabeled_sets, small_sets
 from harness.testing.results import NotApplicable, ensure
-from harness.testing.sample_captions import SCENES
 
-DISJOINT_TEXTS = (
-    "amber basalt",
-    "cobalt drizzle",
-    "ember falcon",
-    "granite harbor",
-    "indigo jasmine",
-    "lantern marble",
-    "nectar opal",
-    "pewter quartz",
-)
-"""Texts without a common token, also with the words of the source."""
-SIDE = 4
-"""Candidates, and references, of the sets of the checks."""
 SETS = 200
 """Sets of one source."""
 SCORED_AGAIN = 50
@@ -63,10 +38,6 @@ SLACK = 1e-7
 """Largest difference of scores that are equal but for the order of summation;
 features are float32.
 """
-WORDS = 2000
-"""Words of the source."""
-LENGTH = 8
-"""Words of a text."""
 UNDECLARED = (
     "give it held_fixed, the note of intervals that says what is fitted on them"
 )
@@ -74,62 +45,6 @@ UNDECLARED = (
 EXACT = SignificanceSpec(method="exact")
 
 
-# --------------------------------------------------------------------------- sets of texts
-def small_sets(count: int, seed: int = 0) -> list[CaptionSet]:
-    """Return ``count`` sets of 4 candidates and 4 references,
-    all drawn from one source.
-
-    A text has 8 words, independent draws by Zipf's law from 2,000: those of the kit's
-    captions, which metrics of objects and facts know, are the most frequent ones.
-    """
-    words = source_words()
-    share = np.cumsum(1.0 / np.arange(1, len(words) + 1))
-    draws = np.random.default_rng(seed).random((count, 2 * SIDE, LENGTH))
-    numbers = np.searchsorted(share / share[-1], draws)
-    texts = [
-        tuple(" ".join(words[k] for k in text) for text in example)
-        for example in numbers.tolist()
-    ]
-    return [
-        CaptionSet(f"set-{k}", example[:SIDE], example[SIDE:])
-        for k, example in enumerate(texts)
-    ]
-
-
-def source_words() -> list[str]:
-    """Return the words of the source, in the order of their frequency."""
-    captions = (
-        text.lower().replace(".", " ").replace(",", " ")
-        for scene in SCENES
-        for text in scene
-    )
-    words = dict.fromkeys(word for text in captions for word in text.split())
-    return [*words, *(f"word{k}" for k in range(WORDS - len(words)))]
-
-
-def relabeled_sets() -> list[CaptionSet]:
-    """Return the sets of :data:`DISJOINT_TEXTS` under all relabelings of 4 candidates
-    and 4 references.
-    """
-    return [
-        CaptionSet(
-            "disjoint",
-            tuple(
-                text
-                for text, is_candidate in zip(DISJOINT_TEXTS, labels)
-                if is_candidate
-            ),
-            tuple(
-                text
-                for text, is_candidate in zip(DISJOINT_TEXTS, labels)
-                if not is_candidate
-            ),
-        )
-        for labels in permutation.relabelings(SIDE, SIDE)
-    ]
-
-
-# --------------------------------------------------------------------------- data sets
 def data_set_size(metric: Metric, count: int = SETS) -> int:
     """Return the number of sets that are one data set in a check of ``count`` sets: the
     smallest in which the metric has p-values.
@@ -183,7 +98,6 @@ def largest_count(tests: int) -> int:
     return int(tests * LEVEL + 4 * math.sqrt(tests * LEVEL * (1 - LEVEL)))
 
 
-# --------------------------------------------------------------------------- checks
 def ensure_equal_labels(metric: Metric) -> None:
     """Raise :class:`Violation` where labels of texts that the metric does not tell
     apart have a p-value below 1.
@@ -245,70 +159,12 @@ def ensure_testable(metric: Metric) -> None:
         )
 
 
-# --------------------------------------------------------------------------- embeddings and distances
-class _Discrepancy(MeanMetric):
-    """Squared maximum mean discrepancy of the texts of an example by an embedding or a
-    distance, biased.
-
-    The Gaussian kernel has half the median distance as its width; where that is 0, it
-    is 1 for equal texts and 0 for others.
-    """
-
-    def __init__(self, component: Embedding | Distance) -> None:
-        self.component = component
-        self.spec = MetricSpec(
-            f"discrepancy({component.name})", False, "set", **fitted_fields(component)
-        )
-
-    def signature(self) -> str:
-        """Return the name and the signature of the embedding or distance."""
-        return f"discrepancy|{self.component.signature()}"
-
-    def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
-        """Return the discrepancy of each example, shape (B,)."""
-        return self.null(
-            batch, features, state, (np.arange(batch.n + batch.m) < batch.n)[None]
-        )[:, 0]
-
-    def null(
-        self, batch: Batch, features: Features, state: Any, labels: np.ndarray
-    ) -> np.ndarray:
-        """Return the discrepancy under labels (P, N), shape (B, P)."""
-        distances = self._distances(batch, features)
-        pairs = distances[:, *np.triu_indices(distances.shape[1], 1)]
-        width = (np.median(pairs, axis=1) / 2)[:, None, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            kernels = np.where(
-                distances == 0, 1.0, np.exp(-0.5 * (distances / width) ** 2)
-            )
-        n = labels.sum(axis=1, keepdims=True)
-        m = (~labels).sum(axis=1, keepdims=True)
-        signed = labels / n - ~labels / m
-        # mean k(c, c') + mean k(r, r') - 2 mean k(c, r) is the quadratic form of the
-        # signed weights 1/n and -1/m.
-        return np.einsum("pi,bij,pj->bp", signed, kernels, signed)
-
-    def _distances(self, batch: Batch, features: Features) -> np.ndarray:
-        """Return distances of all pairs, symmetric, shape (B, N, N)."""
-        if isinstance(self.component, Distance):
-            distances = features.distances(self.component, batch)
-            return (distances + distances.transpose(0, 2, 1)) / 2
-        vectors = features.set_vectors(self.component, batch.text_ids).astype(
-            np.float64
-        )
-        squares = np.einsum("bid,bid->bi", vectors, vectors)
-        products = vectors @ vectors.transpose(0, 2, 1)
-        return np.sqrt(
-            np.maximum(squares[:, :, None] + squares[:, None, :] - 2 * products, 0.0)
-        )
-
-
 def equal_labels(subject: AnySubject) -> None:
     """Eight texts without a common token, 4 against 4:
     p is 1 where the component does not tell them apart.
     """
     _ = subject.base
-    ensure_equal_labels(_Discrepancy(subject.component))
+    ensure_equal_labels(Discrepancy(subject.component))
 
 
 def one_source(subject: AnySubject) -> None:
@@ -316,4 +172,4 @@ def one_source(subject: AnySubject) -> None:
     at most 22 have p of 0.05 or less.
     """
     _ = subject.base
-    ensure_one_source(_Discrepancy(subject.component))
+    ensure_one_source(Discrepancy(subject.component))

@@ -26,15 +26,21 @@ from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
 from harness.testing.embeddings import EMBEDDING_CHECKS, EmbeddingSubject
 from harness.testing.metric_conduct import CONDUCT_CHECKS, TOKEN_SCORE_CHECKS
-from harness.testing.metric_invariance import DEPENDENCE_CHECKS, INVARIANCE_CHECKS
+from harness.testing.metric_dependence import DEPENDENCE_CHECKS
+from harness.testing.metric_invariance import INVARIANCE_CHECKS
+from harness.testing.metric_null import NULL_CHECKS
+from harness.testing.metric_scores import SCORE_CHECKS
+from harness.testing.metric_spec import SPEC_CHECKS
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
-from harness.testing.metrics import NULL_CHECKS, SCORE_CHECKS
+from harness.testing.metric_unusual_sets import UNUSUAL_SET_CHECKS
 from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
 METRIC_CHECKS = Checks("metrics").include(
+    SPEC_CHECKS,
     SCORE_CHECKS,
     INVARIANCE_CHECKS,
+    UNUSUAL_SET_CHECKS,
     CONDUCT_CHECKS,
     TOKEN_SCORE_CHECKS,
     NULL_CHECKS,

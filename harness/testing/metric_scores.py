@@ -1,111 +1,26 @@
-"""Checks of a metric's specification and of its numbers: shapes, bounds, direction, and
-the inputs that it reads.
-"""
+"""Checks of a metric's numbers: shapes, bounds, direction, and the inputs read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, get_args
 
 import numpy as np
 
-from harness.contracts import (
-    Batch,
-    CaptionSet,
-    Features,
-    Level,
-    Objects,
-    Permutes,
-    State,
-    is_defined,
-)
-from harness.contracts.bases import relabeled_batch
-from harness.stats import permutation
-from harness.stats.significance import has_generic_null, untestable_reason
-from harness.testing import exchangeability, sample_captions, shared_checks
+from harness.contracts import CaptionSet, Objects, is_defined
+from harness.testing import sample_captions
 from harness.testing.metric_subject import (
     MetricSubject,
     Numbers,
     RecordingFeatures,
-    TokenScoreSubject,
-    largest_difference,
     nearly_equal,
-    numbers_of,
 )
 from harness.testing.results import Checks, Instance, NotApplicable, Violation, ensure
 
 SCORE_CHECKS = Checks("metrics")
-NEEDS = frozenset({"references", "images", "embeddings", "logprobs", "java"})
 
 
-# --------------------------------------------------------------------------- specification
-@SCORE_CHECKS.add
-def spec(subject: MetricSubject | TokenScoreSubject) -> None:
-    """The fields of ``spec`` have valid values."""
-    fields = subject.component.spec
-    ensure(fields.name.strip(), "spec.name is empty")
-    levels = get_args(Level)
-    ensure(
-        fields.level in levels,
-        f"spec.level is {fields.level!r}; levels are {', '.join(levels)}",
-    )
-    ensure(
-        fields.higher_is_better in (True, False, None),
-        "spec.higher_is_better is neither true, false nor None",
-    )
-    ensure(
-        isinstance(fields.needs, frozenset),
-        f"spec.needs is {fields.needs!r}; expected a frozenset",
-    )
-    unknown = sorted(fields.needs - NEEDS)
-    ensure(
-        not unknown, f"spec.needs contains {unknown}; valid needs are {sorted(NEEDS)}"
-    )
-    ensure(
-        fields.bounds is None or fields.bounds[0] < fields.bounds[1],
-        f"spec.bounds are {fields.bounds}",
-    )
-    for name in (
-        ("min_candidates", "min_references", "min_texts")
-        if fields.level != "model"
-        else ()
-    ):
-        ensure(
-            getattr(fields, name) >= 1,
-            f"spec.{name} is {getattr(fields, name)}; expected at least 1",
-        )
-
-
-@SCORE_CHECKS.add
-def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
-    """Level, direction and needs in the catalogue are those of ``spec``."""
-    entry = subject.entry
-    fields = subject.component.spec
-    if entry is None:
-        raise NotApplicable("is not checked by its name in the catalogue")
-    ensure(
-        not entry.level or entry.level == fields.level,
-        f"level is {entry.level} in the catalogue and {fields.level} in spec",
-    )
-    ensure(
-        entry.higher_is_better in (None, fields.higher_is_better),
-        f"higher_is_better is {entry.higher_is_better} in the catalogue and "
-        f"{fields.higher_is_better} in spec",
-    )
-    missing = sorted(set(entry.needs) - fields.needs)
-    ensure(
-        not missing,
-        f"the catalogue lists the needs {missing}, which spec.needs does not contain",
-    )
-    ensure(entry.summary, "has no summary in the catalogue")
-
-
-SCORE_CHECKS.extend([shared_checks.described, shared_checks.signature])
-
-
-# --------------------------------------------------------------------------- numbers
 @SCORE_CHECKS.of(MetricSubject)
 def scores(subject: MetricSubject) -> None:
     """Plain captions are scored; the other checks depend on this one."""
@@ -318,130 +233,3 @@ def ensure_finite(
         not undefined,
         f"{inputs}: the corpus number is NaN, though some rows are defined",
     )
-
-
-NULL_CHECKS = Checks("metrics")
-MAX_TEXTS = 5
-"""Maximum number of candidates, and of references, whose relabelings are enumerated."""
-SLACK = 1e-7
-"""Tolerance for differences of the null from scores of relabeled texts;
-features are float32.
-"""
-
-
-@NULL_CHECKS.of(MetricSubject)
-def null_shape(subject: MetricSubject) -> None:
-    """``null`` returns one number for each example and relabeling, (B, P)."""
-    batch, features, state, metric = _testable(subject)
-    labels = permutation.relabelings(batch.n, batch.m)[:4]
-    null = np.asarray(metric.null(batch, features, state, labels))
-    ensure(
-        null.shape == (len(batch), 4),
-        f"null has shape {null.shape}; expected {(len(batch), 4)}",
-    )
-
-
-@NULL_CHECKS.of(MetricSubject)
-def null_identity(subject: MetricSubject) -> None:
-    """``null`` for the original labels is the score."""
-    batch, features, state, metric = _testable(subject)
-    scores = numbers_of(
-        metric, np.asarray(metric.stats(batch, features, state))
-    ).per_example
-    labels = permutation.relabelings(batch.n, batch.m)[:1]
-    null = np.asarray(metric.null(batch, features, state, labels))[:, 0]
-    message = (
-        "null of the original labels is not the score: "
-        f"{largest_difference(scores, null, batch.sets)}"
-    )
-    ensure(
-        nearly_equal(scores, null)
-        or np.allclose(scores, null, atol=SLACK, equal_nan=True),
-        message,
-    )
-
-
-@NULL_CHECKS.of(MetricSubject)
-def null_relabels(subject: MetricSubject) -> None:
-    """``null`` for other labels is the score of the relabeled texts."""
-    batch, features, state, metric = _testable(subject)
-    for labels in permutation.relabelings(batch.n, batch.m)[1::3]:
-        null = np.asarray(metric.null(batch, features, state, labels[None]))[:, 0]
-        expected = _relabeled_scores(metric, batch, features, state, labels)
-        pattern = "".join("rc"[int(label)] for label in labels)
-        ensure(
-            np.allclose(null, expected, rtol=SLACK, atol=SLACK, equal_nan=True),
-            f"null is not the score of the texts relabeled {pattern}: "
-            f"{largest_difference(expected, null, batch.sets)}",
-        )
-
-
-@NULL_CHECKS.of(MetricSubject)
-def exact_p_values(subject: MetricSubject) -> None:
-    """``exact_p_values`` is the share of all relabelings at least as extreme as the
-    observed one, as enumerated.
-    """
-    metric = subject.component
-    if not hasattr(subject.component, "exact_p_values"):
-        raise NotApplicable("has no exact_p_values")
-    _ = subject.base
-    if metric.spec.higher_is_better is None:
-        raise NotApplicable("has no direction, hence no p-values")
-    batch, features, state = subject.small_batch(MAX_TEXTS)
-    table = permutation.relabelings(batch.n, batch.m)
-    null = np.stack(
-        [_relabeled_scores(metric, batch, features, state, labels) for labels in table],
-        axis=1,
-    )
-    tail: permutation.Tail = "lower" if metric.spec.higher_is_better else "upper"
-    expected = permutation.p_values(null[:, 0], [null], tail, "exact")
-    actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)
-    ensure(
-        actual.shape == (len(batch),),
-        f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}",
-    )
-    actual = np.where(np.isnan(expected), np.nan, actual)
-    ensure(
-        nearly_equal(actual, expected),
-        "enumerated and returned p-value differ: "
-        f"{largest_difference(expected, actual, batch.sets)}",
-    )
-
-
-@NULL_CHECKS.of(MetricSubject)
-def equal_labels(subject: MetricSubject) -> None:
-    """Eight texts without a common token, 4 against 4:
-    p is 1 for a metric that does not tell them apart.
-    """
-    _ = subject.base
-    exchangeability.ensure_equal_labels(subject.component)
-
-
-@NULL_CHECKS.of(MetricSubject)
-def one_source(subject: MetricSubject) -> None:
-    """Of 200 sets with candidates and references of one source,
-    at most 22 have p of 0.05 or less.
-    """
-    _ = subject.base
-    exchangeability.ensure_one_source(subject.component)
-
-
-def _testable(subject: MetricSubject) -> tuple[Batch, Features, State, Any]:
-    metric: Any = subject.component
-    reason = untestable_reason(metric) if has_generic_null(metric) else ""
-    if reason or not isinstance(metric, Permutes):
-        raise NotApplicable(reason or "has no null")
-    _ = subject.base
-    return *subject.small_batch(MAX_TEXTS), metric
-
-
-def _relabeled_scores(
-    metric: Instance, batch: Batch, features: Features, state: State, labels: np.ndarray
-) -> np.ndarray:
-    """Return scores (B,) with the texts labelled True as candidates and the others as
-    references.
-    """
-    relabeled = relabeled_batch(batch, batch.texts, labels, features)
-    return numbers_of(
-        metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)
-    ).per_example
