@@ -39,9 +39,8 @@ class Discrepancy(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the discrepancy of each example, shape (B,)."""
-        return self.null(
-            batch, features, state, (np.arange(batch.n + batch.m) < batch.n)[None]
-        )[:, 0]
+        labels = np.arange(batch.n + batch.m) < batch.n
+        return self.null(batch, features, state, labels[None])[:, 0]
 
     def null(
         self, batch: Batch, features: Features, state: Any, labels: np.ndarray
@@ -50,13 +49,17 @@ class Discrepancy(MeanMetric):
         distances = self._distances(batch, features)
         pairs = distances[:, *np.triu_indices(distances.shape[1], 1)]
         width = (np.median(pairs, axis=1) / 2)[:, None, None]
+
+        # a width of 0 divides, and its kernel is 1 for equal texts alone
         with np.errstate(divide="ignore", invalid="ignore"):
             kernels = np.where(
                 distances == 0, 1.0, np.exp(-0.5 * (distances / width) ** 2)
             )
+
         n = labels.sum(axis=1, keepdims=True)
         m = (~labels).sum(axis=1, keepdims=True)
         signed = labels / n - ~labels / m
+
         # mean k(c, c') + mean k(r, r') - 2 mean k(c, r) is the quadratic form of the
         # signed weights 1/n and -1/m.
         return np.einsum("pi,bij,pj->bp", signed, kernels, signed)
@@ -66,11 +69,11 @@ class Discrepancy(MeanMetric):
         if isinstance(self.component, Distance):
             distances = features.distances(self.component, batch)
             return (distances + distances.transpose(0, 2, 1)) / 2
-        vectors = features.set_vectors(self.component, batch.text_ids).astype(
-            np.float64
-        )
+
+        vectors = features.set_vectors(self.component, batch.text_ids)
+        vectors = vectors.astype(np.float64)
         squares = np.einsum("bid,bid->bi", vectors, vectors)
         products = vectors @ vectors.transpose(0, 2, 1)
-        return np.sqrt(
-            np.maximum(squares[:, :, None] + squares[:, None, :] - 2 * products, 0.0)
-        )
+        squared = squares[:, :, None] + squares[:, None, :] - 2 * products
+        # rounding may leave the square of a distance below 0
+        return np.sqrt(np.maximum(squared, 0.0))

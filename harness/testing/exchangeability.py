@@ -54,11 +54,11 @@ def data_set_size(metric: Metric, count: int = SETS) -> int:
     """
     if not has_corpus_state(metric):
         return count
+
     smallest = max(1, metric.spec.testable_from)
-    defined = np.isfinite(
-        score_data_set(metric, small_sets(smallest), tested=False).per_example(metric)
-    ).any()
+    scored = score_data_set(metric, small_sets(smallest), tested=False)
     # weights such as document frequencies are all 0 for one example
+    defined = np.isfinite(scored.per_example(metric)).any()
     return smallest if defined else smallest + 1
 
 
@@ -69,9 +69,9 @@ def score_data_set(
     exact p-values if ``tested``.
     """
     features = FeatureCache([item.references for item in sets])
-    return scoring.score(
-        metric, scoring.batches(sets, features), features, EXACT if tested else None, 0
-    )
+    batches = scoring.batches(sets, features)
+    significance = EXACT if tested else None
+    return scoring.score(metric, batches, features, significance, 0)
 
 
 def one_source_p_values(metric: Metric, count: int) -> np.ndarray:
@@ -80,11 +80,12 @@ def one_source_p_values(metric: Metric, count: int) -> np.ndarray:
     """
     size = data_set_size(metric, count)
     sets = small_sets(size * math.ceil(count / size))
-    found = [
-        score_data_set(metric, sets[start : start + size], tested=True).p_values
-        for start in range(0, len(sets), size)
-    ]
-    p_values = np.concatenate([part for part in found if part is not None])[:count]
+    parts = []
+    for start in range(0, len(sets), size):
+        scored = score_data_set(metric, sets[start : start + size], tested=True)
+        if scored.p_values is not None:
+            parts.append(scored.p_values)
+    p_values = np.concatenate(parts)[:count]
     return p_values[~np.isnan(p_values)]
 
 
@@ -95,6 +96,7 @@ def largest_count(tests: int) -> int:
     >>> largest_count(200)
     22
     """
+    # the mean of the binomial distribution and four of its standard deviations
     return int(tests * LEVEL + 4 * math.sqrt(tests * LEVEL * (1 - LEVEL)))
 
 
@@ -104,17 +106,18 @@ def ensure_equal_labels(metric: Metric) -> None:
     """
     ensure_testable(metric)
     others = small_sets(data_set_size(metric) - 1) if has_corpus_state(metric) else []
+
     sets = relabeled_sets()
-    scores = [
-        float(
-            score_data_set(metric, [item, *others], tested=False).per_example(metric)[0]
-        )
-        for item in sets
-    ]
+    scores = []
+    for item in sets:
+        scored = score_data_set(metric, [item, *others], tested=False)
+        scores.append(float(scored.per_example(metric)[0]))
+
     if np.isnan(scores[0]):
         raise NotApplicable("is undefined for texts without a common token")
     if not np.allclose(scores, scores[0], rtol=SLACK, atol=SLACK, equal_nan=True):
         raise NotApplicable("tells texts without a common token apart")
+
     p_values = score_data_set(metric, [sets[0], *others], tested=True).p_values
     assert p_values is not None
     ensure(
@@ -132,17 +135,18 @@ def ensure_one_source(metric: Metric, count: int | None = None) -> None:
     test takes long.
     """
     ensure_testable(metric)
-    p_values = one_source_p_values(
-        metric, count or (SCORED_AGAIN if has_generic_null(metric) else SETS)
-    )
+    default = SCORED_AGAIN if has_generic_null(metric) else SETS
+    p_values = one_source_p_values(metric, count or default)
+
     if not len(p_values):
         raise NotApplicable("is undefined for sets of random words")
+
     small = int(np.count_nonzero(p_values <= LEVEL))
+    limit = largest_count(len(p_values))
     ensure(
-        small <= largest_count(len(p_values)),
+        small <= limit,
         f"{small} of {len(p_values)} sets with candidates and references of one "
-        f"source have p of {LEVEL} or less; expected at most "
-        f"{largest_count(len(p_values))}: fit nothing, "
+        f"source have p of {LEVEL} or less; expected at most {limit}: fit nothing, "
         "or fit the texts of an example together (encode_set), or set untestable",
     )
 
@@ -152,6 +156,7 @@ def ensure_testable(metric: Metric) -> None:
     reason = untestable_reason(metric)
     if reason:
         raise NotApplicable(f"has no p-values: {reason}")
+
     spec = metric.spec
     if max(spec.min_candidates, spec.min_references) > SIDE or "images" in spec.needs:
         raise NotApplicable(

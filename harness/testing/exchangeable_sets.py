@@ -35,9 +35,12 @@ def small_sets(count: int, seed: int = 0) -> list[CaptionSet]:
     captions, which metrics of objects and facts know, are the most frequent ones.
     """
     words = source_words()
+
+    # Zipf's law: the k-th word has a share in proportion to 1/k
     share = np.cumsum(1.0 / np.arange(1, len(words) + 1))
     draws = np.random.default_rng(seed).random((count, 2 * SIDE, LENGTH))
     numbers = np.searchsorted(share / share[-1], draws)
+
     texts = [
         tuple(" ".join(words[k] for k in text) for text in example)
         for example in numbers.tolist()
@@ -63,19 +66,10 @@ def relabeled_sets() -> list[CaptionSet]:
     """Return the sets of :data:`DISJOINT_TEXTS` under all relabelings of 4 candidates
     and 4 references.
     """
-    return [
-        CaptionSet(
-            "disjoint",
-            tuple(
-                text
-                for text, is_candidate in zip(DISJOINT_TEXTS, labels)
-                if is_candidate
-            ),
-            tuple(
-                text
-                for text, is_candidate in zip(DISJOINT_TEXTS, labels)
-                if not is_candidate
-            ),
-        )
-        for labels in permutation.relabelings(SIDE, SIDE)
-    ]
+    sets = []
+    for labels in permutation.relabelings(SIDE, SIDE):
+        texts = np.array(DISJOINT_TEXTS)
+        candidates = tuple(texts[labels].tolist())
+        references = tuple(texts[~labels].tolist())
+        sets.append(CaptionSet("disjoint", candidates, references))
+    return sets

@@ -27,6 +27,7 @@ def depends_on(subject: MetricSubject) -> None:
     sizes = [name for name in SET_SIZES if name not in declared]
     if not sizes:
         raise NotApplicable("declares that it depends on all sizes")
+
     measured = {name: _expected_numbers(subject, name) for name in sizes}
     for name, numbers in measured.items():
         if numbers is not None and not np.allclose(*numbers, rtol=SLACK, atol=SLACK):
@@ -36,6 +37,7 @@ def depends_on(subject: MetricSubject) -> None:
                 f"subsets of {large:.6g}; "
                 f'declare MetricSpec(depends_on=frozenset({{"{name}", ...}}))'
             )
+
     if all(numbers is None for numbers in measured.values()):
         raise NotApplicable(
             "is undefined for fewer texts than the captions of the check have"
@@ -54,31 +56,28 @@ def _expected_numbers(
     """
     sets = subject.sets
     features = subject.fit_features()
+
     count = min(len(getattr(item, side)) for item in sets)
-    sizes = {
-        name: min(len(getattr(item, name)) for item in sets) for name in SET_SIZES
-    } | {side: count - 1}
+    sizes = {name: min(len(getattr(item, name)) for item in sets) for name in SET_SIZES}
+    sizes[side] = count - 1
     if not subject.accepts(sizes["candidates"], sizes["references"]):
         return None
 
     def scores(positions: tuple[int, ...]) -> np.ndarray:
         subsets = [_with_texts(item, side, positions) for item in sets]
         numbers = subject.numbers(subsets, features=features)
-        return (
-            np.array([numbers.value])
-            if subject.component.spec.level == "corpus"
-            else numbers.per_example
-        )
+        if subject.component.spec.level == "corpus":
+            return np.array([numbers.value])
+        return numbers.per_example
 
-    small = np.stack(
-        [
-            scores(positions)
-            for positions in itertools.combinations(range(count), count - 1)
-        ]
-    )
+    subsets = itertools.combinations(range(count), count - 1)
+    small = np.stack([scores(positions) for positions in subsets])
+
     large = scores(tuple(range(count)))
     defined = ~np.isnan(small).any(axis=0) & ~np.isnan(large)
-    return (small[:, defined].mean(axis=0), large[defined]) if defined.any() else None
+    if not defined.any():
+        return None
+    return small[:, defined].mean(axis=0), large[defined]
 
 
 def _with_texts(item: CaptionSet, side: str, chosen: tuple[int, ...]) -> CaptionSet:

@@ -31,9 +31,11 @@ def example_order(subject: MetricSubject) -> None:
     """
     base = subject.base
     sets = subject.sets
+
     order = np.random.default_rng(0).permutation(len(sets))
     permuted = subject.numbers([sets[k] for k in order])
     back = np.argsort(order)
+
     difference = largest_difference(base.per_example, permuted.per_example[back], sets)
     ensure(
         same_rows(permuted.stats[back], base.stats, subject.tolerance),
@@ -73,13 +75,12 @@ def shards(subject: MetricSubject) -> None:
     sets = subject.sets
     for size in (1, 2):
         shards = []
-        # each shard is scored with the corpus state of the whole task
         for start in range(0, len(sets), size):
-            shards.append(
-                subject.numbers(
-                    sets[start : start + size], features=subject.fit_features()
-                ).stats
-            )
+            # each shard is scored with the corpus state of the whole task
+            features = subject.fit_features()
+            numbers = subject.numbers(sets[start : start + size], features=features)
+            shards.append(numbers.stats)
+
         joined = numbers_of(subject.component, join_statistics(shards))
         if not same_rows(base.stats, joined.stats, subject.tolerance):
             difference = largest_difference(base.per_example, joined.per_example, sets)
@@ -106,16 +107,17 @@ def merge(subject: MetricSubject) -> None:
             "has corpus state and no merge(first, second): "
             "a run of several shards holds all texts in one process"
         )
+
     features = subject.fit_features()
     middle = len(sets) // 2
     states = [
         metric.fit([item.references for item in shard], features)
         for shard in (sets[:middle], sets[middle:])
     ]
+
     stats = metric.stats(features.batch(sets), features, metric.merge(*states))
-    difference = largest_difference(
-        base.per_example, numbers_of(metric, stats).per_example, sets
-    )
+    scores = numbers_of(metric, stats).per_example
+    difference = largest_difference(base.per_example, scores, sets)
     ensure(
         same_rows(stats, base.stats, subject.tolerance),
         f"merged states of two shards give other rows: {difference}",
@@ -131,16 +133,16 @@ def corpus_state(subject: MetricSubject) -> None:
     metric = subject.component
     if has_corpus_state(metric):
         raise NotApplicable("declares corpus state")
+
     # a new instance keeps nothing that the first one has read
     with contextlib.suppress(NotApplicable):
         metric = second_instance(metric, constructor_values(metric, subject.parameters))
-    numbers = subject.numbers(
-        subject.sets, metric=metric, features=FeatureCache([NONSENSE])
-    )
+    features = FeatureCache([NONSENSE])
+    numbers = subject.numbers(subject.sets, metric=metric, features=features)
+
     difference = largest_difference(base.per_example, numbers.per_example, subject.sets)
-    same = same_rows(numbers.stats, base.stats, subject.tolerance)
     ensure(
-        same,
+        same_rows(numbers.stats, base.stats, subject.tolerance),
         f"rows change with the references of other examples ({difference}): "
         "set MetricSpec(held_fixed=...)",
     )
@@ -156,17 +158,21 @@ def weights(subject: MetricSubject) -> None:
     count = len(stats)
     if not count:
         raise NotApplicable("is undefined for all plain examples")
+
     vectors = np.ones((3, count))
-    # a single row cannot be left out
-    vectors[1, 0], vectors[2, 0] = 2, 0 if count > 1 else 1
+    vectors[1, 0] = 2
+    if count > 1:  # a single row cannot be left out
+        vectors[2, 0] = 0
     ones, double, remaining = (
         float(x) for x in np.asarray(metric.reduce(stats, vectors))
     )
+
     unweighted = float(metric.reduce(stats))
     ensure(
         nearly_equal(ones, unweighted),
         f"reduce with weights of 1 returns {ones!r}, without weights {unweighted!r}",
     )
+
     rows = np.arange(count)
     cases = (
         ("2", double, np.append(rows, 0)),

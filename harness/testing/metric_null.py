@@ -44,19 +44,18 @@ def null_shape(subject: MetricSubject) -> None:
 def null_identity(subject: MetricSubject) -> None:
     """``null`` for the original labels is the score."""
     batch, features, state, metric = _testable(subject)
-    scores = numbers_of(
-        metric, np.asarray(metric.stats(batch, features, state))
-    ).per_example
+    stats = np.asarray(metric.stats(batch, features, state))
+    scores = numbers_of(metric, stats).per_example
+
     labels = permutation.relabelings(batch.n, batch.m)[:1]
     null = np.asarray(metric.null(batch, features, state, labels))[:, 0]
-    message = (
-        "null of the original labels is not the score: "
-        f"{largest_difference(scores, null, batch.sets)}"
+    same = nearly_equal(scores, null) or np.allclose(
+        scores, null, atol=SLACK, equal_nan=True
     )
     ensure(
-        nearly_equal(scores, null)
-        or np.allclose(scores, null, atol=SLACK, equal_nan=True),
-        message,
+        same,
+        "null of the original labels is not the score: "
+        f"{largest_difference(scores, null, batch.sets)}",
     )
 
 
@@ -83,10 +82,13 @@ def exact_p_values(subject: MetricSubject) -> None:
     metric = subject.component
     if not hasattr(subject.component, "exact_p_values"):
         raise NotApplicable("has no exact_p_values")
+
     _ = subject.base
     if metric.spec.higher_is_better is None:
         raise NotApplicable("has no direction, hence no p-values")
     batch, features, state = subject.small_batch(MAX_TEXTS)
+
+    # the share is counted again: every relabeling is scored
     table = permutation.relabelings(batch.n, batch.m)
     null = np.stack(
         [_relabeled_scores(metric, batch, features, state, labels) for labels in table],
@@ -94,11 +96,14 @@ def exact_p_values(subject: MetricSubject) -> None:
     )
     tail: permutation.Tail = "lower" if metric.spec.higher_is_better else "upper"
     expected = permutation.p_values(null[:, 0], [null], tail, "exact")
+
     actual = np.asarray(metric.exact_p_values(batch, features, state), dtype=float)
     ensure(
         actual.shape == (len(batch),),
         f"exact_p_values has shape {actual.shape}; expected {(len(batch),)}",
     )
+
+    # an undefined example has no p-value, whatever the metric returns
     actual = np.where(np.isnan(expected), np.nan, actual)
     ensure(
         nearly_equal(actual, expected),
@@ -141,6 +146,5 @@ def _relabeled_scores(
     references.
     """
     relabeled = relabeled_batch(batch, batch.texts, labels, features)
-    return numbers_of(
-        metric, np.asarray(metric.stats(relabeled, features, state), dtype=float)
-    ).per_example
+    stats = np.asarray(metric.stats(relabeled, features, state), dtype=float)
+    return numbers_of(metric, stats).per_example

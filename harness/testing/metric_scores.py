@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from harness.contracts import CaptionSet, Objects, is_defined
-from harness.testing import sample_captions
 from harness.testing.metric_subject import (
     MetricSubject,
     Numbers,
@@ -17,6 +16,7 @@ from harness.testing.metric_subject import (
     nearly_equal,
 )
 from harness.testing.results import Checks, Instance, NotApplicable, Violation, ensure
+from harness.testing.sample_captions import NONSENSE, repeat_to, with_candidates
 
 SCORE_CHECKS = Checks("metrics")
 
@@ -55,6 +55,8 @@ def shapes(subject: MetricSubject) -> None:
             stats.ndim == 2 and len(stats) == len(batch) and stats.shape[1] > 0,
             f"stats has shape {stats.shape}",
         )
+
+    # numbers are computed of the defined rows alone
     stats = stats[is_defined(stats)]
     per_example = np.asarray(metric.per_example(stats))
     ensure(
@@ -89,9 +91,9 @@ def bounds(subject: MetricSubject) -> None:
     limits = subject.component.spec.bounds
     if limits is None:
         raise NotApplicable("declares no bounds")
-    slack = max(subject.tolerance, 1e-9) * max(
-        1.0, *(abs(limit) for limit in limits if math.isfinite(limit))
-    )
+
+    finite_limits = [abs(limit) for limit in limits if math.isfinite(limit)]
+    slack = max(subject.tolerance, 1e-9) * max(1.0, *finite_limits)
     for numbers in (base, *_extremes(subject)):
         values = numbers.per_example[~np.isnan(numbers.per_example)]
         outside = values[(values < limits[0] - slack) | (values > limits[1] + slack)]
@@ -109,14 +111,16 @@ def direction(subject: MetricSubject) -> None:
     _ = subject.base
     better = subject.component.spec.higher_is_better
     needed = subject.component.spec.needs
-    if better is None or "references" not in needed:
-        raise NotApplicable(
-            "has no direction" if better is None else "does not read references"
-        )
+    if better is None:
+        raise NotApplicable("has no direction")
+    if "references" not in needed:
+        raise NotApplicable("does not read references")
+
     identical, disjoint = (numbers.per_example for numbers in _extremes(subject))
     comparable = ~np.isnan(identical) & ~np.isnan(disjoint)
     if not comparable.any():
         raise NotApplicable("undefined for identical or for disjoint candidates")
+
     good = float(identical[comparable].mean())
     bad = float(disjoint[comparable].mean())
     ensure(
@@ -132,6 +136,7 @@ def needs(subject: MetricSubject) -> None:
     base = subject.base
     declared = subject.component.spec.needs
     sets = subject.sets
+
     reads = not all(
         nearly_equal(_values(subject.numbers(changed_sets)), _values(base))
         for changed_sets in _other_references(sets)
@@ -144,12 +149,14 @@ def needs(subject: MetricSubject) -> None:
         not reads or "references" in declared,
         "reads the references, which spec.needs does not contain",
     )
+
     if "images" not in declared:
         moved = [replace(item, media=f"no-such-folder/{item.id}.png") for item in sets]
         ensure(
             base.same_rows(subject.numbers(moved)),
             "reads media, but spec.needs does not contain images",
         )
+
     recorder = RecordingFeatures([item.references for item in sets])
     subject.numbers(sets, features=recorder)
     ensure(
@@ -167,20 +174,14 @@ def _other_references(sets: Sequence[CaptionSet]) -> list[list[CaptionSet]]:
     """Return the sets with the references of other examples, with nonsense, and with
     their own candidates as references.
     """
-    nonsense = [
-        replace(item, references=(sample_captions.NONSENSE[0],) * len(item.references))
-        for item in sets
-    ]
-    others = [
-        replace(item, references=sets[k - 1].references) for k, item in enumerate(sets)
-    ]
-    candidates = [
-        replace(
-            item,
-            references=sample_captions.repeat_to(item.candidates, len(item.references)),
-        )
-        for item in sets
-    ]
+    others = []
+    nonsense = []
+    candidates = []
+    for k, item in enumerate(sets):
+        count = len(item.references)
+        others.append(replace(item, references=sets[k - 1].references))
+        nonsense.append(replace(item, references=(NONSENSE[0],) * count))
+        candidates.append(replace(item, references=repeat_to(item.candidates, count)))
     return [others, nonsense, candidates]
 
 
@@ -189,12 +190,8 @@ def _extremes(subject: MetricSubject) -> tuple[Numbers, Numbers]:
     and of candidates that share no word with them.
     """
     sets = subject.sets
-    identical = [
-        sample_captions.with_candidates(item, item.references) for item in sets
-    ]
-    disjoint = [
-        sample_captions.with_candidates(item, sample_captions.NONSENSE) for item in sets
-    ]
+    identical = [with_candidates(item, item.references) for item in sets]
+    disjoint = [with_candidates(item, NONSENSE) for item in sets]
     return subject.numbers(identical), subject.numbers(disjoint)
 
 
@@ -216,6 +213,8 @@ def ensure_finite(
             f"{inputs}: the score of {sets[k].id} is {per_example[k]}; "
             "an undefined row has NaN in column 0"
         )
+
+    # statistics may be integers or texts, which have no infinity
     arrays = (
         numbers.stats.columns.values()
         if isinstance(numbers.stats, Objects)
@@ -225,6 +224,7 @@ def ensure_finite(
         array.dtype.kind == "f" and np.isinf(array).any() for array in arrays
     )
     ensure(not infinite, f"{inputs}: statistics contain an infinite number")
+
     ensure(
         not np.isinf(numbers.value), f"{inputs}: the corpus number is {numbers.value}"
     )

@@ -32,6 +32,7 @@ def spec(subject: MetricSubject | TokenScoreSubject) -> None:
         isinstance(fields.needs, frozenset),
         f"spec.needs is {fields.needs!r}; expected a frozenset",
     )
+
     unknown = sorted(fields.needs - NEEDS)
     ensure(
         not unknown, f"spec.needs contains {unknown}; valid needs are {sorted(NEEDS)}"
@@ -40,15 +41,13 @@ def spec(subject: MetricSubject | TokenScoreSubject) -> None:
         fields.bounds is None or fields.bounds[0] < fields.bounds[1],
         f"spec.bounds are {fields.bounds}",
     )
-    for name in (
-        ("min_candidates", "min_references", "min_texts")
-        if fields.level != "model"
-        else ()
-    ):
-        ensure(
-            getattr(fields, name) >= 1,
-            f"spec.{name} is {getattr(fields, name)}; expected at least 1",
-        )
+
+    # a metric of level model reads token scores, not sets of texts
+    if fields.level == "model":
+        return
+    for name in ("min_candidates", "min_references", "min_texts"):
+        minimum = getattr(fields, name)
+        ensure(minimum >= 1, f"spec.{name} is {minimum}; expected at least 1")
 
 
 @SPEC_CHECKS.add
@@ -58,6 +57,7 @@ def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
     fields = subject.component.spec
     if entry is None:
         raise NotApplicable("is not checked by its name in the catalogue")
+
     ensure(
         not entry.level or entry.level == fields.level,
         f"level is {entry.level} in the catalogue and {fields.level} in spec",
@@ -67,6 +67,7 @@ def catalogue(subject: MetricSubject | TokenScoreSubject) -> None:
         f"higher_is_better is {entry.higher_is_better} in the catalogue and "
         f"{fields.higher_is_better} in spec",
     )
+
     missing = sorted(set(entry.needs) - fields.needs)
     ensure(
         not missing,

@@ -27,12 +27,15 @@ def ragged(subject: MetricSubject) -> None:
     shapes = [shape for shape in SMALL_SHAPES if subject.accepts(*shape)]
     if not shapes:
         raise NotApplicable("accepts none of the small shapes")
+
     mixed = [
         subject.reshape_sets(*shapes[k % len(shapes)])[k]
         for k in range(len(subject.sets))
     ]
+
     together = subject.numbers(mixed, features=subject.fit_features())
     ensure_finite(subject, together, mixed, "sets of several shapes")
+
     for k, item in enumerate(mixed):
         alone = subject.numbers([item], features=subject.fit_features())
         difference = largest_difference(
@@ -68,6 +71,7 @@ def odd_texts(subject: MetricSubject) -> None:
         with violation_on_error(f"candidates ({kind})"):
             numbers = subject.numbers(changed)
             ensure_finite(subject, numbers, changed, f"candidates ({kind})")
+
         ensure(
             same_rows(numbers.stats[1:], base.stats[1:], subject.tolerance),
             f"candidates ({kind}) of one example change the rows of others",
