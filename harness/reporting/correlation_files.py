@@ -15,7 +15,7 @@ from harness.analysis.correlate import ALL, Study
 from harness.contracts.parameters import Values
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.outputs import write_output, write_outputs
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, vega
 from harness.reporting.charts.chart import DOUBLE, Chart, Layout, Spec
 from harness.reporting.charts.drawing import fitted_svg, png, with_font
 from harness.reporting.formats.delimited import delimit
@@ -183,7 +183,7 @@ def _build_scatter(
         if len(groups) == 1
         else {"title": None, "orient": "bottom", "symbolOpacity": 1}
     )
-    color, shape, _ = vega.series_channels("group", groups, legend)
+    color, shape, _ = axes.series_channels("group", groups, legend)
     charts: list[Spec] = []
     data: dict[str, list[Values]] = {}
     for k, panel in enumerate(panels_data):
@@ -194,14 +194,14 @@ def _build_scatter(
                 axis={
                     "title": panel[name] or None,
                     "tickCount": 4,
-                    "format": vega.NUMBERS,
+                    "format": axes.NUMBERS,
                 },
                 scale=scale,
             )
             for name in "xy"
             for scale in [
                 {
-                    "domain": vega.pad_ends(row[name] for row in panel["points"]),
+                    "domain": axes.pad_ends(row[name] for row in panel["points"]),
                     "nice": False,
                     "zero": False,
                 }
@@ -262,8 +262,8 @@ def _build_ranking(
         "format": "d",
         "grid": False,
     }
-    y_axis = {"title": "R²", "format": vega.NUMBERS, "tickCount": 5}
-    color, _, dash = vega.series_channels("group", groups, legend)
+    y_axis = {"title": "R²", "format": axes.NUMBERS, "tickCount": 5}
+    color, _, dash = axes.series_channels("group", groups, legend)
     x = vega.quantitative("place", axis=x_axis, scale={"zero": False})
     y = vega.quantitative("r2", axis=y_axis, scale={"domain": [0, 1]})
     look = {"strokeWidth": 0.14 * layout.font}

@@ -65,7 +65,7 @@ def lm_eval_results(
         for r in records
     ]
 
-    # settings that a run has and lm-eval does not have are constants of its default
+    # keys that lm-eval's tools read; a run has neither few-shot prompts nor repeats
     configuration = {
         "task": task,
         "description": run.provenance.signature,
@@ -122,7 +122,7 @@ def lm_eval_samples(
         document = {"id": item.id, "references": references}
         target = references[0] if len(references) == 1 else str(references)
 
-        # by these hashes lm-eval tells whether two logs have the same samples
+        # what lm-eval hashes of a sample
         texts = {"doc": json.dumps(document), "prompt": item.id, "target": target}
         hashes = {
             f"{key}_hash": hashlib.sha256(text.encode()).hexdigest()

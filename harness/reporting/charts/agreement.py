@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
 from harness.reporting.league import (
     League,
@@ -104,12 +104,12 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
 
     def panel(name: str, width: float, first: bool) -> Spec:
         judged = [row for row in rows if row["set"] == name]
-        across = vega.value_axis(
+        across = axes.value_axis(
             (row[end] for row in judged for end in ("value", "low", "high")),
             width,
             layout,
         )
-        y = vega.name_axis("metric", metrics, labels=first, grid=True) | {
+        y = axes.name_axis("metric", metrics, labels=first, grid=True) | {
             "scale": {"domain": metrics}
         }
         legend = {
@@ -118,7 +118,7 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
             "columns": max(1, int(width * 1.5 // (9 * layout.font))),
         }
         tooltip = [vega.nominal(field) for field in ("metric", "kind", "text")]
-        points = vega.interval_points(
+        points = shared_marks.interval_points(
             "value", across, y, "kind", MARKS, legend, 0.5, layout, tooltip
         )
         title = {"text": name, "subtitle": judged[0]["statistic"]}

@@ -22,7 +22,7 @@ from harness.analysis.comparison_budget import (
 from harness.analysis.comparisons import LEVEL, Comparison
 from harness.analysis.pairs import ComparedRun, Pair
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
 from harness.reporting.table import heading, number, p_text, shown_name, shown_names
 from harness.run.finished import Run
@@ -143,7 +143,7 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
         [part for name in names for part in name.split(MINUS)] if stacked else names
     )
     text = (
-        _stacked_labels(lines, layout) if stacked else vega.short_labels(names, layout)
+        _stacked_labels(lines, layout) if stacked else axes.short_labels(names, layout)
     )
 
     def panel(metric: str, width: float, first: bool) -> Spec:
@@ -153,9 +153,9 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             0.0,
             *(row[end] for row in rows for end in ("low", "high", "difference")),
         ]
-        across = vega.value_axis(ends, width, layout, reverse=direction is False)
+        across = axes.value_axis(ends, width, layout, reverse=direction is False)
         across["axis"]["labelOverlap"] = True
-        y = vega.name_axis("pair", names, labels=first, grid=False, **text) | {
+        y = axes.name_axis("pair", names, labels=first, grid=False, **text) | {
             "scale": {"domain": names}
         }
         columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
@@ -171,7 +171,7 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             x={"datum": 0, **across},
         )
         tooltip = [vega.nominal(field, title=title) for field, title in _TOOLTIP]
-        points = vega.interval_points(
+        points = shared_marks.interval_points(
             "difference", across, y, "verdict", VERDICTS, legend, 0.55, layout, tooltip
         )
         return vega.layer(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
 from harness.reporting.result_groups import (
     divided_metrics,
@@ -106,12 +106,12 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     turned = needed > layout.width and len(systems) <= len(metrics)
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
-    marks = vega.squares(
-        vega.name_axis(
-            x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)
+    marks = shared_marks.squares(
+        axes.name_axis(
+            x, across, orient="top", labelAngle=-35, **axes.short_labels(across, layout)
         ),
-        vega.name_axis(y, down, **vega.short_labels(down, layout)),
-        vega.position_color(layout),
+        axes.name_axis(y, down, **axes.short_labels(down, layout)),
+        axes.position_color(layout),
         WHITE_TEXT,
         {"strokeWidth": 1},
         layout,
@@ -192,12 +192,12 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
         layout.panel_width(columns, 0, layout.gap + 4 * layout.font)
         - 4 * layout.font / columns
     )
-    channels = vega.series_channels("line", lines, vega.legend_below(lines, layout))
-    x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": vega.NUMBERS}
+    channels = axes.series_channels("line", lines, axes.legend_below(lines, layout))
+    x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": axes.NUMBERS}
     x = vega.quantitative("x", scale={"zero": False, "nice": False}, axis=x_axis)
     up = {
         "scale": {"zero": False, "nice": True},
-        "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS},
+        "axis": {"tickCount": 4, "title": None, "format": axes.NUMBERS},
     }
     charts: list[Spec] = []
     for metric in metrics:
@@ -207,7 +207,7 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
             vega.nominal("text", title=metric),
             vega.nominal("interval"),
         ]
-        marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
+        marks = shared_marks.banded_lines(x, up, channels, 0.3, layout, texts)
         height = min(0.7 * width, 14 * layout.font)
         charts.append(
             vega.layer(

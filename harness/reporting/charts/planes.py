@@ -14,7 +14,7 @@ import numpy as np
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.result_groups import directions, headings, system_names
 from harness.reporting.table import interval_text, number, shown_names
@@ -164,7 +164,7 @@ def build_plane(
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
     across, up = (
-        vega.value_axis(
+        axes.value_axis(
             (p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")),
             width,
             layout,
@@ -174,7 +174,7 @@ def build_plane(
     )
     for axis, direction, title in zip((across, up), better, titles):
         axis["scale"]["reverse"] = direction is False
-        axis["axis"] = {"tickCount": 5, "format": vega.NUMBERS, "title": title}
+        axis["axis"] = {"tickCount": 5, "format": axes.NUMBERS, "title": title}
     ends = [axis["scale"]["domain"] for axis in (across, up)]
     x = vega.quantitative("x", **across)
     y = vega.quantitative("y", **up)
@@ -190,8 +190,8 @@ def build_plane(
         else []
     )
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    color, shape, _ = vega.series_channels(
-        "model", models, None if hidden else vega.legend_below(models, layout, least=1)
+    color, shape, _ = axes.series_channels(
+        "model", models, None if hidden else axes.legend_below(models, layout, least=1)
     )
     texts = [
         vega.nominal("system"),

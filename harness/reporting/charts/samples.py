@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import (
     DIVERGING,
     MILD,
@@ -233,7 +233,7 @@ def _build_scores(
             "axis": {"values": list(range(len(names))), "grid": False, **look},
         }
         ends = (curve["x"] for curve in curves if curve["metric"] == metric)
-        x = vega.quantitative("x", **vega.value_axis(ends, width, layout, 0.02))
+        x = vega.quantitative("x", **axes.value_axis(ends, width, layout, 0.02))
         top = vega.quantitative("top", **rows)
         y = vega.quantitative("row", **rows)
         tooltip = [
@@ -383,12 +383,12 @@ def _histogram_row(
         "labelAngle": 0,
         "labelAlign": "left",
         "labelLimit": layout.label_limit,
-        **vega.short_labels(systems, layout),
+        **axes.short_labels(systems, layout),
     }
     x_axis = {
         "title": None,
         "values": [0, 0.5, 1],
-        "format": vega.NUMBERS,
+        "format": axes.NUMBERS,
         "labelFlush": True,
         "grid": False,
     }
@@ -551,14 +551,14 @@ def _build_matrix(
         "title": "rank correlation",
         "orient": "right",
         "values": [-1, -0.5, 0, 0.5, 1],
-        "format": vega.NUMBERS,
+        "format": axes.NUMBERS,
         "gradientThickness": layout.font,
         "gradientLength": min(side, 12 * layout.font),
     }
     scale = {"domain": [-1, 1], "range": list(DIVERGING), "interpolate": "lab"}
-    marks = vega.squares(
-        vega.name_axis("x", labels, labelAngle=-45),
-        vega.name_axis("y", labels),
+    marks = shared_marks.squares(
+        axes.name_axis("x", labels, labelAngle=-45),
+        axes.name_axis("y", labels),
         vega.quantitative("r", scale=scale, legend=legend),
         WHITE_TEXT_OF_R,
         {"strokeWidth": 0.5},

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.table import number
 from harness.run.finished import Run
@@ -58,8 +58,8 @@ def _is_finite(*ends: object) -> bool:
 
 def _build(lines: Sequence[Values], layout: Layout) -> Spec:
     names = vega.distinct(lines, "systems")
-    channels = vega.series_channels(
-        "systems", names, vega.legend_below(names, layout) if len(names) > 1 else None
+    channels = axes.series_channels(
+        "systems", names, axes.legend_below(names, layout) if len(names) > 1 else None
     )
     tooltip = [
         vega.nominal("systems"),
@@ -79,10 +79,10 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             "n", scale={"type": "log", "nice": False}, axis={"title": "examples"}
         )
         of_difference = ">" in condition or "<" in condition
-        up = vega.value_axis(
+        up = axes.value_axis(
             [*([0.0] if of_difference else []), *ends], width, layout, clamp=True
         )
-        marks = vega.banded_lines(across, up, channels, 0.25, layout, tooltip)
+        marks = shared_marks.banded_lines(across, up, channels, 0.25, layout, tooltip)
         zero = (
             [vega.mark("rule", {"strokeDash": [2, 2]}, y={"datum": 0, **up})]
             if of_difference

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
 from harness.reporting.charts.planes import plane_chart
 from harness.reporting.result_groups import directions
@@ -98,7 +98,7 @@ def build_view(
     if view.plot == "heatmap":
         return _heatmap(view, rows, direction, layout)
     names = vega.distinct(rows, "series")
-    channels = vega.series_channels("series", names, vega.legend_below(names, layout))
+    channels = axes.series_channels("series", names, axes.legend_below(names, layout))
     width = layout.panel_width(1, 5 * layout.font)
     size: Spec = {"width": width, "height": min(0.62 * width, 26 * layout.font)}
     if view.plot == "bar":
@@ -107,7 +107,7 @@ def build_view(
     elif view.plot == "line":
         x = _x(view, rows, layout, grid=False)
         up = _up(view, {"zero": False, "nice": True})
-        marks = vega.banded_lines(x, up, channels, 0.35, layout, _tooltip())
+        marks = shared_marks.banded_lines(x, up, channels, 0.35, layout, _tooltip())
     else:
         marks = _points(view, rows, channels, layout)
     return vega.finish_chart(vega.layer(*marks, data="rows", **size), rows=rows)
@@ -153,7 +153,7 @@ def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
         return vega.quantitative(
             "x",
             scale={"zero": False, "nice": True},
-            axis={"title": title, "format": vega.NUMBERS, **axis},
+            axis={"title": title, "format": axes.NUMBERS, **axis},
         )
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
@@ -225,7 +225,7 @@ def _up(view: ViewSpec, scale: Spec) -> Spec:
     """Return scale and axis of the channels of the vertical axis."""
     return {
         "scale": scale,
-        "axis": {"title": _titles(view)[1], "format": vega.NUMBERS, "tickCount": 5},
+        "axis": {"title": _titles(view)[1], "format": axes.NUMBERS, "tickCount": 5},
     }
 
 
@@ -266,16 +266,16 @@ def _heatmap(
         list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series")
     )
     angle = 0 if len(across) < 9 else -35
-    x = vega.name_axis(
+    x = axes.name_axis(
         "x",
         across,
         title=_titles(view)[0] or None,
         labelAngle=angle,
-        **vega.short_labels(across, layout),
+        **axes.short_labels(across, layout),
     )
-    y = vega.name_axis("series", down, **vega.short_labels(down, layout))
-    marks = vega.squares(
-        x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
+    y = axes.name_axis("series", down, **axes.short_labels(down, layout))
+    marks = shared_marks.squares(
+        x, y, axes.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
     )
     width = layout.panel_width(1, layout.label_space(down))
     return vega.finish_chart(
