@@ -112,27 +112,23 @@ class LeagueSet:
         ``metric``; higher is better.
         """
         signature = self.run.provenance.signature
-        groups = group_records(
-            [
-                replace(
-                    record,
-                    model=record.metric,
-                    metric=record.agreement,
-                    higher_is_better=True,
-                    signature=signature,
-                )
-                for record in self.run.records
-            ]
-        )
-        return [
-            sorted(
-                group,
-                key=lambda record: (
-                    record.skipped > MOST_SKIPPED * (record.skipped + record.n)
-                ),
+        records = [
+            replace(
+                record,
+                model=record.metric,
+                metric=record.agreement,
+                higher_is_better=True,
+                signature=signature,
             )
-            for group in groups
+            for record in self.run.records
         ]
+
+        def skips_many(record: ResultRecord) -> bool:
+            return record.skipped > MOST_SKIPPED * (record.skipped + record.n)
+
+        # a stable sort: metrics without a score for many rows stand last, and each part
+        # keeps its order
+        return [sorted(group, key=skips_many) for group in group_records(records)]
 
     @cached_property
     def headlines(self) -> dict[str, ResultRecord]:
@@ -162,11 +158,9 @@ class LeagueSet:
         statistic = str(self.headline.statistic)
         if statistic.endswith("_system") or statistic.startswith("soft"):
             return "systems"
-        form = str(
-            cast("Parameters", self.run.provenance.spec.get("judgments") or {}).get(
-                "form"
-            )
-        )
+
+        judgments = self.run.provenance.spec.get("judgments") or {}
+        form = str(cast("Parameters", judgments).get("form"))
         if form == "foil":
             return form
         if statistic in ("auc", "average_precision"):
@@ -179,16 +173,18 @@ class LeagueSet:
         """
         head = self.headline
         statistic = str(head.statistic).partition(" ")[0]  # without its grouping
-        return [
-            PublishedValues(
-                str(table["reference"]), table["values"], str(table.get("note") or "")
-            )
-            for table in cast(
-                "list[Values]", self.run.provenance.spec.get("published") or []
-            )
-            if (table.get("statistic") or statistic, table.get("group") or head.group)
-            == (statistic, head.group)
-        ]
+        tables = self.run.provenance.spec.get("published") or []
+        rows: list[PublishedValues] = []
+        for table in cast("list[Values]", tables):
+            # a table without statistic or group is of the headline
+            if (table.get("statistic") or statistic) != statistic:
+                continue
+            if (table.get("group") or head.group) != head.group:
+                continue
+            reference = str(table["reference"])
+            note = str(table.get("note") or "")
+            rows.append(PublishedValues(reference, table["values"], note))
+        return rows
 
 
 @dataclass(frozen=True)
@@ -200,11 +196,8 @@ class League:
     @cached_property
     def metrics(self) -> list[str]:
         """Labels of the metrics, by mean rank of their clusters, then by mean value."""
-        names = list(
-            dict.fromkeys(
-                record.metric for judged in self.sets for record in judged.run.records
-            )
-        )
+        records = (record for judged in self.sets for record in judged.run.records)
+        names = dict.fromkeys(record.metric for record in records)
         return sorted(names, key=self._order)
 
     @cached_property
@@ -217,34 +210,30 @@ class League:
     def _order(self, metric: str) -> tuple[float, float]:
         rank = self.mean_rank(metric)
         values = [r.value for r in self.headlines_of(metric) if not math.isnan(r.value)]
-        return math.inf if math.isnan(rank) else rank, -fmean(
-            values
-        ) if values else math.inf
+        return (
+            math.inf if math.isnan(rank) else rank,
+            -fmean(values) if values else math.inf,
+        )
 
     def headlines_of(self, metric: str) -> list[ResultRecord]:
-        return [
-            record for judged in self.sets if (record := judged.headlines.get(metric))
-        ]
+        """Return the headlines of a metric, of the sets that have it."""
+        records = (judged.headlines.get(metric) for judged in self.sets)
+        return [record for record in records if record is not None]
 
     def mean_rank(self, metric: str) -> float:
         """Return the mean rank of the metric's clusters over the sets that have it;
         NaN without any.
         """
-        ranks = [
-            rank
-            for record in self.headlines_of(metric)
-            if (rank := cluster(record)) is not None
-        ]
+        clusters = map(cluster, self.headlines_of(metric))
+        ranks = [rank for rank in clusters if rank is not None]
         return fmean(ranks) if ranks else math.nan
 
 
 def cluster(record: ResultRecord | None) -> int | None:
     """Return the rank of a record's significance cluster; None where there is none."""
-    return (
-        None
-        if record is None
-        else cast("int | None", (record.details or {}).get("cluster"))
-    )
+    if record is None:
+        return None
+    return cast("int | None", (record.details or {}).get("cluster"))
 
 
 def percent_text(value: float) -> str:
@@ -261,18 +250,15 @@ def value_text(record: ResultRecord) -> str:
     """Return the value of a record times 100,
     with a mark where the metric has no score for some rows.
     """
-    return percent_text(record.value) + (
-        "*" if record.skipped and not math.isnan(record.value) else ""
-    )
+    mark = "*" if record.skipped and not math.isnan(record.value) else ""
+    return percent_text(record.value) + mark
 
 
 def percent_interval(interval: Sequence[float] | None) -> str:
     """Return an interval times 100; a dash where there is none."""
-    return (
-        "–"
-        if interval is None
-        else f"{percent_text(interval[0])} … {percent_text(interval[1])}"
-    )
+    if interval is None:
+        return "–"
+    return f"{percent_text(interval[0])} … {percent_text(interval[1])}"
 
 
 def set_table(judged: LeagueSet) -> Table:
@@ -290,62 +276,31 @@ def set_table(judged: LeagueSet) -> Table:
     columns = {
         name: letter for name, letter in ALIGNMENT.items() if optional.get(name, True)
     }
-    starts = [
-        sum(map(len, judged.groups[:index])) for index in range(len(judged.groups))
-    ]
+    interval_column = list(columns).index("95 % interval")
+
+    starts: list[int] = []
     rows: list[list[str]] = []
     bars: dict[tuple[int, int], Bar] = {}
     for group in judged.groups:
+        starts.append(len(rows))
         scale = interval_scale(group)
         for record in group:
-            details = record.details or {}
-            headline = judged.headlines.get(record.model) is record
-            rank = cluster(record)
-            column = list(columns).index("95 % interval")
             if record.ci95 is not None and not math.isnan(record.value):
-                bars[len(rows), column] = Bar(*map(scale, (*record.ci95, record.value)))
-            cells = {
-                "statistic": "" if len(rows) not in starts else record.metric,
-                "metric": judged.metric_names[record.model],
-                "value x 100": value_text(record),
-                "95 % interval": percent_interval(record.ci95),
-                "cluster": str(rank or ("–" if headline else "")),
-                "items": str(details.get("items", "")),
-                "captions": str(details.get("captions", "")),
-                "n": str(record.n),
-                "skipped": str(record.skipped or ""),
-                "published": ", ".join(
-                    filter(
-                        None, (row.text(record.model) for row in published if headline)
-                    )
-                ),
-                "ties": f"{percent_text(details['ties'])} %"
-                if "ties" in details
-                else "",
-                "as a person": "{winning_rate:.2f} ({advantage:.2f})".format(**test)
-                if (test := details.get("alternative"))
-                else "",
-            }
+                ends = map(scale, (*record.ci95, record.value))
+                bars[len(rows), interval_column] = Bar(*ends)
+            cells = _set_cells(judged, record, published)
+            # the statistic stands once, in the first row of its group
+            if len(rows) != starts[-1]:
+                cells["statistic"] = ""
             rows.append([cells[name] for name in columns])
-    data = judged.run.provenance.data
-    nouns = {
-        "example": "item",
-        "caption": "caption",
-        "rating": "rating",
-        "pair": "pair",
-    }
-    counts = ", ".join(
-        counted(int(data[f"{noun}s"]), name)
-        for noun, name in nouns.items()
-        if data.get(f"{noun}s")
-    )
+
     return Table(
         headers=list(columns),
         rows=rows,
         alignment="".join(columns.values()),
         title=f"{judged.run.provenance.task}  {judged.run.provenance.signature}",
         notes=[
-            counts,
+            _count_judgments(judged),
             *_interval_notes(records),
             *_notes_of_people(records),
             *usage_notes(judged.run.records),
@@ -361,6 +316,52 @@ def set_table(judged: LeagueSet) -> Table:
         bars=bars,
         data=[DATA, *map(partial(_data, judged), records)],
         secondary=("captions", "items", "ties", "n"),
+    )
+
+
+def _set_cells(
+    judged: LeagueSet, record: ResultRecord, published: Sequence[PublishedValues]
+) -> dict[str, str]:
+    """Return the cells of a record by column; published values stand beside the
+    headline.
+    """
+    details = record.details or {}
+    headline = judged.headlines.get(record.model) is record
+    printed = [row.text(record.model) for row in published] if headline else []
+    ties = f"{percent_text(details['ties'])} %" if "ties" in details else ""
+    test = details.get("alternative")
+    as_a_person = (
+        f"{test['winning_rate']:.2f} ({test['advantage']:.2f})" if test else ""
+    )
+    return {
+        "statistic": record.metric,
+        "metric": judged.metric_names[record.model],
+        "value x 100": value_text(record),
+        "95 % interval": percent_interval(record.ci95),
+        "cluster": str(cluster(record) or ("–" if headline else "")),
+        "items": str(details.get("items", "")),
+        "captions": str(details.get("captions", "")),
+        "n": str(record.n),
+        "skipped": str(record.skipped or ""),
+        "published": ", ".join(filter(None, printed)),
+        "ties": ties,
+        "as a person": as_a_person,
+    }
+
+
+def _count_judgments(judged: LeagueSet) -> str:
+    """Return the numbers of items, captions, ratings and pairs of a set."""
+    data = judged.run.provenance.data
+    nouns = {
+        "example": "item",
+        "caption": "caption",
+        "rating": "rating",
+        "pair": "pair",
+    }
+    return ", ".join(
+        counted(int(data[f"{noun}s"]), name)
+        for noun, name in nouns.items()
+        if data.get(f"{noun}s")
     )
 
 
@@ -383,9 +384,8 @@ def _interval_notes(records: Sequence[ResultRecord]) -> list[str]:
     """Return the reasons why values have no interval,
     with the statistics that they apply to.
     """
-    return interval_notes(
-        [record for record in records if not math.isnan(record.value)]
-    )
+    defined = [record for record in records if not math.isnan(record.value)]
+    return interval_notes(defined)
 
 
 def _notes_of_people(records: Sequence[ResultRecord]) -> Iterator[str]:
@@ -394,19 +394,16 @@ def _notes_of_people(records: Sequence[ResultRecord]) -> Iterator[str]:
     """
     if any("*" in value_text(record) for record in records):
         yield SKIPPED_NOTE
-    people = [
-        number for record in records if (number := (record.details or {}).get("people"))
-    ]
+
+    details = [record.details or {} for record in records]
+    people = [item["people"] for item in details if item.get("people")]
     if people:
         yield (
             f"one person against the others: the mean over {max(people)} people who "
             "are left out of the human score in turn"
         )
-    tests = [
-        test
-        for record in records
-        if (test := (record.details or {}).get("alternative"))
-    ]
+
+    tests = [item["alternative"] for item in details if item.get("alternative")]
     if tests:
         text = (
             "as a person: winning rate (average advantage probability) "
@@ -428,23 +425,21 @@ def _published_notes(judged: LeagueSet) -> Iterator[str]:
             for name in row.values
             if name not in judged.headlines
         ]
-        yield " · ".join(
-            filter(None, (f"published: {row.reference}", row.note, *absent))
-        )
+        remarks = (f"published: {row.reference}", row.note, *absent)
+        yield " · ".join(filter(None, remarks))
 
 
 def _data(judged: LeagueSet, record: ResultRecord) -> list[object]:
     """Return the row of a record in the CSV, numbers in full;
     published values stand beside the headline.
     """
+    details = record.details or {}
     headline = judged.headlines.get(record.model) is record
     published = [
         row for row in judged.published_values() if headline and row.text(record.model)
     ]
     numbers = [record.value, *(record.ci95 or (math.nan, math.nan))]
-    counts = [
-        (record.details or {}).get(name) for name in ("items", "captions", "ratings")
-    ]
+    counts = [details.get(name) for name in ("items", "captions", "ratings")]
     cells = [
         judged.name,
         record.metric,
@@ -453,11 +448,12 @@ def _data(judged: LeagueSet, record: ResultRecord) -> list[object]:
         cluster(record),
         *counts,
         record.n,
-        (record.details or {}).get("ties"),
+        details.get("ties"),
         record.skipped,
         ", ".join(row.text(record.model) for row in published),
         "; ".join(row.reference for row in published),
     ]
+    # NaN, which differs from itself, is an empty cell
     return ["" if cell is None or cell != cell else cell for cell in cells]
 
 
@@ -469,14 +465,12 @@ def league_table(league: League) -> Table:
         name: [judged.headlines.get(name) for judged in league.sets]
         for name in league.metrics
     }
-    rows = [
-        [
-            league.names[name],
-            *map(_cell, records[name]),
-            "–" if math.isnan(rank := league.mean_rank(name)) else f"{rank:.1f}",
-        ]
-        for name in league.metrics
-    ]
+    rows: list[list[str]] = []
+    for name in league.metrics:
+        rank = league.mean_rank(name)
+        mean = "–" if math.isnan(rank) else f"{rank:.1f}"
+        rows.append([league.names[name], *map(_cell, records[name]), mean])
+
     advice = [
         f"{question} ({sets}): {best}"
         for question, sets, best in advice_table(league).rows
@@ -528,17 +522,15 @@ def advice_table(league: League) -> Table:
             for name in league.metrics
         }
         largest_count = max(wins.values(), default=0)
-        best = {
-            name: count
+        if not largest_count:
+            continue
+
+        labels = ", ".join(
+            f"{league.names[name]} ({count} of {len(sets)} sets)"
             for name, count in wins.items()
-            if count == largest_count and largest_count
-        }
-        if best:
-            labels = ", ".join(
-                f"{league.names[name]} ({count} of {len(sets)} sets)"
-                for name, count in best.items()
-            )
-            rows.append([question, ", ".join(judged.name for judged in sets), labels])
+            if count == largest_count
+        )
+        rows.append([question, ", ".join(judged.name for judged in sets), labels])
     return Table(["question", "sets", "metrics in the first cluster"], rows, "lll")
 
 
@@ -547,32 +539,24 @@ def pairwise_table(judged: LeagueSet) -> Table:
     of the test of Pearson's r.
     """
     rows: list[list[str]] = []
-    headers = [
-        "metric",
-        "against",
-        "difference",
-        "p, Holm",
-        "uncorrected",
-        "Pearson's r: p, Holm",
-    ]
+    exchange_header = "p, Holm"
+    pearson_header = "Pearson's r: p, Holm"
+    names = judged.metric_names
     for a, b in itertools.combinations(judged.headlines.values(), 2):
         tests = ((a.details or {}).get("against") or {}).get(b.model)
-        if tests:
-            exchange = exchange_test(tests)
-            of_pearson = "williams" if "williams" in tests else "jackknife"
-            p_values = (
-                tests.get(name)
-                for name in (f"{exchange}_holm", exchange, f"{of_pearson}_holm")
-            )
-            names = judged.metric_names
-            rows.append(
-                [
-                    names[a.model],
-                    names[b.model],
-                    percent_text(a.value - b.value),
-                    *map(p_text, p_values),
-                ]
-            )
-            headers[3] = f"{EXCHANGE_TESTS[exchange]} p, Holm"
-            headers[5] = f"{of_pearson.capitalize()} p (Pearson), Holm"
-    return Table(headers, rows, "llrrrr")
+        if not tests:
+            continue
+
+        # all pairs of a set have the same tests, which the headers name
+        exchange = exchange_test(tests)
+        exchange_header = f"{EXCHANGE_TESTS[exchange]} p, Holm"
+        of_pearson = "williams" if "williams" in tests else "jackknife"
+        pearson_header = f"{of_pearson.capitalize()} p (Pearson), Holm"
+
+        columns = (f"{exchange}_holm", exchange, f"{of_pearson}_holm")
+        p_values = [p_text(tests.get(name)) for name in columns]
+        difference = percent_text(a.value - b.value)
+        rows.append([names[a.model], names[b.model], difference, *p_values])
+
+    headers = ["metric", "against", "difference", exchange_header, "uncorrected"]
+    return Table([*headers, pearson_header], rows, "llrrrr")
