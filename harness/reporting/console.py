@@ -15,7 +15,8 @@ from harness.reporting.formats.terminal import (
     print_line,
     print_table,
 )
-from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.result_groups import (
     SIZE_NOTE,
     decoding_labels,

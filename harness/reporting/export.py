@@ -20,7 +20,8 @@ from harness.files.outputs import write_outputs
 from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
-from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.main_table import clusters_of_run, main_table
 from harness.reporting.percent import percent_run, with_note
 from harness.reporting.slice_table import slice_table

@@ -16,13 +16,8 @@ from string import Template
 
 from harness.errors import InputError
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    cluster,
-    pairwise_table,
-    value_text,
-)
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import pairwise_table, value_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 

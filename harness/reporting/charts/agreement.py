@@ -11,13 +11,8 @@ from functools import partial
 from harness.contracts.parameters import Values
 from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    cluster,
-    percent_interval,
-    percent_text,
-)
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import percent_interval, percent_text
 
 BEST = "best cluster"
 OTHER = "other metrics"

@@ -21,11 +21,9 @@ from harness.reporting.charts.chart import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import (
-    League,
-    LeagueSet,
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import (
     advice_table,
-    cluster,
     league_table,
     pairwise_table,
     percent_interval,
