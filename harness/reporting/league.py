@@ -1,4 +1,4 @@
-"""The league of metrics: agreement with people, set by set, and significance clusters."""
+"""The league of metrics: agreement with people by set, and clusters of significance."""
 
 from __future__ import annotations
 
