@@ -178,7 +178,7 @@ def test_own_references_belong_to_the_place_of_the_example_in_its_part(
     }
 
 
-def test_references_are_those_of_the_system_with_most_of_them_and_the_index_describes_metrics():
+def test_references_are_of_the_system_with_most_and_the_index_describes_metrics():
     columns = {
         "model": ["a", "b"],
         "decoding": ["{}"] * 2,
