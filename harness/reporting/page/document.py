@@ -32,14 +32,7 @@ from harness.reporting.league_tables import (
 )
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import (
-    Thumbnails,
-    example_blocks,
-    examples_of,
-    image_folders,
-    stream,
-    thumbnails,
-)
+from harness.reporting.page.examples import example_blocks, examples_of, stream
 from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import (
     Clusters,
@@ -52,6 +45,7 @@ from harness.reporting.page.groups import (
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
 from harness.reporting.page.same import sections_of_run
+from harness.reporting.page.thumbnails import Thumbnails, image_folders, thumbnails
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import (
