@@ -68,29 +68,27 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
             "metric": league.names[metric],
         }
         text = f"{percent_text(record.value)} ({percent_interval(record.ci95)})"
-        rows.append(
-            {
-                **common,
-                "kind": kind,
-                "value": 100 * record.value,
-                "low": 100 * low,
-                "high": 100 * high,
-                "text": text,
-            }
-        )
+        own = {
+            **common,
+            "kind": kind,
+            "value": 100 * record.value,
+            "low": 100 * low,
+            "high": 100 * high,
+            "text": text,
+        }
+        rows.append(own)
+
         for source in judged.published_values():
             for value in source.numbers(metric):
-                text = f"{value:g}, {source.reference}"
-                rows.append(
-                    {
-                        **common,
-                        "kind": PUBLISHED,
-                        "value": value,
-                        "low": None,
-                        "high": None,
-                        "text": text,
-                    }
-                )
+                published = {
+                    **common,
+                    "kind": PUBLISHED,
+                    "value": value,
+                    "low": None,
+                    "high": None,
+                    "text": f"{value:g}, {source.reference}",
+                }
+                rows.append(published)
     return rows
 
 
@@ -99,14 +97,11 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
 
     def panel(name: str, width: float, first: bool) -> Spec:
         judged = [row for row in rows if row["set"] == name]
-        across = axes.value_axis(
-            (row[end] for row in judged for end in ("value", "low", "high")),
-            width,
-            layout,
-        )
-        y = axes.name_axis("metric", metrics, labels=first, grid=True) | {
-            "scale": {"domain": metrics}
-        }
+        ends = (row[end] for row in judged for end in ("value", "low", "high"))
+        across = axes.value_axis(ends, width, layout)
+        # all panels have the same rows, also those of metrics that a set lacks
+        y = axes.name_axis("metric", metrics, labels=first, grid=True)
+        y["scale"] = {"domain": metrics}
         legend = {
             "title": None,
             "orient": "bottom",
@@ -127,6 +122,5 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
             title=title,
         )
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(rows, "set"), layout, metrics, panel), rows=rows
-    )
+    grid = vega.panel_grid(vega.distinct(rows, "set"), layout, metrics, panel)
+    return vega.finish_chart(grid, rows=rows)
