@@ -50,6 +50,7 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
+
     display = shown_view(view, records)
     names = shown_names(records)
     direction = directions(records)
@@ -58,12 +59,8 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
             replace(group, x=tuple(names[str(label)] for label in group.x))
             for group in groups
         ]
-    build = partial(
-        build_view,
-        display,
-        groups,
-        {names[label]: value for label, value in direction.items()},
-    )
+    shown_direction = {names[label]: value for label, value in direction.items()}
+    build = partial(build_view, display, groups, shown_direction)
     return Chart("view", display.heading, view.remark, "views", build)
 
 
@@ -71,20 +68,16 @@ def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     """Return the plane of a view of two metrics, a point per system; None for other
     views and without two points.
     """
+    if view.plot != "scatter" or view.by not in (None, "model"):
+        return None
+    if not view.x.startswith("metric:") or not isinstance(view.y, str):
+        return None
     across = view.x.removeprefix("metric:")
-    up = view.y
     direction = directions(records)
-    if (
-        view.plot != "scatter"
-        or not view.x.startswith("metric:")
-        or view.by not in (None, "model")
-    ):
+    if across not in direction or view.y not in direction:
         return None
-    if not isinstance(up, str) or across not in direction or up not in direction:
-        return None
-    return plane_chart(
-        records, across, up, shown_view(view, records).heading, view.note, "views"
-    )
+    title = shown_view(view, records).heading
+    return plane_chart(records, across, view.y, title, view.note, "views")
 
 
 def build_view(
@@ -114,7 +107,9 @@ def build_view(
 
 
 def _rows(group: Series) -> list[Values]:
-    low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
+    none = (None,) * len(group.x)
+    low = group.low or none
+    high = group.high or none
     return [
         {
             "series": group.name,
@@ -133,15 +128,19 @@ def _is_number(value: object) -> bool:
 
 
 def _titles(view: ViewSpec) -> tuple[str, str | None]:
-    x = (
-        ""
-        if view.x in ("metric", "model")
-        else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
-    )
+    """Return the titles of both axes; none across for names, none up for numbers of
+    several metrics.
+    """
+    x = view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    if view.x in ("metric", "model"):
+        x = ""
     if isinstance(view.y, str):
         return x, None if view.y == "*" else view.y
+
     quantities = {split_quantity(name)[0] for name in view.y}
-    return x, next(iter(quantities - {"value"}), None) if len(quantities) == 1 else None
+    if len(quantities) != 1:
+        return x, None
+    return x, next(iter(quantities - {"value"}), None)
 
 
 def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
@@ -233,16 +232,10 @@ def _bar_ends(rows: list[Values]) -> list[float]:
     """Return the ends of an axis that holds zero, all bars and their intervals, with a
     margin beyond the last interval.
     """
-    values = [
-        0.0,
-        *(
-            row[name]
-            for row in rows
-            for name in ("y", "low", "high")
-            if row[name] is not None
-        ),
-    ]
-    finite = [value for value in values if math.isfinite(value)]
+    finite = [0.0]
+    for row in rows:
+        values = (row["y"], row["low"], row["high"])
+        finite += [v for v in values if v is not None and math.isfinite(v)]
     low = min(finite)
     high = max(finite)
     margin = 0.04 * (high - low) or 0.05
@@ -278,10 +271,9 @@ def _heatmap(
         x, y, axes.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
     )
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(
-        vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}),
-        rows=rows,
-    )
+    height = {"step": 2 * layout.font}
+    chart = vega.layer(*marks, data="rows", width=width, height=height)
+    return vega.finish_chart(chart, rows=rows)
 
 
 def _orient(
