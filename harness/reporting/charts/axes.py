@@ -72,11 +72,9 @@ def short_labels(names: Sequence[str], layout: Layout) -> Spec:
     decodings, would be cut to equal ones at the end.
     """
     short = layout.short_names(names)
-    return (
-        {"labelExpr": f"{json.dumps(short)}[datum.label] || datum.label"}
-        if short
-        else {}
-    )
+    if not short:
+        return {}
+    return {"labelExpr": f"{json.dumps(short)}[datum.label] || datum.label"}
 
 
 def legend_below(names: Sequence[str], layout: Layout, least: int = 2) -> Spec | None:
@@ -85,11 +83,9 @@ def legend_below(names: Sequence[str], layout: Layout, least: int = 2) -> Spec |
     """
     widest = max(map(layout.text_width, names)) + 3.5 * layout.font
     columns = max(1, int(layout.width // widest))
-    return (
-        {"title": None, "orient": "bottom", "columns": columns}
-        if len(names) >= least
-        else None
-    )
+    if len(names) < least:
+        return None
+    return {"title": None, "orient": "bottom", "columns": columns}
 
 
 def series_channels(
@@ -98,17 +94,14 @@ def series_channels(
     """Return colour, shape and dash of the names of a field; the colours are the
     categories of the configuration.
     """
-    count = len(names)
-    ranges = (
-        {},
-        {"range": _shift_rounds(SHAPES, count)},
-        {"range": _shift_rounds(DASHES, count)},
-    )
-    color, shape, dash = (
-        nominal(field, scale={"domain": list(names), **r}, legend=legend)
-        for r in ranges
-    )
-    return color, shape, dash
+
+    def channel(**range_of_values: Any) -> Spec:
+        scale = {"domain": list(names), **range_of_values}
+        return nominal(field, scale=scale, legend=legend)
+
+    shapes = _shift_rounds(SHAPES, len(names))
+    dashes = _shift_rounds(DASHES, len(names))
+    return channel(), channel(range=shapes), channel(range=dashes)
 
 
 def _shift_rounds(values: Sequence[Any], count: int) -> list[Any]:

@@ -24,17 +24,11 @@ def interval_points(
     """Return the points of ``field`` on their intervals from ``low`` to ``high``;
     ``looks`` has shape and colour of each kind.
     """
-    shape, color = (
-        nominal(
-            kind,
-            scale={
-                "domain": list(looks),
-                "range": [look[k] for look in looks.values()],
-            },
-            legend=legend,
-        )
-        for k in (0, 1)
-    )
+    shapes = [shape for shape, _ in looks.values()]
+    colors = [color for _, color in looks.values()]
+    shape = nominal(kind, scale={"domain": list(looks), "range": shapes}, legend=legend)
+    color = nominal(kind, scale={"domain": list(looks), "range": colors}, legend=legend)
+
     width = {"strokeWidth": 0.14 * layout.font}
     low = quantitative("low", **axis)
     look = {"filled": True, "opacity": 1, "size": size * layout.font**2}

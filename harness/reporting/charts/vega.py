@@ -74,10 +74,12 @@ def source(data: str, where: str | Spec = "") -> Spec:
     >>> source("points", "isValid(datum.x)")
     {'data': {'name': 'points'}, 'transform': [{'filter': 'isValid(datum.x)'}]}
     """
-    return {
-        **({"data": {"name": data}} if data else {}),
-        **({"transform": [{"filter": where}]} if where else {}),
-    }
+    part: Spec = {}
+    if data:
+        part["data"] = {"name": data}
+    if where:
+        part["transform"] = [{"filter": where}]
+    return part
 
 
 def distinct(rows: Rows, field: str) -> list[Any]:
@@ -101,9 +103,9 @@ def _plain(row: Parameters) -> Values:
 
 def panels(charts: Sequence[Spec], columns: int) -> Spec:
     """Return charts side by side, in rows of ``columns``; a single chart as it is."""
-    return (
-        charts[0] if len(charts) == 1 else {"concat": list(charts), "columns": columns}
-    )
+    if len(charts) == 1:
+        return charts[0]
+    return {"concat": list(charts), "columns": columns}
 
 
 def panel_grid(
@@ -118,6 +120,5 @@ def panel_grid(
     space = layout.label_space(labels)
     columns = layout.columns(len(names), space)
     width = layout.panel_width(columns, space)
-    return panels(
-        [panel(name, width, k % columns == 0) for k, name in enumerate(names)], columns
-    )
+    charts = [panel(name, width, k % columns == 0) for k, name in enumerate(names)]
+    return panels(charts, columns)
