@@ -258,7 +258,7 @@ def main() -> int:
     """Print the table and the lowest cases; exit status 0."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.agreement_coverage",
-        description=str(__doc__).partition("\n")[0],
+        description=(__doc__ or "").partition("\n\n")[0],
     )
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument(

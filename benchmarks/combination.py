@@ -196,9 +196,7 @@ def table_rows(
 
 def main() -> int:
     """Print the table; return 1 when a goal is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0] if __doc__ else None
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--runs", type=int, default=4000, help="simulated runs per row")
     parser.add_argument(
         "--examples",

@@ -98,7 +98,7 @@ class Cell(NamedTuple):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[20, 100, 1000])
     parser.add_argument(
         "--replications",

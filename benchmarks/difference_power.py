@@ -151,7 +151,7 @@ def pilot_of(metric: str, item: PairedMetric, ci95: tuple[float, float]) -> Pilo
 
 def main() -> int:
     """Print a row per metric and size of the pilot; return 1 when a goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--pilots", type=int, default=8)
     parser.add_argument("--runs", type=int, default=800)
     options = parser.parse_args()

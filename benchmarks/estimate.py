@@ -210,7 +210,7 @@ def main() -> int:
     """Print a row per population, predictor and design;
     return 1 when a goal is missed.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--metrics", nargs="+", default=["cider", "meteor", "rouge"])
     options = parser.parse_args()

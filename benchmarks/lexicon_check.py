@@ -55,7 +55,7 @@ def measure(path: Path, kind: str, cold: bool) -> list[float]:
 
 def main() -> int:
     """Print the costs; return 1 where the check takes more CPU time than its budget."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--repetitions", type=int, default=5)
     args = parser.parse_args()
     sources = installed.find_sources()

@@ -136,7 +136,7 @@ def simulate(
 
 def main() -> int:
     """Print a row per metric and size; return 1 when a goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200])
     parser.add_argument(
         "--seconds", type=float, default=20.0, help="time for one metric and size"

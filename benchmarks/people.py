@@ -91,9 +91,7 @@ def repeated_runs(
 
 def main() -> int:
     """Run the benchmark, write its file and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__.splitlines()[0] if __doc__ else ""
-    )
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--repetitions", type=int, default=1000, help="runs per data set"
     )

@@ -18,7 +18,9 @@ _MODULES = {
     "harness.api": "MetricResult evaluate metric score",
     "harness.errors": "HarnessError",
     "harness.judgments.task_kinds": "rescore",
-    "harness.registry.function_plugins": "distance_function embedding_function metric_function",
+    "harness.registry.function_plugins": (
+        "distance_function embedding_function metric_function"
+    ),
     "harness.registry.hooks": "hookimpl",
     "harness.reporting.foreign_files": "export",
     "harness.reporting.notebook": "as_chart as_html",

@@ -1,4 +1,4 @@
-"""The Python API: one function per verb of the command line, and metrics by name."""
+"""The Python API: runs of specs, scores of files and of texts, and metrics by name."""
 
 from __future__ import annotations
 
@@ -219,6 +219,7 @@ def score_files(
     names = default_metrics()[0] if metrics is None else metrics
     faults = {"missing": allow_missing, "unknown": allow_unknown, "empty": allow_empty}
     allow = [name for name, accepted in faults.items() if accepted]
+
     spec = score_spec(
         files,
         references,
@@ -261,9 +262,8 @@ def metric(
     """
     with typed_by_user():
         (plan,) = metric_plans([current().create("metrics", name, params)])
-    return BoundMetric(
-        _caption_plan(plan), _significance(p_value, budget=budget, draws=draws)
-    )
+    significance = _significance(p_value, budget=budget, draws=draws)
+    return BoundMetric(_caption_plan(plan), significance)
 
 
 def _caption_plan(plan: AnyMetricPlan) -> MetricPlan:
@@ -368,19 +368,16 @@ def score(
         metrics = default_metrics()[0]
     names = [metrics] if isinstance(metrics, (str, Mapping)) else list(metrics)
     significance = _significance(p_value)
-    columns = (
-        (reference_column,)
-        if isinstance(reference_column, str)
-        else tuple(reference_column)
-    )
-    systems = (system,) if isinstance(system, str) else tuple(system)
-    reference_columns = tuple(name for name in columns if name)
+
+    # one name is a sequence of one; an empty one is none, so that a usual name is taken
+    if isinstance(reference_column, str):
+        reference_column = (reference_column,)
     options = FileOptions(
         id,
         (column,) if column else (),
-        systems,
+        (system,) if isinstance(system, str) else tuple(system),
         reference_id,
-        reference_columns,
+        tuple(name for name in reference_column if name),
         split,
         events,
         check_clean(clean),
@@ -393,6 +390,7 @@ def score(
         allow_empty=allow_empty,
         options=options,
     )
+
     with typed_by_user():
         plans_of_metrics = [_caption_plan(plan) for plan in metric_plans(names)]
     log_notes(notes_of_sets(sets, [plan.metric for plan in plans_of_metrics]))

@@ -1,9 +1,9 @@
 """Errors for mistakes of the user: one line with what was found, where, what was
 expected, and the nearest name.
 
-The command line prints a :class:`HarnessError` without a traceback and exits with code 2.
-Any other exception is a bug of the harness: exit code 3, one line, and the traceback in
-a log. Errors carry their parts as fields, so that callers never search in message
+The command line prints a :class:`HarnessError` without a traceback and exits with code
+2. Any other exception is a bug of the harness: exit code 3, one line, and the traceback
+in a log. Errors carry their parts as fields, so that callers never search in message
 texts.
 """
 
@@ -76,11 +76,8 @@ class HarnessError(Exception):
         """Return the error of a name that is none of the options, with the nearest one
         and, after ``listing``, all of them.
 
-        >>> str(
-        ...     HarnessError.of_name(
-        ...         "unknown kind", "metrik", ["metrics", "readers"], "kinds are"
-        ...     )
-        ... )
+        >>> kinds = ["metrics", "readers"]
+        >>> str(HarnessError.of_name("unknown kind", "metrik", kinds, "kinds are"))
         "unknown kind 'metrik'; did you mean 'metrics'?; kinds are metrics, readers"
         """
         names = [str(option) for option in options]
@@ -102,40 +99,28 @@ def one_line(text: str) -> str:
     """
     text = _BREAKS.sub(" ", text)
     text = escape_controls(text)
-    return (
-        text
-        if len(text) <= MAX_TEXT
-        else f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
-    )
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[: MAX_TEXT // 2]} ... {text[-MAX_TEXT // 2 :]}"
 
 
 def counted(number: int, noun: str, verb: str = "") -> str:
     """Return a number with its noun, and a verb written ``ONE/MORE``,
     in the plural for all but 1.
 
-    >>> (
-    ...     counted(1, "example"),
-    ...     counted(1, "id", "has/have"),
-    ...     counted(1200, "reply", "is/are"),
-    ... )
-    ('1 example', '1 id has', '1,200 replies are')
+    >>> counted(1, "example"), counted(1, "id", "has/have")
+    ('1 example', '1 id has')
+    >>> counted(1200, "reply", "is/are")
+    '1,200 replies are'
     """
-    plural = (
-        f"{noun[:-1]}ies"
-        if noun.endswith("y") and noun[-2] not in "aeiou"
-        else f"{noun}s"
-    )
     one, _, more = verb.partition("/")
-    return " ".join(
-        filter(
-            None,
-            (
-                f"{number:,}",
-                noun if number == 1 else plural,
-                one if number == 1 else more,
-            ),
-        )
-    )
+    if number == 1:
+        words = ("1", noun, one)
+    elif noun.endswith("y") and noun[-2] not in "aeiou":
+        words = (f"{number:,}", f"{noun[:-1]}ies", more)
+    else:
+        words = (f"{number:,}", f"{noun}s", more)
+    return " ".join(filter(None, words))
 
 
 def escape_controls(text: str) -> str:
@@ -145,14 +130,12 @@ def escape_controls(text: str) -> str:
     >>> escape_controls("\\x1b[31m a\\u202eb")
     '\\\\x1b[31m a\\\\u202eb'
     """
-    return _CONTROLS.sub(
-        lambda match: (
-            f"\\x{ord(match[0]):02x}"
-            if match[0] < "\u0100"
-            else f"\\u{ord(match[0]):04x}"
-        ),
-        text,
-    )
+
+    def escape(match: re.Match[str]) -> str:
+        code = ord(match[0])
+        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+    return _CONTROLS.sub(escape, text)
 
 
 class InputError(HarnessError):
@@ -201,14 +184,12 @@ def require(module: str, *, needed_by: str, extra: str = "") -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
+        # an installed module may lack another one, which is a fault of its own
         if error.name is None or not module.startswith(error.name.split(".")[0]):
             raise
+        package = module.split(".")[0]
+        target = f"'caption-harness[{extra}]'" if extra else "caption-harness"
         raise MissingExtra(
-            f"{needed_by} needs the package '{module.split('.')[0]}', "
-            "which is not installed: "
-            + (
-                f"pip install 'caption-harness[{extra}]'"
-                if extra
-                else "pip install caption-harness"
-            )
+            f"{needed_by} needs the package '{package}', which is not installed: "
+            f"pip install {target}"
         ) from error

@@ -75,7 +75,7 @@ def main() -> int:
     """Measure the metrics of the command line, write tables and cards,
     and name those that cannot be measured.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "metrics", nargs="*", help="registered names; default: all built-in metrics"
     )

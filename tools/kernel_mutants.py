@@ -406,7 +406,7 @@ def main() -> int:
     """Run the mutants; return 1 when too many are unnoticed,
     or one without a reason.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--count", type=int, default=200, help="number of mutants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

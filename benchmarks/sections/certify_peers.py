@@ -56,7 +56,7 @@ PEERS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return 1 when no peer could be compared."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "peers",
         nargs="*",

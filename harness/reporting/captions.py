@@ -40,10 +40,12 @@ def texts_table(
         raise HarnessError.of_name(
             "a view of texts asks for the scores of", metric, scored, "there are"
         )
+
     systems = samples.systems
     ids = list(dict.fromkeys(samples.texts("example")))
     scores = [system.scores(metric) for system in systems] if metric else None
     selected = select_examples(ids, systems, scores, view.examples or DEFAULT_EXAMPLES)
+
     name = shown_quantity(metric, shown_names(records))
     heads = ["references", *system_heads(systems)]
     rows: list[list[str]] = []
@@ -51,30 +53,21 @@ def texts_table(
         ["example", "source", metric or "score", "times", "text"]
     ]
     for example in selected:
-        cells = list(_text_counts(example, systems, scores))
-        rows.append(
-            [
-                example,
-                *(
-                    "\n".join(_cell_lines(counts, score, name))
-                    for counts, score in cells
-                ),
-            ]
-        )
-        for head, (counts, score) in zip(heads, cells):
+        row = [example]
+        for head, (counts, score) in zip(heads, _text_counts(example, systems, scores)):
+            row.append("\n".join(_cell_lines(counts, score, name)))
             data += [
                 [example, head, "" if score is None else score, times, text]
                 for text, times in counts.items()
             ]
-    title = (
-        f"{shown_view(view, records).heading}: "
-        f"{_choice(name, len(systems), len(rows), len(ids))}"
-    )
+        rows.append(row)
+
+    choice = _choice(name, len(systems), len(rows), len(ids))
     return Table(
         ["example", *heads],
         rows,
         "l" * (1 + len(heads)),
-        title,
+        f"{shown_view(view, records).heading}: {choice}",
         [view.remark] if view.remark else [],
         data=data,
     )
@@ -87,10 +80,8 @@ def _choice(metric: str, systems: int, rows: int, examples: int) -> str:
             f"the {rows} of {examples} examples whose {metric} differs most, "
             "largest difference first"
         )
-    return (
-        f"{rows} of {examples} examples, "
-        f"{f'highest {metric} first' if metric else 'evenly spread over the run'}"
-    )
+    order = f"highest {metric} first" if metric else "evenly spread over the run"
+    return f"{rows} of {examples} examples, {order}"
 
 
 def system_heads(systems: Sequence[System]) -> tuple[str, ...]:
@@ -115,6 +106,7 @@ def select_examples(
     """
     count = min(count, len(ids))
     if scores is None:
+        # the middle of each of ``count`` equal parts of the run
         return [ids[(2 * i + 1) * len(ids) // (2 * count)] for i in range(count)]
 
     def weight(example: str) -> float:
@@ -124,6 +116,7 @@ def select_examples(
             if example in system.row_of
         ]
         defined = [float(value) for value in values if not math.isnan(value)]
+        # an example that some system lacks comes after all others
         if len(defined) < len(systems):
             return -math.inf
         return max(defined) - min(defined) if len(systems) > 1 else defined[0]
@@ -143,28 +136,22 @@ def _text_counts(
         None if k is None else int(system.rows[k])
         for system, k in zip(systems, positions)
     ]
-    with_references = (
-        (system, row) for system, row in zip(systems, rows) if row is not None
-    )
-    yield (
-        next(
-            (
-                Counter(system.table.lists("references")[row])
-                for system, row in with_references
-            ),
-            Counter(),
-        ),
-        None,
-    )
+
+    # the references are those of the first system that has the example
+    references: Counter[str] = Counter()
+    for system, row in zip(systems, rows):
+        if row is not None:
+            references = Counter(system.table.lists("references")[row])
+            break
+    yield references, None
+
     for index, (system, position, row) in enumerate(zip(systems, positions, rows)):
         if position is None or row is None:
             yield Counter(), None
             continue
         score = math.nan if scores is None else float(scores[index][position])
-        yield (
-            Counter(system.table.lists("candidates")[row]),
-            None if math.isnan(score) else score,
-        )
+        candidates = Counter(system.table.lists("candidates")[row])
+        yield candidates, None if math.isnan(score) else score
 
 
 def _cell_lines(

@@ -74,6 +74,7 @@ def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]
     grouped: dict[tuple[str, str], list[Comparison]] = {}
     for row in rows:
         grouped.setdefault((row.system_a, row.system_b), []).append(row)
+
     headers, cells, alignment = (
         (HEADERS, _cells, "lrrrrrrrrrl") if full else (SHORT, _short_cells, "lrrrl")
     )
@@ -82,20 +83,14 @@ def pair_tables(rows: Sequence[Comparison], *, full: bool = True) -> list[Table]
     if any(row.anytime for row in rows):
         headers = (*headers[:-1], *ANYTIME, headers[-1])
         alignment = f"{alignment[:-1]}rrr{alignment[-1]}"
-    tables = [
-        Table(
-            headers,
-            [_with_sequence(cells(row), row) for row in pair_rows],
-            alignment,
-            f"A = {a}   B = {b}",
-            _notes(pair_rows),
-        )
-        for (a, b), pair_rows in grouped.items()
-    ]
-    return [
-        _with_slices(table, pair_rows)
-        for table, pair_rows in zip(tables, grouped.values())
-    ]
+
+    tables: list[Table] = []
+    for (a, b), pair_rows in grouped.items():
+        lines = [_with_sequence(cells(row), row) for row in pair_rows]
+        title = f"A = {a}   B = {b}"
+        table = Table(headers, lines, alignment, title, _notes(pair_rows))
+        tables.append(_with_slices(table, pair_rows))
+    return tables
 
 
 def _with_slices(table: Table, rows: Sequence[Comparison]) -> Table:
@@ -104,6 +99,7 @@ def _with_slices(table: Table, rows: Sequence[Comparison]) -> Table:
     """
     if not any(row.slice for row in rows):
         return table
+
     names = [row.slice for row in rows]
     return replace(
         table,
@@ -121,6 +117,7 @@ def _with_sequence(cells: Sequence[str], row: Comparison) -> list[str]:
     """
     if row.anytime is None:
         return list(cells)
+
     look = row.anytime.last
     ends = (look.low, look.high) if look and isfinite(look.high) else None
     sequence = "not yet" if look and look.waits else interval_text(ends)
@@ -132,20 +129,21 @@ def comparison_table(rows: Sequence[Comparison]) -> Table:
     """Return all comparisons as one table for Markdown, LaTeX and CSV (numbers in
     full), a row per pair and metric.
     """
-    systems = len({(row.system_a, row.system_b) for row in rows}) > 1
-    title = (
-        "" if systems or not rows else f"A = {rows[0].system_a}, B = {rows[0].system_b}"
-    )
-    cells = [
-        [*((row.system_a, row.system_b) if systems else ()), *_cells(row)]
-        for row in rows
-    ]
-    headers = [*(("system A", "system B") if systems else ()), *HEADERS]
-    alignment = ("ll" if systems else "") + "lrrrrrrrrrl"
+    headers = list(HEADERS)
+    cells = [_cells(row) for row in rows]
+    alignment = "lrrrrrrrrrl"
+    title = ""
+    # one pair is named in the title, several in columns of their own
+    if len({(row.system_a, row.system_b) for row in rows}) > 1:
+        headers = ["system A", "system B", *headers]
+        cells = [[row.system_a, row.system_b, *line] for row, line in zip(rows, cells)]
+        alignment = f"ll{alignment}"
+    elif rows:
+        title = f"A = {rows[0].system_a}, B = {rows[0].system_b}"
+
     data = [list(_FULL), *([_full(row, name) for name in _FULL] for row in rows)]
-    return _with_slices(
-        Table(headers, cells, alignment, title, _notes(rows), data=data), rows
-    )
+    table = Table(headers, cells, alignment, title, _notes(rows), data=data)
+    return _with_slices(table, rows)
 
 
 def cluster_table(
@@ -154,24 +152,23 @@ def cluster_table(
     """Return the ranking of a metric; systems that share a letter are not told
     apart.
     """
+    rows = [
+        (
+            item.system,
+            number(item.value),
+            item.letters,
+            str(item.wins),
+            str(item.losses),
+        )
+        for item in systems
+    ]
+    note = "systems that share a letter do not differ significantly (p Holm > 0.05)"
     return Table(
         ("system", "value", "cluster", "better than", "worse than"),
-        [
-            (
-                item.system,
-                number(item.value),
-                item.letters,
-                str(item.wins),
-                str(item.losses),
-            )
-            for item in systems
-        ],
+        rows,
         "lrlrr",
         heading(name, higher_is_better),
-        (
-            "systems that share a letter do not differ significantly (p Holm > 0.05)",
-            BOLD_NOTE,
-        ),
+        (note, BOLD_NOTE),
         frozenset((index, 1) for index, item in enumerate(systems) if item.leads),
     )
 
@@ -213,41 +210,36 @@ def _notes(rows: Sequence[Comparison]) -> list[str]:
     """Return notes on metrics that are not tested,
     and the number of examples and draws.
     """
-    notes = [
-        f"{', '.join(dict.fromkeys(shown_name(row) for row in rows if row.note == note))}: "
-        f"{note}"
-        for note in dict.fromkeys(row.note for row in rows if row.note)
-    ]
+    names: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.note:
+            names.setdefault(row.note, {})[shown_name(row)] = None
+    notes = [f"{', '.join(metrics)}: {note}" for note, metrics in names.items()]
+
+    largest_count = max((row.left_out for row in rows), default=0)
+    if largest_count:
+        notes.append(
+            f"up to {counted(largest_count, 'example', 'is/are')} missing or "
+            "undefined for one system and left out"
+        )
+
+    sequences = dict.fromkeys(
+        f"{shown_name(row)}: {row.anytime.note}" for row in rows if row.anytime
+    )
+    if sequences:
+        notes.append(
+            f"sequence: {'; '.join(sequences)}; "
+            "p signs: exchangeable systems, not equal means"
+        )
+
+    sizes = sorted({row.n for row in rows})
+    smallest = "" if len(sizes) == 1 else f"{sizes[0]:,} to "
+    sentence = smallest + counted(sizes[-1], "example")
     draws = dict.fromkeys(
         f"{row.draws:,}{' (all patterns)' if row.exact else ''}"
         for row in rows
         if row.draws
     )
-    sizes = sorted({row.n for row in rows})
-    examples = ("" if len(sizes) == 1 else f"{sizes[0]:,} to ") + counted(
-        sizes[-1], "example"
-    )
-    tests = (
-        f"; p: approximate randomisation, {' or '.join(draws)} draws" if draws else ""
-    )
-    largest_count = max((row.left_out for row in rows), default=0)
-    missing = (
-        [
-            f"up to {counted(largest_count, 'example', 'is/are')} missing or "
-            "undefined for one system and left out"
-        ]
-        if largest_count
-        else []
-    )
-    sequences = dict.fromkeys(
-        f"{shown_name(row)}: {row.anytime.note}" for row in rows if row.anytime
-    )
-    sequence = (
-        [
-            f"sequence: {'; '.join(sequences)}; p signs: exchangeable systems, "
-            "not equal means"
-        ]
-        if sequences
-        else []
-    )
-    return [*notes, *missing, *sequence, f"{examples}{tests}"]
+    if draws:
+        sentence += f"; p: approximate randomisation, {' or '.join(draws)} draws"
+    return [*notes, sentence]

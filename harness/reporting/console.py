@@ -15,7 +15,8 @@ from harness.reporting.formats.terminal import (
     print_line,
     print_table,
 )
-from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.result_groups import (
     SIZE_NOTE,
     decoding_labels,
@@ -38,6 +39,8 @@ from harness.reporting.table import (
 from harness.rundir.records import ResultRecord, decoding_text, varying_fields
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.reporting.main_table import RunClusters
     from harness.run.finished import Run
 
@@ -84,53 +87,62 @@ def print_run(run: Run, *, all_results: bool = False) -> None:
     print_table(short_table(run) if short else table_of_run(run))
     if run.slices:
         print_table(table_of_slices(run, all_results=all_results))
+
     for name, reason in list(run.failed.items())[:MAX_FAILURES]:
         console.print(f"[red]failed[/red] {escape(name)}: {escape(redact(reason))}")
     if len(run.failed) > MAX_FAILURES:
-        console.print(
-            f"[red]... and {len(run.failed) - MAX_FAILURES} more failed[/red]"
-        )
-    views = [
-        view for view in run.provenance.views if view.plot in ("table", "verdicts")
-    ]
-    if short and views:
-        print_line(
-            console,
-            f"--all prints {counted(len(views), 'view')} too: "
-            f"{'; '.join(view.heading for view in views)}",
-            style="",
-        )
-    for view in views if not short else ():
-        # loads the paired tests, which other runs do not need
-        from harness.reporting.export import table_of_view
+        more = len(run.failed) - MAX_FAILURES
+        console.print(f"[red]... and {more} more failed[/red]")
 
-        table = table_of_view(view, run)
-        if len(table.headers) > 1:
-            print_table(
-                transpose(table) if least_width(table) > console.width else table
-            )
-        else:
-            console.print(f"{escape(view.heading)}: no values in this run")
+    _print_views(run, console, short=short)
     if run.provenance.spec.get("same"):
         # loads the test, which other runs do not need
         from harness.reporting.same_tables import lines_of_run
 
         for line in lines_of_run(run):
             print_line(console, line, style="")
+
     for note in run.notes:
-        console.print(
-            f"[yellow]note[/yellow] {escape(note)}", soft_wrap=not console.is_terminal
-        )
+        text = f"[yellow]note[/yellow] {escape(note)}"
+        console.print(text, soft_wrap=not console.is_terminal)
     if run.provenance.variant:
+        variant = escape(run.provenance.variant)
         examples = counted(int(run.provenance.data.get("examples") or 0), "example")
-        console.print(
-            f"data: [bold]{escape(run.provenance.variant)}[/bold], {examples}"
-        )
+        console.print(f"data: [bold]{variant}[/bold], {examples}")
     if run.path:
         path = escape(str(run.path))
+        # soft wrapping leaves the path on one line, to be copied
         console.print(
             f"run: {path}  (harness report {path} makes a page of it)", soft_wrap=True
         )
+
+
+def _print_views(run: Run, console: Console, *, short: bool) -> None:
+    """Print the tables and verdicts among the views of a run; in short their names
+    alone.
+    """
+    views = [
+        view for view in run.provenance.views if view.plot in ("table", "verdicts")
+    ]
+    if not views:
+        return
+    if short:
+        names = "; ".join(view.heading for view in views)
+        hint = f"--all prints {counted(len(views), 'view')} too: {names}"
+        print_line(console, hint, style="")
+        return
+
+    # loads the paired tests, which other runs do not need
+    from harness.reporting.export import table_of_view
+
+    for view in views:
+        table = table_of_view(view, run)
+        if len(table.headers) <= 1:
+            console.print(f"{escape(view.heading)}: no values in this run")
+            continue
+        if least_width(table) > console.width:
+            table = transpose(table)
+        print_table(table)
 
 
 def table_of_run(run: Run) -> Table:
@@ -144,17 +156,18 @@ def short_table(run: Run) -> Table:
     """
     from harness.reporting.main_table import main_table
 
-    table = (
-        set_table(LeagueSet(run))
-        if run.provenance.kind
-        else main_table(run, quick_clusters(run))
-    )
-    rows = (
-        f"{SHORT_ROWS} of {len(table.rows)} rows; "
-        if len(table.rows) > SHORT_ROWS
-        else ""
-    )
-    hint = f"{rows}--all prints all {len(run.records)} results, with intervals"
+    if run.provenance.kind:
+        table = set_table(LeagueSet(run))
+    else:
+        table = main_table(run, quick_clusters(run))
+    return _first_rows(table, f"{len(run.records)} results")
+
+
+def _first_rows(table: Table, results: str) -> Table:
+    """Return the first rows of a table, with a note on how to see all results."""
+    cut = len(table.rows) > SHORT_ROWS
+    rows = f"{SHORT_ROWS} of {len(table.rows)} rows; " if cut else ""
+    hint = f"{rows}--all prints all {results}, with intervals"
     return replace(table, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint])
 
 
@@ -169,16 +182,8 @@ def table_of_slices(run: Run, *, all_results: bool) -> Table:
         return slice_table(run)
     from harness.reporting.main_table import RunClusters, wide_table
 
-    table = wide_table(run, RunClusters())
-    rows = (
-        f"{SHORT_ROWS} of {len(table.rows)} rows; "
-        if len(table.rows) > SHORT_ROWS
-        else ""
-    )
-    hint = f"{rows}--all prints all {len(run.slices)} results of slices, with intervals"
-    return replace(
-        table, title=TITLE, rows=table.rows[:SHORT_ROWS], notes=[*table.notes, hint]
-    )
+    table = replace(wide_table(run, RunClusters()), title=TITLE)
+    return _first_rows(table, f"{len(run.slices)} results of slices")
 
 
 def transpose(table: Table) -> Table:
@@ -201,17 +206,6 @@ def results_table(run: Run) -> Table:
     """
     labels = decoding_labels(run.records)
     varying = varying_fields(record.decoding for record in run.records)
-    same = (
-        decoding_text(
-            {
-                name: value
-                for name, value in run.records[0].decoding.items()
-                if name not in varying
-            }
-        )
-        if run.records
-        else ""
-    )
     marks = {
         reason: number for number, reason in enumerate(p_notes(run.records), start=1)
     }
@@ -228,16 +222,16 @@ def results_table(run: Run) -> Table:
         "n": "r",
         "skipped": "r",
     }
+
     rows: list[list[str]] = []
     starts: list[int] = []
     clusters = quick_clusters(run)
-    leading, bold_notes = (
-        (clusters.leading, clusters.bold_notes) if clusters else ((), ())
-    )
+    leading = clusters.leading if clusters else ()
     bold: set[int] = set()
     for group in group_records(run.records):
         starts.append(len(rows))
         for index, record in enumerate(group):
+            # the name of a metric stands once, in the first row of its group
             cells = {
                 "metric": "" if index else record_heading(record),
                 "model": record.model,
@@ -250,27 +244,29 @@ def results_table(run: Run) -> Table:
                 "n": str(record.n),
                 "skipped": str(record.skipped or ""),
             }
-            bold |= (
-                {len(rows)}
-                if (record.metric, record.model, record.decoding_key) in leading
-                else set()
-            )
+            if (record.metric, record.model, record.decoding_key) in leading:
+                bold.add(len(rows))
             rows.append([cells[header] for header in alignment])
+
+    # what all decodings have in common stands in the title
+    shared = {
+        name: value
+        for name, value in (run.records[0].decoding if run.records else {}).items()
+        if name not in varying
+    }
+    same = decoding_text(shared) if run.records else ""
+    titles = (run.provenance.task or "suite", run.provenance.signature, same)
     return Table(
         headers=list(alignment),
         rows=rows,
         alignment="".join(alignment.values()),
-        title="  ".join(
-            filter(
-                None, (run.provenance.task or "suite", run.provenance.signature, same)
-            )
-        ),
+        title="  ".join(filter(None, titles)),
         notes=[
             *_footnotes(run.records),
             *([P_NOTE] if any_p else []),
             *interval_notes(run.records),
             *usage_notes(run.records),
-            *bold_notes,
+            *(clusters.bold_notes if clusters else ()),
         ],
         bold=frozenset((row, list(alignment).index("value")) for row in bold),
         groups=frozenset(starts),
@@ -284,7 +280,8 @@ def quick_clusters(run: Run) -> RunClusters | None:
     """
     if len(system_names(run.records)) < 2:
         return None
-    # Loads the paired tests, which a run of one system does not need.
+
+    # loads the paired tests, which a run of one system does not need
     from harness.reporting.main_table import RunClusters, clusters_of_run
 
     if max(record.n for record in run.records) > BOLD_EXAMPLES:
@@ -308,11 +305,9 @@ def _footnotes(records: Sequence[ResultRecord]) -> list[str]:
     """
     divided = divided_metrics(group_records(records))
     names = shown_names(records)
-    lines = (
-        [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"]
-        if divided
-        else []
-    )
+    lines: list[str] = []
+    if divided:
+        lines.append(f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}")
     for index, (reason, metrics) in enumerate(p_notes(records).items(), start=1):
         lines.append(f"[{index}] no p-value for {', '.join(metrics)}, which {reason}")
     return lines

@@ -4,7 +4,7 @@ plots and ranking as PNG and SVG.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from harness.analysis.correlate import ALL, Study
 from harness.contracts.parameters import Values
 from harness.errors import InputError, UnknownName, did_you_mean
 from harness.files.outputs import write_output, write_outputs
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, vega
 from harness.reporting.charts.chart import DOUBLE, Chart, Layout, Spec
 from harness.reporting.charts.drawing import fitted_svg, png, with_font
 from harness.reporting.formats.delimited import delimit
@@ -45,13 +45,10 @@ def write_study(study: Study, path: Path, *, overwrite: bool = False) -> Path:
             [(0, len(records))],
         )
     elif suffix in SUFFIXES:
-        rows = [
-            list(COLUMNS),
-            *(
-                ["" if record[name] is None else record[name] for name in COLUMNS]
-                for record in records
-            ),
-        ]
+        rows: list[list[object]] = [list(COLUMNS)]
+        for record in records:
+            values = [record[name] for name in COLUMNS]
+            rows.append(["" if value is None else value for value in values])
         data = delimit(rows, "\t" if suffix == ".tsv" else ",").encode("utf-8")
     else:
         raise InputError(
@@ -87,22 +84,23 @@ def write_plots(
             else did_you_mean(baseline, study.x)
         )
         raise UnknownName(f"the baseline '{baseline}' is no column of the study{why}")
-    best = [names[0] if (names := study.best(y, 1)) else None for y in study.y]
+
+    # a y column may have no x column with a defined correlation
+    best = [next(iter(study.best(y, 1)), None) for y in study.y]
     charts = [scatter(study, table, best, by, "best")]
     if baseline is not None:
         charts.append(scatter(study, table, [baseline] * len(study.y), by, "baseline"))
-    drawn = [
-        (chart.id, fitted_svg(chart, DOUBLE)) for chart in [*charts, ranking(study)]
-    ]
-    files = (
-        (directory / f"{name}.{suffix}", data)
-        for name, text in drawn
-        for suffix, data in (
-            ("png", png(text, 3)),
-            ("svg", with_font(text).encode("utf-8")),
-        )
-    )
-    return write_outputs(files, overwrite=overwrite)
+    charts.append(ranking(study))
+
+    # all are drawn before the first file is written
+    drawn = [(chart.id, fitted_svg(chart, DOUBLE)) for chart in charts]
+
+    def files() -> Iterator[tuple[Path, bytes]]:
+        for name, text in drawn:
+            yield directory / f"{name}.png", png(text, 3)
+            yield directory / f"{name}.svg", with_font(text).encode("utf-8")
+
+    return write_outputs(files(), overwrite=overwrite)
 
 
 def scatter(
@@ -150,27 +148,25 @@ def _points(
             "points": [],
             "line": [],
         }
-    values = {"x": table.numbers[x], "y": table.numbers[y]}
-    selected = (
-        np.isin(labels, groups) & np.isfinite(values["x"]) & np.isfinite(values["y"])
-    )
-    across = values["x"][selected]
-    up = values["y"][selected]
+
+    across = table.numbers[x]
+    up = table.numbers[y]
+    selected = np.isin(labels, groups) & np.isfinite(across) & np.isfinite(up)
+    across = across[selected]
+    up = up[selected]
+    points = [
+        {"x": float(a), "y": float(b), "group": str(g)}
+        for a, b, g in zip(across, up, labels[selected])
+    ]
+
     slope, offset = np.polyfit(across, up, 1)
+    line = [
+        {"x": float(end), "y": float(slope * end + offset)}
+        for end in (across.min(), across.max())
+    ]
     r2 = study.record(x, y)["r2"]
-    return {
-        "x": x,
-        "y": y,
-        "title": "R² undefined" if r2 is None else f"R² = {r2:.4f}",
-        "points": [
-            {"x": float(a), "y": float(b), "group": str(g)}
-            for a, b, g in zip(across, up, labels[selected])
-        ],
-        "line": [
-            {"x": float(end), "y": float(slope * end + offset)}
-            for end in (across.min(), across.max())
-        ],
-    }
+    title = "R² undefined" if r2 is None else f"R² = {r2:.4f}"
+    return {"x": x, "y": y, "title": title, "points": points, "line": line}
 
 
 def _build_scatter(
@@ -178,47 +174,39 @@ def _build_scatter(
 ) -> Spec:
     columns = layout.columns(len(panels_data), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = (
-        None
-        if len(groups) == 1
-        else {"title": None, "orient": "bottom", "symbolOpacity": 1}
-    )
-    color, shape, _ = vega.series_channels("group", groups, legend)
+    color, shape, _ = axes.series_channels("group", groups, _group_legend(groups))
+    gray = {"color": "#808080", "strokeWidth": 0.12 * layout.font}
+    look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
+
     charts: list[Spec] = []
     data: dict[str, list[Values]] = {}
     for k, panel in enumerate(panels_data):
         data |= {f"points{k}": panel["points"], f"line{k}": panel["line"]}
-        x, y = (
-            vega.quantitative(
-                name,
-                axis={
-                    "title": panel[name] or None,
-                    "tickCount": 4,
-                    "format": vega.NUMBERS,
-                },
-                scale=scale,
-            )
-            for name in "xy"
-            for scale in [
-                {
-                    "domain": vega.pad_ends(row[name] for row in panel["points"]),
-                    "nice": False,
-                    "zero": False,
-                }
-            ]
-        )
-        gray = {"color": "#808080", "strokeWidth": 0.12 * layout.font}
+        x = _panel_axis("x", panel)
+        y = _panel_axis("y", panel)
         line = vega.mark("line", gray, data=f"line{k}", x=x, y=y)
-        look = {"filled": True, "opacity": 0.7, "size": 0.25 * layout.font**2}
         points = vega.mark(
             "point", look, data=f"points{k}", x=x, y=y, color=color, shape=shape
         )
+        title = panel["title"]
         charts.append(
-            vega.layer(
-                line, points, width=width, height=0.8 * width, title=panel["title"]
-            )
+            vega.layer(line, points, width=width, height=0.8 * width, title=title)
         )
     return vega.finish_chart(vega.panels(charts, columns), **data)
+
+
+def _panel_axis(name: str, panel: Values) -> Spec:
+    """Return the channel ``x`` or ``y`` of a panel, with its ends at its points."""
+    axis = {"title": panel[name] or None, "tickCount": 4, "format": axes.NUMBERS}
+    ends = axes.pad_ends(row[name] for row in panel["points"])
+    scale = {"domain": ends, "nice": False, "zero": False}
+    return vega.quantitative(name, axis=axis, scale=scale)
+
+
+def _group_legend(groups: Sequence[str]) -> Spec | None:
+    if len(groups) == 1:
+        return None
+    return {"title": None, "orient": "bottom", "symbolOpacity": 1}
 
 
 def ranking(study: Study) -> Chart:
@@ -230,14 +218,8 @@ def ranking(study: Study) -> Chart:
         for group in study.groups:
             r2 = study.tables[group].r2[:, study.y.index(y)]
             for rank, name in enumerate(study.best(y), 1):
-                rows.append(
-                    {
-                        "target": y,
-                        "place": rank,
-                        "r2": float(r2[study.x.index(name)]),
-                        "group": group,
-                    }
-                )
+                value = float(r2[study.x.index(name)])
+                rows.append({"target": y, "place": rank, "r2": value, "group": group})
     caption = "R² of every x column, the best over all rows first."
     build = partial(_build_ranking, rows, list(study.y), list(study.groups))
     return Chart("ranking", "Ranking of the columns", caption, "metrics", build)
@@ -251,35 +233,24 @@ def _build_ranking(
 ) -> Spec:
     columns = layout.columns(len(targets), 4 * layout.font)
     width = layout.panel_width(columns) - 4.5 * layout.font
-    legend = (
-        None
-        if len(groups) == 1
-        else {"title": None, "orient": "bottom", "symbolOpacity": 1}
-    )
+    color, _, dash = axes.series_channels("group", groups, _group_legend(groups))
     x_axis = {
         "title": "columns, best first",
         "tickMinStep": 1,
         "format": "d",
         "grid": False,
     }
-    y_axis = {"title": "R²", "format": vega.NUMBERS, "tickCount": 5}
-    color, _, dash = vega.series_channels("group", groups, legend)
+    y_axis = {"title": "R²", "format": axes.NUMBERS, "tickCount": 5}
     x = vega.quantitative("place", axis=x_axis, scale={"zero": False})
     y = vega.quantitative("r2", axis=y_axis, scale={"domain": [0, 1]})
+
     look = {"strokeWidth": 0.14 * layout.font}
-    charts = [
-        vega.mark(
-            "line",
-            look,
-            where=vega.equal("target", target),
-            x=x,
-            y=y,
-            color=color,
-            strokeDash=dash,
+    charts: list[Spec] = []
+    for target in targets:
+        where = vega.equal("target", target)
+        line = vega.mark(
+            "line", look, where=where, x=x, y=y, color=color, strokeDash=dash
         )
-        | {"width": width, "height": 0.8 * width, "title": target}
-        for target in targets
-    ]
-    return vega.finish_chart(
-        {**vega.source("rows"), **vega.panels(charts, columns)}, rows=rows
-    )
+        charts.append({**line, "width": width, "height": 0.8 * width, "title": target})
+    chart = {**vega.source("rows"), **vega.panels(charts, columns)}
+    return vega.finish_chart(chart, rows=rows)

@@ -4,16 +4,52 @@ and ``.eval_results`` of the Hugging Face hub.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+import yaml
 
 from harness import __version__
 from harness.contracts import Values
 from harness.errors import InputError
+from harness.reporting.system_files import (
+    file_name,
+    name_systems,
+    records_of,
+    standard_error,
+)
 from harness.reporting.table import shown_name
 from harness.run.finished import Run
+from harness.rundir.format import plain
 from harness.rundir.records import ResultRecord
 from harness.rundir.samples import System
+
+
+def evaluation_files(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each system's evaluation, below its task and model."""
+    time = int(datetime.now(UTC).timestamp())
+    for system in run.samples.systems:
+        records = records_of(run, system)
+        errors = {r.metric: standard_error(system, r) for r in records}
+        content = evaluation(run, system, records, errors, time)
+
+        # the collection's layout: data/TASK/DEVELOPER/MODEL/UUID.json
+        developer = content["model_info"]["developer"]
+        model = system.model.rpartition("/")[2]
+        folders = map(file_name, (run.provenance.task, developer, model))
+        text = json.dumps(plain(content), indent=2, ensure_ascii=False)
+        yield f"data/{'/'.join(folders)}/{uuid.uuid4()}.json", text
+
+
+def hub_files(run: Run) -> Iterator[tuple[str, str]]:
+    """Yield path and text of the entries of each system for the hub."""
+    for name, system in name_systems(run.samples.systems).items():
+        entries = hub_entries(run, records_of(run, system))
+        path = f"{name}/.eval_results/{file_name(run.provenance.task)}.yaml"
+        yield path, yaml.safe_dump(plain(entries), sort_keys=False, allow_unicode=True)
 
 
 def evaluation(
@@ -51,6 +87,8 @@ def evaluation(
             "additional_details": {k: str(v) for k, v in system.decoding.items()}
         },
     }
+
+    # the schema demands a direction and a finite number
     directed = [
         record
         for record in records
@@ -85,9 +123,9 @@ def evaluation(
 
 
 def _result(run: Run, record: ResultRecord, error: float | str) -> Values:
-    uncertainty: Values = {"num_samples": record.n} | (
-        {} if isinstance(error, str) else {"standard_error": {"value": error}}
-    )
+    uncertainty: Values = {"num_samples": record.n}
+    if not isinstance(error, str):
+        uncertainty["standard_error"] = {"value": error}
     if record.ci95 and all(map(math.isfinite, record.ci95)):
         method = record.interval_note or "bootstrap over examples"
         uncertainty["confidence_interval"] = {
@@ -96,9 +134,11 @@ def _result(run: Run, record: ResultRecord, error: float | str) -> Values:
             "confidence_level": 0.95,
             "method": method,
         }
+
+    hub = _hub_data(run)
     source = (
         {"source_type": "hf_dataset", "hf_repo": str(hub["path"])}
-        if (hub := _hub_data(run))
+        if hub
         else {"source_type": "other"}
     )
     metric = {
@@ -133,19 +173,21 @@ def hub_entries(run: Run, records: Sequence[ResultRecord]) -> list[Values]:
 
     Raises :class:`InputError` for a run whose data are no data set of the hub.
     """
-    if not (hub := _hub_data(run)):
+    hub = _hub_data(run)
+    if not hub:
         raise InputError(
             "the data are no data set of the hub, which the format hf-eval-results "
             "names",
             run.name,
         )
+
     data = {"id": str(hub["path"]), "revision": str(hub["commit"])}
-    defined = [record for record in records if math.isfinite(record.value)]
     return [
         {
-            "dataset": {**data, "task_id": r.metric},
-            "value": r.value,
-            "notes": r.signature,
+            "dataset": {**data, "task_id": record.metric},
+            "value": record.value,
+            "notes": record.signature,
         }
-        for r in defined
+        for record in records
+        if math.isfinite(record.value)
     ]

@@ -8,9 +8,10 @@ the result table reports.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from harness.analysis.compare import DRAWS, adjusted, compare_pairs
 from harness.analysis.comparisons import LEVEL, NOT_TESTED, SIZES_DIFFER, Comparison
@@ -20,7 +21,8 @@ from harness.files.outputs import write_outputs
 from harness.reporting.captions import system_heads, texts_table
 from harness.reporting.formats import file_suffixes, render
 from harness.reporting.formats.markdown import markdown_page
-from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.reporting.main_table import clusters_of_run, main_table
 from harness.reporting.percent import percent_run, with_note
 from harness.reporting.slice_table import slice_table
@@ -34,6 +36,8 @@ METHOD_NOTE = (
     f"{DRAWS:,} draws, p adjusted by Holm over the rows of a metric, "
     f"level {LEVEL}"
 )
+NamedTables: TypeAlias = dict[tuple[str, str], Table]
+"""(name of the file without its suffix, plot of the view or "") -> table."""
 
 
 def write_tables(
@@ -56,57 +60,57 @@ def write_tables(
     """
     runs = [Run.open(path) for path in paths]
     sets = [LeagueSet(run) for run in runs if run.provenance.kind]
-    tables = {("league", ""): league_table(League(tuple(sets)))} if sets else {}
+    tables: NamedTables = {}
+    if sets:
+        tables["league", ""] = league_table(League(tuple(sets)))
     for number_of_run, judged in enumerate(sets, start=1):
         prefix = f"{number_of_run}-" if len(sets) > 1 else ""
         tables[prefix + _slug(judged.run.provenance.task), ""] = set_table(judged)
-    for number_of_run, run in enumerate(
-        (run for run in runs if not run.provenance.kind), start=1
-    ):
-        prefix = (
-            f"{number_of_run}-{_slug(run.provenance.task)}-" if len(paths) > 1 else ""
-        )
-        shown = percent_run(run) if percent else run
-        if run.records:
-            tables[f"{prefix}results", ""] = main_table(shown, clusters_of_run(run))
-        if run.slices:
-            tables[f"{prefix}slices", ""] = slice_table(shown)
-        if percent:
-            tables |= {
-                key: with_note(table, run.records)
-                for key, table in tables.items()
-                if key[0] in (f"{prefix}results", f"{prefix}slices")
-            }
-        for index, view in enumerate(run.provenance.views, start=1):
-            if view.plot in ("table", "texts", "verdicts"):
-                tables[f"{prefix}{index:02d}-{_slug(view.heading)}", view.plot] = (
-                    table_of_view(view, run)
-                )
-    files = (
-        (
-            folder / f"{stem}.{suffix}",
-            (
-                markdown_page(table)
-                if plot and form == "markdown"
-                else render(table, form)
-            ).encode("utf-8"),
-        )
-        for (stem, plot), table in tables.items()
-        for form, suffix in file_suffixes().items()
-        if (plot, form) != ("texts", "latex")
-    )
-    return write_outputs(files, overwrite=overwrite)
+
+    others = [run for run in runs if not run.provenance.kind]
+    for number_of_run, run in enumerate(others, start=1):
+        prefix = f"{number_of_run}-{_slug(run.provenance.task)}-"
+        tables |= _tables_of_run(run, prefix if len(paths) > 1 else "", percent=percent)
+    return write_outputs(_files(tables, folder), overwrite=overwrite)
+
+
+def _tables_of_run(run: Run, prefix: str, *, percent: bool) -> NamedTables:
+    """Return the main table, the results by slice and the views of a run of models."""
+    tables: NamedTables = {}
+    shown = percent_run(run) if percent else run
+    if run.records:
+        tables[f"{prefix}results", ""] = main_table(shown, clusters_of_run(run))
+    if run.slices:
+        tables[f"{prefix}slices", ""] = slice_table(shown)
+    if percent:
+        tables = {key: with_note(table, run.records) for key, table in tables.items()}
+
+    for index, view in enumerate(run.provenance.views, start=1):
+        if view.plot in ("table", "texts", "verdicts"):
+            stem = f"{prefix}{index:02d}-{_slug(view.heading)}"
+            tables[stem, view.plot] = table_of_view(view, run)
+    return tables
+
+
+def _files(tables: NamedTables, folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """Yield path and content of each table in each format; texts have no LaTeX."""
+    for (stem, plot), table in tables.items():
+        for form, suffix in file_suffixes().items():
+            if (plot, form) == ("texts", "latex"):
+                continue
+            # a view has a page of its own, with its title and remark
+            page = bool(plot) and form == "markdown"
+            text = markdown_page(table) if page else render(table, form)
+            yield folder / f"{stem}.{suffix}", text.encode("utf-8")
 
 
 def table_of_view(view: ViewSpec, run: Run) -> Table:
     """Return the table of a view of ``plot: table``, ``texts`` or ``verdicts``."""
     if view.plot == "texts":
         return texts_table(view, run.samples, run.records)
-    return (
-        view_table(view, run.records)
-        if view.plot == "table"
-        else verdict_table(view, run)
-    )
+    if view.plot == "table":
+        return view_table(view, run.records)
+    return verdict_table(view, run)
 
 
 def _slug(title: str) -> str:
@@ -123,11 +127,8 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
     """
     compared = pairs_against([ComparedRun.open(run)], str(view.against))
     directions = {record.metric: record.higher_is_better for record in run.records}
-    directed = [
-        name
-        for name in dict.fromkeys(name for pair in compared for name in pair.metrics)
-        if directions[name] is not None
-    ]
+    names_of_pairs = dict.fromkeys(name for pair in compared for name in pair.metrics)
+    directed = [name for name in names_of_pairs if directions[name] is not None]
     metrics = directed if view.metrics == ["*"] else view.metrics
     for name in metrics:
         if name not in directed:
@@ -135,20 +136,19 @@ def verdict_table(view: ViewSpec, run: Run) -> Table:
             raise HarnessError.of_name(
                 text, name, directed, "metrics of captions with a direction are"
             )
+
     rows = adjusted(compare_pairs(compared, metrics=metrics)) if metrics else []
     cells = {(row.system_a, row.metric): _cell(row) for row in rows}
     if view.metrics == ["*"]:
+        # metrics without a test are left out, unless the view names them
         metrics = [
             name
             for name in metrics
             if any(cells[pair.labels[0], name] != "–" for pair in compared)
         ]
-    heads = dict(
-        zip(
-            (system.label for system in run.samples.systems),
-            system_heads(run.samples.systems),
-        )
-    )
+
+    systems = run.samples.systems
+    heads = dict(zip((system.label for system in systems), system_heads(systems)))
     body = tuple(
         (heads[pair.a.label], tuple(cells[pair.labels[0], name] for name in metrics))
         for pair in compared
@@ -171,6 +171,6 @@ def _cell(row: Comparison) -> str:
     sign = "+" if row.difference > 0 else ""
     difference = f"{sign}{number(row.difference)}"
     word = {"A": "better", "B": "worse"}.get(row.better)
-    return (
-        f"{word} {difference}" if word else f"= {difference} (p {p_text(row.p_holm)})"
-    )
+    if word:
+        return f"{word} {difference}"
+    return f"= {difference} (p {p_text(row.p_holm)})"

@@ -5,6 +5,7 @@ Markdown for a pull request, and as a page.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from math import isfinite
 from xml.etree import ElementTree
@@ -34,29 +35,27 @@ def gate_table(result: GateResult) -> Table:
     """Return a row per metric and slice; the interval is that of the two one-sided
     bounds.
     """
-    systems = len({row.system for row in result.rows}) > 1
-    cells = [[*([row.system] if systems else []), *_cells(row)] for row in result.rows]
+    headers = list(HEADERS)
+    cells = [_cells(row) for row in result.rows]
+    alignment = "llrrrrrrl"
+    if len({row.system for row in result.rows}) > 1:
+        headers = ["system", *headers]
+        cells = [[row.system, *line] for row, line in zip(result.rows, cells)]
+        alignment = f"l{alignment}"
+
+    notes = [
+        "passed: upper bound below the margin; failed: "
+        "lower bound above it (Holm); each bound one-sided at level 0.05",
+        f"bounds: {_describe_methods(result.rows)}",
+        *result.notes,
+    ]
     left_out = max((row.left_out for row in result.rows), default=0)
-    missing = (
-        [
+    if left_out:
+        notes.append(
             f"up to {counted(left_out, 'example', 'has/have')} no value in the "
             "baseline, or in both versions"
-        ]
-        if left_out
-        else []
-    )
-    return Table(
-        [*(["system"] if systems else []), *HEADERS],
-        cells,
-        ("l" if systems else "") + "llrrrrrrl",
-        notes=(
-            "passed: upper bound below the margin; failed: "
-            "lower bound above it (Holm); each bound one-sided at level 0.05",
-            f"bounds: {_describe_methods(result.rows)}",
-            *result.notes,
-            *missing,
-        ),
-    )
+        )
+    return Table(headers, cells, alignment, notes=tuple(notes))
 
 
 def _describe_methods(rows: Sequence[GateRow]) -> str:
@@ -93,12 +92,11 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
     )
     counts = {"failures": 0, "skipped": 0}
     for row in result.rows:
+        name = f"{display_name(row.metric)} {row.slice or 'all'}"
         case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            classname=row.system,
-            name=f"{display_name(row.metric)} {row.slice or 'all'}",
+            suite, "testcase", classname=row.system, name=name
         )
+
         failed = row.verdict == "failed" or (
             row.verdict == "undecided" and undecided_fails
         )
@@ -108,13 +106,12 @@ def junit(result: GateResult, undecided_fails: bool) -> str:
         )
         text += f", {row.note}" if row.note else ""
         if failed or row.verdict == "undecided":
-            ElementTree.SubElement(
-                case,
-                "failure" if failed else "skipped",
-                message=f"{row.verdict}: {text}",
-            )
+            outcome = "failure" if failed else "skipped"
+            message = f"{row.verdict}: {text}"
+            ElementTree.SubElement(case, outcome, message=message)
             counts["failures" if failed else "skipped"] += 1
         ElementTree.SubElement(case, "system-out").text = text
+
     suite.attrib.update({name: str(count) for name, count in counts.items()})
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
@@ -124,11 +121,12 @@ def gate_markdown(result: GateResult, counts_as: str = "") -> str:
     """Return the verdict in a short sentence, the table and the remarks, for the
     comment of a pull request.
     """
+    headline = _escape(result.headline + counts_as)
+    table = to_markdown(gate_table(result))
     remarks = "".join(f"\n- {_escape(remark)}" for remark in result.remarks)
-    return (
-        f"**harness gate {_escape(result.headline + counts_as)}**\n\n"
-        f"{to_markdown(gate_table(result))}{remarks and remarks + chr(10)}"
-    )
+    if remarks:
+        remarks += "\n"
+    return f"**harness gate {headline}**\n\n{table}{remarks}"
 
 
 def gate_page(result: GateResult, counts_as: str = "") -> str:
@@ -137,8 +135,8 @@ def gate_page(result: GateResult, counts_as: str = "") -> str:
     verdict = f"{head.capitalize()}: {sentence}{counts_as}."
     remarks = "".join(f"<li>{html.escape(remark)}</li>" for remark in result.remarks)
     table = (
-        '<div class="scroll" tabindex="0" role="region" aria-label="Metrics and '
-        f'slices">{to_html(gate_table(result))}</div>'
+        '<div class="scroll" tabindex="0" role="region" '
+        f'aria-label="Metrics and slices">{to_html(gate_table(result))}</div>'
     )
     listed = f'<ul class="remarks">{remarks}</ul>' if remarks else ""
     return assets.plain_page(
@@ -149,7 +147,4 @@ def gate_page(result: GateResult, counts_as: str = "") -> str:
 
 def _escape(text: str) -> str:
     """Return a sentence without the characters that Markdown reads."""
-    replaced: Sequence[str] = [
-        "\\" + letter if letter in "\\*_`<[]|" else letter for letter in text
-    ]
-    return "".join(replaced)
+    return re.sub(r"[\\*_`<\[\]|]", r"\\\g<0>", text)

@@ -5,6 +5,7 @@ cluster of significance that they belong to.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -64,16 +65,14 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
     names = system_names(run.records)
     groups = group_records(run.records)
     divided = divided_metrics(groups)
-    names_of_metrics = shown_names(run.records)
-    heads = [
-        _head(group[0], names_of_metrics[group[0].metric], group[0].metric in divided)
-        for group in groups
-    ]
+    heads = _heads(run, groups, divided)
     cells: dict[tuple[str, str], ResultRecord] = {
         (names[record.model, record.decoding_key], head): record
         for head, group in zip(heads, groups)
         for record in group
     }
+
+    # many metrics are rows, where that makes the table narrower
     systems = list(dict.fromkeys(names.values()))
     turned = len(heads) > MOST_COLUMNS and len(systems) < len(heads)
     down, across = (heads, systems) if turned else (systems, heads)
@@ -91,6 +90,7 @@ def main_table(run: Run, clusters: RunClusters | None = None) -> Table:
         for j, record in enumerate(line, 1)
         if record is not None
     }
+
     counts = {record.n + record.skipped for record in run.records}
     several = "" if len(counts) > 1 else f", {counted(max(counts), 'example')}"
     return Table(
@@ -109,12 +109,10 @@ def size_notes(records: Sequence[ResultRecord], divided: Collection[str]) -> lis
     """Return the line on metrics whose values compare within one set size only;
     none without such metrics.
     """
+    if not divided:
+        return []
     names = shown_names(records)
-    return (
-        [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"]
-        if divided
-        else []
-    )
+    return [f"{', '.join(names[metric] for metric in divided)}: {SIZE_NOTE}"]
 
 
 def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
@@ -129,16 +127,9 @@ def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
     names = system_names(records)
     groups = group_records(run.records)
     divided = divided_metrics(groups)
-    names_of_metrics = shown_names(run.records)
-    columns = {
-        (group[0].metric, group[0].compared_sizes): (
-            _head(
-                group[0], names_of_metrics[group[0].metric], group[0].metric in divided
-            ),
-            _code(group[0], group[0].metric in divided),
-        )
-        for group in groups
-    }
+    heads = _heads(run, groups, divided)
+    codes = [_code(group[0], group[0].metric in divided) for group in groups]
+    columns = [(group[0].metric, group[0].compared_sizes) for group in groups]
 
     # The sizes of a slice may be fewer than those of all examples: its records stand in
     # the columns of these.
@@ -146,59 +137,59 @@ def wide_table(run: Run, clusters: RunClusters | None = None) -> Table:
         (r.model, r.decoding_key, r.metric): (r.metric, r.compared_sizes)
         for r in run.records
     }
-    cells = {
-        (
-            record.slice,
-            record.model,
-            record.decoding_key,
-            places[record.model, record.decoding_key, record.metric],
-        ): record
-        for record in records
-    }
-    parts = list(dict.fromkeys(record.slice for record in records))
-    lines = [
-        (
-            part,
-            names[system],
-            [cells.get((part, *system, column)) for column in columns],
-        )
-        for part in parts
-        for system in names
-    ]
+    cells = {}
+    for record in records:
+        column = places[record.model, record.decoding_key, record.metric]
+        cells[record.slice, record.model, record.decoding_key, column] = record
 
     lead = ["slice", "system"] if run.slices else ["system"]
-    titles = [
-        [*([part or ALL] if run.slices else []), system] for part, system, _ in lines
-    ]
-    rows = [
-        [*title, *("" if r is None else number(r.value) for r in line)]
-        for title, (*_, line) in zip(titles, lines)
-    ]
-    data = [
-        [*title, *("" if r is None or r.value != r.value else r.value for r in line)]
-        for title, (*_, line) in zip(titles, lines)
-    ]
-    bold = {
-        (i, k)
-        for i, (part, _, line) in enumerate(lines)
-        for k, record in enumerate(line, len(lead))
-        if part is None
-        and record is not None
-        and record_key(record) in clusters.leading
-    }
+    rows: list[list[str]] = []
+    data: list[list[object]] = [[*lead, *codes]]
+    bold: set[tuple[int, int]] = set()
+    for part in dict.fromkeys(record.slice for record in records):
+        for system, name in names.items():
+            title = [part or ALL, name] if run.slices else [name]
+            line = [cells.get((part, *system, column)) for column in columns]
+            # values of slices are not compared, so none of them is bold
+            for k, record in enumerate(line, len(lead)):
+                if part is None and record and record_key(record) in clusters.leading:
+                    bold.add((len(rows), k))
+            rows.append([*title, *map(_shown_value, line)])
+            data.append([*title, *map(_full_value, line)])
+
     counts = {record.n + record.skipped for record in run.records}
+    starts = range(0, len(rows), len(names)) if run.slices else ()
     return Table(
-        headers=[*lead, *(head for head, _ in columns.values())],
+        headers=[*lead, *heads],
         rows=rows,
         alignment="l" * len(lead) + "r" * len(columns),
         title=", ".join(counted(count, "example") for count in sorted(counts)),
         notes=[*([SLICE_NOTE] if run.slices else []), *clusters.bold_notes],
         bold=frozenset(bold),
-        groups=frozenset(range(0, len(lines), len(names)))
-        if run.slices
-        else frozenset(),
-        data=[[*lead, *(code for _, code in columns.values())], *data],
+        groups=frozenset(starts),
+        data=data,
     )
+
+
+def _shown_value(record: ResultRecord | None) -> str:
+    return "" if record is None else number(record.value)
+
+
+def _full_value(record: ResultRecord | None) -> float | str:
+    if record is None or math.isnan(record.value):
+        return ""
+    return record.value
+
+
+def _heads(
+    run: Run, groups: Sequence[Sequence[ResultRecord]], divided: Collection[str]
+) -> list[str]:
+    """Return the heads of the columns, one per group of records."""
+    names = shown_names(run.records)
+    return [
+        _head(group[0], names[group[0].metric], group[0].metric in divided)
+        for group in groups
+    ]
 
 
 def _code(record: ResultRecord, divided: bool) -> str:
@@ -237,6 +228,7 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
     if not compared.rows:
         notes = [f"no value is bold: {compared.note}"] if compared.note else []
         return RunClusters(notes=notes, bold_notes=notes)
+
     ranked = rankings(compared.rows)
     side = ComparedRun(run)
     keys = {
@@ -248,30 +240,30 @@ def clusters_of_run(run: Run, budget: float = BUDGET) -> RunClusters:
         for metric, systems in ranked.items()
         for item in systems
     }
-    untested = [
-        name
-        for metric, name in shown_names(compared.rows).items()
-        if metric not in ranked
-    ]
+    names = shown_names(compared.rows)
+
     notes: list[str] = []
+    remarks: list[str] = []
     if ranked:
         draws = max(row.draws for row in compared.rows)
         notes.append(
             "values of a metric that share a letter do not differ significantly "
             f"(approximate randomisation, {draws:,} draws, p by Holm > {LEVEL})"
         )
-    remarks = [BOLD_NOTE] if ranked else []
+        remarks.append(BOLD_NOTE)
     if compared.note:
         remarks.append(f"not in bold: {compared.note}")
+    untested = [name for metric, name in names.items() if metric not in ranked]
     if untested:
         remarks.append(
             "no direction, no test or several set sizes, therefore not in bold: "
             f"{', '.join(untested)}"
         )
+
     return RunClusters(
         {key: item.letters for key, item in places.items()},
         {key for key, item in places.items() if item.leads},
-        [*notes, *unranked_notes(compared.rows, shown_names(compared.rows)), *remarks],
+        [*notes, *unranked_notes(compared.rows, names), *remarks],
         remarks,
     )
 
@@ -282,18 +274,16 @@ def _data(
     letters: Mapping[Key, str],
 ) -> list[object]:
     """Return the row of a record in the CSV."""
-    key = record.model, record.decoding_key
-    row = full_row(record) | {
-        "system": names[key],
-        "cluster": letters.get(record_key(record), ""),
-        "decoding": json.dumps(dict(record.decoding), sort_keys=True)
-        if record.decoding
-        else "",
-        **{
-            name: "-".join(map(str, (record.sizes or {}).get(name, ())))
-            for name in ("candidates", "references")
-        },
-    }
+    row = full_row(record)
+    row["system"] = names[record.model, record.decoding_key]
+    row["cluster"] = letters.get(record_key(record), "")
+    row["decoding"] = ""
+    if record.decoding:
+        row["decoding"] = json.dumps(dict(record.decoding), sort_keys=True)
+    for name in ("candidates", "references"):
+        row[name] = "-".join(map(str, (record.sizes or {}).get(name, ())))
+
+    # NaN, which differs from itself, is an empty cell
     return [
         "" if row[name] is None or row[name] != row[name] else row[name]
         for name in DATA

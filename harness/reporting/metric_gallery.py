@@ -16,13 +16,8 @@ from string import Template
 
 from harness.errors import InputError
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    cluster,
-    pairwise_table,
-    value_text,
-)
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import pairwise_table, value_text
 from harness.run.finished import Run
 from harness.rundir.records import ResultRecord
 
@@ -63,11 +58,9 @@ def cost_of_captions(records: Sequence[ResultRecord]) -> float | None:
     if not paid:
         return 0.0
     captions = sum(item.get("captions", 0) for item in paid)
-    return (
-        1000 * sum(item["cost"] for item in paid) / captions
-        if captions and all("cost" in item for item in paid)
-        else None
-    )
+    if not captions or not all("cost" in item for item in paid):
+        return None
+    return 1000 * sum(item["cost"] for item in paid) / captions
 
 
 def metric_page(runs: Sequence[Run]) -> str:
@@ -80,44 +73,50 @@ def metric_page(runs: Sequence[Run]) -> str:
             "--gallery: no run of judgments among the runs; "
             "'harness run judgments/all' makes some"
         )
-    speeds = json.loads(SPEEDS.read_text(encoding="utf-8"))
-    questions = [
-        name
-        for name in QUESTIONS
-        if any(question_of(judged) == name for judged in league.sets)
-    ]
-    choices = "".join(
-        '<label><input type="radio" name="question" '
-        f'value="{name}"{" checked" * (name == "all")}> '
-        f"{QUESTIONS.get(name, 'all')}</label>"
-        for name in ("all", *questions)
-    )
-    heads = "".join(
-        "<th "
-        f'data-question="{question_of(judged)}">{html.escape(judged.name)}<br><small>{html.escape(judged.headline.metric)}</small></th>'
-        for judged in league.sets
-    )
+
+    measured = json.loads(SPEEDS.read_text(encoding="utf-8"))
+    speeds = measured["speeds"]
+    speed = f"{measured['command']}, one metric alone, {measured['machine']}"
+    asked = {question_of(judged) for judged in league.sets}
+    questions = [name for name in QUESTIONS if name in asked]
     items = sum(int(judged.run.provenance.data["examples"]) for judged in league.sets)
-    return Template(
-        Path(__file__).with_name("metric_gallery.html").read_text(encoding="utf-8")
-    ).substitute(
+
+    template = Path(__file__).with_name("metric_gallery.html")
+    return Template(template.read_text(encoding="utf-8")).substitute(
         counts=f"{len(league.sets)} sets, {items:,} judged items.",
-        choices=choices,
-        heads=heads,
-        rows="".join(
-            _row(league, name, speeds["speeds"].get(name)) for name in league.metrics
-        ),
-        speed=html.escape(
-            f"{speeds['command']}, one metric alone, {speeds['machine']}"
-        ),
-        advice="".join(_advice(league, name, speeds["speeds"]) for name in questions),
-        tests="\n".join(
-            "<details "
-            f'data-question="{question_of(judged)}"><summary>{html.escape(judged.name)}, '
-            f"{html.escape(judged.headline.metric)}</summary><div "
-            f"class=wide>{to_html(pairwise_table(judged))}</div></details>"
-            for judged in league.sets
-        ),
+        choices="".join(map(_choice, ("all", *questions))),
+        heads="".join(map(_head, league.sets)),
+        rows="".join(_row(league, name, speeds.get(name)) for name in league.metrics),
+        speed=html.escape(speed),
+        advice="".join(_advice(league, name, speeds) for name in questions),
+        tests="\n".join(map(_tests, league.sets)),
+    )
+
+
+def _choice(question: str) -> str:
+    checked = " checked" if question == "all" else ""
+    return (
+        f'<label><input type="radio" name="question" value="{question}"{checked}> '
+        f"{QUESTIONS.get(question, 'all')}</label>"
+    )
+
+
+def _head(judged: LeagueSet) -> str:
+    name = html.escape(judged.name)
+    statistic = html.escape(judged.headline.metric)
+    return (
+        f'<th data-question="{question_of(judged)}">{name}<br>'
+        f"<small>{statistic}</small></th>"
+    )
+
+
+def _tests(judged: LeagueSet) -> str:
+    name = html.escape(judged.name)
+    statistic = html.escape(judged.headline.metric)
+    return (
+        f'<details data-question="{question_of(judged)}">'
+        f"<summary>{name}, {statistic}</summary>"
+        f"<div class=wide>{to_html(pairwise_table(judged))}</div></details>"
     )
 
 
@@ -130,15 +129,17 @@ def _row(league: League, metric: str, speed: float | None) -> str:
             if record is not None and record.value == record.value
             else "–"
         )
-        cells.append(
-            "<td "
-            f'data-question="{question_of(judged)}"{" class=first" * (cluster(record) == 1)}>{text}</td>'
-        )
+        first = " class=first" if cluster(record) == 1 else ""
+        cells.append(f'<td data-question="{question_of(judged)}"{first}>{text}</td>')
+
     cost = cost_of_captions(league.headlines_of(metric))
-    tail = f"<td>{'–' if speed is None else f'{speed:,.0f}'}</td><td>{'–' if cost is None else f'{cost:.4g}'}</td>"
-    return (
-        f"<tr><td>{html.escape(league.names[metric])}</td>{''.join(cells)}{tail}</tr>\n"
-    )
+    for text in (
+        "–" if speed is None else f"{speed:,.0f}",
+        "–" if cost is None else f"{cost:.4g}",
+    ):
+        cells.append(f"<td>{text}</td>")
+    name = html.escape(league.names[metric])
+    return f"<tr><td>{name}</td>{''.join(cells)}</tr>\n"
 
 
 def _advice(league: League, question: str, speeds: dict[str, float]) -> str:
@@ -150,6 +151,8 @@ def _advice(league: League, question: str, speeds: dict[str, float]) -> str:
         name: sum(cluster(judged.headlines.get(name)) == 1 for judged in sets)
         for name in league.metrics
     }
+
+    # a metric that leads nowhere is not advised
     most = max([1, *wins.values()])
     best = sorted(
         (name for name, count in wins.items() if count == most),

@@ -62,13 +62,11 @@ def as_chart(result: object, name: str = "") -> Any:
     if isinstance(result, Scores):
         from harness.reporting.charts.samples import distributions
 
-        heads = {
-            label: heading(label, item.higher_is_better, item.signature)
-            for label, item in result.items()
-        }
-        chart = distributions(
-            {heads[label]: {"": item.per_example} for label, item in result.items()}
-        )
+        scores = {}
+        for label, item in result.items():
+            head = heading(label, item.higher_is_better, item.signature)
+            scores[head] = {"": item.per_example}
+        chart = distributions(scores)
         if chart is None:
             raise HarnessError(
                 "there are too few different scores per example to draw their "
@@ -117,16 +115,19 @@ def run_table(run: Run) -> Table:
 def scores_table(scores: Scores) -> Table:
     """Return the scores of :func:`harness.score`, a row per metric."""
     tested = any(item.p_value is not None for item in scores.values())
-    rows = [
-        [
-            heading(label, item.higher_is_better, item.signature),
-            number(item.value),
-            interval_text(item.ci95),
-            *([p_text(item.p_value)] if tested else []),
-            f"{item.n}" + (f" ({item.skipped} skipped)" if item.skipped else ""),
-        ]
-        for label, item in scores.items()
-    ]
+    rows: list[list[str]] = []
+    for label, item in scores.items():
+        skipped = f" ({item.skipped} skipped)" if item.skipped else ""
+        rows.append(
+            [
+                heading(label, item.higher_is_better, item.signature),
+                number(item.value),
+                interval_text(item.ci95),
+                *([p_text(item.p_value)] if tested else []),
+                f"{item.n}{skipped}",
+            ]
+        )
+
     names = {
         label: display_name(label, item.signature) for label, item in scores.items()
     }
@@ -140,11 +141,7 @@ def scores_table(scores: Scores) -> Table:
         for label, item in scores.items()
         if item.p_note
     ]
-    headers = [
-        "metric",
-        "value",
-        "95 % interval",
-        *(["p"] if tested else []),
-        "examples",
-    ]
+
+    p_header = ["p"] if tested else []
+    headers = ["metric", "value", "95 % interval", *p_header, "examples"]
     return Table(headers, rows, "l" + "r" * (len(headers) - 1), notes=notes)

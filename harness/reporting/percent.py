@@ -23,12 +23,11 @@ def percent_record(record: ResultRecord) -> ResultRecord:
     """
     if not is_percent(record.metric):
         return record
-    low, high = record.ci95 or (0.0, 0.0)
-    return replace(
-        record,
-        value=Percent.of(record.value),
-        ci95=(Percent.of(low), Percent.of(high)) if record.ci95 else None,
-    )
+    ci95 = None
+    if record.ci95:
+        low, high = record.ci95
+        ci95 = (Percent.of(low), Percent.of(high))
+    return replace(record, value=Percent.of(record.value), ci95=ci95)
 
 
 def percent_run(run: Run) -> Run:
@@ -55,9 +54,8 @@ def _percent_comparison(row: Comparison) -> Comparison:
         name: value if value is None else Percent.of(value)
         for name, value in numbers.items()
     }
-    return replace(
-        row, **scaled, ci95=row.ci95 and [Percent.of(end) for end in row.ci95]
-    )
+    ci95 = row.ci95 and [Percent.of(end) for end in row.ci95]
+    return replace(row, **scaled, ci95=ci95)
 
 
 def percent_note(rows: Sequence[ResultRecord] | Sequence[Comparison]) -> str:
@@ -69,9 +67,8 @@ def percent_note(rows: Sequence[ResultRecord] | Sequence[Comparison]) -> str:
     others = [name for label, name in names.items() if not is_percent(label)]
     if not scaled:
         return f"no values × 100: {', '.join(others)} are not reported so"
-    return f"values × 100: {', '.join(scaled)}" + (
-        f"; as they are: {', '.join(others)}" if others else ""
-    )
+    as_they_are = f"; as they are: {', '.join(others)}" if others else ""
+    return f"values × 100: {', '.join(scaled)}{as_they_are}"
 
 
 def with_note(

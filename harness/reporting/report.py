@@ -88,45 +88,42 @@ def report(
     MissingExtra
         ``editable`` without the WebAssembly build of caption-kernels.
     """
-    given: Sequence[object] = runs
-    if any(not isinstance(run, (str, Path)) for run in given):
+    arguments: Sequence[object] = runs
+    if any(not isinstance(run, (str, Path)) for run in arguments):
         raise HarnessError(
             "report reads run directories; a run in memory has none: "
             "harness.evaluate(SPEC, output=DIR) writes one"
         )
     if figures:
         converter()  # raises before anything is written
+
     folders = [run_folders(path) for path in runs]
     inner = [folder for inner_folders, _ in folders for folder in inner_folders]
+    absent = [line for _, lines in folders for line in lines]
     if gallery:
         target = Path(output) if output else Path(runs[0]) / "metrics.html"
         check_output(target, overwrite=overwrite)
         page = metric_page([Run.open(folder) for folder in inner])
         return [write_output(target, page.encode("utf-8"), overwrite=overwrite)]
+
     files: list[Path] = []
     if output or not figures:
-        target = (
-            Path(output) if output else Path(runs[0]) / "report.html" if runs else None
-        )
-        absent = [line for _, lines in folders for line in lines]
+        target = Path(output) if output else None
+        if target is None and runs:
+            target = Path(runs[0]) / "report.html"
         if target is not None:
             complete_unfinished(target.parent)
-        files = [
-            write(
-                inner,
-                target,
-                PageOptions(
-                    title, examples, images, explain, compare, editable, absent
-                ),
-                overwrite=overwrite,
-            )
-        ]
+        options = PageOptions(
+            title, examples, images, explain, compare, editable, absent
+        )
+        files.append(write(inner, target, options, overwrite=overwrite))
+
+    # figures have their tables beside them
     for folder in dict.fromkeys(Path(name) for name in (tables, figures) if name):
         files += write_tables(inner, folder, percent=percent, overwrite=overwrite)
-    return [
-        *files,
-        *(write_figures(inner, Path(figures), overwrite=overwrite) if figures else []),
-    ]
+    if figures:
+        files += write_figures(inner, Path(figures), overwrite=overwrite)
+    return files
 
 
 def write_figures(

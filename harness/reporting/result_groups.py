@@ -39,9 +39,8 @@ def group_records(records: Sequence[ResultRecord]) -> list[list[ResultRecord]]:
     """
     metrics: dict[str, dict[Sizes, list[ResultRecord]]] = {}
     for record in records:
-        metrics.setdefault(record.metric, {}).setdefault(
-            record.compared_sizes, []
-        ).append(record)
+        groups = metrics.setdefault(record.metric, {})
+        groups.setdefault(record.compared_sizes, []).append(record)
     return [
         sorted(group, key=sort_key) if group[0].higher_is_better is not None else group
         for groups in metrics.values()
@@ -59,13 +58,11 @@ def p_notes(records: Sequence[ResultRecord]) -> dict[str, list[str]]:
     """Return reason -> metrics, for the records without a requested p-value, in the
     order of first appearance.
     """
-    notes: dict[str, list[str]] = {}
+    notes: dict[str, dict[str, None]] = {}
     for record in records:
-        if record.p_note is not None and shown_name(record) not in notes.setdefault(
-            record.p_note, []
-        ):
-            notes[record.p_note].append(shown_name(record))
-    return notes
+        if record.p_note is not None:
+            notes.setdefault(record.p_note, {})[shown_name(record)] = None
+    return {note: list(names) for note, names in notes.items()}
 
 
 def interval_notes(
@@ -85,13 +82,9 @@ def interval_notes(
 
     Examples
     --------
-    >>> interval_notes(
-    ...     [
-    ...         ResultRecord(
-    ...             model="a", metric="distinct2", interval_note="repeats n-grams"
-    ...         )
-    ...     ]
-    ... )
+    >>> note = "repeats n-grams"
+    >>> record = ResultRecord(model="a", metric="distinct2", interval_note=note)
+    >>> interval_notes([record])
     ['no 95 % interval: Distinct-2 (repeats n-grams)']
     """
     notes: dict[tuple[bool, str], dict[str, list[str]]] = {}
@@ -100,6 +93,7 @@ def interval_notes(
         if record.interval_note is not None:
             metrics = notes.setdefault((record.ci95 is None, record.interval_note), {})
             metrics.setdefault(shown_name(record), []).append(record.model)
+
     lines: list[str] = []
     for (missing, note), metrics in notes.items():
         if missing_only and not missing:
@@ -110,9 +104,8 @@ def interval_notes(
             else f"{name} of {', '.join(dict.fromkeys(models))}"
             for name, models in metrics.items()
         ]
-        lines.append(
-            f"{'no ' if missing else ''}95 % interval: {', '.join(labels)} ({note})"
-        )
+        interval = "no 95 % interval" if missing else "95 % interval"
+        lines.append(f"{interval}: {', '.join(labels)} ({note})")
     return lines
 
 
@@ -129,43 +122,40 @@ def usage_notes(records: Sequence[ResultRecord]) -> list[str]:
     ...     "tokens": {"input": 4000, "output": 90},
     ...     "cost": 0.02,
     ... }
-    >>> usage_notes([ResultRecord(model="a", metric="my-judge", details=usage)])
-    ['my-judge: 9 valid, 1 refused, 11 requests, 4,000 input tokens, 90 output tokens, cost 0.02']
+    >>> record = ResultRecord(model="a", metric="my-judge", details=usage)
+    >>> (line,) = usage_notes([record])
+    >>> line.split(", ")[:3]
+    ['my-judge: 9 valid', '1 refused', '11 requests']
+    >>> line.split(", ")[3:]
+    ['4,000 input tokens', '90 output tokens', 'cost 0.02']
     """
     sums: dict[str, Counter[str]] = {}
+    costs: dict[str, float] = {}
     for record in records:
         usage = record.details or {}
-        if "requests" in usage and "answers" in usage:
-            tokens = {
-                f"{kind} tokens": count for kind, count in usage["tokens"].items()
-            }
-            sums.setdefault(shown_name(record), Counter()).update(
-                {**usage["answers"], "requests": usage["requests"], **tokens}
-            )
-            sums[shown_name(record)].update({"cost": usage.get("cost", 0)})
-    texts = {
-        name: [
-            f"{count:,} {noun}"
-            for noun, count in total.items()
-            if count and noun != "cost"
-        ]
-        for name, total in sums.items()
-    }
-    lines = [
-        f"{name}: "
-        f"{', '.join([*texts[name], *([f'cost {cost:.4g}'] if (cost := sums[name]['cost']) else [])])}"
-        for name in sums
-    ]
-    named = [
-        (shown_name(record), record.model, (record.details or {}).get("scale_note"))
-        for record in records
-    ]
-    return [
-        *lines,
-        *dict.fromkeys(
-            f"{name} of {model}: {note}" for name, model, note in named if note
-        ),
-    ]
+        if "requests" not in usage or "answers" not in usage:
+            continue
+        name = shown_name(record)
+        total = sums.setdefault(name, Counter())
+        total.update(usage["answers"])
+        total["requests"] += usage["requests"]
+        for kind, count in usage["tokens"].items():
+            total[f"{kind} tokens"] += count
+        costs[name] = costs.get(name, 0.0) + usage.get("cost", 0)
+
+    lines: list[str] = []
+    for name, total in sums.items():
+        texts = [f"{count:,} {noun}" for noun, count in total.items() if count]
+        if costs[name]:
+            texts.append(f"cost {costs[name]:.4g}")
+        lines.append(f"{name}: {', '.join(texts)}")
+
+    notes: dict[str, None] = {}
+    for record in records:
+        note = (record.details or {}).get("scale_note")
+        if note:
+            notes[f"{shown_name(record)} of {record.model}: {note}"] = None
+    return [*lines, *notes]
 
 
 def system_names(records: Iterable[ResultRecord]) -> dict[tuple[str, str], str]:
@@ -190,14 +180,11 @@ def decoding_labels(records: Iterable[ResultRecord]) -> dict[str, str]:
     """Return decoding key -> what tells the decoding apart from others of the records:
     each varying field, also where it has its default.
 
-    >>> list(
-    ...     decoding_labels(
-    ...         [
-    ...             ResultRecord(model="a", metric="m", decoding=d)
-    ...             for d in ({"temperature": 0.5}, {})
-    ...         ]
-    ...     ).values()
-    ... )
+    >>> records = [
+    ...     ResultRecord(model="a", metric="m", decoding=d)
+    ...     for d in ({"temperature": 0.5}, {})
+    ... ]
+    >>> list(decoding_labels(records).values())
     ['T=0.5', 'T=1']
     """
     items = list(records)
@@ -206,9 +193,9 @@ def decoding_labels(records: Iterable[ResultRecord]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for record in items:
         names = [name for name in varying if name in swept or name in record.decoding]
-        labels[record.decoding_key] = text_of_fields(
-            record.decoding, names if record.level != "model" else record.decoding
-        )
+        if record.level == "model":
+            names = list(record.decoding)
+        labels[record.decoding_key] = text_of_fields(record.decoding, names)
     return labels
 
 

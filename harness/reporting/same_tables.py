@@ -41,26 +41,28 @@ def report_lines(
         f"  p {p_text(result.p)} ({sizes}; {_method(result)} within prompts; "
         f"smallest possible p {p_text(result.floor)})"
     )
-    yield (
-        "  "
-        + ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items())
-        + " (each alone, not adjusted)"
-    )
+    statistics = ", ".join(f"{name} {p_text(p)}" for name, p in result.kernels.items())
+    yield f"  {statistics} (each alone, not adjusted)"
     yield (
         f"  {_measure(settings)} {effect_text(result.effect)}; "
         f"held-out accuracy {effect_text(result.accuracy)}, .5: none"
     )
-    if contrast := contrast_text(result, settings):
+    contrast = contrast_text(result, settings)
+    if contrast:
         yield f"  {contrast}"
+
+    # what differs: words and other properties, then the prompts
     for feature in list_features(result, settings):
         yield (
             f"  {feature.name}: {number(feature.a)} and {number(feature.b)} per "
             f"answer (adjusted p {p_text(feature.p)})"
         )
-    for prompt in result.prompts[:prompts] if result.verdict == "different" else ():
-        yield f"  prompt {prompt.id} (p {p_text(prompt.p)}, not adjusted)"
-        for label, texts in ((a, prompt.a), (b, prompt.b)):
-            yield f"    {label}: {' | '.join(texts[:3])}"
+    if result.verdict == "different":
+        for prompt in result.prompts[:prompts]:
+            yield f"  prompt {prompt.id} (p {p_text(prompt.p)}, not adjusted)"
+            for label, texts in ((a, prompt.a), (b, prompt.b)):
+                yield f"    {label}: {' | '.join(texts[:3])}"
+
     for note in result.notes:
         yield f"  note: {note}"
     yield f"  {ASSUMPTION}"
@@ -80,13 +82,12 @@ def verdict_text(result: SourceComparison, settings: Settings) -> str:
         return f"equivalent within margin {settings.margin:g}"
     if result.effect.reason.startswith("both "):
         return f"a difference is not shown, for {result.effect.reason}"
-    power = (
-        ""
-        if result.power is None
-        else "; a source with one answer in ten replaced would be found with power "
-        f"{result.power:.2f}"
+    if result.power is None:
+        return "a difference is not shown"
+    return (
+        "a difference is not shown; a source with one answer in ten replaced would be "
+        f"found with power {result.power:.2f}"
     )
-    return f"a difference is not shown{power}"
 
 
 def contrast_text(result: SourceComparison, settings: Settings) -> str:
@@ -94,20 +95,16 @@ def contrast_text(result: SourceComparison, settings: Settings) -> str:
     holds 0; empty for others.
     """
     interval = result.effect.interval
-    if (
-        result.verdict != "different"
-        or interval is None
-        or not interval[0] <= 0 <= interval[1]
-    ):
+    if result.verdict != "different" or interval is None:
         return ""
-    kernels = ", ".join(
-        name for name, p in result.kernels.items() if p <= settings.alpha
-    )
-    shown_by = (
-        "the properties below do"
-        if list_features(result, settings)
-        else f"it is shown by {kernels or 'all statistics together'}"
-    )
+    if not interval[0] <= 0 <= interval[1]:
+        return ""
+
+    small = [name for name, p in result.kernels.items() if p <= settings.alpha]
+    kernels = ", ".join(small) or "all statistics together"
+    shown_by = f"it is shown by {kernels}"
+    if list_features(result, settings):
+        shown_by = "the properties below do"
     return (
         f"{_measure(settings)} alone does not show the difference, "
         f"for its interval holds 0; {shown_by}"
@@ -117,19 +114,16 @@ def contrast_text(result: SourceComparison, settings: Settings) -> str:
 def _measure(settings: Settings) -> str:
     """Return the name of the effect."""
     name = settings.kernels[0]
-    return (
-        f"MMD² of {name}"
-        if name in KERNELS
-        else f"{name} beyond its mean over relabelings"
-    )
+    if name in KERNELS:
+        return f"MMD² of {name}"
+    return f"{name} beyond its mean over relabelings"
 
 
 def _method(result: SourceComparison) -> str:
-    return (
-        f"all {result.relabelings:,} relabelings"
-        if result.exact
-        else f"{result.relabelings - 1:,} random relabelings"
-    )
+    if result.exact:
+        return f"all {result.relabelings:,} relabelings"
+    # the observed labels are one of the relabelings that are counted
+    return f"{result.relabelings - 1:,} random relabelings"
 
 
 def facts_table(result: SourceComparison, settings: Settings) -> Table:
@@ -139,39 +133,28 @@ def facts_table(result: SourceComparison, settings: Settings) -> Table:
     method = (
         f"{_method(result)} within prompts; smallest possible p {p_text(result.floor)}"
     )
-    effect = result.effect
-    accuracy = result.accuracy
-    no_accuracy = accuracy.reason or "0.5: the sources are not told apart"
-    rows = [
-        ["p", p_text(result.p), "", method],
-        [
-            _measure(settings),
-            number(effect.value),
-            interval_text(effect.interval),
-            effect.reason or "0: no difference",
-        ],
-        [
+    rows = [["p", p_text(result.p), "", method]]
+    for name, effect, meaning in (
+        (_measure(settings), result.effect, "0: no difference"),
+        (
             "held-out accuracy",
-            number(accuracy.value),
-            interval_text(accuracy.interval),
-            no_accuracy,
-        ],
-    ]
+            result.accuracy,
+            "0.5: the sources are not told apart",
+        ),
+    ):
+        interval = interval_text(effect.interval)
+        rows.append([name, number(effect.value), interval, effect.reason or meaning])
     return Table(["quantity", "value", "95 % interval", "meaning"], rows, "lrrl")
 
 
 def statistic_table(result: SourceComparison) -> Table:
     """Return a table of the p-values of the single statistics, for a page."""
     rows = [[name, p_text(p)] for name, p in result.kernels.items()]
-    return Table(
-        ["statistic", "p"],
-        rows,
-        "lr",
-        notes=[
-            "p of each statistic alone, not adjusted; "
-            "the p of the test is that of all together"
-        ],
+    note = (
+        "p of each statistic alone, not adjusted; "
+        "the p of the test is that of all together"
     )
+    return Table(["statistic", "p"], rows, "lr", notes=[note])
 
 
 def effect_text(effect: Effect) -> str:
@@ -187,9 +170,8 @@ def list_features(result: SourceComparison, settings: Settings) -> list[Feature]
     """
     if result.verdict != "different":
         return []
-    return [feature for feature in result.features if feature.p <= settings.alpha][
-        :MOST_FEATURES
-    ]
+    small = [feature for feature in result.features if feature.p <= settings.alpha]
+    return small[:MOST_FEATURES]
 
 
 def matrix_table(results: Sequence[SourceComparison]) -> Table:
@@ -217,14 +199,10 @@ def matrix_table(results: Sequence[SourceComparison]) -> Table:
 def feature_table(result: SourceComparison, settings: Settings) -> Table:
     """Return a table of the properties with the smallest p-values."""
     a, b = result.labels
-    rows = [
-        [f.name, number(f.a), number(f.b), p_text(f.p)]
-        for f in result.features[: 3 * MOST_FEATURES]
-    ]
+    features = result.features[: 3 * MOST_FEATURES]
+    rows = [[f.name, number(f.a), number(f.b), p_text(f.p)] for f in features]
     bold = frozenset(
-        (row, 3)
-        for row, f in enumerate(result.features[: 3 * MOST_FEATURES])
-        if f.p <= settings.alpha
+        (row, 3) for row, f in enumerate(features) if f.p <= settings.alpha
     )
     note = (
         "means per answer; p adjusted by the largest shift over all properties "

@@ -101,14 +101,12 @@ class Result:
     @property
     def sizes_differ(self) -> bool:
         """True for a metric of sets whose sizes are not those of the baseline."""
-        row = self.row
-        baseline_record = self.baseline
-        if row is not None:
-            return row.better == "sizes differ"
+        if self.row is not None:
+            return self.row.better == "sizes differ"
         return (
-            baseline_record is not None
+            self.baseline is not None
             and self.record.level == "set"
-            and baseline_record.sizes != self.record.sizes
+            and self.baseline.sizes != self.record.sizes
         )
 
     @property
@@ -120,15 +118,13 @@ class Result:
             return None
         if self.row is not None and self.row.difference is not None:
             return self.row.difference
-        same_examples = (self.record.n, self.record.skipped) == (
-            self.baseline.n,
-            self.baseline.skipped,
-        )
-        return (
-            self.record.value - self.baseline.value
-            if same_examples and not self.record.skipped
-            else None
-        )
+
+        # without a test the values compare where both have all examples
+        if self.record.skipped or self.baseline.skipped:
+            return None
+        if self.record.n != self.baseline.n:
+            return None
+        return self.record.value - self.baseline.value
 
     @property
     def significant(self) -> bool:
@@ -166,11 +162,11 @@ def score_table(
     """
     leading = _leading(rows, compared)
     sliced = any(record.slice for record in records)
-    groups = _group_results(
-        records, {(row.metric, row.slice, row.system_a): row for row in rows}, baseline
-    )
+    comparisons = {(row.metric, row.slice, row.system_a): row for row in rows}
+    groups = _group_results(records, comparisons, baseline)
     ordered = [result for group in groups for result in group]
     starts = [sum(map(len, groups[:index])) for index in range(len(groups))]
+
     remarks = list(
         dict.fromkeys(remark for result in ordered for remark in _remarks(result))
     )
@@ -180,43 +176,44 @@ def score_table(
     # of one comparison of a metric, both columns would have the same numbers
     if not adjusted:
         for line in lines:
-            line["p"], line["p (Holm)"] = line["p (Holm)"], ""
+            line["p"] = line["p (Holm)"]
+            line["p (Holm)"] = ""
+
+    # metric and slice stand once, in the first row that has them
     for index in set(range(len(lines))) - set(starts):
         lines[index]["metric"] = ""
         if lines[index]["slice"] == (ordered[index - 1].record.slice or ALL):
             lines[index]["slice"] = ""
-    whole = [result for result in ordered if result.record.slice is None]
-    sizes = {size_text(result.record.sizes) for result in whole}
+
+    # a size that all rows have stands in the title
+    whole = [result.record for result in ordered if result.record.slice is None]
+    sizes = {size_text(record.sizes) for record in whole}
     used = [
         name
         for name in HEADERS
         if any(line[name] for line in lines) and (name != "set" or len(sizes) > 1)
     ]
-    bold = {k for k, result in enumerate(ordered) if result.key in leading}
-    untested = f"not in bold: {compared.note}" if compared and compared.note else ""
-    bold_notes = [
-        note
-        for note in (
-            *usage_notes([record for record in records if not record.slice]),
-            BOLD_NOTE if leading else "",
-            untested,
-        )
-        if note
-    ]
+
     notes = _notes(ordered, baseline, draws, "p (Holm)" if adjusted else "p")
+    notes += usage_notes([record for record in records if not record.slice])
+    if leading:
+        notes.append(BOLD_NOTE)
+    if compared and compared.note:
+        notes.append(f"not in bold: {compared.note}")
+    notes += [f"({k}) {text}" for k, text in enumerate(remarks, 1)]
+
+    value_column = used.index("value") if lines else 0
     return Table(
         headers=used,
         rows=[[line[name] for name in used] for line in lines],
         alignment="".join(HEADERS[name] for name in used),
-        title=_title(
-            {result.record.n + result.record.skipped for result in whole}, sizes
+        title=_title({record.n + record.skipped for record in whole}, sizes),
+        notes=notes,
+        bold=frozenset(
+            (index, value_column)
+            for index, result in enumerate(ordered)
+            if result.key in leading
         ),
-        notes=[
-            *notes,
-            *bold_notes,
-            *(f"({k}) {text}" for k, text in enumerate(remarks, 1)),
-        ],
-        bold=frozenset((index, used.index("value")) for index in bold),
         groups=frozenset(starts) if len(ordered) > len(starts) else frozenset(),
         data=_csv(ordered, baseline, sliced),
         secondary=(*(["p"] if adjusted else []), "harmonic p", "set"),
@@ -235,21 +232,17 @@ def _group_results(
         if record.model == baseline
     }
     slices = list(dict.fromkeys(record.slice for record in records))
+
+    def place(record: ResultRecord) -> tuple[bool, int]:
+        return record.slice is not None, slices.index(record.slice)
+
     groups: dict[str, list[Result]] = {}
-    for record in sorted(
-        records,
-        key=lambda record: (record.slice is not None, slices.index(record.slice)),
-    ):
-        baseline_record = (
-            None
-            if record.model == baseline
-            else others.get((record.metric, record.slice))
-        )
-        result = Result(
-            record,
-            baseline_record,
-            compared.get((record.metric, record.slice or "", record.model)),
-        )
+    for record in sorted(records, key=place):
+        baseline_record = others.get((record.metric, record.slice))
+        if record.model == baseline:
+            baseline_record = None
+        row = compared.get((record.metric, record.slice or "", record.model))
+        result = Result(record, baseline_record, row)
         groups.setdefault(record.metric, []).append(result)
     return list(groups.values())
 
@@ -279,12 +272,10 @@ def _leading(
 
 def _title(counts: set[int], sizes: set[str]) -> str:
     examples = ", ".join(counted(count, "example") for count in sorted(counts))
-    captions = (
-        f", {next(iter(sizes))} captions (candidates + references)"
-        if len(sizes) == 1 and "" not in sizes
-        else ""
-    )
-    return examples + captions
+    if len(sizes) != 1 or "" in sizes:
+        return examples
+    (size,) = sizes
+    return f"{examples}, {size} captions (candidates + references)"
 
 
 def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str]:
@@ -293,6 +284,8 @@ def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str
     """
     record = result.record
     row = result.row
+    no_number = "" if result.baseline is None else "–"
+    numbers = [remarks.index(remark) + 1 for remark in _remarks(result)]
     cells = {
         "metric": record_heading(record),
         "slice": (record.slice or ALL) if sliced else "",
@@ -303,12 +296,10 @@ def _line(result: Result, remarks: Sequence[str], sliced: bool) -> dict[str, str
         "95 % interval": interval_text(record.ci95),
         "permutation p": "" if record.p_value is None else p_text(record.p_value),
         "harmonic p": "" if record.harmonic_p is None else number(record.harmonic_p),
-        **dict.fromkeys(
-            ("difference", "p", "p (Holm)"), "" if result.baseline is None else "–"
-        ),
-        "note": ", ".join(
-            f"({remarks.index(remark) + 1})" for remark in _remarks(result)
-        ),
+        "difference": no_number,
+        "p": no_number,
+        "p (Holm)": no_number,
+        "note": ", ".join(f"({number_of_remark})" for number_of_remark in numbers),
     }
     if result.difference is not None:
         cells["difference"] = signed_text(result.difference)
@@ -333,11 +324,8 @@ def _remarks(result: Result) -> list[str]:
     remarks: list[str] = []
     if baseline_record is not None:
         if result.sizes_differ:
-            remarks.append(
-                str(row.note)
-                if row is not None and row.note
-                else "sizes differ: not comparable"
-            )
+            note = row.note if row is not None else ""
+            remarks.append(str(note or "sizes differ: not comparable"))
         elif row is None:
             remarks.append("no test: no common scores")
         elif row.note:
@@ -359,20 +347,23 @@ def _notes(
     """Return the remarks on differences and their p-values; ``starred`` is the header
     of the column with stars.
     """
+    notes: list[str] = []
+    if any(result.record.slice for result in results):
+        notes.append(SLICE_NOTE)
     systems = {result.record.model for result in results if result.row is not None}
-    sliced = [SLICE_NOTE] if any(result.record.slice for result in results) else []
     if not systems:
-        return sliced
-    adjusted = (
-        f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric"
-        if len(systems) > 1
-        else ""
-    )
-    notes = [
-        *sliced,
+        return notes
+
+    adjusted = ""
+    if len(systems) > 1:
+        adjusted = (
+            f"; p (Holm): adjusted for the {len(systems)} comparisons of a metric"
+        )
+    notes.append(
         f"difference: to {baseline}; p: approximate randomisation of the reported "
-        f"number, {draws} draws{adjusted}",
-    ]
+        f"number, {draws} draws{adjusted}"
+    )
+
     slices = {
         result.record.slice
         for result in results
@@ -397,22 +388,16 @@ def _csv(results: Sequence[Result], baseline: str, sliced: bool) -> list[list[ob
     ]
     if not sliced:
         return rows
-    return [
-        [name, *row]
-        for name, row in zip(
-            ["slice", *(result.record.slice or ALL for result in results)], rows
-        )
-    ]
+    names = ["slice", *(result.record.slice or ALL for result in results)]
+    return [[name, *row] for name, row in zip(names, rows)]
 
 
 def _data(result: Result, baseline: str) -> list[object]:
     """Return the values of a result in the order of :data:`DATA`;
     None becomes an empty cell.
     """
-    row, (low, high) = result.row, (result.row and result.row.ci95) or (None, None)
-    p_value, p_holm, n = (
-        row and getattr(row, name) for name in ("p_value", "p_holm", "n")
-    )
+    row = result.row
+    low, high = (row and row.ci95) or (None, None)
     values = full_row(result.record) | {
         "system": result.record.model,
         "permutation_p": result.record.p_value,
@@ -420,9 +405,9 @@ def _data(result: Result, baseline: str) -> list[object]:
         "difference": result.difference,
         "difference_ci_low": low,
         "difference_ci_high": high,
-        "p_value": p_value,
-        "p_holm": p_holm,
-        "n_compared": n,
+        "p_value": row and row.p_value,
+        "p_holm": row and row.p_holm,
+        "n_compared": row and row.n,
         "note": "; ".join(_remarks(result)),
     }
     return [values[name] for name in DATA]

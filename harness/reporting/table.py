@@ -15,8 +15,13 @@ from harness.rundir.records import ResultRecord
 
 ARROWS = {True: "↑", False: "↓", None: " "}
 """Direction of a metric: higher is better, lower is better, no direction."""
+Numbers = Sequence[re.Match[str] | None]
+"""A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and
+``star``; None for a cell that is no number.
+"""
 _NUMBER = re.compile(
-    r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)"
+    r"(?P<sign>[-+]?)(?P<whole>\d+)(?:\.(?P<decimals>\d+))?"
+    r"(?:e\+?(?P<power>-?\d+))?(?P<star>\*?)"
 )
 MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")
 """A hyphen that is the sign of a number: no letter, digit, point or other minus
@@ -86,11 +91,8 @@ def signed_text(value: object) -> str:
     >>> signed_text(0.5), signed_text(-0.5), signed_text(0.0)
     ('+0.5000', '-0.5000', '0.0000')
     """
-    return (
-        f"+{number(value)}"
-        if isinstance(value, (int, float)) and value > 0
-        else number(value)
-    )
+    sign = "+" if isinstance(value, (int, float)) and value > 0 else ""
+    return f"{sign}{number(value)}"
 
 
 def interval_text(interval: Sequence[float] | None) -> str:
@@ -200,12 +202,6 @@ class Table:
         )
 
 
-Numbers = Sequence[re.Match[str] | None]
-"""A match per row with the groups ``sign``, ``whole``, ``decimals``, ``power`` and
-``star``; None for a cell that is no number.
-"""
-
-
 def number_columns(table: Table) -> Mapping[int, Numbers]:
     """Return column -> its numbers for each right-aligned column of numbers; other
     cells of it are empty, dashes, words or bounds of p.
@@ -213,24 +209,21 @@ def number_columns(table: Table) -> Mapping[int, Numbers]:
     >>> number_columns(Table(["a", "b"], [["1.5", "2 to 3"], ["–", "4"]], "rr")).keys()
     dict_keys([0])
     """
-    columns = {
-        k: [_NUMBER.fullmatch(row[k]) for row in table.rows]
-        for k, letter in enumerate(table.alignment)
-        if letter == "r"
-    }
-    others = {
-        k: " ".join(
-            row[k].partition("< ")[0]
-            for row, match in zip(table.rows, columns[k])
-            if not match
-        )
-        for k in columns
-    }
-    return {
-        k: numbers
-        for k, numbers in columns.items()
-        if any(numbers) and not re.search(r"\d", others[k])
-    }
+    columns: dict[int, Numbers] = {}
+    for k, letter in enumerate(table.alignment):
+        if letter != "r":
+            continue
+        texts = [row[k] for row in table.rows]
+        numbers = [_NUMBER.fullmatch(text) for text in texts]
+        # the digits of a bound of p, such as "< 1e-300", do not count
+        others = [
+            text.partition("< ")[0]
+            for text, match in zip(texts, numbers)
+            if match is None
+        ]
+        if any(numbers) and not re.search(r"\d", " ".join(others)):
+            columns[k] = numbers
+    return columns
 
 
 def longest(numbers: Numbers, group: str) -> int:
@@ -240,11 +233,8 @@ def longest(numbers: Numbers, group: str) -> int:
 
 def longest_mark(table: Table, column: int) -> str:
     """Return the longest mark of a column; empty for a column without marks."""
-    return max(
-        (mark for (_, k), mark in table.marks.items() if k == column),
-        key=len,
-        default="",
-    )
+    marks = [mark for (_, k), mark in table.marks.items() if k == column]
+    return max(marks, key=len, default="")
 
 
 class Labelled(Protocol):

@@ -36,6 +36,11 @@ NOT_PUBLISHED = "not published"
 """Cell without a published value."""
 OTHER_DATA = "other data only"
 """Cell of a run whose data are not those of any published row."""
+Interval = tuple[float, float] | None
+Point = tuple[object, float, Interval]
+"""Position, number and interval."""
+Row = tuple[str, tuple[object, ...]]
+"""Label and cells of a row."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,7 @@ class Series:
     """The label with the names of metrics in place of their code labels."""
 
 
-def quantity(
-    record: ResultRecord, name: str
-) -> tuple[float, tuple[float, float] | None]:
+def quantity(record: ResultRecord, name: str) -> tuple[float, Interval]:
     """Return the number of a record that a view shows, with its interval: the value,
     ``p``, ``log p``, or one of :data:`COMBINED`.
     """
@@ -68,16 +71,15 @@ def quantity(
     if name in COMBINED:
         combined = number((record.p or {}).get(COMBINED[name]))
         return math.log(combined) if name == "log mean p" else combined, None
+
     p = number(record.p_value)
     if name == "p" or math.isnan(p):
         return p, None
     # The logarithm of a p-value that has underflowed is -inf or wrong: such records
-    # keep it from before the underflow. the p-value is below the range of floats: the
-    # record has its logarithm
-    smallest = p <= sys.float_info.min
-    return (
-        number((record.p or {}).get("log_calibrated")) if smallest else math.log(p)
-    ), None
+    # keep it from before the underflow.
+    if p <= sys.float_info.min:
+        return number((record.p or {}).get("log_calibrated")), None
+    return math.log(p), None
 
 
 def split_quantity(y: str) -> tuple[str, str]:
@@ -105,21 +107,21 @@ def series(
     nearest.
     """
     metrics = list(dict.fromkeys(record.metric for record in records))
-    against = (
-        _values_of(x.removeprefix("metric:"), records, metrics)
-        if x.startswith("metric:")
-        else None
-    )
+    against = None
+    if x.startswith("metric:"):
+        against = _values_of(x.removeprefix("metric:"), records, metrics)
     quantities = _expand([y] if isinstance(y, str) else list(y), metrics)
-    groups: dict[str, list[tuple[object, float, tuple[float, float] | None]]] = {}
+
+    groups: dict[str, list[Point]] = {}
     names = shown_names(records)
-    titles = dict[str, str]()
+    titles: dict[str, str] = {}
     for item in quantities:
         name, metric = split_quantity(item)
         _check_metric(metric, metrics)
         for record in records:
             if record.metric != metric:
                 continue
+
             group = lookup(record, by) if by else None
             label = "" if group is None else str(group)
             title = names[label] if by == "metric" else label
@@ -130,14 +132,16 @@ def series(
                 label = f"{item} {label}".strip()
                 title = f"{shown_quantity(item, names)} {title}".strip()
             titles[label] = title
-            position = (
-                lookup(record, x)
-                if against is None
-                else against.get(_point(record), math.nan)
-            )
-            if against is None or not math.isnan(position):
-                groups.setdefault(label, []).append((position, *quantity(record, name)))
-    return [_one(label, titles[label], points) for label, points in groups.items()]
+
+            position: object = lookup(record, x) if against is None else None
+            if against is not None:
+                position = against.get(_system_key(record), math.nan)
+                if math.isnan(position):
+                    continue
+            groups.setdefault(label, []).append((position, *quantity(record, name)))
+    return [
+        _series_of(label, titles[label], points) for label, points in groups.items()
+    ]
 
 
 def shown_view(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewSpec:
@@ -145,13 +149,9 @@ def shown_view(view: ViewSpec, records: Sequence[ResultRecord]) -> ViewSpec:
     metrics.
     """
     names = shown_names(records)
+    x = shown_quantity(view.x, names)
     y = [shown_quantity(item, names) for item in view.metrics]
-    return view.model_copy(
-        update={
-            "x": shown_quantity(view.x, names),
-            "y": y[0] if isinstance(view.y, str) else y,
-        }
-    )
+    return view.model_copy(update={"x": x, "y": y[0] if isinstance(view.y, str) else y})
 
 
 def _check_metric(metric: str, metrics: Sequence[str]) -> None:
@@ -164,48 +164,46 @@ def _check_metric(metric: str, metrics: Sequence[str]) -> None:
 def _values_of(
     metric: str, records: Sequence[ResultRecord], metrics: Sequence[str]
 ) -> dict[tuple[str, str, str], float]:
-    """The values of one metric by model and decoding."""
+    """Return the values of one metric by task, model and decoding."""
     _check_metric(metric, metrics)
     return {
-        _point(record): record.value for record in records if record.metric == metric
+        _system_key(record): record.value
+        for record in records
+        if record.metric == metric
     }
 
 
-def _point(record: ResultRecord) -> tuple[str, str, str]:
+def _system_key(record: ResultRecord) -> tuple[str, str, str]:
     decoding = repr(sorted(record.decoding.items(), key=lambda item: item[0]))
     return record.task, record.model, decoding
 
 
 def _expand(quantities: list[str], metrics: list[str]) -> list[str]:
+    """Return the quantities, with ``*`` replaced by all metrics."""
     out: list[str] = []
     for item in quantities:
         name, metric = split_quantity(item)
+        if metric != "*":
+            out.append(item)
+            continue
         prefix = "" if name == "value" else f"{name}:"
-        out.extend(
-            f"{prefix}{name}" for name in metrics
-        ) if metric == "*" else out.append(item)
+        out.extend(f"{prefix}{label}" for label in metrics)
     return out
 
 
-def _one(
-    label: str,
-    name: str,
-    points: Sequence[tuple[object, float, tuple[float, float] | None]],
-) -> Series:
+def _series_of(label: str, name: str, points: Sequence[Point]) -> Series:
     points = [point for point in points if not math.isnan(point[1])]
     if all(isinstance(point[0], (int, float)) for point in points):
         points.sort(key=lambda point: cast(float, point[0]))
+    x = tuple(position for position, _, _ in points)
+    y = tuple(value for _, value, _ in points)
+    if not any(ci for _, _, ci in points):
+        return Series(label, x, y, name=name)
+
+    # a point without an interval has one of no length
     low = tuple(ci[0] if ci else value for _, value, ci in points)
     high = tuple(ci[1] if ci else value for _, value, ci in points)
-    has = any(ci for _, _, ci in points)
-    return Series(
-        label,
-        tuple(p[0] for p in points),
-        tuple(p[1] for p in points),
-        low if has else (),
-        high if has else (),
-        name,
-    )
+    return Series(label, x, y, low, high, name)
 
 
 def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
@@ -220,29 +218,19 @@ def view_table(view: ViewSpec, records: Sequence[ResultRecord]) -> Table:
     rows: list[tuple[str, tuple[float, ...]]] = []
     for group in groups:
         cells = dict(zip(map(str, group.x), group.y))
-        rows.append(
-            (
-                group.label or str(view.y),
-                tuple(cells.get(head, math.nan) for head in heads),
-            )
-        )
+        numbers = tuple(cells.get(head, math.nan) for head in heads)
+        rows.append((group.label or str(view.y), numbers))
+
+    with_published: list[tuple[str, Sequence[object]]] = [*rows]
     if isinstance(view.reference, PublishedTable):
-        table = number_table(
-            view,
-            view.x,
-            heads,
-            add_published_rows(
-                rows, heads, view.reference, records[0].task if records else ""
-            ),
-        )
-    else:
+        task = records[0].task if records else ""
+        with_published = [*add_published_rows(rows, heads, view.reference, task)]
+    elif view.reference:
         reference = {str(key): value for key, value in view.reference.items()}
-        published = (
-            [("published", tuple(reference.get(head) for head in heads))]
-            if reference
-            else []
-        )
-        table = number_table(view, view.x, heads, [*rows, *published])
+        numbers = tuple(reference.get(head) for head in heads)
+        with_published.append(("published", numbers))
+    table = number_table(view, view.x, heads, with_published)
+
     # Published values are found by code labels, which the data keep; people read names.
     display = shown_view(view, records)
     names = shown_names(records) if view.x == "metric" else {}
@@ -266,10 +254,11 @@ def number_table(
     """Return labelled rows of numbers or texts as the table of a view; cells are empty
     where there is no number.
     """
-    data = [
-        [label, *("" if value is None or value != value else value for value in values)]
-        for label, values in rows
-    ]
+    data: list[list[object]] = []
+    for label, values in rows:
+        # NaN, which differs from itself, is an empty cell
+        cells = ["" if value is None or value != value else value for value in values]
+        data.append([label, *cells])
     return Table(
         headers=[corner, *heads],
         rows=[[str(label), *map(number_text, values)] for label, *values in data],
@@ -278,9 +267,6 @@ def number_table(
         notes=[view.remark] if view.remark else [],
         data=[[corner, *heads], *data],
     )
-
-
-Row = tuple[str, tuple[object, ...]]
 
 
 def add_published_rows(
@@ -325,6 +311,8 @@ def add_published_rows(
                 out.append(("ours − published", differences))
         if not matches and published:
             out.append(("published", (NOT_PUBLISHED,) * len(heads)))
+
+    # rows that name no row of the view have no difference
     out += [
         (_title(row), _cells(row, heads))
         for i, row in enumerate(published)
@@ -344,8 +332,6 @@ def _cells(row: PublishedRow, heads: Sequence[str]) -> tuple[object, ...]:
 
 
 def _difference(value: float, published_value: float | str | None) -> str:
-    return (
-        signed_text(value - published_value)
-        if isinstance(published_value, float) and not math.isnan(value)
-        else ""
-    )
+    if isinstance(published_value, float) and not math.isnan(value):
+        return signed_text(value - published_value)
+    return ""

@@ -13,8 +13,8 @@ per check. ``check_metric(Mine())`` and its siblings return them as a list;
     def test_contract(check):
         check()
 
-Every check is a function whose first docstring line states the requirement. A check
-that does not apply to a component is *not applicable*, with the reason.
+Every check is a function; the first paragraph of its docstring states the requirement.
+A check that does not apply to a component is *not applicable*, with the reason.
 """
 
 from __future__ import annotations

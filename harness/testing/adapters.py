@@ -69,6 +69,7 @@ class AdapterSubject(BaseSubject[Results]):
         decoding = decoding or self.decoding
         if isinstance(model, Prepares):
             model.prepare(TaskView(list(task or self.examples), decoding))
+
         seeds = [derive(SEED, example.id) for example in examples]
         return [
             _as_result(item) for item in model.generate(list(examples), decoding, seeds)
@@ -135,6 +136,8 @@ def generates(subject: AdapterSubject) -> None:
     ensure(
         len(results) == count, f"returned {len(results)} results for {count} examples"
     )
+
+    # an adapter may fail at some examples, but one that fails at all cannot be checked
     reasons = [item.reason for item in results if isinstance(item, Failure)]
     ensure(
         any(captions(results)),
@@ -165,6 +168,8 @@ def results(subject: AdapterSubject) -> None:
                 f"{example.id}: {name} has {len(values or ())} entries for "
                 f"{len(item.candidates)} candidates",
             )
+
+        # what is not held out is left to score
         references = item.references
         ensure(
             references is None or set(references) <= set(example.references),
@@ -196,6 +201,7 @@ def candidates(subject: AdapterSubject) -> None:
     strategy = (
         "sample" if subject.decoding.strategy == "greedy" else subject.decoding.strategy
     )
+
     for count in (1, 2):
         decoding = replace(subject.decoding, candidates=count, strategy=strategy)
         try:
@@ -204,6 +210,7 @@ def candidates(subject: AdapterSubject) -> None:
             raise NotApplicable(
                 f"does not accept {count} candidates by {strategy}: {error}"
             ) from error
+
         minimum = min((len(texts) for texts in captions(generated) if texts), default=0)
         ensure(
             minimum >= min(count, available),
@@ -250,6 +257,7 @@ def failures_yielded(subject: AdapterSubject) -> None:
     """
     base = subject.base
     examples = list(subject.examples)
+
     broken = replace(examples[1], media="no-such-folder/no-such-file.png")
     task = [examples[0], broken, *examples[2:]]
     try:
@@ -258,10 +266,12 @@ def failures_yielded(subject: AdapterSubject) -> None:
         raise NotApplicable(
             f"reports it before generating captions: {error}"
         ) from error
+
     ensure(
         len(generated) == len(task),
         f"returned {len(generated)} results for {len(task)} examples",
     )
+
     others = [k for k in range(len(task)) if k != 1]
     expected = [base[k] for k in others]
     actual = [generated[k] for k in others]
@@ -288,6 +298,7 @@ def score_references(subject: AdapterSubject) -> None:
     if not isinstance(subject.adapter, Scorer):
         raise NotApplicable("does not score references")
     _ = subject.base
+
     scored = list(subject.adapter.score_references(list(subject.examples)))
     ensure(
         len(scored) == len(subject.examples),
@@ -299,6 +310,7 @@ def score_references(subject: AdapterSubject) -> None:
             len(entries) == count,
             f"{example.id}: {len(entries)} entries for {count} references",
         )
+
         for entry in entries:
             shape = np.shape(entry.log_probs)
             ensure(

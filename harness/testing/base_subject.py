@@ -74,9 +74,8 @@ class BaseSubject(Generic[T]):
         """Return the signature or fingerprint of the component,
         or of another instance of its class.
         """
-        return getattr(
-            self.component if component is None else component, self.identity_method
-        )()
+        component = self.component if component is None else component
+        return getattr(component, self.identity_method)()
 
     @cached_property
     def _recording(self) -> tuple[T | None, str, Exception | None, SideEffects]:
@@ -142,11 +141,9 @@ class ArraySubject(BaseSubject[np.ndarray]):
         """
         if expected.shape != actual.shape:
             return f"shapes {expected.shape} and {actual.shape}"
-        return (
-            ""
-            if np.array_equal(expected, actual)
-            else f"by up to {np.abs(expected - actual).max():.3g}"
-        )
+        if np.array_equal(expected, actual):
+            return ""
+        return f"by up to {np.abs(expected - actual).max():.3g}"
 
 
 AnySubject = BaseSubject[Any]
@@ -202,6 +199,7 @@ def record_side_effects() -> Iterator[SideEffects]:
         # an audit hook cannot be removed; it returns at once while nothing is recorded
         sys.addaudithook(_audit)
         _hook_installed = True
+
     stream = io.StringIO()
     effects = _current = SideEffects()
     try:
@@ -219,6 +217,7 @@ def ensure_same_random_state(work: Callable[[], Any]) -> None:
     before = random.getstate()
     numpy_before = np.random.get_state(legacy=True)
     work()
+
     if random.getstate() != before:
         raise Violation(
             "draws from Python's global random state; use a seeded random.Random"

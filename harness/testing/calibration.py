@@ -11,6 +11,7 @@ fitted on the references of the population and held fixed, as a run does.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -154,44 +155,48 @@ def calibrate(
             f"metric '{metric.spec.name}' needs images: "
             "it is calibrated on populations that have them"
         )
-    first = metric_statistics(
-        metric,
+
+    # a small population tells whether the metric has objects, which take more time
+    small = (
         caption_population(metric.spec, 0, 50, seed)
         if populations is None
-        else populations[0],
+        else populations[0]
     )
-    of_objects = isinstance(first[0], Objects)
+    of_objects = isinstance(metric_statistics(metric, small)[0], Objects)
     repetitions = repetitions or (CORPUS_REPETITIONS if of_objects else REPETITIONS)
     tests = repetitions // (4 if of_objects else 2)
     half = 1 if of_objects else 2
     count = EXAMPLES * (5 if of_objects else 1)
+
     if populations is None:
         populations = [
             caption_population(metric.spec, kind, count, seed)
             for kind in range(len(DISTRIBUTIONS))
         ]
     scored = [metric_statistics(metric, population) for population in populations]
+
     cells: dict[int, CalibrationCell] = {}
     spent = 0.0
     expected = 0.0
     for index, n in enumerate(sizes):
         if spent + expected > seconds:
             break
+
         started = time.process_time()
         part = half if n >= MANY else 1
         cells[n] = CalibrationCell()
         for kind, systems in enumerate(scored):
+            # one generator per cell: a cell is the same whichever others are computed
             rng = np.random.default_rng([seed, kind, n])
-            cells[n].coverage.append(
-                _coverage(
-                    metric, join_statistics(list(systems)), n, repetitions // part, rng
-                )
-            )
+            both = join_statistics(list(systems))
+            coverage = _coverage(metric, both, n, repetitions // part, rng)
+            cells[n].coverage.append(coverage)
             cells[n].size.append(_size(metric, systems, n, tests // part, rng))
+
         spent += time.process_time() - started
-        expected = (
-            (time.process_time() - started) * sizes[min(index + 1, len(sizes) - 1)] / n
-        )
+        following = sizes[min(index + 1, len(sizes) - 1)]
+        expected = (time.process_time() - started) * following / n
+
     part = half if max(cells, default=0) >= MANY else 1
     return Calibration(table_name(metric), repetitions // part, tests // part, cells)
 
@@ -215,9 +220,8 @@ def caption_population(
         Seed of the generator.
     """
     n = max(1 if spec.level == "item" else 5, spec.min_candidates)
-    return _captions(
-        n, max(5, spec.min_references, spec.min_texts - n), kind, count, seed
-    )
+    m = max(5, spec.min_references, spec.min_texts - n)
+    return _captions(n, m, kind, count, seed)
 
 
 def kept_share(kind: int, rng: np.random.Generator) -> float:
@@ -226,7 +230,9 @@ def kept_share(kind: int, rng: np.random.Generator) -> float:
     """
     if kind == 1:
         return 1 - float(rng.beta(1, 4))
-    return 0.0 if kind == 2 and rng.random() < 0.3 else 0.5 + float(rng.beta(4, 4)) / 2
+    if kind == 2 and rng.random() < 0.3:
+        return 0.0
+    return 0.5 + float(rng.beta(4, 4)) / 2
 
 
 @lru_cache(maxsize=6)
@@ -235,7 +241,7 @@ def _captions(n: int, m: int, kind: int, count: int, seed: int) -> Population:
     rng = np.random.default_rng([seed, kind])
     vocabulary = [word for scene in SCENES for text in scene for word in text.split()]
 
-    def kept(text: str, share: float) -> str:
+    def vary(text: str, share: float) -> str:
         """Return the text with a share of its words;
         half of the others are left out, half exchanged.
         """
@@ -252,13 +258,13 @@ def _captions(n: int, m: int, kind: int, count: int, seed: int) -> Population:
     systems: tuple[list[CaptionSet], list[CaptionSet]] = ([], [])
     for index in range(count):
         scene = SCENES[rng.integers(len(SCENES))]
-        references = tuple(
-            kept(str(text), 0.9)
-            for text in rng.choice(scene, m, replace=m > len(scene))
-        )
+        texts = rng.choice(scene, m, replace=m > len(scene))
+        references = tuple(vary(str(text), 0.9) for text in texts)
+
+        # both systems keep the same share: the hypothesis of the paired test holds
         share = kept_share(kind, rng)
         for system in systems:
-            candidates = tuple(kept(str(rng.choice(scene)), share) for _ in range(n))
+            candidates = tuple(vary(str(rng.choice(scene)), share) for _ in range(n))
             system.append(
                 CaptionSet(f"example-{index}", candidates, references, None, scene[-1])
             )
@@ -272,12 +278,12 @@ def metric_statistics(
     both.
     """
     features = FeatureCache([item.references for item in population[0]])
-    a, b = (
-        scoring.score(
-            metric, scoring.batches(sets, features, None), features, None, 0
-        ).stats
-        for sets in population
-    )
+    statistics = []
+    for sets in population:
+        batches = scoring.batches(sets, features, None)
+        statistics.append(scoring.score(metric, batches, features, None, 0).stats)
+
+    a, b = statistics
     defined = is_defined(a) & is_defined(b)
     if np.count_nonzero(defined) < 2:
         raise HarnessError(
@@ -307,10 +313,12 @@ def _coverage(
         values.append(value)
         if interval.ends is not None:
             intervals.append(interval.ends)
+        # a metric without intervals at this size is left before all are tried
         if repetition == FEWEST // 2 and not intervals:
             break
     if len(intervals) < FEWEST:
         return None
+
     truth = (
         float(metric.reduce(stats))
         if isinstance(metric, MeanMetric)
@@ -318,9 +326,8 @@ def _coverage(
     )
     low, high = np.array(intervals).T
     rounding = 1e-12 * max(1.0, abs(truth))
-    return round(
-        float(np.mean((low <= truth + rounding) & (truth - rounding <= high))), 3
-    )
+    contains = (low <= truth + rounding) & (truth - rounding <= high)
+    return round(float(np.mean(contains)), 3)
 
 
 def _size(
@@ -335,11 +342,12 @@ def _size(
     """
     both = join_statistics(list(systems))
     count = len(systems[0])
-    assignments, together = (
-        (SAMPLES // 10, 10) if isinstance(both, Objects) else (SAMPLES, PER_SEED)
-    )
+    of_objects = isinstance(both, Objects)
+    assignments = SAMPLES // 10 if of_objects else SAMPLES
+    together = 10 if of_objects else PER_SEED
+
     p_values: list[float] = []
-    for block in range(-(-repetitions // together)):
+    for block in range(math.ceil(repetitions / together)):
         items: list[PairedMetric] = []
         for _ in range(min(together, repetitions - block * together)):
             rows = _draw(both, count, n, rng)
@@ -349,17 +357,17 @@ def _size(
                 for side in (exchanged, 1 - exchanged)
             )
             items.append(PairedMetric(metric, a, b))
+
         for test in paired_tests(items, DrawFamily(n, assignments, block)):
             result = test.reported or test.signs
             if result is not None and not np.isnan(result.p_value):
                 p_values.append(result.p_value)
+        # a metric without p-values at this size is left after the first block
         if not p_values:
             return None
-    return (
-        round(float(np.mean(np.array(p_values) <= LEVEL)), 3)
-        if len(p_values) >= FEWEST
-        else None
-    )
+    if len(p_values) < FEWEST:
+        return None
+    return round(float(np.mean(np.array(p_values) <= LEVEL)), 3)
 
 
 def _system_data(metric: Metric, stats: Statistics) -> SystemData:

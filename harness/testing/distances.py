@@ -113,6 +113,8 @@ def zero_for_equal_texts(subject: DistanceSubject) -> None:
     ensure(
         (diagonal == 0).all(), f"the distance of a text from itself is {diagonal.max()}"
     )
+
+    # an equal text on the other side is a tie as well
     twins = [replace(item, references=item.candidates) for item in subject.sets]
     n = len(twins[0].candidates)
     between = subject.matrices(twins)[:, np.arange(n), n + np.arange(n)]
@@ -152,6 +154,7 @@ def text_order(subject: DistanceSubject) -> None:
         permuted_sets.append(
             replace(item, candidates=permuted[:n], references=permuted[n:])
         )
+
     gap = np.abs(subject.matrices(permuted_sets) - base[:, order[:, None], order]).max()
     limit = max(TOLERANCE, subject.tolerance * np.abs(base).max())
     ensure(gap <= limit, f"distances change by {gap:.3g} with the order of the texts")
@@ -170,6 +173,7 @@ def odd_texts(subject: DistanceSubject) -> None:
             np.isfinite(values).all(), f"texts ({kind}): NaN or an infinite distance"
         )
         ensure((values >= 0).all(), f"texts ({kind}): a distance of {values.min()}")
+
         diagonal = np.diagonal(values)
         ensure(
             (diagonal == 0).all(),
@@ -181,9 +185,10 @@ def odd_texts(subject: DistanceSubject) -> None:
 def inputs_unchanged(subject: DistanceSubject) -> None:
     """Texts and ids are not modified."""
     _ = subject.base
-    before = copy_of_sets(subject.sets)
     features = FeatureCache([item.references for item in subject.sets])
     batch = features.batch(subject.sets)
+
+    before = copy_of_sets(subject.sets)
     ids = batch.text_ids.copy()
     subject.component.matrices(batch, features)
     ensure(
@@ -204,6 +209,7 @@ def corpus_state(subject: DistanceSubject) -> None:
     other = shared_checks.second_instance(
         distance, shared_checks.constructor_values(distance, subject.parameters)
     )
+
     features = FeatureCache([NONSENSE])
     with violation_on_error("distances under other references"):
         distances = other.matrices(features.batch(subject.sets), features)

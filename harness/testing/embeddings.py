@@ -75,6 +75,7 @@ def batch_split(subject: EmbeddingSubject) -> None:
     embedding = subject.component
     reordered = np.asarray(embedding.encode(list(TEXTS[::-1])))[::-1]
     alone = np.concatenate([np.asarray(embedding.encode([text])) for text in TEXTS[:4]])
+
     scale = max(1.0, float(np.abs(base).max()))
     for condition, actual, expected in (
         ("in another order", reordered, base),
@@ -112,6 +113,7 @@ def corpus_state(subject: EmbeddingSubject) -> None:
     other = shared_checks.second_instance(
         embedding, shared_checks.constructor_values(embedding, subject.parameters)
     )
+
     other.fit([NONSENSE])
     with violation_on_error("vectors after a fit on other references"):
         vectors = np.asarray(other.encode(list(TEXTS)))

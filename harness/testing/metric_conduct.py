@@ -42,12 +42,16 @@ def inputs_unchanged(subject: MetricSubject) -> None:
     _ = subject.base
     metric = subject.component
     features = subject.fit_features()
+
     before = copy_of_sets(subject.sets)
     batch = features.batch(subject.sets)
     ids = batch.text_ids.copy()
     stats = metric.stats(batch, features, subject.state(features))
+
     ensure(np.array_equal(ids, batch.text_ids), "modifies the batch's text_ids")
     ensure(copy_of_sets(subject.sets) == before, "modifies the caption sets")
+
+    # the statistics of a run are kept, and their weights are shared by all draws
     stats = stats[is_defined(stats)]
     stats_before = copy.deepcopy(stats)
     weights = np.ones((2, len(stats)))
@@ -90,14 +94,18 @@ def left_out(subject: MetricSubject) -> None:
     metric = subject.component
     if not hasattr(metric, "left_out"):
         raise NotApplicable("leaves out no parts")
+
     numbers = subject.compute()
     stats = numbers.stats[numbers.is_defined]
+
+    # parts are drawn by the seed alone
     first = metric.left_out(stats, 3)
     again = metric.left_out(stats, 3)
     ensure(
         np.array_equal(first.values, again.values, equal_nan=True),
         "left_out differs when it is called again",
     )
+
     ensure(
         0 < first.share < 1,
         f"left_out has the share {first.share}; expected a number in (0, 1)",
@@ -124,32 +132,34 @@ def declared_cost(subject: MetricSubject) -> None:
     features = subject.fit_features()
     if not hasattr(metric, "cost") or not subject.accepts(*LARGE_SHAPE):
         raise NotApplicable("declares no cost, or does not score 100 + 5 texts")
+
     example = subject.reshape_sets(*LARGE_SHAPE)[0]
     # features of equal texts are shared
     distinct = tuple(
         f"{text} {number}" for number, text in enumerate(example.candidates)
     )
+
     state = subject.state(features)
     batch = features.batch([replace(example, candidates=distinct)])
-    declared = metric.cost(
-        *LARGE_SHAPE, max(count_words(text) for text in batch.texts[0])
-    )
+    longest = max(count_words(text) for text in batch.texts[0])
+    declared = metric.cost(*LARGE_SHAPE, longest)
+
+    # the peak of what is allocated while the example is scored
     started = time.perf_counter()
     tracemalloc.start()
     try:
         metric.stats(batch, features, state)
-        seconds, (_, measured) = (
-            time.perf_counter() - started,
-            tracemalloc.get_traced_memory(),
-        )
+        seconds = time.perf_counter() - started
+        _, measured = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+
+    # a declaration that is far too large would refuse work that fits
     expected = declared.bytes + declared.fixed
-    fits = (
-        measured <= 3 * expected + COST_SLACK and expected <= 3 * measured + COST_SLACK
-    )
+    too_low = measured > 3 * expected + COST_SLACK
+    too_high = expected > 3 * measured + COST_SLACK
     ensure(
-        fits,
+        not too_low and not too_high,
         f"takes {measured / 1e6:.1f} MB for 100 + 5 texts; "
         f"cost declares {expected / 1e6:.1f} MB",
     )
@@ -187,6 +197,7 @@ def columns(subject: TokenScoreSubject) -> None:
     """
     values = subject.ensure_runs()
     scores = token_scores()
+
     ensure(values, "evaluate_scores returns no column")
     wrong = [
         name
@@ -194,6 +205,7 @@ def columns(subject: TokenScoreSubject) -> None:
         if not isinstance(name, str) or np.ndim(value) != 0
     ]
     ensure(not wrong, f"the column {wrong[:1]} is not a number with a name")
+
     for name, column in subject.component.per_example(scores).items():
         ensure(
             np.shape(column) == (len(scores),),
@@ -207,6 +219,7 @@ def token_scores_unchanged(subject: TokenScoreSubject) -> None:
     scores = token_scores()
     before = copy.deepcopy(scores)
     subject.component.evaluate_scores(scores)
+
     for example, example_before in zip(scores, before):
         for entry, entry_before in zip(example, example_before):
             same = np.array_equal(entry.log_probs, entry_before.log_probs)

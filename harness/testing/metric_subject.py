@@ -102,6 +102,7 @@ class MetricSubject(BaseSubject[Numbers]):
             raise NotApplicable(
                 "needs images: give caption sets that have them (sets=...)"
             )
+
         n = max(3, spec.min_candidates)
         m = max(3, spec.min_references, spec.min_texts - n)
         if n + m > len(sample_captions.SCENES[0]):
@@ -128,10 +129,10 @@ class MetricSubject(BaseSubject[Numbers]):
         """
         metric = self.component if metric is None else metric
         assert metric is not None
+
         features = features or FeatureCache([item.references for item in sets])
-        scored = scoring.score(
-            metric, scoring.batches(sets, features), features, None, 0
-        )
+        batches = scoring.batches(sets, features)
+        scored = scoring.score(metric, batches, features, None, 0)
         return numbers_of(metric, scored.stats)
 
     def difference(self, expected: Numbers, actual: Numbers) -> str:
@@ -142,11 +143,9 @@ class MetricSubject(BaseSubject[Numbers]):
             return largest_difference(
                 expected.per_example, actual.per_example, self.sets
             )
-        return (
-            ""
-            if nearly_equal(expected.value, actual.value)
-            else f"{expected.value!r} and {actual.value!r}"
-        )
+        if nearly_equal(expected.value, actual.value):
+            return ""
+        return f"{expected.value!r} and {actual.value!r}"
 
     def nearly_equal(self, left: Numbers, right: Numbers) -> bool:
         """Return whether scores and corpus numbers are equal but for the order of
@@ -211,12 +210,10 @@ class MetricSubject(BaseSubject[Numbers]):
             raise NotApplicable(
                 f"{n} + {m} texts have too many relabelings to enumerate"
             )
+
         features = self.fit_features()
-        return (
-            features.batch(self.reshape_sets(n, m)[:3]),
-            features,
-            self.state(features),
-        )
+        batch = features.batch(self.reshape_sets(n, m)[:3])
+        return batch, features, self.state(features)
 
 
 @dataclass(eq=False)
@@ -268,11 +265,9 @@ def token_scores(
         for length in rng.integers(3, 9, references).tolist():
             p = rng.uniform(0.01, 0.9, length)
             words = tuple(f"w{k}" for k in rng.integers(0, 30, length))
-            entries.append(
-                TokenScores(
-                    np.log(p), np.where(p > 0.5, 0, rng.integers(1, 50, length)), words
-                )
-            )
+            # a token with more than half of the probability is the first in rank
+            ranks = np.where(p > 0.5, 0, rng.integers(1, 50, length))
+            entries.append(TokenScores(np.log(p), ranks, words))
         scores.append(entries)
     return scores
 
@@ -301,6 +296,8 @@ def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bo
         return set(arrays) == set(others) and all(
             _same(arrays[name], others[name], tolerance) for name in arrays
         )
+
+    # rows of unequal length are filled up with NaN
     stacked = cast(np.ndarray, join_statistics([left, right]))
     return _same(stacked[: len(left)], stacked[len(left) :], tolerance)
 
@@ -308,11 +305,9 @@ def same_rows(left: Statistics, right: Statistics, tolerance: float = 0.0) -> bo
 def _same(left: np.ndarray, right: np.ndarray, tolerance: float) -> bool:
     if left.shape != right.shape or left.dtype.kind != "f":
         return np.array_equal(left, right)
-    return (
-        nearly_equal(left, right, tolerance)
-        if tolerance
-        else np.array_equal(left, right, equal_nan=True)
-    )
+    if tolerance:
+        return nearly_equal(left, right, tolerance)
+    return np.array_equal(left, right, equal_nan=True)
 
 
 def nearly_equal(left: Instance, right: Instance, tolerance: float = 0.0) -> bool:
@@ -347,6 +342,7 @@ def largest_difference(
             np.inf,
             np.nan_to_num(np.abs(left - right)),
         )
+
     k = int(np.argmax(gap))
     return f"{sets[k].id}: {left[k]:.12g} and {right[k]:.12g}"
 

@@ -87,21 +87,27 @@ def parametrize_with_checks(
             raise HarnessError(
                 f"{component!r:.60}: its kind is not clear from its methods; give kind="
             )
+
         case = _Case(component_kind, component, settings)
         label = _label(component_kind, component)
         label = label if label not in labels else f"{label}-{len(labels)}"
         labels.append(label)
+
         names = checks_of(component_kind).names
         reasons = _reasons(label, expected_failures or {}, names)
         for name in names:
-            marks = (
-                [pytest.mark.xfail(reason=reasons[name], strict=True, raises=Violation)]
-                if name in reasons
-                else []
-            )
+            marks = []
+            if name in reasons:
+                # strict: a failure that is expected and does not come is an error
+                marks.append(
+                    pytest.mark.xfail(
+                        reason=reasons[name], strict=True, raises=Violation
+                    )
+                )
             cases.append(
                 pytest.param(partial(case.run, name), id=f"{label}-{name}", marks=marks)
             )
+
     _ensure_keys_exist(expected_failures or {}, labels)
     return pytest.mark.parametrize("check", cases)
 
@@ -125,13 +131,12 @@ def _label(kind: str, component: Instance) -> str:
         return name + "".join(f",{key}={value}" for key, value in params.items())
     if isinstance(component, str):
         return component
+
     spec = getattr(component, "spec", None)
     name = getattr(spec, "name", None) or getattr(component, "name", None)
-    return (
-        name
-        if isinstance(name, str)
-        else getattr(component, "__name__", type(component).__name__)
-    )
+    if isinstance(name, str):
+        return name
+    return getattr(component, "__name__", type(component).__name__)
 
 
 def _reasons(label: str, expected: Parameters, names: Sequence[str]) -> dict[str, str]:

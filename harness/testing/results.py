@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,11 +92,12 @@ class Checks:
 
     @property
     def descriptions(self) -> dict[str, str]:
-        """First docstring line of each check, by id."""
-        return {
-            name: (check.__doc__ or "").strip().split("\n")[0]
+        """First paragraph of each check's docstring, on one line, by id."""
+        paragraphs = {
+            name: inspect.cleandoc(check.__doc__ or "").partition("\n\n")[0]
             for name, check in self._checks.items()
         }
+        return {name: " ".join(text.split()) for name, text in paragraphs.items()}
 
     def run(
         self,

@@ -46,18 +46,21 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
             f"new-plugin: '{name}' is not a valid name; expected lower-case letters, "
             f"digits and hyphens: my-{kind}"
         )
+
     package = name.replace("-", "_")
     root = Path(folder or name)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise HarnessError(
-            f"new-plugin: {root} exists and is not empty; "
-            "give another folder with --output"
+            f"new-plugin: {root} exists and is not empty; give another folder"
         )
+
+    # a module of the standard library or of another distribution would hide it
     if package == "harness" or importlib.util.find_spec(package) is not None:
         raise HarnessError(
             f"new-plugin: a module '{package}' is installed already; "
             "choose another name"
         )
+
     class_name = "".join(word.capitalize() for word in name.split("-"))
     values = {
         "name": name,
@@ -66,6 +69,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         "kind": kind,
         "kinds": f"{kind}s",
     }
+
     plugin = json.loads(_fill("kinds.json", values))[kind]
     files = {
         "pyproject.toml": "pyproject.toml",
@@ -75,6 +79,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         "tests/test_contract.py": f"{kind}-test_contract.py",
         **plugin["files"],
     }
+
     rows = "\n".join(f"| {left} | {right} |" for left, right in plugin["card"].items())
     values |= {
         "function": package,
@@ -83,6 +88,7 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
         "rows": rows,
     }
     values["check"] = f"harness check {plugin['target']}"
+
     with whole_folder(root) as folder:
         for path, template in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -92,6 +98,5 @@ def new_plugin(name: str, kind: str, folder: str | Path | None = None) -> list[P
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
     """Return a template with its placeholders filled."""
-    return Template(
-        (TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8")
-    ).substitute(values)
+    text = (TEMPLATES / f"{template}.tmpl").read_text(encoding="utf-8")
+    return Template(text).substitute(values)

@@ -78,6 +78,8 @@ def _ensure_stable_identity(subject: AnySubject) -> None:
         f"{call} contains an object's address, which changes per process: "
         f"{text!r:.100}",
     )
+
+    # caches are read by other processes, which create another instance
     ensure(subject.identity() == text, f"{call} changes from call to call")
     try:
         second = second_instance(
@@ -130,9 +132,10 @@ def parameters(subject: AnySubject) -> None:
     """
     base = subject.base
     identity = subject.identity()
-    count = 0
     if not constructor_parameters(type(subject.component)):
         raise NotApplicable("has no parameters")
+
+    count = 0
     for change, variant in variants(subject.component, subject.parameters):
         try:
             results = subject.compute(variant)
@@ -223,15 +226,17 @@ def constructor_values(
 
 def have_equal_attributes(left: Instance, right: Instance) -> bool:
     """Return whether two instances agree in every plain attribute that both have."""
-    left, right = (
-        {
-            name: value
-            for name, value in getattr(item, "__dict__", {}).items()
-            if isinstance(value, PLAIN_TYPES)
-        }
-        for item in (left, right)
-    )
-    return all(left[name] == right[name] for name in left.keys() & right.keys())
+    values = _plain_attributes(left)
+    others = _plain_attributes(right)
+    return all(values[name] == others[name] for name in values.keys() & others.keys())
+
+
+def _plain_attributes(item: Instance) -> Values:
+    return {
+        name: value
+        for name, value in getattr(item, "__dict__", {}).items()
+        if isinstance(value, PLAIN_TYPES)
+    }
 
 
 def second_instance(component: Instance, values: Parameters) -> Instance:
@@ -258,16 +263,13 @@ def variants(
     values = constructor_values(component, recorded)
     hints = type_hints(type(component))
     for name, parameter in constructor_parameters(type(component)).items():
-        for value in _other_values(
-            values.get(name, parameter.default), hints.get(name)
-        ):
+        current = values.get(name, parameter.default)
+        for value in _other_values(current, hints.get(name)):
             try:
-                yield (
-                    f"{name}={value!r}",
-                    second_instance(component, {**values, name: value}),
-                )
+                variant = second_instance(component, {**values, name: value})
             except NotApplicable:
                 continue
+            yield f"{name}={value!r}", variant
             break
 
 

@@ -26,15 +26,21 @@ from harness.testing.adapters import ADAPTER_CHECKS, AdapterSubject
 from harness.testing.distances import DISTANCE_CHECKS, DistanceSubject
 from harness.testing.embeddings import EMBEDDING_CHECKS, EmbeddingSubject
 from harness.testing.metric_conduct import CONDUCT_CHECKS, TOKEN_SCORE_CHECKS
-from harness.testing.metric_invariance import DEPENDENCE_CHECKS, INVARIANCE_CHECKS
+from harness.testing.metric_dependence import DEPENDENCE_CHECKS
+from harness.testing.metric_invariance import INVARIANCE_CHECKS
+from harness.testing.metric_null import NULL_CHECKS
+from harness.testing.metric_scores import SCORE_CHECKS
+from harness.testing.metric_spec import SPEC_CHECKS
 from harness.testing.metric_subject import MetricSubject, TokenScoreSubject
-from harness.testing.metrics import NULL_CHECKS, SCORE_CHECKS
+from harness.testing.metric_unusual_sets import UNUSUAL_SET_CHECKS
 from harness.testing.results import Checks, Instance, describe_error
 from harness.testing.tasks import READER_CHECKS, TASK_CHECKS, ReaderSubject, TaskSubject
 
 METRIC_CHECKS = Checks("metrics").include(
+    SPEC_CHECKS,
     SCORE_CHECKS,
     INVARIANCE_CHECKS,
+    UNUSUAL_SET_CHECKS,
     CONDUCT_CHECKS,
     TOKEN_SCORE_CHECKS,
     NULL_CHECKS,
@@ -97,13 +103,16 @@ def subject_of(
     """
     if kind == "tasks":
         return TaskSubject(component)
+
     entry = None
     if isinstance(component, (str, Mapping)):
         entry = current().get(kind, split_spec(component, SINGULAR[kind])[0])
+
     created = create_component(kind, component)
     instance = created.instance
     parameters = created.parameters or None
     check_instance(kind, f"{SINGULAR[kind]} '{_name(component, instance)}'", instance)
+
     if kind == "metrics":
         if instance.spec.level == "model":
             return TokenScoreSubject(instance, entry=entry, parameters=parameters)
@@ -121,17 +130,14 @@ def subject_of(
             decoding=decoding or Decoding(),
             parameters=parameters,
         )
-    return {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind](
-        instance, parameters=parameters
-    )
+    subject = {"embeddings": EmbeddingSubject, "readers": ReaderSubject}[kind]
+    return subject(instance, parameters=parameters)
 
 
 def _name(component: Instance, instance: Instance) -> str:
-    return (
-        split_spec(component, "component")[0]
-        if isinstance(component, (str, Mapping))
-        else type(instance).__name__
-    )
+    if isinstance(component, (str, Mapping)):
+        return split_spec(component, "component")[0]
+    return type(instance).__name__
 
 
 def create_component(
@@ -157,19 +163,17 @@ def create_component(
         values = dict(params or {})
     else:
         return Component(component)
+
     try:
         check_parameters(label, factory, values)
     except UnknownName:
         raise
     except HarnessError as error:
-        hint = (
-            f": give an instance, or --set {error.parameter}=..."
-            if error.parameter not in values
-            else ""
-        )
-        raise HarnessError(
-            f"{error.message}{hint}", parameter=error.parameter
-        ) from None
+        message = error.message
+        if error.parameter not in values:
+            message += f": give an instance, or --set {error.parameter}=..."
+        raise HarnessError(message, parameter=error.parameter) from None
+
     try:
         return Component(factory(**values), values)
     except HarnessError:
@@ -227,25 +231,24 @@ def targets(
         When the component cannot be imported or constructed.
     """
     if kind is not None:
-        kind = (
-            kind if kind in KINDS else {SINGULAR[k]: k for k in KINDS}.get(kind, kind)
-        )
+        plurals = {SINGULAR[name]: name for name in KINDS}
+        kind = plurals.get(kind, kind)
         checks_of(kind)
+
     if Path(text).suffix in (".yaml", ".yml"):
         if not Path(text).is_file():
             raise HarnessError(f"{text}: no such task file")
         return [Target("tasks", text, text)]
+
     if ":" in text:
         return [_import_target(text, kind, params or {})]
+
     path = Path(text)
-    if path.suffix == ".py" or (
-        path.is_dir() and not current().match_entries(kind or "metrics", text)
-    ):
-        return (
-            _file_targets(path, kind, params or {})
-            if path.suffix == ".py"
-            else _folder_targets(path, kind, params or {})
-        )
+    if path.suffix == ".py":
+        return _file_targets(path, kind, params or {})
+    # a folder that has the name of a component does not hide it
+    if path.is_dir() and not current().match_entries(kind or "metrics", text):
+        return _folder_targets(path, kind, params or {})
     return _registry_targets(text, kind, params or {})
 
 
@@ -253,22 +256,22 @@ def _file_targets(path: Path, kind: str | None, params: Parameters) -> list[Targ
     """Return the components that a Python file defines."""
     if not path.is_file():
         raise HarnessError(f"{path}: no such file")
+
     folder = path.resolve().parent
     name = path.stem
     # a module of a package is imported as one
     while (folder / "__init__.py").is_file():
-        folder, name = folder.parent, f"{folder.name}.{name}"
+        name = f"{folder.name}.{name}"
+        folder = folder.parent
+
     values = vars(_import(name, folder))
-    own = [
-        key
+    # what the module imports is not its own
+    kinds = {
+        key: kind_of(value)
         for key, value in values.items()
         if not key.startswith("_") and getattr(value, "__module__", "") == name
-    ]
-    keys = [
-        key
-        for key in own
-        if kind_of(values[key]) and kind in (None, kind_of(values[key]))
-    ]
+    }
+    keys = [key for key, own in kinds.items() if own and kind in (None, own)]
     if not keys:
         raise HarnessError(
             f"{path} defines no component of "
@@ -287,13 +290,17 @@ def _folder_targets(path: Path, kind: str | None, params: Parameters) -> list[Ta
         for pattern in ("", "*/", "src/*/")
         for file in path.glob(pattern + FILE_NAME)
     )
+
     if not files:
         raise HarnessError(
             f"{path} is a folder without {FILE_NAME}; "
             "expected the folder of a plugin ('harness new-plugin' writes one)"
         )
+
+    # the package is imported from the folder that holds it
     folder = files[0].resolve().parent
     root = folder.parent if (folder / "__init__.py").is_file() else folder
+
     manifest = find_manifests(files[:1], path, "", local=False)[0][-1]
     entries = [entry for entry in manifest.entries if kind in (None, entry.kind)]
     return [
@@ -309,9 +316,11 @@ def _import_target(
     text: str, kind: str | None, params: Parameters, folder: Path | None = None
 ) -> Target:
     module_name, _, attribute = text.partition(":")
+
     module = _import(module_name, folder)
     if not hasattr(module, attribute):
         raise UnknownName.of_name(f"{module_name} has no", attribute, vars(module))
+
     component = component_of(getattr(module, attribute))
     kind = kind or kind_of(component)
     if kind is None:
@@ -319,6 +328,7 @@ def _import_target(
             f"{text}: its kind is not clear from its methods; "
             f"give --kind ({', '.join(KINDS)})"
         )
+
     created = create_component(kind, component, params)
     check_instance(kind, f"{SINGULAR[kind]} '{text}'", created.instance)
     return Target(kind, text, created)
@@ -329,11 +339,9 @@ def _import(module_name: str, below: Path | None = None) -> Instance:
     if folder not in sys.path:
         sys.path.insert(0, folder)  # code beside the working directory's registry.yaml
     try:
-        return (
-            importlib.import_module(module_name)
-            if below is None
-            else import_from(below, module_name, f"'harness check {below}'")
-        )
+        if below is None:
+            return importlib.import_module(module_name)
+        return import_from(below, module_name, f"'harness check {below}'")
     except ModuleNotFoundError as error:
         if error.name and not (module_name + ".").startswith(error.name + "."):
             raise MissingExtra(
@@ -359,11 +367,10 @@ def kind_of(component: Instance) -> str | None:
     for kind, names in _METHODS.items():
         if any(hasattr(component, name) for name in names):
             return kind
-    return (
-        "readers"
-        if hasattr(component, "__iter__") and hasattr(component, "fingerprint")
-        else None
-    )
+    # iterables are many, so a reader is told by its fingerprint too
+    if hasattr(component, "__iter__") and hasattr(component, "fingerprint"):
+        return "readers"
+    return None
 
 
 def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[Target]:
@@ -372,18 +379,21 @@ def _registry_targets(text: str, kind: str | None, params: Parameters) -> list[T
     if kind is None and prefix in KINDS and bare_name:
         kind = prefix
         text = bare_name
+
     kinds = [kind] if kind else list(KINDS)
     entries = [
         entry
         for single_kind in kinds
         for entry in registry.match_entries(single_kind, text)
     ]
+
     if not entries:
         names = [entry.name for entry in registry.entries() if entry.kind in kinds]
         raise UnknownName(
             f"there is nothing called '{text}'{did_you_mean(text, names)} (or give "
             "package.module:Class)"
         )
+
     return [
         Target("tasks", entry.full_name, str(entry.file), entry)
         if entry.kind == "tasks"

@@ -42,6 +42,7 @@ class ReaderSubject(BaseSubject[list[Any]]):
         """Return the first position at which the examples differ."""
         if len(expected) != len(actual):
             return f"{len(expected)} and {len(actual)} examples"
+
         unequal = [
             k for k, (left, right) in enumerate(zip(expected, actual)) if left != right
         ]
@@ -58,6 +59,7 @@ def examples(subject: ReaderSubject) -> None:
     """
     values = subject.ensure_runs()
     ensure(values, "yields no example")
+
     ids: set[str] = set()
     for k, item in enumerate(values):
         ensure(
@@ -70,6 +72,7 @@ def examples(subject: ReaderSubject) -> None:
         )
         ensure(item.id not in ids, f"two examples have the id '{item.id}'")
         ids.add(item.id)
+
         plain = isinstance(item.references, tuple) and all(
             isinstance(text, str) for text in item.references
         )
@@ -121,7 +124,6 @@ def complete(subject: TaskSubject) -> None:
     """The task has a name, at least one model (a task of human judgments: a way to get
     its files) and at least one metric.
     """
-
     for plan in subject.valid_plans:
         ensure(plan.spec.task.strip(), "has no name")
         if isinstance(plan, Plan):
@@ -139,11 +141,11 @@ def dataset(subject: TaskSubject) -> None:
     """The reader of the task meets the contract of readers;
     a judgment set can be read.
     """
-
     for plan in subject.valid_plans:
         if not isinstance(plan, Plan):
             ensure(plan.read().captions, f"{plan.spec.task}: has no judged captions")
             continue
+
         failures = [
             outcome
             for outcome in READER_CHECKS.run(ReaderSubject(plan.reader))
@@ -169,6 +171,7 @@ def runs(subject: TaskSubject) -> None:
         not run.failed,
         f"{len(run.failed)} examples failed: {next(iter(run.failed.items()), '')}",
     )
+
     numbered = {
         record["metric"]
         for record in run.results
@@ -180,5 +183,6 @@ def runs(subject: TaskSubject) -> None:
         for metric in plan.metrics
         if metric.metric.spec.level != "model"
     }
+
     missing = ", ".join(sorted(labels - numbered))
     ensure(not missing, f"no number on the first {RUN_EXAMPLES} examples for {missing}")

@@ -43,7 +43,6 @@ def test_the_api_defines_its_exports():
     assert all(hasattr(api, name) for name in api.__all__)
 
 
-# --------------------------------------------------------------------------- metrics
 def test_a_metric_by_name_with_parameters(project):
     metric = harness.metric("length", scale=2.0)
     assert repr(metric) == "<metric length|scale:2>"
@@ -133,7 +132,6 @@ def test_mistakes_are_reported(project, call, message):
         call()
 
 
-# --------------------------------------------------------------------------- score
 def test_score_takes_names_texts_mappings_and_instances(project):
     from harness.registry import create
 
@@ -207,7 +205,6 @@ def test_lists_become_caption_sets_with_ids():
         api.caption_sets([["a"]], [[]])
 
 
-# --------------------------------------------------------------------------- runs
 def test_a_suite_is_one_run_per_task_in_a_folder_each(project):
     for name, count in (("one", 2), ("two", 3)):
         text = (

@@ -23,10 +23,23 @@ from harness.contracts import CodePath, KeyVariable, MeanMetric, MetricSpec, Run
 created = []
 
 class Leaky(MeanMetric):
-    """Length; keeps what it was created with, where another metric would send the key or run the code."""
-    def __init__(self, *, program: CodePath | None = None, password: KeyVariable | None = None, api_key_env: str | None = None,
-                 trust_remote_code: RunsCode = False, jars: CodePath | None = None, judge: object = None):
-        created.append({name: value for name, value in locals().items() if name not in ("self", "__class__") and value})
+    """Length; keeps what it was created with, where another metric would send the key
+    or run the code.
+    """
+    def __init__(
+        self,
+        *,
+        program: CodePath | None = None,
+        password: KeyVariable | None = None,
+        api_key_env: str | None = None,
+        trust_remote_code: RunsCode = False,
+        jars: CodePath | None = None,
+        judge: object = None,
+    ):
+        values = {**locals()}
+        del values["self"]
+        values.pop("__class__", None)
+        created.append({name: value for name, value in values.items() if value})
         self.spec = MetricSpec("leaky", True, needs=frozenset())
 
     def scores(self, batch, features, state):
@@ -209,7 +222,7 @@ def test_what_is_not_allowed_is_left_out_at_any_depth(monkeypatch):
 
 
 @pytest.mark.slow
-def test_every_guarded_parameter_of_what_ships_is_known_by_its_name_within_other_components():
+def test_every_guarded_parameter_that_ships_is_known_within_other_components():
     names = set()
     for entry in current().entries():
         if (

@@ -83,7 +83,7 @@ captions have no 4-gram in common, tau-c is 31.1 with this order and 3.3 without
 
 def main() -> int:
     """Print the page, or write it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--write", action="store_true", help="write docs/methods.md")
     text = page(metric_cases.names())
     if parser.parse_args().write:

@@ -614,7 +614,7 @@ def kernel_calls(data: bytes, folder: Path) -> None:
 
 def main() -> int:
     """Make calls in this process and print their number."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

@@ -111,7 +111,7 @@ def main() -> int:
     """Run the workers; return 1 when there are findings,
     or a target had too few inputs.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument(
         "--targets", nargs="*", default=list(TARGETS), choices=list(TARGETS)

@@ -149,7 +149,7 @@ def _distance(test: str, module: Path) -> int:
 
 def main() -> int:
     """Run the fast tests and write the record."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "tests", nargs="*", help="test modules or folders (default: all)"
     )

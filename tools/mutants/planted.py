@@ -262,7 +262,7 @@ def write_fault(fault: Fault) -> str:
 # --------------------------------------------------------------------------- all
 def main() -> int:
     """Plant the faults; return 1 where one is unnoticed without a reason."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "names",
         nargs="*",

@@ -127,7 +127,7 @@ def main() -> int:
     """Run the mutants; return 1 when too many are unnoticed,
     or one without a reason.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--count", type=int, help="number of mutants (default: that of pyproject.toml)"
     )

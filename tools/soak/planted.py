@@ -114,7 +114,7 @@ def cpu_seconds() -> float:
 
 def main() -> int:
     """Look for every fault; return 1 when one is not found."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"{', '.join(FAULTS)} (default: all)"
     )

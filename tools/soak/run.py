@@ -152,7 +152,7 @@ def main() -> int:
     """Start the workers and print their counts; return 1 when there are problems,
     or too few histories.
     """
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument(
         "--rounds",

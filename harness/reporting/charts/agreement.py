@@ -9,15 +9,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
-from harness.reporting.league import (
-    League,
-    LeagueSet,
-    cluster,
-    percent_interval,
-    percent_text,
-)
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import percent_interval, percent_text
 
 BEST = "best cluster"
 OTHER = "other metrics"
@@ -73,29 +68,27 @@ def _rows(judged: LeagueSet, league: League) -> list[Values]:
             "metric": league.names[metric],
         }
         text = f"{percent_text(record.value)} ({percent_interval(record.ci95)})"
-        rows.append(
-            {
-                **common,
-                "kind": kind,
-                "value": 100 * record.value,
-                "low": 100 * low,
-                "high": 100 * high,
-                "text": text,
-            }
-        )
+        own = {
+            **common,
+            "kind": kind,
+            "value": 100 * record.value,
+            "low": 100 * low,
+            "high": 100 * high,
+            "text": text,
+        }
+        rows.append(own)
+
         for source in judged.published_values():
             for value in source.numbers(metric):
-                text = f"{value:g}, {source.reference}"
-                rows.append(
-                    {
-                        **common,
-                        "kind": PUBLISHED,
-                        "value": value,
-                        "low": None,
-                        "high": None,
-                        "text": text,
-                    }
-                )
+                published = {
+                    **common,
+                    "kind": PUBLISHED,
+                    "value": value,
+                    "low": None,
+                    "high": None,
+                    "text": f"{value:g}, {source.reference}",
+                }
+                rows.append(published)
     return rows
 
 
@@ -104,21 +97,18 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
 
     def panel(name: str, width: float, first: bool) -> Spec:
         judged = [row for row in rows if row["set"] == name]
-        across = vega.value_axis(
-            (row[end] for row in judged for end in ("value", "low", "high")),
-            width,
-            layout,
-        )
-        y = vega.name_axis("metric", metrics, labels=first, grid=True) | {
-            "scale": {"domain": metrics}
-        }
+        ends = (row[end] for row in judged for end in ("value", "low", "high"))
+        across = axes.value_axis(ends, width, layout)
+        # all panels have the same rows, also those of metrics that a set lacks
+        y = axes.name_axis("metric", metrics, labels=first, grid=True)
+        y["scale"] = {"domain": metrics}
         legend = {
             "title": None,
             "orient": "bottom",
             "columns": max(1, int(width * 1.5 // (9 * layout.font))),
         }
         tooltip = [vega.nominal(field) for field in ("metric", "kind", "text")]
-        points = vega.interval_points(
+        points = shared_marks.interval_points(
             "value", across, y, "kind", MARKS, legend, 0.5, layout, tooltip
         )
         title = {"text": name, "subtitle": judged[0]["statistic"]}
@@ -132,6 +122,5 @@ def _build(rows: Sequence[Values], layout: Layout) -> Spec:
             title=title,
         )
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(rows, "set"), layout, metrics, panel), rows=rows
-    )
+    grid = vega.panel_grid(vega.distinct(rows, "set"), layout, metrics, panel)
+    return vega.finish_chart(grid, rows=rows)

@@ -152,13 +152,14 @@ class Layout:
         for name in dict.fromkeys(names):
             if self.text_width(name) <= self.label_limit:
                 continue
+
+            # one character at a time, so that as many as have room stay
             kept = len(name)
-            while (
-                kept > 2
-                and self.text_width(cut := _without_middle(name, kept))
-                > SAFE * self.label_limit
-            ):
+            cut = _without_middle(name, kept)
+            while kept > 2 and self.text_width(cut) > SAFE * self.label_limit:
                 kept -= 1
+                cut = _without_middle(name, kept)
+
             number = sum(
                 other == cut or other.startswith(f"{cut} #") for other in short.values()
             )

@@ -22,7 +22,7 @@ from harness.analysis.comparison_budget import (
 from harness.analysis.comparisons import LEVEL, Comparison
 from harness.analysis.pairs import ComparedRun, Pair
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import BETTER, NEUTRAL, WORSE, Chart, Layout, Spec
 from harness.reporting.table import heading, number, p_text, shown_name, shown_names
 from harness.run.finished import Run
@@ -89,10 +89,13 @@ def forest(rows: Sequence[Comparison], base: str = "") -> Chart | None:
             if all(name in (row.system_a, row.system_b) for row in rows)
         ]
         base = [*common, *systems][0]
+
     pairs = [row for row in rows if not base or base in (row.system_a, row.system_b)]
-    lines = [line for row in pairs if (line := _line(row, base)) is not None]
+    candidates = (_line(row, base) for row in pairs)
+    lines = [line for line in candidates if line is not None]
     if not lines or len(systems) > MOST_SYSTEMS:
         return None
+
     against = f" against {base}" if base else ""
     caption = (
         f"Differences{against} on common examples with 95 % intervals; "
@@ -111,6 +114,7 @@ def _line(row: Comparison, base: str) -> Values | None:
     """
     if row.difference is None or row.sizes_differ:
         return None
+
     # Comparisons know no baseline: it may stand on either side. Turned round, the base
     # is always the second system, and the interval changes its ends with the sign.
     flip = bool(base) and row.system_a == base
@@ -137,27 +141,27 @@ def _line(row: Comparison, base: str) -> Values | None:
 
 def _build(lines: Sequence[Values], layout: Layout) -> Spec:
     names = vega.distinct(lines, "pair")
-    # names of the two systems below each other
+    # long names of the two systems stand below each other
     stacked = layout.label_space(names) > 0.45 * layout.width
-    labels = (
-        [part for name in names for part in name.split(MINUS)] if stacked else names
-    )
-    text = (
-        _stacked_labels(lines, layout) if stacked else vega.short_labels(names, layout)
-    )
+    if stacked:
+        labels = [part for name in names for part in name.split(MINUS)]
+        text = _stacked_labels(lines, layout)
+    else:
+        labels = names
+        text = axes.short_labels(names, layout)
 
     def panel(metric: str, width: float, first: bool) -> Spec:
         rows = [line for line in lines if line["metric"] == metric]
         direction = rows[0]["direction"]
-        ends = [
-            0.0,
-            *(row[end] for row in rows for end in ("low", "high", "difference")),
-        ]
-        across = vega.value_axis(ends, width, layout, reverse=direction is False)
+        ends = [row[end] for row in rows for end in ("low", "high", "difference")]
+        across = axes.value_axis(
+            [0.0, *ends], width, layout, reverse=direction is False
+        )
         across["axis"]["labelOverlap"] = True
-        y = vega.name_axis("pair", names, labels=first, grid=False, **text) | {
-            "scale": {"domain": names}
-        }
+        # all panels have the same rows, also those of pairs that a metric lacks
+        y = axes.name_axis("pair", names, labels=first, grid=False, **text)
+        y["scale"] = {"domain": names}
+
         columns = max(1, min(3, int(1.6 * width // (8 * layout.font))))
         legend = {
             "title": None,
@@ -171,7 +175,7 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             x={"datum": 0, **across},
         )
         tooltip = [vega.nominal(field, title=title) for field, title in _TOOLTIP]
-        points = vega.interval_points(
+        points = shared_marks.interval_points(
             "difference", across, y, "verdict", VERDICTS, legend, 0.55, layout, tooltip
         )
         return vega.layer(
@@ -184,22 +188,18 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             title=heading(metric, direction),
         )
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(lines, "metric"), layout, labels, panel),
-        differences=lines,
-    )
+    grid = vega.panel_grid(vega.distinct(lines, "metric"), layout, labels, panel)
+    return vega.finish_chart(grid, differences=lines)
 
 
 def _stacked_labels(lines: Sequence[Values], layout: Layout) -> Spec:
     """Return the properties of an axis that put the second system of a pair below the
     first, shortened where they have no room.
     """
-    pairs = {
-        line["pair"]: [line["a"]]
-        if line["pair"] == line["a"]
-        else [line["a"], line["b"]]
-        for line in lines
-    }
+    pairs: dict[str, list[str]] = {}
+    for line in lines:
+        alone = line["pair"] == line["a"]
+        pairs[line["pair"]] = [line["a"]] if alone else [line["a"], line["b"]]
     short = layout.short_names(name for pair in pairs.values() for name in pair)
     texts = {
         name: [
@@ -240,10 +240,8 @@ def compared_systems(
     ``all_pairs_only`` none.
     """
     side = ComparedRun(run, name=str(run.path or ""))
-    remedy = (
-        f"{f'harness compare {run.path}' if run.path else 'harness.compare'} "
-        "computes and keeps them"
-    )
+    program = f"harness compare {run.path}" if run.path else "harness.compare"
+    remedy = f"{program} computes and keeps them"
     # Two choices, the better one first: all pairs, in those metrics whose tests are
     # stored or cheap; else every system against the first one, whose tests are fewer by
     # half the number of systems.
@@ -260,17 +258,14 @@ def compared_systems(
         if plan.metrics:
             names = shown_names(run.records)
             missing = ", ".join(names[metric] for metric in plan.postponed)
-            return Compared(
-                _rows(all_pairs, plan),
-                note=f"not compared: {missing}; {remedy}" if missing else "",
-            )
+            note = f"not compared: {missing}; {remedy}" if missing else ""
+            return Compared(_rows(all_pairs, plan), note=note)
+
     note = f"not all pairs of the {len(side.systems)} systems are compared; {remedy}"
     rows = _rows(few, affordable(few, budget)) if few and not all_pairs_only else []
-    return (
-        Compared(rows, side.label(side.systems[0]), note)
-        if rows
-        else Compared([], note=note)
-    )
+    if not rows:
+        return Compared([], note=note)
+    return Compared(rows, side.label(side.systems[0]), note)
 
 
 def _comparable(pairs: Sequence[Pair]) -> list[Pair]:

@@ -135,7 +135,8 @@ def with_font(svg: str) -> str:
 @cache
 def _rule(weight: str) -> str:
     data = base64.b64encode((FOLDER / WEIGHTS[weight]).read_bytes()).decode("ascii")
+    address = f"data:font/woff2;base64,{data}"
     return (
-        f"@font-face{{font-family:Arimo;font-weight:{weight};src:url(data:font/woff2;base64,{data}) "
-        f"format('woff2')}}"
+        f"@font-face{{font-family:Arimo;font-weight:{weight};"
+        f"src:url({address}) format('woff2')}}"
     )

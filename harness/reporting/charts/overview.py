@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
 from harness.reporting.result_groups import (
     divided_metrics,
@@ -69,26 +69,29 @@ def oriented_cells(records: Sequence[ResultRecord]) -> list[Values]:
     cells: list[Values] = []
     for group in groups:
         values = [record.value for record in group if math.isfinite(record.value)]
-        low, high = (min(values), max(values)) if values else (0.0, 0.0)
+        low = min(values, default=0.0)
+        high = max(values, default=0.0)
         for record in group:
-            share = (record.value - low) / (high - low) if high > low else math.nan
             direction = record.higher_is_better
-            size = f" ({size_text(record.sizes)})" if record.metric in divided else ""
-            cells.append(
-                {
-                    "metric": heading(record.metric, direction, record.signature)
-                    + size,
-                    "system": names[record.model, record.decoding_key],
-                    "position": math.nan
-                    if direction is None
-                    else share
-                    if direction
-                    else 1 - share,
-                    "value": record.value,
-                    "text": number(record.value),
-                    "interval": interval_text(record.ci95),
-                }
-            )
+            name = heading(record.metric, direction, record.signature)
+            if record.metric in divided:
+                name += f" ({size_text(record.sizes)})"
+
+            # equal values, and metrics without a direction, have no place on the scale
+            position = math.nan
+            if direction is not None and high > low:
+                share = (record.value - low) / (high - low)
+                position = share if direction else 1 - share
+            cell = {
+                "metric": name,
+                "system": names[record.model, record.decoding_key],
+                "position": position,
+                "value": record.value,
+                "text": number(record.value),
+                "interval": interval_text(record.ci95),
+            }
+            cells.append(cell)
+
     order = {name: index for index, name in enumerate(names.values())}
     return sorted(cells, key=lambda cell: order[cell["system"]])
 
@@ -100,44 +103,44 @@ def build(cells: Sequence[Values], layout: Layout) -> Spec:
     metrics = vega.distinct(cells, "metric")
     systems = vega.distinct(cells, "system")
     widest = max(len(cell["text"]) for cell in cells)
-    needed = len(metrics) * layout.text_width("0" * (widest + 2)) + layout.label_space(
-        systems
-    )
+    column = layout.text_width("0" * (widest + 2))
+    needed = len(metrics) * column + layout.label_space(systems)
     turned = needed > layout.width and len(systems) <= len(metrics)
     across, down = (systems, metrics) if turned else (metrics, systems)
     x, y = ("system", "metric") if turned else ("metric", "system")
-    marks = vega.squares(
-        vega.name_axis(
-            x, across, orient="top", labelAngle=-35, **vega.short_labels(across, layout)
-        ),
-        vega.name_axis(y, down, **vega.short_labels(down, layout)),
-        vega.position_color(layout),
+
+    short = axes.short_labels(across, layout)
+    marks = shared_marks.squares(
+        axes.name_axis(x, across, orient="top", labelAngle=-35, **short),
+        axes.name_axis(y, down, **axes.short_labels(down, layout)),
+        axes.position_color(layout),
         WHITE_TEXT,
         {"strokeWidth": 1},
         layout,
         [vega.nominal(name) for name in ("system", "metric", "text", "interval")],
     )
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(
-        vega.layer(*marks, data="cells", width=width, height={"step": 2 * layout.font}),
-        cells=cells,
-    )
+    height = {"step": 2 * layout.font}
+    chart = vega.layer(*marks, data="cells", width=width, height=height)
+    return vega.finish_chart(chart, cells=cells)
 
 
 def sweeps(run: Run) -> list[Chart]:
     """Return a chart per field of the decoding that has several values."""
     charts: list[Chart] = []
     for axis in AXES:
-        if rows := sweep_rows(run.records, axis):
-            title = f"Metrics over {axis.replace('_', ' ')}"
-            caption = (
-                f"{title}, with 95 % intervals as bands. "
-                "The arrow of a metric shows the direction of better values."
-            )
-            build = partial(build_lines, rows, axis.replace("_", " "))
-            charts.append(
-                Chart(f"over-{axis.replace('_', '-')}", title, caption, "sweeps", build)
-            )
+        rows = sweep_rows(run.records, axis)
+        if not rows:
+            continue
+        name = axis.replace("_", " ")
+        title = f"Metrics over {name}"
+        caption = (
+            f"{title}, with 95 % intervals as bands. "
+            "The arrow of a metric shows the direction of better values."
+        )
+        build = partial(build_lines, rows, name)
+        chart_id = f"over-{axis.replace('_', '-')}"
+        charts.append(Chart(chart_id, title, caption, "sweeps", build))
     return charts
 
 
@@ -148,6 +151,7 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
     values = {_number(record, axis) for record in records} - {None}
     if len(values) < 2:
         return []
+
     varying = [name for name in swept_fields(records) if name != axis]
     rows: list[Values] = []
     heads = headings(records)
@@ -174,11 +178,9 @@ def sweep_rows(records: Sequence[ResultRecord], axis: str) -> list[Values]:
 
 def _number(record: ResultRecord, axis: str) -> float | None:
     value = lookup(record, f"decoding.{axis}")
-    return (
-        value
-        if isinstance(value, (int, float)) and not isinstance(value, bool)
-        else None
-    )
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value
 
 
 def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
@@ -192,13 +194,14 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
         layout.panel_width(columns, 0, layout.gap + 4 * layout.font)
         - 4 * layout.font / columns
     )
-    channels = vega.series_channels("line", lines, vega.legend_below(lines, layout))
-    x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": vega.NUMBERS}
+    channels = axes.series_channels("line", lines, axes.legend_below(lines, layout))
+    x_axis = {"title": x_title, "tickCount": 5, "grid": False, "format": axes.NUMBERS}
     x = vega.quantitative("x", scale={"zero": False, "nice": False}, axis=x_axis)
     up = {
         "scale": {"zero": False, "nice": True},
-        "axis": {"tickCount": 4, "title": None, "format": vega.NUMBERS},
+        "axis": {"tickCount": 4, "title": None, "format": axes.NUMBERS},
     }
+
     charts: list[Spec] = []
     for metric in metrics:
         texts = [
@@ -207,7 +210,7 @@ def build_lines(rows: Sequence[Values], x_title: str, layout: Layout) -> Spec:
             vega.nominal("text", title=metric),
             vega.nominal("interval"),
         ]
-        marks = vega.banded_lines(x, up, channels, 0.3, layout, texts)
+        marks = shared_marks.banded_lines(x, up, channels, 0.3, layout, texts)
         height = min(0.7 * width, 14 * layout.font)
         charts.append(
             vega.layer(

@@ -14,7 +14,7 @@ import numpy as np
 from harness.contracts.parameters import Values
 from harness.errors import HarnessError
 from harness.registry import current
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.result_groups import directions, headings, system_names
 from harness.reporting.table import interval_text, number, shown_names
@@ -41,6 +41,7 @@ def planes(run: Run) -> list[Chart]:
         first.setdefault(question, metric)
     if len(first) < 2 or len(system_names(run.records)) < 2:
         return []
+
     (first_question, across), *others = first.items()
     names = shown_names(run.records)
     charts: list[Chart] = []
@@ -51,19 +52,15 @@ def planes(run: Run) -> list[Chart]:
             "and up. Bars are 95 % intervals; the line joins the systems that no "
             "other one surpasses in both."
         )
-        chart = plane_chart(
-            run.records,
-            across,
-            up,
-            f"{names[across]} against {names[up]}",
-            caption,
-            "trade-offs",
-        )
-        charts += [] if chart is None else [chart]
-    return [
-        replace(chart, id=f"plane-{k}") if len(others) > 1 else chart
-        for k, chart in enumerate(charts[:MOST_PLANES], 1)
-    ]
+        title = f"{names[across]} against {names[up]}"
+        chart = plane_chart(run.records, across, up, title, caption, "trade-offs")
+        if chart is not None:
+            charts.append(chart)
+
+    charts = charts[:MOST_PLANES]
+    if len(others) == 1:
+        return charts
+    return [replace(chart, id=f"plane-{k}") for k, chart in enumerate(charts, 1)]
 
 
 def metric_questions(run: Run) -> dict[str, str]:
@@ -121,12 +118,11 @@ def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[
     for key, name in names.items():
         x = values[across].get(key)
         y = values[up].get(key)
-        if (
-            x is None
-            or y is None
-            or not (math.isfinite(x.value) and math.isfinite(y.value))
-        ):
+        if x is None or y is None:
             continue
+        if not math.isfinite(x.value) or not math.isfinite(y.value):
+            continue
+
         point = {
             "system": name,
             "model": key[0],
@@ -136,17 +132,18 @@ def plane_points(records: Sequence[ResultRecord], across: str, up: str) -> list[
         }
         for axis, record in (("x", x), ("y", y)):
             low, high = record.ci95 or (None, None)
+            text = f"{number(record.value)} ({interval_text(record.ci95)})"
             point |= {axis: record.value, f"{axis}_low": low, f"{axis}_high": high}
-            point[f"{axis}_text"] = (
-                f"{number(record.value)} ({interval_text(record.ci95)})"
-            )
+            point[f"{axis}_text"] = text
         points.append(point)
+
+    # from the best across: a point is on the frontier where it is the best up so far
     best = -math.inf
-    for position, point in enumerate(
-        sorted(points, key=lambda point: (-point["sx"], -point["sy"]))
-    ):
+    ordered = sorted(points, key=lambda point: (-point["sx"], -point["sy"]))
+    for position, point in enumerate(ordered):
         if point["sy"] > best:
-            point["frontier"], best = position, point["sy"]
+            point["frontier"] = position
+            best = point["sy"]
     return points
 
 
@@ -164,7 +161,7 @@ def build_plane(
     width = min(layout.panel_width(1, 4 * layout.font), 46 * layout.font)
     height = 0.72 * width
     across, up = (
-        vega.value_axis(
+        axes.value_axis(
             (p[f"{axis}{end}"] for p in points for end in ("", "_low", "_high")),
             width,
             layout,
@@ -174,32 +171,26 @@ def build_plane(
     )
     for axis, direction, title in zip((across, up), better, titles):
         axis["scale"]["reverse"] = direction is False
-        axis["axis"] = {"tickCount": 5, "format": vega.NUMBERS, "title": title}
+        axis["axis"] = {"tickCount": 5, "format": axes.NUMBERS, "title": title}
     ends = [axis["scale"]["domain"] for axis in (across, up)]
     x = vega.quantitative("x", **across)
     y = vega.quantitative("y", **up)
+
+    # names beside the points where they have room, else a legend
     models = vega.distinct(points, "model")
-    labelled = (
-        points
-        if len(points) <= MOST_LABELS
-        else [point for point in points if point["frontier"] is not None]
-    )
-    labels = (
-        _labels(labelled, ends, better, (width, height), layout)
-        if len(labelled) <= MOST_LABELS
-        else []
-    )
+    labelled = points
+    if len(points) > MOST_LABELS:
+        labelled = [point for point in points if point["frontier"] is not None]
+    labels: list[Values] = []
+    if len(labelled) <= MOST_LABELS:
+        labels = _labels(labelled, ends, better, (width, height), layout)
     hidden = len(labels) == len(points) == len(models) or len(models) > MOST_LEGEND
-    color, shape, _ = vega.series_channels(
-        "model", models, None if hidden else vega.legend_below(models, layout, least=1)
-    )
-    texts = [
-        vega.nominal("system"),
-        *(
-            vega.nominal(f"{axis}_text", title=title)
-            for axis, title in zip("xy", titles)
-        ),
-    ]
+    legend = None if hidden else axes.legend_below(models, layout, least=1)
+    color, shape, _ = axes.series_channels("model", models, legend)
+
+    texts = [vega.nominal("system")]
+    for axis, title in zip("xy", titles):
+        texts.append(vega.nominal(f"{axis}_text", title=title))
     bar = {"opacity": 0.55, "strokeWidth": 0.1 * layout.font}
     layers = [
         vega.mark(
@@ -240,6 +231,7 @@ def build_plane(
             tooltip=texts,
         ),
     ]
+
     if labels:
         look = {"fontSize": layout.font, "baseline": "middle"}
         names = vega.mark(
@@ -306,13 +298,16 @@ def label_places(
     size : tuple of float
         Width and height of the plot.
     """
-    placed: list[tuple[float, float, float, float]] = []
+    taken: list[tuple[float, float, float, float]] = []
     centres: list[tuple[float, float] | None] = []
+    margin = 0.3 * height
     for k, ((x, y), width) in enumerate(zip(points, widths)):
         dx = width / 2 + 0.6 * height
         dy = height
         sides = [(0, dy), (0, -dy), (dx, 0), (-dx, 0)]
         corners = [(a, b) for b in (dy, -dy) for a in (dx, -dx)]
+
+        # the first place without an overlap: above, below, beside, at a corner, farther
         choice = None
         for ox, oy in (*sides, *corners, (0, 2 * dy), (0, -2 * dy)):
             box = (
@@ -324,7 +319,6 @@ def label_places(
             in_panel = (
                 box[0] >= 0 and box[1] >= 0 and box[2] <= size[0] and box[3] <= size[1]
             )
-            margin = 0.3 * height
             hit = any(
                 box[0] - margin < px < box[2] + margin
                 and box[1] - margin < py < box[3] + margin
@@ -333,11 +327,11 @@ def label_places(
             )
             overlap = any(
                 box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3]
-                for b in placed
+                for b in taken
             )
             if in_panel and not hit and not overlap:
                 choice = (x + ox, y + oy)
-                placed.append(box)
+                taken.append(box)
                 break
         centres.append(choice)
     return centres

@@ -13,7 +13,7 @@ import numpy as np
 
 from harness.contracts.parameters import Values
 from harness.reporting.captions import system_heads
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import (
     DIVERGING,
     MILD,
@@ -53,18 +53,13 @@ def score_distributions(run: Run) -> list[Chart]:
     a curve per system.
     """
     systems, names, note = _systems(run)
-    order = [
-        metric
-        for metric in directions(run.records)
-        if metric in set(run.samples.metrics)
-    ]
     heads = headings(run.records)
-    scores = {
-        heads[metric]: {
-            name: system.scores(metric) for name, system in zip(names, systems)
-        }
-        for metric in order
-    }
+    per_example = set(run.samples.metrics)
+    scores: dict[str, dict[str, np.ndarray]] = {}
+    for metric in directions(run.records):
+        if metric in per_example:
+            by_system = (system.scores(metric) for system in systems)
+            scores[heads[metric]] = dict(zip(names, by_system))
     chart = distributions(scores, note)
     return [] if chart is None else [chart]
 
@@ -89,27 +84,23 @@ def distributions(
     flat: list[str] = []
     for metric, by_system in scores.items():
         defined = [values[np.isfinite(values)] for values in by_system.values()]
-        lines = (
-            _curves(metric, defined)
-            if any(len(values) >= LEAST for values in defined)
-            else []
-        )
-        if lines:
-            curves += lines
-            marks += [
-                _quartiles(metric, row, name, values)
-                for row, (name, values) in enumerate(zip(names, defined))
-                if len(values)
-            ]
-        else:
+        enough = any(len(values) >= LEAST for values in defined)
+        lines = _curves(metric, defined) if enough else []
+        if not lines:
             flat.append(metric)
+            continue
+        curves += lines
+        for row, (name, values) in enumerate(zip(names, defined)):
+            if len(values):
+                marks.append(_quartiles(metric, row, name, values))
     if not curves:
         return None
-    note += (
-        f" Not drawn, because at least half of the scores are equal: {', '.join(flat)}."
-        if flat
-        else ""
-    )
+
+    if flat:
+        note += (
+            " Not drawn, because at least half of the scores are equal: "
+            f"{', '.join(flat)}."
+        )
     caption = (
         "Distribution of the scores per example (Gaussian kernel density, "
         "Silverman's bandwidth, each as high as its row). "
@@ -143,11 +134,9 @@ def _systems(run: Run) -> tuple[list[System], list[str], str]:
     """
     all_systems = list(run.samples.systems)
     names = list(system_heads(all_systems))
-    note = (
-        f" The first {MOST_SYSTEMS} of {len(all_systems)} systems."
-        if len(all_systems) > MOST_SYSTEMS
-        else ""
-    )
+    note = ""
+    if len(all_systems) > MOST_SYSTEMS:
+        note = f" The first {MOST_SYSTEMS} of {len(all_systems)} systems."
     return all_systems[:MOST_SYSTEMS], names[:MOST_SYSTEMS], note
 
 
@@ -158,30 +147,28 @@ def _curves(metric: str, scores: Sequence[np.ndarray]) -> list[Values]:
     drawn = [(row, values) for row, values in enumerate(scores) if len(values) >= LEAST]
     low = min(values.min() for _, values in drawn)
     high = max(values.max() for _, values in drawn)
-    if all(
-        float(np.subtract(*np.quantile(values, [0.75, 0.25]))) <= NARROW * (high - low)
-        for _, values in drawn
-    ):
+    if all(_quartile_distance(values) <= NARROW * (high - low) for _, values in drawn):
         return []
+
     grid = np.linspace(low, high, POINTS)
-    heights = {
-        row: density(values, grid, (high - low) / POINTS) for row, values in drawn
-    }
     points: list[Values] = []
-    for row, curve in heights.items():
+    for row, values in drawn:
+        curve = density(values, grid, (high - low) / POINTS)
+        # each curve is as high as its row, with a gap to the next one
         for x, half in zip(grid, 0.42 * curve / curve.max()):
-            top = round(row - float(half), 4)
-            bottom = round(row + float(half), 4)
-            points.append(
-                {
-                    "metric": metric,
-                    "row": row,
-                    "x": float(f"{x:.5g}"),
-                    "top": top,
-                    "bottom": bottom,
-                }
-            )
+            point = {
+                "metric": metric,
+                "row": row,
+                "x": float(f"{x:.5g}"),
+                "top": round(row - float(half), 4),
+                "bottom": round(row + float(half), 4),
+            }
+            points.append(point)
     return points
+
+
+def _quartile_distance(values: np.ndarray) -> float:
+    return float(np.subtract(*np.quantile(values, [0.75, 0.25])))
 
 
 def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.ndarray:
@@ -191,13 +178,12 @@ def density(values: np.ndarray, grid: np.ndarray, smallest_width: float) -> np.n
     # Silverman's rule takes the smaller of standard deviation and scaled quartile
     # distance, so that a few outliers do not smooth the rest away; a quartile distance
     # of 0 (most scores equal) says nothing and is left out.
-    spread = min(
-        float(values.std()),
-        float(np.subtract(*np.quantile(values, [0.75, 0.25]))) / 1.34 or np.inf,
-    )
+    scaled = _quartile_distance(values) / 1.34 or np.inf
+    spread = min(float(values.std()), scaled)
     width = max(0.9 * spread * len(values) ** -0.2, smallest_width)
-    edges = np.linspace(grid[0], grid[-1], 8 * len(grid) + 1)
+
     # binned: the cost does not grow with the number of examples
+    edges = np.linspace(grid[0], grid[-1], 8 * len(grid) + 1)
     counts, _ = np.histogram(values, edges)
     centres = (edges[1:] + edges[:-1]) / 2
     kernel = np.exp(-0.5 * ((grid[:, None] - centres[None, :]) / width) ** 2)
@@ -233,7 +219,7 @@ def _build_scores(
             "axis": {"values": list(range(len(names))), "grid": False, **look},
         }
         ends = (curve["x"] for curve in curves if curve["metric"] == metric)
-        x = vega.quantitative("x", **vega.value_axis(ends, width, layout, 0.02))
+        x = vega.quantitative("x", **axes.value_axis(ends, width, layout, 0.02))
         top = vega.quantitative("top", **rows)
         y = vega.quantitative("row", **rows)
         tooltip = [
@@ -279,11 +265,8 @@ def _build_scores(
             title=metric,
         )
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel),
-        curves=curves,
-        marks=marks,
-    )
+    grid = vega.panel_grid(vega.distinct(curves, "metric"), layout, names, panel)
+    return vega.finish_chart(grid, curves=curves, marks=marks)
 
 
 def label_list(names: Sequence[str]) -> str:
@@ -306,6 +289,7 @@ def p_histograms(run: Run) -> list[Chart]:
                 values.append((metric_name, name, p[np.isfinite(p)]))
     if not values:
         return []
+
     # The exact test of a small set has few p-values, multiples of the smallest one:
     # with more bins than these most would be empty.
     floors = [
@@ -314,35 +298,31 @@ def p_histograms(run: Run) -> list[Chart]:
         if record.p and record.p.get("floor")
     ]
     bins = max(2, min([BINS, *(round(1 / floor) for floor in floors)]))
+
     bars: list[Values] = []
     for metric_name, name, p in values:
+        # a p-value on an edge belongs to the bin that ends there, despite rounding
         places = np.clip(np.ceil(p * bins - 1e-9).astype(np.int64) - 1, 0, bins - 1)
         for k, count in enumerate(np.bincount(places, minlength=bins).tolist()):
-            share = count / len(p)
-            row = {
+            bar = {
+                "metric": metric_name,
+                "system": name,
                 "low": k / bins,
                 "high": (k + 1) / bins,
-                "share": share,
+                "share": count / len(p),
                 "count": count,
             }
-            bars.append({"metric": metric_name, "system": name, **row})
+            bars.append(bar)
+
     caption = (
         f"Shares of the p-values per example in {bins} bins. "
         "The line is the uniform distribution, which p-values have where candidates "
         "and references come from one distribution. "
         f"Bars beyond {min(1.0, CUT / bins):.0%} are cut off; "
-        "their share stands beside "
-        f"them.{note}"
+        f"their share stands beside them.{note}"
     )
-    return [
-        Chart(
-            "p-values",
-            "P-values per example",
-            caption,
-            "p-values",
-            partial(_build_histograms, bars),
-        )
-    ]
+    build = partial(_build_histograms, bars)
+    return [Chart("p-values", "P-values per example", caption, "p-values", build)]
 
 
 def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
@@ -350,17 +330,15 @@ def _build_histograms(bars: Sequence[Values], layout: Layout) -> Spec:
     systems = vega.distinct(bars, "system")
     labels = layout.label_space(systems) + 3 * layout.font
     head = min(max(map(layout.text_width, metrics)), 11 * layout.font)
-    columns = replace(layout, panel=max(5.5 * layout.font, 1.1 * head)).columns(
-        len(metrics), labels
-    )
+    narrow = replace(layout, panel=max(5.5 * layout.font, 1.1 * head))
+    columns = narrow.columns(len(metrics), labels)
     width = layout.panel_width(columns, labels, 0.8 * layout.font)
     rows = [
         metrics[start : start + columns] for start in range(0, len(metrics), columns)
     ]
     charts = [_histogram_row(bars, row, systems, layout, width) for row in rows]
-    return vega.finish_chart(
-        charts[0] if len(charts) == 1 else {"vconcat": charts}, bars=bars
-    )
+    chart = charts[0] if len(charts) == 1 else {"vconcat": charts}
+    return vega.finish_chart(chart, bars=bars)
 
 
 def _histogram_row(
@@ -383,12 +361,12 @@ def _histogram_row(
         "labelAngle": 0,
         "labelAlign": "left",
         "labelLimit": layout.label_limit,
-        **vega.short_labels(systems, layout),
+        **axes.short_labels(systems, layout),
     }
     x_axis = {
         "title": None,
         "values": [0, 0.5, 1],
-        "format": vega.NUMBERS,
+        "format": axes.NUMBERS,
         "labelFlush": True,
         "grid": False,
     }
@@ -454,6 +432,7 @@ def metric_correlations(run: Run) -> list[Chart]:
     ]
     if len(drawn) < 3:
         return []
+
     matrix = matrix[np.ix_(drawn, drawn)]
     labels = [heads[metrics[k]] for k in drawn]
     order = leaf_order(matrix)
@@ -475,15 +454,8 @@ def metric_correlations(run: Run) -> list[Chart]:
         "Similar metrics stand together (average linkage)."
     )
     build = partial(_build_matrix, cells, [labels[k] for k in order])
-    return [
-        Chart(
-            "metric-correlations",
-            "Agreement between metrics",
-            caption,
-            "metrics",
-            build,
-        )
-    ]
+    title = "Agreement between metrics"
+    return [Chart("metric-correlations", title, caption, "metrics", build)]
 
 
 def mean_rank_correlation(
@@ -498,12 +470,11 @@ def mean_rank_correlation(
     # once per metric; only a pair of metrics with different gaps ranks again, over the
     # examples that both define.
     for system in systems:
-        scores = np.stack(
-            [
-                system.scores(metric) * (-1 if direction[metric] is False else 1)
-                for metric in metrics
-            ]
-        )
+        oriented = [
+            system.scores(metric) * (-1 if direction[metric] is False else 1)
+            for metric in metrics
+        ]
+        scores = np.stack(oriented)
         finite = np.isfinite(scores)
         ranks = [
             average_ranks(row[present, None])[:, 0]
@@ -536,10 +507,8 @@ def leaf_order(matrix: np.ndarray) -> list[int]:
 
     distance = 1 - np.nan_to_num(matrix, nan=0.0)
     condensed = distance[np.triu_indices(len(matrix), 1)]
-    return [
-        int(k)
-        for k in leaves_list(linkage(condensed, "average", optimal_ordering=True))
-    ]
+    tree = linkage(condensed, "average", optimal_ordering=True)
+    return [int(k) for k in leaves_list(tree)]
 
 
 def _build_matrix(
@@ -551,14 +520,14 @@ def _build_matrix(
         "title": "rank correlation",
         "orient": "right",
         "values": [-1, -0.5, 0, 0.5, 1],
-        "format": vega.NUMBERS,
+        "format": axes.NUMBERS,
         "gradientThickness": layout.font,
         "gradientLength": min(side, 12 * layout.font),
     }
     scale = {"domain": [-1, 1], "range": list(DIVERGING), "interpolate": "lab"}
-    marks = vega.squares(
-        vega.name_axis("x", labels, labelAngle=-45),
-        vega.name_axis("y", labels),
+    marks = shared_marks.squares(
+        axes.name_axis("x", labels, labelAngle=-45),
+        axes.name_axis("y", labels),
         vega.quantitative("r", scale=scale, legend=legend),
         WHITE_TEXT_OF_R,
         {"strokeWidth": 0.5},
@@ -571,6 +540,5 @@ def _build_matrix(
     )
     # without texts where they have no room
     layers = marks if side / len(labels) >= 2.2 * layout.font else marks[:1]
-    return vega.finish_chart(
-        vega.layer(*layers, data="cells", width=side, height=side), cells=cells
-    )
+    chart = vega.layer(*layers, data="cells", width=side, height=side)
+    return vega.finish_chart(chart, cells=cells)

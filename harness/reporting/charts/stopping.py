@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import Chart, Layout, Spec
 from harness.reporting.table import number
 from harness.run.finished import Run
@@ -22,24 +22,15 @@ def stopping(run: Run) -> list[Chart]:
     conditions.
     """
     stopped = cast("Mapping[str, Any]", run.provenance.content.get("stopped") or {})
-    lines: list[Values] = [
-        {
-            "condition": item["condition"],
-            "systems": path["systems"],
-            "n": look["n"],
-            "y": look["difference"],
-            "low": low,
-            "high": high,
-            "text": f"{number(look['difference'])} [{number(low)}, {number(high)}]",
-        }
-        for item in stopped.get("conditions", ())
-        for path in item["sequences"]
-        for look in path["path"]
-        for low, high in [(look["low"], look["high"])]
-        if _is_finite(low, high)
-    ]
+    lines: list[Values] = []
+    for item in stopped.get("conditions", ()):
+        for path in item["sequences"]:
+            for look in path["path"]:
+                if _is_finite(look["low"], look["high"]):
+                    lines.append(_line(item["condition"], path["systems"], look))
     if not lines:
         return []
+
     verdicts = "; ".join(map(describe_verdict, stopped["conditions"]))
     caption = (
         f"Confidence sequences at level {1 - stopped['level']:g} along a random "
@@ -52,15 +43,28 @@ def stopping(run: Run) -> list[Chart]:
     ]
 
 
+def _line(condition: str, systems: str, look: Mapping[str, Any]) -> Values:
+    """Return the row of one look at a sequence."""
+    low = look["low"]
+    high = look["high"]
+    return {
+        "condition": condition,
+        "systems": systems,
+        "n": look["n"],
+        "y": look["difference"],
+        "low": low,
+        "high": high,
+        "text": f"{number(look['difference'])} [{number(low)}, {number(high)}]",
+    }
+
+
 def _is_finite(*ends: object) -> bool:
     return all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends)
 
 
 def _build(lines: Sequence[Values], layout: Layout) -> Spec:
     names = vega.distinct(lines, "systems")
-    channels = vega.series_channels(
-        "systems", names, vega.legend_below(names, layout) if len(names) > 1 else None
-    )
+    channels = axes.series_channels("systems", names, axes.legend_below(names, layout))
     tooltip = [
         vega.nominal("systems"),
         vega.quantitative("n"),
@@ -78,18 +82,17 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
         across = vega.quantitative(
             "n", scale={"type": "log", "nice": False}, axis={"title": "examples"}
         )
+
+        # a condition on a difference is about 0
         of_difference = ">" in condition or "<" in condition
-        up = vega.value_axis(
-            [*([0.0] if of_difference else []), *ends], width, layout, clamp=True
-        )
-        marks = vega.banded_lines(across, up, channels, 0.25, layout, tooltip)
-        zero = (
-            [vega.mark("rule", {"strokeDash": [2, 2]}, y={"datum": 0, **up})]
-            if of_difference
-            else []
-        )
+        if of_difference:
+            ends.append(0.0)
+        up = axes.value_axis(ends, width, layout, clamp=True)
+        marks = shared_marks.banded_lines(across, up, channels, 0.25, layout, tooltip)
+        if of_difference:
+            zero = vega.mark("rule", {"strokeDash": [2, 2]}, y={"datum": 0, **up})
+            marks = [zero, *marks]
         return vega.layer(
-            *zero,
             *marks,
             data="stopping",
             where=vega.equal("condition", condition),
@@ -98,7 +101,6 @@ def _build(lines: Sequence[Values], layout: Layout) -> Spec:
             title=condition,
         )
 
-    return vega.finish_chart(
-        vega.panel_grid(vega.distinct(lines, "condition"), layout, names, panel),
-        stopping=lines,
-    )
+    conditions = vega.distinct(lines, "condition")
+    grid = vega.panel_grid(conditions, layout, names, panel)
+    return vega.finish_chart(grid, stopping=lines)

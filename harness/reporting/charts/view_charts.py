@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from harness.contracts.parameters import Values
-from harness.reporting.charts import vega
+from harness.reporting.charts import axes, shared_marks, vega
 from harness.reporting.charts.chart import WHITE_TEXT, Chart, Layout, Spec
 from harness.reporting.charts.planes import plane_chart
 from harness.reporting.result_groups import directions
@@ -50,6 +50,7 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     groups = [group for group in series(records, view.x, view.y, view.by) if group.x]
     if not groups:
         return None
+
     display = shown_view(view, records)
     names = shown_names(records)
     direction = directions(records)
@@ -58,12 +59,8 @@ def view_chart(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
             replace(group, x=tuple(names[str(label)] for label in group.x))
             for group in groups
         ]
-    build = partial(
-        build_view,
-        display,
-        groups,
-        {names[label]: value for label, value in direction.items()},
-    )
+    shown_direction = {names[label]: value for label, value in direction.items()}
+    build = partial(build_view, display, groups, shown_direction)
     return Chart("view", display.heading, view.remark, "views", build)
 
 
@@ -71,20 +68,16 @@ def _plane(view: ViewSpec, records: Sequence[ResultRecord]) -> Chart | None:
     """Return the plane of a view of two metrics, a point per system; None for other
     views and without two points.
     """
+    if view.plot != "scatter" or view.by not in (None, "model"):
+        return None
+    if not view.x.startswith("metric:") or not isinstance(view.y, str):
+        return None
     across = view.x.removeprefix("metric:")
-    up = view.y
     direction = directions(records)
-    if (
-        view.plot != "scatter"
-        or not view.x.startswith("metric:")
-        or view.by not in (None, "model")
-    ):
+    if across not in direction or view.y not in direction:
         return None
-    if not isinstance(up, str) or across not in direction or up not in direction:
-        return None
-    return plane_chart(
-        records, across, up, shown_view(view, records).heading, view.note, "views"
-    )
+    title = shown_view(view, records).heading
+    return plane_chart(records, across, view.y, title, view.note, "views")
 
 
 def build_view(
@@ -98,7 +91,7 @@ def build_view(
     if view.plot == "heatmap":
         return _heatmap(view, rows, direction, layout)
     names = vega.distinct(rows, "series")
-    channels = vega.series_channels("series", names, vega.legend_below(names, layout))
+    channels = axes.series_channels("series", names, axes.legend_below(names, layout))
     width = layout.panel_width(1, 5 * layout.font)
     size: Spec = {"width": width, "height": min(0.62 * width, 26 * layout.font)}
     if view.plot == "bar":
@@ -107,14 +100,16 @@ def build_view(
     elif view.plot == "line":
         x = _x(view, rows, layout, grid=False)
         up = _up(view, {"zero": False, "nice": True})
-        marks = vega.banded_lines(x, up, channels, 0.35, layout, _tooltip())
+        marks = shared_marks.banded_lines(x, up, channels, 0.35, layout, _tooltip())
     else:
         marks = _points(view, rows, channels, layout)
     return vega.finish_chart(vega.layer(*marks, data="rows", **size), rows=rows)
 
 
 def _rows(group: Series) -> list[Values]:
-    low, high = (group.low, group.high) if group.low else ((None,) * len(group.x),) * 2
+    none = (None,) * len(group.x)
+    low = group.low or none
+    high = group.high or none
     return [
         {
             "series": group.name,
@@ -133,15 +128,19 @@ def _is_number(value: object) -> bool:
 
 
 def _titles(view: ViewSpec) -> tuple[str, str | None]:
-    x = (
-        ""
-        if view.x in ("metric", "model")
-        else view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
-    )
+    """Return the titles of both axes; none across for names, none up for numbers of
+    several metrics.
+    """
+    x = view.x.removeprefix("decoding.").removeprefix("metric:").replace("_", " ")
+    if view.x in ("metric", "model"):
+        x = ""
     if isinstance(view.y, str):
         return x, None if view.y == "*" else view.y
+
     quantities = {split_quantity(name)[0] for name in view.y}
-    return x, next(iter(quantities - {"value"}), None) if len(quantities) == 1 else None
+    if len(quantities) != 1:
+        return x, None
+    return x, next(iter(quantities - {"value"}), None)
 
 
 def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
@@ -153,7 +152,7 @@ def _x(view: ViewSpec, rows: list[Values], layout: Layout, **axis: Any) -> Spec:
         return vega.quantitative(
             "x",
             scale={"zero": False, "nice": True},
-            axis={"title": title, "format": vega.NUMBERS, **axis},
+            axis={"title": title, "format": axes.NUMBERS, **axis},
         )
     names = list(dict.fromkeys(str(row["x"]) for row in rows))
     wide = sum(map(layout.text_width, names)) > 0.8 * layout.width
@@ -225,7 +224,7 @@ def _up(view: ViewSpec, scale: Spec) -> Spec:
     """Return scale and axis of the channels of the vertical axis."""
     return {
         "scale": scale,
-        "axis": {"title": _titles(view)[1], "format": vega.NUMBERS, "tickCount": 5},
+        "axis": {"title": _titles(view)[1], "format": axes.NUMBERS, "tickCount": 5},
     }
 
 
@@ -233,16 +232,10 @@ def _bar_ends(rows: list[Values]) -> list[float]:
     """Return the ends of an axis that holds zero, all bars and their intervals, with a
     margin beyond the last interval.
     """
-    values = [
-        0.0,
-        *(
-            row[name]
-            for row in rows
-            for name in ("y", "low", "high")
-            if row[name] is not None
-        ),
-    ]
-    finite = [value for value in values if math.isfinite(value)]
+    finite = [0.0]
+    for row in rows:
+        values = (row["y"], row["low"], row["high"])
+        finite += [v for v in values if v is not None and math.isfinite(v)]
     low = min(finite)
     high = max(finite)
     margin = 0.04 * (high - low) or 0.05
@@ -266,22 +259,21 @@ def _heatmap(
         list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("x", "series")
     )
     angle = 0 if len(across) < 9 else -35
-    x = vega.name_axis(
+    x = axes.name_axis(
         "x",
         across,
         title=_titles(view)[0] or None,
         labelAngle=angle,
-        **vega.short_labels(across, layout),
+        **axes.short_labels(across, layout),
     )
-    y = vega.name_axis("series", down, **vega.short_labels(down, layout))
-    marks = vega.squares(
-        x, y, vega.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
+    y = axes.name_axis("series", down, **axes.short_labels(down, layout))
+    marks = shared_marks.squares(
+        x, y, axes.position_color(layout), WHITE_TEXT, {}, layout, _tooltip()
     )
     width = layout.panel_width(1, layout.label_space(down))
-    return vega.finish_chart(
-        vega.layer(*marks, data="rows", width=width, height={"step": 2 * layout.font}),
-        rows=rows,
-    )
+    height = {"step": 2 * layout.font}
+    chart = vega.layer(*marks, data="rows", width=width, height=height)
+    return vega.finish_chart(chart, rows=rows)
 
 
 def _orient(

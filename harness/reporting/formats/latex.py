@@ -61,31 +61,31 @@ def to_latex(table: Table) -> str:
         _column(numbers[k], longest_mark(table, k)) if k in numbers else letter
         for k, letter in enumerate(table.alignment)
     ]
+    # the settings of siunitx hold for this table alone, in a group of TeX
     packages, begin, end = (
         ("booktabs,siunitx", rf"{{\sisetup{{{_SETTINGS}}}%" + "\n", "}")
         if numbers
         else ("booktabs", "", "")
     )
+
+    comments = [
+        f"% {' '.join(note.split())}" for note in (table.title, *table.notes) if note
+    ]
+    headers = " & ".join(f"{{{_lines(text)}}}" for text in table.headers)
     lines = [
         rf"% needs \usepackage{{{packages}}}",
-        *(
-            f"% {' '.join(note.split())}"
-            for note in (table.title, *table.notes)
-            if note
-        ),
+        *comments,
         rf"{begin}\begin{{tabular}}{{{' '.join(columns)}}}",
         r"\toprule",
-        " & ".join(f"{{{_lines(text)}}}" for text in table.headers) + _END,
+        headers + _END,
         r"\midrule",
     ]
     for i, row in enumerate(table.cells()):
         if i and i in table.groups:
             # booktabs separates groups by space, not by a rule
             lines.append(r"\addlinespace")
-        lines.append(
-            " & ".join(_cell(cell, i, numbers.get(k, ())) for k, cell in enumerate(row))
-            + _END
-        )
+        cells = [_cell(cell, i, numbers.get(k, ())) for k, cell in enumerate(row)]
+        lines.append(" & ".join(cells) + _END)
     return "\n".join([*lines, r"\bottomrule", rf"\end{{tabular}}{end}"]) + "\n"
 
 
@@ -97,9 +97,9 @@ def _column(numbers: Numbers, mark: str) -> str:
         max((match[name] or "" for match in numbers if match), key=len)
         for name in ("sign", "power", "star")
     )
-    size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}" + (
-        f"e-{len(power.lstrip('-'))}" if power else ""
-    )
+    size = f"{sign}{longest(numbers, 'whole')}.{longest(numbers, 'decimals')}"
+    if power:
+        size += f"e-{len(power.lstrip('-'))}"
     return f"S[table-format={size}{{{behind}{_raise_mark(mark)}}}]"
 
 
@@ -107,16 +107,17 @@ def _cell(cell: TableCell, row: int, numbers: Numbers) -> str:
     """Return a cell of a column of texts (without ``numbers``), or one of a column of
     siunitx, where texts are in braces.
     """
+    mark = _raise_mark(cell.mark)
     match = numbers[row] if numbers else None
-    text = match[0].removesuffix("*").replace("e+", "e") if match else _lines(cell.text)
     if match:
-        return (
-            r"\bfseries " if cell.bold else ""
-        ) + f"{text} {{{match['star']}{_raise_mark(cell.mark)}}}".removesuffix(" {}")
-    text = (rf"\textbf{{{text}}}" if cell.bold and text else text) + _raise_mark(
-        cell.mark
-    )
-    return f"{{{text}}}" if numbers else text
+        weight = r"\bfseries " if cell.bold else ""
+        digits = match[0].removesuffix("*").replace("e+", "e")
+        return f"{weight}{digits} {{{match['star']}{mark}}}".removesuffix(" {}")
+
+    text = _lines(cell.text)
+    if cell.bold and text:
+        text = rf"\textbf{{{text}}}"
+    return f"{{{text}{mark}}}" if numbers else f"{text}{mark}"
 
 
 def _raise_mark(mark: str) -> str:

@@ -14,15 +14,13 @@ def to_markdown(table: Table) -> str:
     rules = ["---:" if letter == "r" else "---" for letter in table.alignment]
     lines = [_line(map(escape_markdown, table.headers)), _line(rules)]
     lines += [_line(map(_cell, row)) for row in table.cells()]
-    title = [escape_markdown(table.title), ""] if table.title else []
-    # Two spaces at the end of a line break it, so that the notes do not run into one
-    # paragraph.
-    notes = (
-        ["", *(escape_markdown(note) + "  " for note in table.notes)]
-        if table.notes
-        else []
-    )
-    return "\n".join([*title, *lines, *notes]) + "\n"
+    if table.title:
+        lines = [escape_markdown(table.title), "", *lines]
+    if table.notes:
+        # Two spaces at the end of a line break it, so that the notes do not run into
+        # one paragraph.
+        lines += ["", *(escape_markdown(note) + "  " for note in table.notes)]
+    return "\n".join(lines) + "\n"
 
 
 def markdown_page(table: Table) -> str:

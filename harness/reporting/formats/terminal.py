@@ -36,11 +36,9 @@ def console_for_tables(width: int = 160) -> Console:
     # without the escapes of harness.cli.process
     file = getattr(sys.stdout, "terminal", None)
     console = Console(file=file, highlight=False)
-    return (
-        console
-        if console.is_terminal
-        else Console(file=file, highlight=False, width=width)
-    )
+    if console.is_terminal:
+        return console
+    return Console(file=file, highlight=False, width=width)
 
 
 def escape(text: str) -> str:
@@ -56,10 +54,8 @@ def print_line(console: Console, text: str, style: str = "dim") -> None:
     """Print a text of others; a terminal breaks it at words,
     a pipe has it on one line.
     """
-    console.print(
-        f"[{style}]{escape(text)}[/{style}]" if style else escape(text),
-        soft_wrap=not console.is_terminal,
-    )
+    line = f"[{style}]{escape(text)}[/{style}]" if style else escape(text)
+    console.print(line, soft_wrap=not console.is_terminal)
 
 
 def print_table(table: Table) -> None:
@@ -70,38 +66,29 @@ def print_table(table: Table) -> None:
     wide they are.
     """
     console = console_for_tables()
+    terminal = console.is_terminal
     if table.title:
         print_line(console, table.title)
-    parts = table_parts(table, console.width) if console.is_terminal else [table]
+
+    parts = table_parts(table, console.width) if terminal else [table]
     for number, part in enumerate(parts):
         if number:
             console.print()
         # Rich would replace the ends of the numbers by an ellipsis where it has less.
-        console.width = max(
-            console.width,
-            least_width(part)
-            if console.is_terminal
-            else _total(_widths(part, part.headers)),
-        )
+        needed = least_width(part) if terminal else _total(_widths(part, part.headers))
+        console.width = max(console.width, needed)
         console.print(terminal_grid(part, console.width))
+
+    for note in table.notes:
+        if terminal or not note.startswith(ABOUT_BOLD):
+            print_line(console, note)
     present = {header for part in parts for header in part.headers}
-    absent = ", ".join(
-        " ".join(header.split()) for header in table.headers if header not in present
-    )
-    notes = [
-        note
-        for note in table.notes
-        if console.is_terminal or not note.startswith(ABOUT_BOLD)
-    ]
-    for note in (
-        *notes,
-        *(
-            [f"left out at this width: {absent} (a wider terminal has them)"]
-            if absent
-            else []
-        ),
-    ):
-        print_line(console, note)
+    absent = [header for header in table.headers if header not in present]
+    if absent:
+        names = ", ".join(" ".join(header.split()) for header in absent)
+        print_line(
+            console, f"left out at this width: {names} (a wider terminal has them)"
+        )
 
 
 def table_parts(table: Table, width: int) -> list[Table]:
@@ -119,6 +106,8 @@ def table_parts(table: Table, width: int) -> list[Table]:
         part = table.select(columns)
         if least_width(part) <= width:
             return [part]
+
+    # the columns of texts at the left name the rows, in each part
     names = max(1, len(part.alignment) - len(part.alignment.lstrip("l")))
     divided: list[list[int]] = []
     for column in range(names, len(columns)):
@@ -142,17 +131,16 @@ def terminal_grid(table: Table, width: int) -> rich.table.Table:
     widths = _widths(table, table.headers)
     least = _least_widths(table)
     if _total(widths) > width:
+        contents = _widths(table, [""] * len(headers))
         headers = [
-            _break_header(header, size)
-            for header, size in zip(headers, _widths(table, [""] * len(headers)))
+            _break_header(header, size) for header, size in zip(headers, contents)
         ]
         widths = _widths(table, headers)
+        # the widest column that can be wrapped gives one character at a time
         while _total(widths) > width and widths != least:
-            widest = max(
-                (k for k in range(len(widths)) if widths[k] > least[k]),
-                key=lambda k: widths[k],
-            )
-            widths[widest] -= 1
+            wrapped = [k for k in range(len(widths)) if widths[k] > least[k]]
+            widths[max(wrapped, key=widths.__getitem__)] -= 1
+
     grid = Grid(header_style="bold", show_edge=False, pad_edge=False)
     for header, size, letter in zip(headers, widths, table.alignment):
         grid.add_column(
@@ -180,10 +168,10 @@ def least_width(table: Table) -> int:
 
 def _least_widths(table: Table) -> list[int]:
     contents = _widths(table, [""] * len(table.headers))
-    whole = _widths(
-        table,
-        [_break_header(header, size) for header, size in zip(table.headers, contents)],
-    )
+    headers = [
+        _break_header(header, size) for header, size in zip(table.headers, contents)
+    ]
+    whole = _widths(table, headers)
     return [
         size if letter == "r" else min(size, MIN_WIDTH if number else MIN_FIRST)
         for number, (size, letter) in enumerate(zip(whole, table.alignment))
@@ -196,24 +184,15 @@ def _widths(table: Table, headers: Sequence[str]) -> list[int]:
     """
     from rich.cells import cell_len
 
-    rows = [
-        list(headers),
-        *(
-            [f"{cell.text} {cell.mark}".rstrip() for cell in row]
-            for row in table.cells()
-        ),
-    ]
-    return [
-        max(
-            1,
-            *(
-                cell_len(line)
-                for text in column
-                for line in escape_controls(text).split("\n")
-            ),
-        )
-        for column in zip(*rows)
-    ]
+    rows = [list(headers)]
+    for row in table.cells():
+        rows.append([f"{cell.text} {cell.mark}".rstrip() for cell in row])
+
+    widths: list[int] = []
+    for column in zip(*rows):
+        lines = [line for text in column for line in escape_controls(text).split("\n")]
+        widths.append(max(1, *map(cell_len, lines)))
+    return widths
 
 
 def _total(widths: Sequence[int]) -> int:
@@ -225,8 +204,7 @@ def _break_header(header: str, width: int) -> str:
     column.
     """
     width = max([width, *map(len, header.split())])
-    return "\n".join(
-        line
-        for text in header.split("\n")
-        for line in textwrap.wrap(text, width, break_long_words=False)
-    )
+    lines: list[str] = []
+    for text in header.split("\n"):
+        lines += textwrap.wrap(text, width, break_long_words=False)
+    return "\n".join(lines)

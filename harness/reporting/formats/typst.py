@@ -27,12 +27,11 @@ def to_typst(table: Table) -> str:
     aligned = ", ".join(
         "right" if letter == "r" else "left" for letter in table.alignment
     )
+    comments = [
+        f"// {' '.join(note.split())}" for note in (table.title, *table.notes) if note
+    ]
     lines = [
-        *(
-            f"// {' '.join(note.split())}"
-            for note in (table.title, *table.notes)
-            if note
-        ),
+        *comments,
         "#[",
         '#set text(number-width: "tabular")',
         "#table(",
@@ -44,12 +43,10 @@ def to_typst(table: Table) -> str:
     for i, row in enumerate(table.cells()):
         if i and i in table.groups:
             lines.append("  table.hline(stroke: 0.25pt),")
-        cells = (
-            _cell(
-                cell, i, numbers.get(k, ()), LETTER_WIDTH * len(longest_mark(table, k))
-            )
-            for k, cell in enumerate(row)
-        )
+        cells: list[str] = []
+        for k, cell in enumerate(row):
+            room = LETTER_WIDTH * len(longest_mark(table, k))
+            cells.append(_cell(cell, i, numbers.get(k, ()), room))
         lines.append(f"  {', '.join(cells)},")
     return "\n".join([*lines, "  table.hline(),", ")", "]"]) + "\n"
 
@@ -73,20 +70,14 @@ def _cell(cell: TableCell, row: int, numbers: Numbers, room: float) -> str:
             + "0" * (most - decimals)
             + "*" * (longest(numbers, "star") - len(match["star"]))
         )
-    parts = [
-        f"strong({text})" if cell.bold and cell.text else text,
-        *([f"hide({_string(missing)})"] if missing else []),
-    ]
-    return " + ".join(
-        [
-            *parts,
-            *(
-                [f"box(width: {room:.2f}em, align(left, super({_string(cell.mark)})))"]
-                if room
-                else []
-            ),
-        ]
-    )
+
+    parts = [f"strong({text})" if cell.bold and cell.text else text]
+    if missing:
+        parts.append(f"hide({_string(missing)})")
+    if room:
+        mark = _string(cell.mark)
+        parts.append(f"box(width: {room:.2f}em, align(left, super({mark})))")
+    return " + ".join(parts)
 
 
 def _string(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from itertools import islice
 
 from harness.reporting.table import Bar, Table, TableCell
 
@@ -22,19 +23,19 @@ def to_html(table: Table, most_rows: int | None = None) -> str:
         f'<th style="{style}">{_lines(text)}</th>'
         for style, text in zip(styles, table.headers)
     )
-    body = "".join(
-        "<tr>"
-        + "".join(
+    rows: list[str] = []
+    for row in islice(table.cells(), most_rows):
+        cells = "".join(
             f'<td style="{style}">{_cell(cell)}</td>'
             for style, cell in zip(styles, row)
         )
-        + "</tr>"
-        for row, _ in zip(
-            table.cells(), range(len(table.rows) if most_rows is None else most_rows)
-        )
-    )
-    missing = 0 if most_rows is None else len(table.rows) - most_rows
-    notes = [*([f"{missing} more rows"] if missing > 0 else []), *table.notes]
+        rows.append(f"<tr>{cells}</tr>")
+    body = "".join(rows)
+
+    notes = list(table.notes)
+    missing = len(table.rows) - len(rows)
+    if missing > 0:
+        notes.insert(0, f"{missing} more rows")
     foot = "".join(
         f"<div><small>{html.escape(note)}</small></div>" for note in notes if note
     )
@@ -43,12 +44,13 @@ def to_html(table: Table, most_rows: int | None = None) -> str:
 
 def _cell(cell: TableCell) -> str:
     text = _lines(cell.text)
-    strong = f"<b>{text}</b>" if cell.bold else text
-    return (
-        strong
-        + (f"<sup>{html.escape(cell.mark)}</sup>" if cell.mark else "")
-        + (_svg(cell.bar) if cell.bar else "")
-    )
+    if cell.bold:
+        text = f"<b>{text}</b>"
+    if cell.mark:
+        text += f"<sup>{html.escape(cell.mark)}</sup>"
+    if cell.bar:
+        text += _svg(cell.bar)
+    return text
 
 
 def _lines(text: str) -> str:

@@ -83,11 +83,8 @@ def script() -> str:
     """Return the script of the page: the library of tables and the scripts of the
     package in one function.
     """
-    return (
-        _inline((HERE / "vendor" / "tables.js").read_text(encoding="utf-8"))
-        + "\n"
-        + script_of(SCRIPTS)
-    )
+    library = (HERE / "vendor" / "tables.js").read_text(encoding="utf-8")
+    return f"{_inline(library)}\n{script_of(SCRIPTS)}"
 
 
 def script_of(names: Sequence[str]) -> str:
@@ -117,9 +114,8 @@ def scoring() -> tuple[str, bytes]:
             "--editable needs the WebAssembly build of caption-kernels, "
             "which is not installed: make wasm in a checkout builds it"
         )
-    return (folder / "scoring.js").read_text(encoding="utf-8"), (
-        folder / "caption_kernels.wasm"
-    ).read_bytes()
+    script = (folder / "scoring.js").read_text(encoding="utf-8")
+    return script, (folder / "caption_kernels.wasm").read_bytes()
 
 
 @cache
@@ -146,24 +142,28 @@ def policy(scripts: Sequence[str], connect: str = "", *, wasm: bool = False) -> 
     W3C, *Content Security Policy Level 3*, sections 8.3 (hashes of scripts) and 4.4
     (WebAssembly).
     """
-    sources = (
-        " ".join(
-            [f"'sha256-{_sha256(text)}'" for text in scripts]
-            + ["'wasm-unsafe-eval'"] * wasm
-        )
-        or "'none'"
-    )
-    return (
-        f"default-src 'none'; script-src {sources}; style-src 'unsafe-inline'; "
-        "img-src data: blob:; font-src data:; "
-        f"base-uri 'none'; form-action 'none'{connect and f'; connect-src {connect}'}"
-    )
+    sources = [f"'sha256-{_sha256(text)}'" for text in scripts]
+    if wasm:
+        sources.append("'wasm-unsafe-eval'")
+    if not sources:
+        sources.append("'none'")
+    directives = [
+        "default-src 'none'",
+        f"script-src {' '.join(sources)}",
+        "style-src 'unsafe-inline'",
+        "img-src data: blob:",
+        "font-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    if connect:
+        directives.append(f"connect-src {connect}")
+    return "; ".join(directives)
 
 
 def _sha256(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode(
-        "ascii"
-    )
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return base64.b64encode(digest).decode("ascii")
 
 
 def _inline(text: str) -> str:
@@ -185,18 +185,19 @@ def plain_page(title: str, content: str) -> str:
     head = html.escape(title)
     script = script_of(PLAIN_SCRIPTS)
     return (
-        '<!doctype html>\n<html lang="en"><head><meta '
-        f'charset="utf-8"><title>{head}</title>'
+        '<!doctype html>\n<html lang="en">'
+        f'<head><meta charset="utf-8"><title>{head}</title>'
         '<meta http-equiv="Content-Security-Policy" '
         f'content="{policy([HEAD_SCRIPT, script])}">'
-        '<meta name="viewport" content="width=device-width, '
-        'initial-scale=1"><meta name="color-scheme" content="light dark">'
-        '<link rel="icon" '
-        f'href="data:,"><script>{HEAD_SCRIPT}</script><style>{style()}</style></head><body '
-        'class="plain">'
-        f'<header class="top"><h1 dir="auto">{head}</h1><div class="actions '
-        'script-only">'
-        '<button type="button" class="theme" title="Colours: as the system, light, '
-        'dark">Theme: system</button></div></header>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        '<link rel="icon" href="data:,">'
+        f"<script>{HEAD_SCRIPT}</script><style>{style()}</style></head>"
+        '<body class="plain">'
+        f'<header class="top"><h1 dir="auto">{head}</h1>'
+        '<div class="actions script-only">'
+        '<button type="button" class="theme" '
+        'title="Colours: as the system, light, dark">Theme: system</button>'
+        "</div></header>"
         f'<main id="content">{content}</main><script>{script}</script></body></html>\n'
     )

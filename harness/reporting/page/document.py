@@ -21,11 +21,9 @@ from harness.reporting.charts.chart import config
 from harness.reporting.export import table_of_view
 from harness.reporting.formats.delimited import delimit
 from harness.reporting.formats.web import to_html
-from harness.reporting.league import (
-    League,
-    LeagueSet,
+from harness.reporting.league import League, LeagueSet, cluster
+from harness.reporting.league_tables import (
     advice_table,
-    cluster,
     league_table,
     pairwise_table,
     percent_interval,
@@ -34,14 +32,7 @@ from harness.reporting.league import (
 )
 from harness.reporting.page import assets
 from harness.reporting.page.assets import DataBlock
-from harness.reporting.page.examples import (
-    Thumbnails,
-    example_blocks,
-    examples_of,
-    image_folders,
-    stream,
-    thumbnails,
-)
+from harness.reporting.page.examples import example_blocks, examples_of, stream
 from harness.reporting.page.explanations import Explained, explanations
 from harness.reporting.page.groups import (
     Clusters,
@@ -54,6 +45,7 @@ from harness.reporting.page.groups import (
 from harness.reporting.page.matrix import matrix_of, table_rows
 from harness.reporting.page.provenance import command, listings, portable
 from harness.reporting.page.same import sections_of_run
+from harness.reporting.page.thumbnails import Thumbnails, image_folders, thumbnails
 from harness.reporting.result_groups import SIZE_NOTE, interval_notes, usage_notes
 from harness.reporting.slice_table import slice_table
 from harness.reporting.table import (
@@ -127,43 +119,38 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     """
     jinja2 = require("jinja2", needed_by="harness report")
     options = options or PageOptions()
-    for name, value, minimum in (
-        ("examples", options.examples, 1),
-        ("explain", options.explain, 0),
-    ):
-        if value is not None and value < minimum:
-            raise HarnessError(
-                f"{name} is {value}; expected at least {minimum}",
-                parameter=name,
-                value=value,
-            )
+    _check_options(options)
+
     names = list(dict.fromkeys(str(path) for path in paths))
     groups = groups_of([(name, open_run(name)) for name in names])
     runs = [run for group in groups for run in group.runs]
     league = League(tuple(LeagueSet(run) for run in runs if run.provenance.kind))
-    tasks = dict.fromkeys(group.title for group in groups)
+
+    # the script reads data blocks by their names, the libraries as well
     blocks: list[DataBlock] = []
     group_values = [
         _group(group, f"g{k}", options, blocks) for k, group in enumerate(groups)
     ]
     charts = charts_for(runs)
+    charts_library = assets.charts_library()
     blocks.append(DataBlock.of_json("charts", _charts(charts)))
-    blocks.append(
-        DataBlock.of("charts-library", assets.charts_library().encode("utf-8"))
-    )
+    blocks.append(DataBlock.of("charts-library", charts_library.encode("utf-8")))
     blocks.append(DataBlock.of("licences", assets.licences().encode("utf-8")))
-    library, module = assets.scoring() if options.editable else ("", b"")
+
+    # the policy of the page has the hash of each script that may run
+    scripts = [assets.HEAD_SCRIPT, assets.script(), charts_library]
     if options.editable:
-        blocks += [
-            DataBlock.of("scoring-library", library.encode("utf-8")),
-            DataBlock.of("scoring-module", module),
-        ]
-    scripts = [
-        assets.HEAD_SCRIPT,
-        assets.script(),
-        assets.charts_library(),
-        *filter(None, [library]),
-    ]
+        library, module = assets.scoring()
+        blocks.append(DataBlock.of("scoring-library", library.encode("utf-8")))
+        blocks.append(DataBlock.of("scoring-module", module))
+        scripts.append(library)
+
+    title = options.title
+    if not title and len(league.sets) > 1:
+        title = "Metrics judged by people"
+    elif not title:
+        title = ", ".join(dict.fromkeys(group.title for group in groups))
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -182,8 +169,7 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     environment.globals["arrow"] = ARROWS.__getitem__
     environment.globals.update(size_note=f"Sets: {SIZE_NOTE}.")
     return environment.get_template("page.html").render(
-        title=options.title
-        or ("Metrics judged by people" if len(league.sets) > 1 else ", ".join(tasks)),
+        title=title,
         groups=group_values,
         charts=charts,
         chart_groups=list(dict.fromkeys(chart.group for chart in charts)),
@@ -201,18 +187,28 @@ def build(paths: Sequence[str | Path], options: PageOptions | None = None) -> st
     )
 
 
+def _check_options(options: PageOptions) -> None:
+    for name, value, minimum in (
+        ("examples", options.examples, 1),
+        ("explain", options.explain, 0),
+    ):
+        if value is not None and value < minimum:
+            raise HarnessError(
+                f"{name} is {value}; expected at least {minimum}",
+                parameter=name,
+                value=value,
+            )
+
+
 def plugin_sections(run: Run) -> list[dict[str, str]]:
     """Return the sections that plugins add to the page of a run,
     with ``title`` and ``html``.
     """
     content = run.provenance.content
     results = [record.to_dict() for record in run.records]
-    called = (
-        Plugins()
-        .load(current())
-        .call("harness_report_sections", manifest=content, results=results)
-    )
-    return [section for sections in called for section in sections]
+    plugins = Plugins().load(current())
+    answers = plugins.call("harness_report_sections", manifest=content, results=results)
+    return [section for sections in answers for section in sections]
 
 
 def write(
@@ -251,20 +247,17 @@ def _charts(charts: Sequence[Chart]) -> dict[str, object]:
         for name, layout in OTHER_LAYOUTS.items():
             spec = chart.build(layout)
             same = spec.get("datasets") == chart.spec.get("datasets")
-            layouts[name][chart.id] = {
-                key: value
-                for key, value in spec.items()
-                if key != "datasets" or not same
-            }
-    return {
-        "specs": {chart.id: chart.spec for chart in charts},
-        "layouts": layouts,
-        "styles": {
-            f"{theme}-{name}": config(theme, layout)
-            for theme in ("light", "dark")
-            for name, layout in {"page": PAGE, **OTHER_LAYOUTS}.items()
-        },
+            if same:
+                spec = {key: spec[key] for key in spec if key != "datasets"}
+            layouts[name][chart.id] = spec
+
+    styles = {
+        f"{theme}-{name}": config(theme, layout)
+        for theme in ("light", "dark")
+        for name, layout in {"page": PAGE, **OTHER_LAYOUTS}.items()
     }
+    specs = {chart.id: chart.spec for chart in charts}
+    return {"specs": specs, "layouts": layouts, "styles": styles}
 
 
 def _group(
@@ -277,41 +270,36 @@ def _group(
     else:
         systems = group
         clusters = clusters_of(group, None if options.compare else BUDGET)
+
+    # examples with their captions, images and explanations
     examples = example_blocks(systems, name, options.examples)
     data = next(filter(None, map(examples_of, group.runs)), [])
-    places = image_folders(group.runs)
-    pictures = (
-        thumbnails(examples.ids, data, options.folder, places=places)
-        if options.images
-        else Thumbnails()
-    )
-    explained = (
-        explanations(systems, examples.ids, data, options.explain)
-        if examples.ids
-        else Explained()
-    )
+    pictures = Thumbnails()
+    if options.images:
+        places = image_folders(group.runs)
+        pictures = thumbnails(examples.ids, data, options.folder, places=places)
+    explained = Explained()
+    if examples.ids:
+        explained = explanations(systems, examples.ids, data, options.explain)
     if examples.ids and not sets:
         blocks.append(clusters.pair_block(group, name))
     blocks += [*examples.blocks, *pictures.blocks(name), *explained.blocks(name)]
+
+    # numbers in full
     tables = [(set_table(judged), pairwise_table(judged)) for judged in sets]
-    numbers = tables[0][0].data if tables else table_rows(group)
-    blocks.append(
-        DataBlock.of(f"{name}-csv", delimit(numbers).encode("utf-8", "replace"))
-    )
+    numbers = delimit(tables[0][0].data if tables else table_rows(group))
+    blocks.append(DataBlock.of(f"{name}-csv", numbers.encode("utf-8", "replace")))
+
+    descriptions = [judged.run.provenance.spec.get("description") for judged in sets]
+    notes = dict.fromkeys(line for run in group.runs for line in _notes(run.records))
     return {
         "name": name,
         "group": group,
         "matrix": matrix_of(systems, clusters),
         "sets": tables,
-        "descriptions": list(
-            filter(
-                None, (judged.run.provenance.spec.get("description") for judged in sets)
-            )
-        ),
+        "descriptions": list(filter(None, descriptions)),
         "notices": notices_of(group, clusters),
-        "notes": list(
-            dict.fromkeys(line for run in group.runs for line in _notes(run.records))
-        ),
+        "notes": list(notes),
         "records": [(k, group.sides[k].name, record) for k, record in group.records],
         "examples": examples.count,
         "remarks": [note for note in (pictures.note, explained.note) if note],
@@ -358,9 +346,8 @@ def _static_examples(group: Group) -> list[dict[str, object]]:
     examples: dict[str, Values] = {}
     for side, system in group.systems:
         for item in islice(stream(side.run, system), STATIC_EXAMPLES):
-            entry = examples.setdefault(
-                item.id, {"id": item.id, "references": item.references, "systems": []}
-            )
+            new = {"id": item.id, "references": item.references, "systems": []}
+            entry = examples.setdefault(item.id, new)
             entry["systems"].append((side.label(system), item.candidates))
     return list(examples.values())[:STATIC_EXAMPLES]
 
@@ -421,26 +408,26 @@ def _of_run(run: Run) -> list[Notice]:
         notices.append(Notice("The run has no results.", severe=True))
     if run.failed:
         notices.append(_failure_notice(run))
-    undefined = list(
-        dict.fromkeys(
-            shown_name(record) for record in run.records if math.isnan(record.value)
-        )
+
+    undefined = dict.fromkeys(
+        shown_name(record) for record in run.records if math.isnan(record.value)
     )
     if undefined:
-        notices.append(
-            Notice(f"Undefined for some {column}: {', '.join(undefined)}.", severe=True)
-        )
-    skipped = Counter(shown_name(record) for record in run.records if record.skipped)
+        text = f"Undefined for some {column}: {', '.join(undefined)}."
+        notices.append(Notice(text, severe=True))
+
+    skipped = dict.fromkeys(
+        shown_name(record) for record in run.records if record.skipped
+    )
     if skipped:
         largest_share = max(
             record.skipped / max(record.n + record.skipped, 1) for record in run.records
         )
-        notices.append(
-            Notice(
-                "Some examples have no score and are left out (up to "
-                f"{100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}."
-            )
+        text = (
+            "Some examples have no score and are left out (up to "
+            f"{100 * largest_share:.0f} % of a {column}): {', '.join(skipped)}."
         )
+        notices.append(Notice(text))
     return [*notices, *(Notice(note) for note in run.notes)]
 
 
@@ -452,15 +439,13 @@ def _failure_notice(run: Run) -> Notice:
         f"{model} {count}{' (all)' if count == total else ''}"
         for model, count in models.items()
     )
+
     details = list(run.failed.items())[:MAX_LISTED]
     if len(run.failed) > MAX_LISTED:
         details.append(("…", f"{len(run.failed) - MAX_LISTED} more"))
-    return Notice(
-        f"{len(run.failed)} example{'s' if len(run.failed) > 1 else ''} failed: "
-        f"{counts}.",
-        severe=True,
-        details=details,
-    )
+    noun = "examples" if len(run.failed) > 1 else "example"
+    text = f"{len(run.failed)} {noun} failed: {counts}."
+    return Notice(text, severe=True, details=details)
 
 
 def _model(name: str, run: Run) -> str:

@@ -10,29 +10,24 @@ examples, the bytes of one significance together).
 
 from __future__ import annotations
 
-import base64
 import importlib
 import importlib.util
-import io
 import math
-import os
-import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
 from harness.contracts import CaptionSet, Example
-from harness.errors import HarnessError, InputError, counted
-from harness.files.media import check_media, is_file_name, media_file
+from harness.errors import HarnessError
+from harness.files.media import check_media
 from harness.files.yaml_source import Located
 from harness.registry import current
 from harness.reporting.page.assets import DataBlock
 from harness.reporting.page.groups import Group
-from harness.reporting.page.provenance import portable
+from harness.reporting.page.thumbnails import image_folders
 from harness.reporting.table import shown_names
 from harness.run.finished import Run
 from harness.rundir.file_names import SAMPLES
@@ -44,19 +39,6 @@ from harness.spec.models import DatasetSpec
 
 PART = 500
 """Number of examples in one block of captions."""
-SIDE = 224
-"""Longest side of a thumbnail in pixels."""
-QUALITY = 65
-BUDGET = 4_000_000
-"""Largest sum of the thumbnails in bytes, before base64."""
-MAX_PIXELS = 40_000_000
-"""Pixels of an image that are decoded for its thumbnail, 4 bytes each."""
-MAX_THUMBNAILS = 600
-SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}
-GOLDEN = 0.6180339887498949
-"""Fractional part of the golden ratio: its multiples spread evenly over the examples,
-however many are embedded.
-"""
 COLUMNS = ("example", "candidates", "references")
 
 
@@ -89,14 +71,18 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
     )
     ids = all_ids
     if limit is not None and limit < len(all_ids):
+        # the middle of each of ``limit`` equal parts
         ids = [all_ids[(2 * k + 1) * len(all_ids) // (2 * limit)] for k in range(limit)]
     if not ids:
         return ExampleBlocks((), 0)
+
     row_of = {example: k for k, example in enumerate(ids)}
     metrics = [
         m for m in group.metrics if any(m in system.table.metrics for system in systems)
     ]
+    # numbers that are no means of the scores would mislead: they come last
     metrics.sort(key=lambda metric: not _is_mean(group, metric))
+
     names = shown_names(record for _, record in group.records)
     described = {
         record.metric: {
@@ -120,16 +106,15 @@ def example_blocks(group: Group, name: str, limit: int | None = None) -> Example
             for m in metrics
         ],
     }
+
     blocks = [DataBlock.of_json(f"{name}-index", index)]
     for k, metric in enumerate(metrics):
         blocks.append(_numbers(f"{name}-score-{k}", metric, systems, row_of))
         if metric in tested:
-            blocks.append(
-                _numbers(f"{name}-p-{k}", f"{P_PREFIX}{metric}", systems, row_of)
-            )
-    return ExampleBlocks(
-        (*blocks, *_texts(group, name, ids, row_of)), len(all_ids), tuple(ids)
-    )
+            column = f"{P_PREFIX}{metric}"
+            blocks.append(_numbers(f"{name}-p-{k}", column, systems, row_of))
+    blocks += _texts(group, name, ids, row_of)
+    return ExampleBlocks(tuple(blocks), len(all_ids), tuple(ids))
 
 
 def _entry(group: Group, number: int) -> dict[str, object]:
@@ -149,13 +134,15 @@ def _is_mean(group: Group, metric: str) -> bool:
     """
     for side, system in group.systems:
         record = side.record(system, metric)
-        if record is not None and metric in system.table.metrics:
-            scores = system.scores(metric)
-            defined = scores[np.isfinite(scores)]
-            if not defined.size or not math.isclose(
-                defined.mean(), record.value, rel_tol=1e-4, abs_tol=1e-9
-            ):
-                return False
+        if record is None or metric not in system.table.metrics:
+            continue
+        scores = system.scores(metric)
+        defined = scores[np.isfinite(scores)]
+        if not defined.size:
+            return False
+        mean = defined.mean()
+        if not math.isclose(mean, record.value, rel_tol=1e-4, abs_tol=1e-9):
+            return False
     return True
 
 
@@ -178,6 +165,7 @@ def _numbers(
         present = targets >= 0
         with np.errstate(over="ignore"):
             values[row, targets[present]] = numbers[present]
+
     # The first bytes of all numbers, then the second ones, ...: signs and exponents of
     # scores are alike, and gzip finds runs of equal bytes only where they lie side by
     # side. The script puts the four planes together again (data.js, blockNumbers).
@@ -223,17 +211,17 @@ def _texts(
                 own_references = {}
         if chunk:
             yield _captions(name, number, count // PART, chunk, own_references)
+
         # Blocks follow the order of the system's own file. A map from examples to rows
         # is needed only where this is another order.
         if list(rows.items()) != [(k, k) for k in range(len(ids))]:
             order = np.full(len(ids), -1, dtype="<i4")
             order[list(rows)] = list(rows.values())
             yield DataBlock.of(f"{name}-rows-{number}", order.tobytes())
+
     for k in range(0, len(ids), PART):
-        yield DataBlock.of_json(
-            f"{name}-refs-{k // PART}",
-            [texts or () for texts in references[k : k + PART]],
-        )
+        part = [texts or () for texts in references[k : k + PART]]
+        yield DataBlock.of_json(f"{name}-refs-{k // PART}", part)
 
 
 def _reference_count(group: Group, number: int) -> int:
@@ -241,16 +229,12 @@ def _reference_count(group: Group, number: int) -> int:
     them come first, held-out people later.
     """
     side, system = group.systems[number]
-    sizes = (side.record(system, metric) for metric in side.metrics(system))
-    return max(
-        (
-            n
-            for record in sizes
-            if record and record.sizes
-            for n in record.sizes.get("references", ())
-        ),
-        default=0,
-    )
+    counts: list[int] = []
+    for metric in side.metrics(system):
+        record = side.record(system, metric)
+        if record and record.sizes:
+            counts += record.sizes.get("references", ())
+    return max(counts, default=0)
 
 
 def _captions(
@@ -263,212 +247,10 @@ def _captions(
     """Return the block of one part of a system: captions,
     and references where they are not those of the list.
     """
-    return DataBlock.of_json(
-        f"{name}-caps-{system}-{chunk}",
-        {"c": candidates, **({"r": own} if own else {})},
-    )
-
-
-@dataclass(frozen=True)
-class Thumbnails:
-    """Thumbnails by example id."""
-
-    data: dict[str, str] = field(default_factory=dict[str, str])
-    """Example id -> data URL."""
-    links: dict[str, str] = field(default_factory=dict[str, str])
-    """Example id -> path of the file from the folder of the page,
-    as part of an address.
-    """
-    note: str = ""
-    """Remark on images that are not embedded."""
-
-    def blocks(self, name: str) -> list[DataBlock]:
-        """Return the block of the images of a group; none without images."""
-        if not self.data and not self.links:
-            return []
-        return [
-            DataBlock.of_json(
-                f"{name}-images", {"data": self.data, "links": self.links}
-            )
-        ]
-
-
-def thumbnails(
-    ids: Sequence[str],
-    examples: Sequence[Example],
-    folder: Path | None = None,
-    budget: int = BUDGET,
-    places: Sequence[Path] = (),
-) -> Thumbnails:
-    """Return thumbnails of examples, spread over the data,
-    while they fit in the budget of bytes.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        Examples on the page.
-    examples : sequence of Example
-        The data set, as of :func:`harness.reporting.page.examples.examples_of`. Without
-        images there are no thumbnails and no note.
-    folder : Path, optional
-        Folder of the page; default: the working directory.
-    budget : int
-        Largest sum of the thumbnails in bytes, before base64.
-    places : sequence of Path
-        Folders from which models and metrics read images, as of :func:`image_folders`.
-    """
-    files = _files(ids, examples, places)
-    if not files:
-        return Thumbnails()
-    present = {example: file for example, file in files.items() if file.is_file()}
-    if not present:
-        first = next(iter(files.values()))
-        return Thumbnails(
-            note="No thumbnails: the images are not where the data set names them "
-            f"({portable(str(first))}); media_root of the data set, "
-            "or images of a model, is their folder."
-        )
-    if importlib.util.find_spec("PIL") is None:
-        return Thumbnails(
-            note="No thumbnails: they need the package pillow (pip install "
-            "'caption-harness[embeddings]')."
-        )
-    data, too_large = _embed_images(present, budget)
-    start = (folder or Path()).resolve()
-    links = {
-        example: quote(Path(os.path.relpath(file.resolve(), start)).as_posix())
-        for example, file in present.items()
-    }
-    note = _note(
-        len(ids), len(files) - len(present), len(data), len(present) - len(data)
-    )
-    if too_large:
-        note += (
-            f" {counted(too_large, 'image')} of more than {MAX_PIXELS // 10**6} "
-            "million pixels: no thumbnail."
-        )
-    return Thumbnails(data, links, note.strip())
-
-
-def _note(total: int, missing: int, embedded: int, linked: int) -> str:
-    counts = (
-        [f"Images of {total:,} examples: {embedded:,} as thumbnails"]
-        if linked or missing
-        else []
-    )
-    counts += [f"{linked:,} linked to their files"] if linked else []
-    counts += [f"{missing:,} missing"] if missing else []
-    return f"{', '.join(counts)}." if counts else ""
-
-
-def image_folders(runs: Sequence[Run]) -> list[Path]:
-    """Return the folders from which models and metrics of runs read images,
-    each once.
-    """
-    entries = (
-        entry
-        for run in runs
-        for entry in (*run.provenance.models, *run.provenance.metrics)
-    )
-    values = (entry.params.get("images") for entry in entries)
-    return list(
-        dict.fromkeys(
-            Path(value) for value in values if isinstance(value, str) and value
-        )
-    )
-
-
-def _files(
-    ids: Sequence[str], examples: Sequence[Example], places: Sequence[Path]
-) -> dict[str, Path]:
-    """Return example id -> image file that the data set names,
-    in the first of the places that has it.
-    """
-    members = set(ids)
-    files: dict[str, Path] = {}
-    for example in examples:
-        if (
-            example.id not in members
-            or not example.media
-            or Path(example.media).suffix.lower() not in SUFFIXES
-        ):
-            continue
-        named = Path(example.media)
-        candidates = [
-            named,
-            *(
-                file
-                for place in places
-                if (file := _below(example.media, place)) is not None
-            ),
-        ]
-        files[example.id] = next((file for file in candidates if file.is_file()), named)
-    return files
-
-
-def _below(media: str, place: Path) -> Path | None:
-    """Return the file of a media name in a folder; None for a name that leads out of
-    it, or is no name of a file.
-    """
-    try:
-        return media_file(media, place) if is_file_name(media) else None
-    except InputError:
-        return None
-
-
-def _embed_images(files: dict[str, Path], budget: int) -> tuple[dict[str, str], int]:
-    """Return example id -> data URL for as many images as the budget allows, in the
-    order of the examples; and how many are too large.
-    """
-    order = sorted(range(len(files)), key=lambda k: (k * GOLDEN) % 1)
-    names = list(files)
-    urls: dict[str, str] = {}
-    spent = too_large = 0
-    for name, content in _encode_image(
-        [(names[k], files[names[k]]) for k in order[:MAX_THUMBNAILS]]
-    ):
-        if content is None:
-            too_large += 1
-            continue
-        if spent + len(content) > budget:
-            break
-        spent += len(content)
-        urls[name] = (
-            f"data:image/webp;base64,{base64.b64encode(content).decode('ascii')}"
-        )
-    return {name: urls[name] for name in names if name in urls}, too_large
-
-
-def _encode_image(
-    files: Sequence[tuple[str, Path]],
-) -> Iterator[tuple[str, bytes | None]]:
-    """Yield names and thumbnails as WebP, None for an image of too many pixels; files
-    that are no images are left out.
-    """
-    from PIL import Image, ImageOps
-
-    for name, file in files:
-        try:
-            # the bound below takes the place of Pillow's warning
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-                opened = Image.open(file)
-            with opened as image:
-                # a JPEG is decoded at a fraction of its size
-                image.draft("RGB", (2 * SIDE, 2 * SIDE))
-                if image.width * image.height > MAX_PIXELS:
-                    yield name, None
-                    continue
-                small = ImageOps.exif_transpose(image).convert("RGB")
-                small.thumbnail((SIDE, SIDE))
-                buffer = io.BytesIO()
-                small.save(buffer, "WEBP", quality=QUALITY, method=4)
-        except Image.DecompressionBombError:
-            yield name, None
-            continue
-        except (OSError, ValueError, SyntaxError):
-            continue
-        yield name, buffer.getvalue()
+    content: dict[str, object] = {"c": candidates}
+    if own:
+        content["r"] = own
+    return DataBlock.of_json(f"{name}-caps-{system}-{chunk}", content)
 
 
 def stream(run: Run, system: System) -> Iterator[CaptionSet]:
@@ -479,6 +261,7 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
     if path is None or not path.is_file():
         yield from system.caption_sets()
         return
+
     parquet: Any = importlib.import_module("pyarrow.parquet")
     # The rows of a system lie together, in the order of the run: row groups before the
     # first and behind the last one are not decoded.
@@ -496,9 +279,8 @@ def stream(run: Run, system: System) -> Iterator[CaptionSet]:
                     )
                     require_values(table)
                     columns = table.to_pydict()
-                    for k, (example, candidates, references) in enumerate(
-                        zip(*(columns[name] for name in COLUMNS))
-                    ):
+                    entries = zip(*(columns[name] for name in COLUMNS))
+                    for k, (example, candidates, references) in enumerate(entries):
                         if start + k in rows:
                             yield CaptionSet(
                                 example, tuple(candidates), tuple(references)
@@ -518,16 +300,16 @@ def examples_of(run: Run) -> list[Example]:
     if not isinstance(dataset, dict):
         return []
     spec = DatasetSpec.model_validate(dataset)
-    if not any(
-        isinstance(value, str) and Path(value).is_file()
-        for value in spec.params.values()
-    ):
+    values = spec.params.values()
+    if not any(isinstance(value, str) and Path(value).is_file() for value in values):
         return []
+
     try:
         reader: Any = current().create("readers", spec.reader, spec.params)
         if reader.fingerprint() != run.provenance.data.get("fingerprint"):
             return []
-        values = [value for _, value in Located(spec.params).walk()]
-        return list(check_media(reader, [*values, *map(str, image_folders([run]))]))
+        places = [value for _, value in Located(spec.params).walk()]
+        places += map(str, image_folders([run]))
+        return list(check_media(reader, places))
     except (HarnessError, OSError):  # the run is complete without its data
         return []

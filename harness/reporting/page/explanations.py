@@ -69,25 +69,21 @@ def explanations(
     lines: list[str] = []
     for run, entry in _entries(group):
         metric = read_metric(run, entry.label)
-        amount = (
-            count
-            if count is not None
-            else 0
-            if "embeddings" in metric.spec.needs
-            else DEFAULT_EXAMPLES
-        )
+        # an embedding may be a network, which takes long
+        default = 0 if "embeddings" in metric.spec.needs else DEFAULT_EXAMPLES
+        amount = default if count is None else count
         if not isinstance(metric, Explains) or not amount:
             continue
+
         selected = _select_examples(group, entry.label, ids, amount)
         if selected and _explain(group, metric, entry.label, selected, examples, data):
-            lines.append(
-                f"{display_name(entry.label, entry.signature)} ({len(selected)})"
-            )
-    note = (
-        f"Explained, for the examples with the largest scores: {', '.join(lines)}."
-        if lines
-        else ""
-    )
+            name = display_name(entry.label, entry.signature)
+            lines.append(f"{name} ({len(selected)})")
+
+    if not lines:
+        return Explained(data)
+    names = ", ".join(lines)
+    note = f"Explained, for the examples with the largest scores: {names}."
     return Explained(data, note)
 
 
@@ -109,15 +105,13 @@ def _select_examples(
     """Return the examples with the largest score of any system."""
     largest = dict.fromkeys(ids, -np.inf)
     for _, system in group.systems:
-        if label in system.table.metrics:
-            for example, value in zip(system.examples, system.scores(label)):
-                if example in largest and value > largest[example]:
-                    largest[example] = float(value)
-    ordered = sorted(
-        (example for example in ids if largest[example] > -np.inf),
-        key=lambda example: -largest[example],
-    )
-    return ordered[:count]
+        if label not in system.table.metrics:
+            continue
+        for example, value in zip(system.examples, system.scores(label)):
+            if example in largest and value > largest[example]:
+                largest[example] = float(value)
+    scored = [example for example in ids if largest[example] > -np.inf]
+    return sorted(scored, key=lambda example: -largest[example])[:count]
 
 
 def _explain(
@@ -131,13 +125,15 @@ def _explain(
     """Add the explanations of one metric; return False where its scores are not those
     of the run.
     """
-    found_rows: list[tuple[str, int, dict[str, object]]] = []
+    rows: list[tuple[str, int, dict[str, object]]] = []
     corpus = [example.references for example in examples]
     members = set(selected)
     features: FeatureCache | None = FeatureCache(corpus) if corpus else None
     for number, (side, system) in enumerate(group.systems):
         if label not in system.table.metrics:
             continue
+
+        # without the data set the references of the captions stand for it
         sets: dict[str, CaptionSet] = {}
         references: list[tuple[str, ...]] = []
         for item in stream(side.run, system):
@@ -146,23 +142,19 @@ def _explain(
             if features is None:
                 references.append(item.references)
         features = features or FeatureCache(references)
-        explained = _of_system(
-            metric,
-            label,
-            system,
-            [sets[name] for name in selected if name in sets],
-            features,
-        )
+
+        present = [sets[name] for name in selected if name in sets]
+        explained = _of_system(metric, label, system, present, features)
         if explained is None:
             return False
-        found_rows += [
+        rows += [
             (example, number, explanation) for example, explanation in explained.items()
         ]
-    for example, number, explanation in found_rows:
-        data.setdefault(example, [[] for _ in group.systems])[number].append(
-            explanation
-        )
-    return bool(found_rows)
+
+    for example, number, explanation in rows:
+        by_system = data.setdefault(example, [[] for _ in group.systems])
+        by_system[number].append(explanation)
+    return bool(rows)
 
 
 def _of_system(
@@ -182,22 +174,21 @@ def _of_system(
     for positions, batch in scoring.batches(sets, features):
         if not scoring.can_score(metric, batch) or not isinstance(metric, Explains):
             continue
+
+        # a component that has changed since the run explains other scores than its own
+        items = [sets[k].id for k in positions.tolist()]
         values = metric.per_example(metric.stats(batch, features, state))
-        expected = np.array(
-            [scores[system.row_of[sets[k].id]] for k in positions.tolist()]
-        )
+        expected = np.array([scores[system.row_of[item]] for item in items])
         if not np.allclose(
             values, expected, atol=TOLERANCE, rtol=TOLERANCE, equal_nan=True
         ):
             return None
-        for k, explanation in zip(
-            positions.tolist(), metric.explain(batch, features, state)
-        ):
+
+        for item, explanation in zip(items, metric.explain(batch, features, state)):
             if explanation is not None:
-                texts = [list(text) for text in explanation.texts]
-                explained[sets[k].id] = {
+                explained[item] = {
                     "metric": label,
                     "title": f"{name}: {explanation.title}",
-                    "texts": texts,
+                    "texts": [list(text) for text in explanation.texts],
                 }
     return explained

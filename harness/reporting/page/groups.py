@@ -52,9 +52,8 @@ class Group:
         """Names of the tasks; of files that ``harness score`` read,
         the labels of the systems.
         """
-        return ", ".join(
-            dict.fromkeys(title for run in self.runs for title in _titles(run))
-        )
+        titles = (title for run in self.runs for title in _titles(run))
+        return ", ".join(dict.fromkeys(titles))
 
     @property
     def several_runs(self) -> bool:
@@ -86,14 +85,16 @@ def _titles(run: Run) -> Sequence[str]:
     is named by the files of the systems alone.
     """
     task = run.provenance.task or "suite"
-    paths = dict.fromkeys(
-        str(model.params.get("path", "")) for model in run.provenance.models
-    )
+    models = run.provenance.models
+    paths = dict.fromkeys(str(model.params.get("path", "")) for model in models)
     if task != f"score {', '.join(PurePath(path).name for path in paths)}":
         return [task]
-    labels = [model.label for model in run.provenance.models]
-    rest = len(labels) - MOST_LABELS
-    return labels if rest <= 1 else [*labels[:MOST_LABELS], f"{rest} more systems"]
+
+    labels = [model.label for model in models]
+    more = len(labels) - MOST_LABELS
+    if more <= 1:
+        return labels
+    return [*labels[:MOST_LABELS], f"{more} more systems"]
 
 
 def open_run(path: str) -> Run:
@@ -133,6 +134,7 @@ def groups_of(runs: Sequence[tuple[str, Run]]) -> list[Group]:
             "not both",
             models[0],
         )
+
     groups: list[list[ComparedRun]] = []
     for name, run in runs:
         side = ComparedRun(run, name=name)
@@ -155,6 +157,8 @@ def _differences(left: ComparedRun, right: ComparedRun) -> list[str]:
     ]
     if not pairs:
         return ["no common metric"]
+
+    # numbers of other references differ for that reason alone
     comparable = [(x, y) for x, y in pairs if _references(x) == _references(y)]
     return differences_of_runs(
         [left.run, right.run], [left.name, right.name], comparable or pairs
@@ -237,6 +241,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
             f"the {MAX_PAIRS:,} that a page compares; "
             "--compare compares them all the same."
         )
+
     pairs = [
         Pair(*first, *second)
         for first, second in itertools.combinations(group.systems, 2)
@@ -244,6 +249,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
     pairs = [pair for pair in pairs if pair.metrics and pair.shares_examples]
     if not pairs:
         return Clusters()
+
     plan = affordable(pairs, budget)
     compared = compare_affordable(pairs, plan.metrics)
     rows = adjusted([row for _, row in compared])
@@ -255,6 +261,7 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
         )
         for (pair, _), row in zip(compared, rows)
     ]
+
     ranked = rankings(entries)
     letters = {
         metric: {system.system: system.letters for system in systems}
@@ -264,28 +271,28 @@ def clusters_of(group: Group, budget: float | None = BUDGET) -> Clusters:
         metric: {system.system for system in systems if system.leads}
         for metric, systems in ranked.items()
     }
-    keys = {
+    note = _cluster_note(group, entries) if letters else ""
+    return Clusters(letters, leading, note, _postponed_note(group, plan), entries)
+
+
+def _cluster_note(group: Group, entries: Sequence[Comparison]) -> str:
+    """Return the description of the tests, and of metrics without a ranking."""
+    labels = {
         _key(group, side, system): side.label(system) for side, system in group.systems
     }
-    labelled = (
-        [
-            replace(row, system_a=keys[row.system_a], system_b=keys[row.system_b])
-            for row in entries
-        ]
-        if ranked
-        else []
-    )
+    # remarks name the systems by their labels
+    labelled = [
+        replace(row, system_a=labels[row.system_a], system_b=labels[row.system_b])
+        for row in entries
+    ]
     unranked = "".join(
         f" {text[:1].upper()}{text[1:]}."
         for text in unranked_notes(labelled, shown_names(labelled))
     )
-    note = (
+    return (
         "Cluster letters: systems that share a letter do not differ significantly "
-        f"(p Holm > {LEVEL:g}; approximate "
-        f"randomisation, {DRAWS:,} draws); {BOLD_NOTE}.{unranked}"
-    )
-    return Clusters(
-        letters, leading, note if letters else "", _postponed_note(group, plan), entries
+        f"(p Holm > {LEVEL:g}; approximate randomisation, {DRAWS:,} draws); "
+        f"{BOLD_NOTE}.{unranked}"
     )
 
 
@@ -293,16 +300,18 @@ def _postponed_note(group: Group, plan: Affordable) -> str:
     """Return the warning about metrics without tests; empty where all are tested."""
     if not plan.postponed:
         return ""
+
+    # tests of two runs are kept in neither of them
     name = group.sides[0].name
-    names = shown_names(record for _, record in group.records)
     remedy = (
         "write the report with --compare to compute them"
         if group.several_runs
         else f"'harness report {name} --compare' computes and keeps them"
     )
+    names = shown_names(record for _, record in group.records)
+    metrics = ", ".join(names[metric] for metric in plan.postponed)
     return (
-        "No significance clusters, and no value in bold, "
-        f"for {', '.join(names[metric] for metric in plan.postponed)}: "
+        f"No significance clusters, and no value in bold, for {metrics}: "
         f"{plan.missing:,} tests take too long for a page; {remedy}."
     )
 

@@ -27,11 +27,12 @@ from harness.run.progress import WORK
 ADDRESS = "127.0.0.1"
 SCRIPTS = ("start.js", "words.js", "live.js")
 QUIET_SECONDS = 3.0
-LAST_SECONDS = 30.0
-POLL_SECONDS = 0.05
 """Time without a request after which every open page, which asks each second, has the
-report; and the longest wait for it.
+report.
 """
+LAST_SECONDS = 30.0
+"""Longest wait for that."""
+POLL_SECONDS = 0.05
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -69,12 +70,13 @@ class LivePage:
         self.url = f"http://{ADDRESS}:{port}/{self.token}/"
 
     def __enter__(self) -> LivePage:
-        threading.Thread(
+        serve = threading.Thread(
             target=self._server.serve_forever,
             args=(POLL_SECONDS,),
             name="page",
             daemon=True,
-        ).start()
+        )
+        serve.start()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -92,50 +94,54 @@ class LivePage:
 
     def state(self) -> Values:
         """Return the state of the run as JSON types."""
-        work = WORK[-1:]
         watch = self.watch
-        estimates = self.watch.estimates
+        work = [
+            {
+                "name": meter.description,
+                "done": meter.done,
+                "total": meter.total,
+                "text": meter.figures(),
+            }
+            for meter in WORK[-1:]
+        ]
+
+        # before the first scores there are no estimates
+        estimates = watch.estimates
+        plans = estimates.metrics if estimates else ()
+        metrics = [
+            [display_name(plan.label), plan.metric.spec.higher_is_better]
+            for plan in plans
+        ]
+
+        # a copy, since the run goes on in another thread
+        latest = [
+            {"model": model, "id": e.id, "references": e.references, **row}
+            for model, e, row in reversed([*watch.latest])
+        ]
         return {
             "task": watch.task,
             "finished": self._report is not None,
-            "work": [
-                {
-                    "name": meter.description,
-                    "done": meter.done,
-                    "total": meter.total,
-                    "text": meter.figures(),
-                }
-                for meter in work
-            ],
+            "work": work,
             "examples": watch.examples,
             "systems": list(estimates.labels) if estimates else [],
-            "metrics": [
-                [display_name(plan.label), plan.metric.spec.higher_is_better]
-                for plan in estimates.metrics
-            ]
-            if estimates
-            else [],
+            "metrics": metrics,
             "estimates": estimates.rows() if estimates else [],
-            "latest": [
-                {"model": model, "id": e.id, "references": e.references, **row}
-                for model, e, row in reversed([*watch.latest])
-            ],
+            "latest": latest,
         }
 
     def answer(self, path: str, host: str) -> tuple[int, str, bytes]:
         """Return status, media type and content of the answer to a request."""
         prefix, _, name = path.lstrip("/").partition("/")
-        if host not in self.hosts or not hmac.compare_digest(
-            prefix.encode(), self.token.encode()
-        ):
+        if host not in self.hosts:
             return 404, "text/plain", b"not found"
+        # in constant time, so that the token cannot be found letter by letter
+        if not hmac.compare_digest(prefix.encode(), self.token.encode()):
+            return 404, "text/plain", b"not found"
+
         self._asked = time.monotonic()
         if name == "state.json":
-            return (
-                200,
-                "application/json",
-                json.dumps(self.state(), default=list).encode("utf-8", "replace"),
-            )
+            state = json.dumps(self.state(), default=list)
+            return 200, "application/json", state.encode("utf-8", "replace")
         if name:
             return 404, "text/plain", b"not found"
         return 200, "text/html", self._report or self._page
@@ -150,15 +156,15 @@ class LivePage:
             timeout = 10
 
             def do_GET(self) -> None:
-                status, kind, content = live.answer(
-                    self.path, self.headers.get("Host", "")
-                )
-                self.send_response(status)
-                for name, value in {
+                host = self.headers.get("Host", "")
+                status, kind, content = live.answer(self.path, host)
+                headers = {
                     "Content-Type": f"{kind}; charset=utf-8",
                     "Content-Length": str(len(content)),
                     **HEADERS,
-                }.items():
+                }
+                self.send_response(status)
+                for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
                 self.wfile.write(content)

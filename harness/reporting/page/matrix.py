@@ -84,25 +84,21 @@ class Cell:
         record = self.record
         texts = [f"{shown_name(record)} {number(record.value)}"]
         if record.ci95:
-            texts.append(
-                f"95 % interval {interval_text(record.ci95)}"
-                + (f" ({note})" if (note := record.interval_note) else "")
-            )
+            note = f" ({record.interval_note})" if record.interval_note else ""
+            texts.append(f"95 % interval {interval_text(record.ci95)}{note}")
         elif record.interval_note:
             texts.append(f"no interval: {record.interval_note}")
+
         if record.p_value is not None:
-            texts.append(
-                f"p {p_text(record.p_value)}"
-                + (f" ({record.p_method})" if record.p_method else "")
-            )
+            method = f" ({record.p_method})" if record.p_method else ""
+            texts.append(f"p {p_text(record.p_value)}{method}")
         elif record.p_note:
             texts.append(f"no p-value: the metric {record.p_note}")
         if record.harmonic_p is not None:
             texts.append(f"harmonic p {number(record.harmonic_p)}")
-        texts.append(
-            f"{record.n} examples"
-            + (f", {record.skipped} without a score" if record.skipped else "")
-        )
+
+        skipped = f", {record.skipped} without a score" if record.skipped else ""
+        texts.append(f"{record.n} examples{skipped}")
         if self.share is not None:
             texts.append(
                 f"{self.share_text} of the way from shuffled captions to people"
@@ -189,39 +185,37 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
     roles = _roles(group)
     sizes = {key: _sizes(records.values()) for key, records in systems.items()}
     decodings = _decoding_labels(group)
+
+    # of one set size, or of metrics that depend on none, all rows compare
     sized = [record for _, record in group.records if record.level in ("set", "corpus")]
     divided = bool(divided_metrics(group_records(sized)))
     facets: list[Facet] = []
-    for title in dict.fromkeys(sizes.values()) if divided else [""]:
+    for size in dict.fromkeys(sizes.values()) if divided else [""]:
         members = {
             key: records
             for key, records in systems.items()
-            if not divided or sizes[key] == title
+            if not divided or sizes[key] == size
         }
         cells = {
             column.metric: _cells(column, members, roles, clusters)
             for column in columns
         }
-        rows = tuple(
-            Row(
+        rows: list[Row] = []
+        for key in members:
+            run, model, decoding = _split_key(key)
+            row = Row(
                 key,
-                key.split("|", 1)[1].rsplit("|", 1)[0],
-                group.sides[int(key.split("|", 1)[0])].name,
-                decodings[int(key.split("|", 1)[0]), key.rsplit("|", 1)[1]],
+                model,
+                group.sides[run].name,
+                decodings[run, decoding],
                 sizes[key],
                 roles.get(key, ""),
                 tuple(cells[column.metric].get(key) for column in columns),
             )
-            for key, records in members.items()
-        )
-        facets.append(
-            Facet(
-                f"sets of {title} (candidates + references)"
-                if divided and title
-                else "",
-                rows,
-            )
-        )
+            rows.append(row)
+        title = f"sets of {size} (candidates + references)" if divided and size else ""
+        facets.append(Facet(title, tuple(rows)))
+
     rows = [row for facet in facets for row in facet.rows]
     return Matrix(
         title=group.title,
@@ -235,46 +229,49 @@ def matrix_of(group: Group, clusters: Clusters) -> Matrix:
     )
 
 
+def _split_key(key: str) -> tuple[int, str, str]:
+    """Return number of the run, model and decoding key of
+    :func:`~harness.reporting.page.groups.system_key`; a label may contain its ``|``.
+    """
+    run, _, system = key.partition("|")
+    model, _, decoding = system.rpartition("|")
+    return int(run), model, decoding
+
+
 def _columns(group: Group) -> tuple[Column, ...]:
     """Return the columns, ordered by the questions of the registry."""
     entries = {
-        metric: _entry(group.runs[index].provenance, record)
+        record.metric: _entry(group.runs[index].provenance, record)
         for index, record in group.records
-        for metric in [record.metric]
-    }
-    ordered = dict.fromkeys(
-        entry.question for manifest in current().manifests for entry in manifest.entries
-    )
-    ranks = {
-        question: rank
-        for rank, question in enumerate(question for question in ordered if question)
     }
     first = {record.metric: record for _, record in reversed(group.records)}
     tested = {
         record.metric for _, record in group.records if record.p_value is not None
     }
     names = shown_names(record for _, record in group.records)
+
     columns: list[Column] = []
     for metric in group.metrics:
         entry = entries[metric]
         record = first[metric]
-        question, summary = (
-            ((entry.question or OTHER), entry.summary) if entry else (OTHER, "")
+        column = Column(
+            metric,
+            names[metric],
+            (entry.question if entry else "") or OTHER,
+            entry.summary if entry else "",
+            record.signature,
+            record.higher_is_better,
+            metric in tested,
         )
-        columns.append(
-            Column(
-                metric,
-                names[metric],
-                question,
-                summary,
-                record.signature,
-                record.higher_is_better,
-                metric in tested,
-            )
-        )
-    return tuple(
-        sorted(columns, key=lambda column: ranks.get(column.question, len(ranks)))
+        columns.append(column)
+
+    questions = dict.fromkeys(
+        entry.question for manifest in current().manifests for entry in manifest.entries
     )
+    ranks = {question: rank for rank, question in enumerate(filter(None, questions))}
+    # metrics without a question stand last
+    columns.sort(key=lambda column: ranks.get(column.question, len(ranks)))
+    return tuple(columns)
 
 
 def _entry(provenance: Provenance, record: ResultRecord) -> Entry | None:
@@ -292,19 +289,14 @@ def _systems(group: Group) -> dict[str, dict[str, ResultRecord]]:
     decoding, join the first system of their model.
     """
     systems: dict[str, dict[str, ResultRecord]] = {}
-    for index, record in sorted(
-        group.records, key=lambda item: item[1].level == "model"
-    ):
+    # results of token scores come last, when the systems that they may join are there
+    records = sorted(group.records, key=lambda item: item[1].level == "model")
+    for index, record in records:
         key = system_key(index, record.model, record.decoding_key)
         if record.level == "model":
-            key = next(
-                (
-                    name
-                    for name in systems
-                    if name.startswith(f"{index}|{record.model}|")
-                ),
-                key,
-            )
+            prefix = f"{index}|{record.model}|"
+            same_model = (name for name in systems if name.startswith(prefix))
+            key = next(same_model, key)
         systems.setdefault(key, {})[record.metric] = record
     return systems
 
@@ -340,29 +332,28 @@ def _cells(
     records = {
         key: row[column.metric] for key, row in systems.items() if column.metric in row
     }
+
+    # the scale is the range of all numbers and intervals of the column
     ends = [
         x
         for record in records.values()
         for x in (*(record.ci95 or ()), record.value)
         if math.isfinite(x)
     ]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    low = min(ends, default=0.0)
+    high = max(ends, default=1.0)
     span = (high - low) or 1.0
-    scale = _scale(records, roles)
 
     def place(value: float) -> float:
-        return (
-            round(min(100.0, max(0.0, 100 * (value - low) / span)), 1)
-            if math.isfinite(value)
-            else 0.0
-        )
+        if not math.isfinite(value):
+            return 0.0
+        return round(min(100.0, max(0.0, 100 * (value - low) / span)), 1)
 
+    scale = _scale(records, roles)
     cells: dict[str, Cell] = {}
     for key, record in records.items():
         letters = clusters.of(column.metric, key)
-        left, right = (
-            place(end) for end in record.ci95 or (record.value, record.value)
-        )
+        left, right = map(place, record.ci95 or (record.value, record.value))
         cells[key] = Cell(
             record=record,
             letters=letters,
@@ -392,17 +383,17 @@ def _share(value: float, scale: Mapping[str, float]) -> float | None:
     """Return the share of the way from the floor to people; None without both ends,
     or where they are equal.
     """
-    if (
-        set(scale) != set(SCALES)
-        or scale["people"] == scale["floor"]
-        or not math.isfinite(value)
-    ):
+    if set(scale) != set(SCALES) or not math.isfinite(value):
+        return None
+    if scale["people"] == scale["floor"]:
         return None
     return (value - scale["floor"]) / (scale["people"] - scale["floor"])
 
 
 def _sizes(records: Iterable[ResultRecord]) -> str:
-    return next((text for record in records if (text := size_text(record.sizes))), "")
+    """Return the set sizes of the first record that has some."""
+    texts = (size_text(record.sizes) for record in records)
+    return next(filter(None, texts), "")
 
 
 def _decoding_labels(group: Group) -> dict[tuple[int, str], str]:
@@ -418,16 +409,14 @@ def _decoding_labels(group: Group) -> dict[tuple[int, str], str]:
         within = decoding_labels(run.records)
         swept = swept_fields(run.records)
         for record in run.records:
-            others = {
-                name: value
-                for name, value in record.decoding.items()
-                if name in between and name not in swept
-            }
-            text = (
-                f"{within[record.decoding_key]} {decoding_text(others)}"
-                if record.level != "model"
-                else within[record.decoding_key]
-            )
+            text = within[record.decoding_key]
+            if record.level != "model":
+                others = {
+                    name: value
+                    for name, value in record.decoding.items()
+                    if name in between and name not in swept
+                }
+                text = f"{text} {decoding_text(others)}"
             labels[number_of_run, record.decoding_key] = text.strip()
     return labels
 
@@ -460,8 +449,10 @@ def table_rows(group: Group) -> list[Sequence[object]]:
     ]
     if slices:
         head = (*head, "slice")
+
     rows: list[Sequence[object]] = [head]
     for number_of_run, record in [*group.records, *slices]:
         row = full_row(record) | {"run": group.sides[number_of_run].name}
+        # NaN, which differs from itself, is an empty cell
         rows.append([None if row[name] != row[name] else row[name] for name in head])
     return rows

@@ -22,6 +22,16 @@ DELIMITER = "SPEC"
 """Word that ends the spec in the command."""
 VARIABLES = ("HARNESS_DATA", "HOME")
 """Environment variables whose folders a page does not name."""
+READING_HEADERS = (
+    "file",
+    "role",
+    "form",
+    "ids",
+    "captions",
+    "items",
+    "texts",
+    "remarks",
+)
 
 
 def portable(text: str) -> str:
@@ -40,6 +50,7 @@ def listings(run: Run) -> list[Table]:
     content = run.provenance.content
     data = run.provenance.data
     limit = run.provenance.spec.get("limit")
+    limited = f"the first {limit} examples of the data, or all of fewer"
     facts = {
         "task": run.provenance.task,
         "signature": run.provenance.signature,
@@ -49,14 +60,13 @@ def listings(run: Run) -> list[Table]:
         "data fingerprint": data.get("fingerprint"),
         "source": data.get("source"),
         "examples": data.get("examples"),
-        "limit": ""
-        if limit is None
-        else f"the first {limit} examples of the data, or all of fewer",
+        "limit": "" if limit is None else limited,
         "references per example": ", ".join(map(str, data.get("references") or ())),
         "seed": content.get("seed"),
         "schema of the manifest": content.get("schema"),
         "directory": run.path,
     }
+    known = [(k, portable(str(v))) for k, v in facts.items() if v not in (None, "")]
     models = [
         (m.label, m.adapter, _json(m.params), m.fingerprint)
         for m in run.provenance.models
@@ -66,34 +76,28 @@ def listings(run: Run) -> list[Table]:
     ]
     versions = cast("Mapping[str, object]", content.get("versions") or {})
     local = cast("Sequence[Mapping[str, object]]", content.get("local_code") or ())
-    tables = {
-        ("Run", "", "value"): [
-            (k, portable(str(v))) for k, v in facts.items() if v not in (None, "")
-        ],
+    local_rows = [
+        (str(x.get("registry")), str(x.get("provider")), _json(x.get("modules")))
+        for x in local
+    ]
+
+    tables: list[tuple[str, Sequence[str], Sequence[Sequence[str]]]] = [
+        ("Run", ("", "value"), known),
+        ("Files as they were read", READING_HEADERS, _readings(run)),
+        ("Models", ("model", "adapter", "parameters", "fingerprint"), models),
+        ("Metrics", ("metric", "component", "parameters", "signature"), metrics),
+        ("Time per stage", ("stage", "seconds"), _times(run)),
         (
-            "Files as they were read",
-            "file",
-            "role",
-            "form",
-            "ids",
-            "captions",
-            "items",
-            "texts",
-            "remarks",
-        ): _readings(run),
-        ("Models", "model", "adapter", "parameters", "fingerprint"): models,
-        ("Metrics", "metric", "component", "parameters", "signature"): metrics,
-        ("Time per stage", "stage", "seconds"): _times(run),
-        ("Versions", "package", "version"): [(k, str(v)) for k, v in versions.items()],
-        ("Local code", "registry", "provider", "modules"): [
-            (str(x.get("registry")), str(x.get("provider")), _json(x.get("modules")))
-            for x in local
-        ],
-        ("Failures", "model and example", "reason"): list(run.failed.items()),
-    }
+            "Versions",
+            ("package", "version"),
+            [(k, str(v)) for k, v in versions.items()],
+        ),
+        ("Local code", ("registry", "provider", "modules"), local_rows),
+        ("Failures", ("model and example", "reason"), list(run.failed.items())),
+    ]
     return [
-        Table(headers, rows, "l" * len(headers), title)
-        for (title, *headers), rows in tables.items()
+        Table(list(headers), rows, "l" * len(headers), title)
+        for title, headers, rows in tables
         if rows
     ]
 
@@ -110,13 +114,13 @@ def _readings(run: Run) -> list[tuple[str, ...]]:
             *(f"not ids: {name}" for name in columns.get("other_ids") or ()),
             *(f"not captions: {name}" for name in columns.get("other_columns") or ()),
             *(columns.get("remarks") or ()),
-            *(f"left out: {what} ({count:,})" for what, count in left_out.items()),
+            *(f"left out: {texts} ({count:,})" for texts, count in left_out.items()),
         ]
         captions = ", ".join(columns.get("columns") or ())
-        texts = [str(reading.get(name, "")) for name in ("path", "role", "form")]
+        file = [str(reading.get(name, "")) for name in ("path", "role", "form")]
         rows.append(
             (
-                *texts,
+                *file,
                 str(reading.get("id") or "position"),
                 captions,
                 str(reading["items"]),
@@ -134,7 +138,9 @@ def command(run: Run) -> str:
     spec = run.provenance.spec
     if not spec:
         return ""
+
     text = portable(json.dumps(spec, indent=1, ensure_ascii=False))
+    # a spec may contain the word that ends it
     word = DELIMITER
     while word in text:
         word += "_"
@@ -151,27 +157,27 @@ def _times(run: Run) -> list[tuple[str, str]]:
     events = _events(run.path)
     captions: dict[str, float] = {}
     for event in events:
-        if event.get("event") == "captions" and isinstance(
-            event.get("seconds"), (int, float)
-        ):
+        seconds = event.get("seconds")
+        if event.get("event") == "captions" and isinstance(seconds, (int, float)):
             model = str(event.get("model"))
-            captions[model] = captions.get(model, 0.0) + float(event["seconds"])
+            captions[model] = captions.get(model, 0.0) + float(seconds)
     rows = [
         (f"captions of {model}", number(value)) for model, value in captions.items()
     ]
-    seconds: dict[str, float] = {}
+
     # The statistics of a judged metric are records of their own, each with the time of
     # the metric.
-    for record in {
+    distinct = {
         (record.metric, record.model, record.decoding_key): record
         for record in run.records
-    }.values():
-        seconds[shown_name(record)] = (
-            seconds.get(shown_name(record), 0.0) + record.seconds
-        )
-    rows += [
-        (f"scores of {metric}", number(value)) for metric, value in seconds.items()
-    ]
+    }
+    scores: dict[str, float] = {}
+    for record in distinct.values():
+        name = shown_name(record)
+        scores[name] = scores.get(name, 0.0) + record.seconds
+    rows += [(f"scores of {metric}", number(value)) for metric, value in scores.items()]
+
+    # a run that was continued has several starts, with pauses between them
     started = [event["time"] for event in events if event.get("event") == "started"]
     finished = [event["time"] for event in events if event.get("event") == "finished"]
     if len(started) == 1 and finished:
@@ -183,6 +189,7 @@ def _events(path: Path | None) -> list[Values]:
     """Return the events of a run's log; torn or foreign lines are left out."""
     if path is None or not (path / LOG).is_file():
         return []
+
     events: list[Values] = []
     with open_run_file(path / LOG) as file:
         lines = file.read().decode("utf-8", "replace").splitlines()

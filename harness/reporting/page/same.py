@@ -39,9 +39,8 @@ def write_page(
     """Write the page of some comparisons; ``overwrite`` as for
     :func:`harness.files.outputs.write_output`.
     """
-    write_output(
-        path, page(results, settings).encode("utf-8", "replace"), overwrite=overwrite
-    )
+    content = page(results, settings).encode("utf-8", "replace")
+    write_output(path, content, overwrite=overwrite)
 
 
 def page(results: Sequence[SourceComparison], settings: Settings) -> str:
@@ -57,16 +56,10 @@ def sections_of_run(run: Run) -> list[dict[str, str]]:
     asks for, with ``title`` and ``html``.
     """
     results = check_run(run)
-    return (
-        [
-            {
-                "title": "Same distribution?",
-                "html": sections(results, settings_of_run(run), 4),
-            }
-        ]
-        if results
-        else []
-    )
+    if not results:
+        return []
+    content = sections(results, settings_of_run(run), 4)
+    return [{"title": "Same distribution?", "html": content}]
 
 
 def sections(
@@ -75,11 +68,11 @@ def sections(
     """Return the HTML of some comparisons below headings of a level,
     without that of a page.
     """
-    out = (
-        [f"<h{level}>All pairs</h{level}>{_scroll('All pairs', matrix_table(results))}"]
-        if len(results) > 1
-        else []
-    )
+    out: list[str] = []
+    if len(results) > 1:
+        matrix = _scroll("All pairs", matrix_table(results))
+        out.append(f"<h{level}>All pairs</h{level}>{matrix}")
+
     for result in results:
         names = " and ".join(result.labels)
         tables = {
@@ -92,15 +85,12 @@ def sections(
             f"<h{level + 1}>{title}</h{level + 1}>{_scroll(f'{title}, {names}', table)}"
             for title, table in tables.items()
         )
-        out.append(
-            f"<section><h{level}>{html.escape(names)}</h{level}>{_summary(result, settings)}{below}</section>"
-        )
-    return "".join(
-        [
-            *out,
-            f'<p class="soft">{html.escape(_sentence(f"The test {ASSUMPTION}"))}</p>',
-        ]
-    )
+        title = f"<h{level}>{html.escape(names)}</h{level}>"
+        summary = _summary(result, settings)
+        out.append(f"<section>{title}{summary}{below}</section>")
+
+    assumption = html.escape(_sentence(f"The test {ASSUMPTION}"))
+    return "".join([*out, f'<p class="soft">{assumption}</p>'])
 
 
 def _summary(result: SourceComparison, settings: Settings) -> str:
@@ -114,12 +104,14 @@ def _summary(result: SourceComparison, settings: Settings) -> str:
         f"with {counts[0]:,} and {counts[1]:,} answers."
     )
     contrast = contrast_text(result, settings)
-    lines = [*([_sentence(contrast)] if contrast else []), sizes]
-    notes = "".join(f"<li>{html.escape(_sentence(note))}</li>" for note in result.notes)
+    lines = [_sentence(contrast), sizes] if contrast else [sizes]
     texts = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
-    return f'<p class="verdict">{html.escape(verdict)}</p>{texts}' + (
-        f'<ul class="remarks">{notes}</ul>' if notes else ""
-    )
+    summary = f'<p class="verdict">{html.escape(verdict)}</p>{texts}'
+
+    notes = "".join(f"<li>{html.escape(_sentence(note))}</li>" for note in result.notes)
+    if notes:
+        summary += f'<ul class="remarks">{notes}</ul>'
+    return summary
 
 
 def _sentence(text: str) -> str:

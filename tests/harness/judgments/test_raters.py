@@ -18,7 +18,8 @@ from harness.judgments.raters import (
 )
 from harness.judgments.rows import JudgmentRows
 from harness.judgments.source_files import read_judgments
-from harness.reporting.league import League, LeagueSet, league_table, set_table
+from harness.reporting.league import League, LeagueSet
+from harness.reporting.league_tables import league_table, set_table
 from harness.spec.judgment_models import JudgmentSpec
 from harness.stats.alternative_annotator import judge_against_people
 

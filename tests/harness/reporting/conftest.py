@@ -12,16 +12,6 @@ from harness.cli.main import main
 from tests.support.browser import browse, violations
 
 __all__ = ["browse", "violations"]
-
-
-@pytest.fixture
-def artefacts(tmp_path: Path) -> Path:
-    """The folder of screenshots: ``HARNESS_ARTEFACTS``, else a temporary one."""
-    folder = Path(os.environ.get("HARNESS_ARTEFACTS") or tmp_path / "artefacts")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 RECORDS = [
     {
         "id": str(i),
@@ -32,6 +22,14 @@ RECORDS = [
     for i in range(1, 8)
     for k in (1, 2, 3)
 ]
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """The folder of screenshots: ``HARNESS_ARTEFACTS``, else a temporary one."""
+    folder = Path(os.environ.get("HARNESS_ARTEFACTS") or tmp_path / "artefacts")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture

@@ -20,6 +20,23 @@ from harness.rundir.samples import SampleTable
 from harness.spec.models import ViewSpec
 
 VIEW = {"plot": "texts", "y": "length", "examples": 2}
+MODELS = [
+    {"echo": {"label": "one <script>alert(1)</script>"}},
+    {"echo": {"label": "two | *bold*"}},
+]
+SPEC = {
+    "task": "texts",
+    "dataset": {"reader": "words"},
+    "models": MODELS,
+    "decoding": {"candidates": 3},
+    "metrics": ["length"],
+    "bootstrap": {"samples": 0},
+    "views": [
+        {"plot": "texts", "y": "length", "title": "Beside <each> other", "examples": 2},
+        {"plot": "table", "x": "model", "y": "length", "title": "Numbers"},
+        {"plot": "bar", "y": "length"},
+    ],
+}
 
 
 def table(view, columns):
@@ -84,7 +101,7 @@ def test_ties_keep_the_order_of_the_run_and_missing_scores_come_last():
     assert made.rows[2][2] == "one (x 2)\ntwo"
 
 
-def test_an_example_without_the_score_of_a_model_comes_last_however_much_the_others_differ():
+def test_an_example_without_the_score_of_a_model_comes_last():
     three = {name: column[:1] * 6 for name, column in samples().items()}
     three |= {
         "model": list("aabbcc"),
@@ -125,26 +142,6 @@ def test_a_metric_without_scores_per_example_is_told():
         "there are length",
     ):
         table({**VIEW, "y": "lenght"}, samples())
-
-
-# ------------------------------------------------------------------ in a run
-MODELS = [
-    {"echo": {"label": "one <script>alert(1)</script>"}},
-    {"echo": {"label": "two | *bold*"}},
-]
-SPEC = {
-    "task": "texts",
-    "dataset": {"reader": "words"},
-    "models": MODELS,
-    "decoding": {"candidates": 3},
-    "metrics": ["length"],
-    "bootstrap": {"samples": 0},
-    "views": [
-        {"plot": "texts", "y": "length", "title": "Beside <each> other", "examples": 2},
-        {"plot": "table", "x": "model", "y": "length", "title": "Numbers"},
-        {"plot": "bar", "y": "length"},
-    ],
-}
 
 
 @pytest.fixture

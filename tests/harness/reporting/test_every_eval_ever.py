@@ -20,8 +20,9 @@ import harness
 from harness.api import score_files
 from harness.cli.main import main
 from harness.errors import InputError
-from harness.reporting.every_eval_ever import evaluation, hub_entries
+from harness.reporting.every_eval_ever import evaluation, evaluation_files, hub_entries
 from harness.run.finished import Run
+from tests.support.exported_runs import run_in_memory
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -199,3 +200,27 @@ def test_results_of_the_hub_name_the_data_set_and_its_commit(
             "rouge",
             value,
         )
+
+
+def test_results_for_exchange_lie_below_task_developer_and_model(folder, tmp_path):
+    score_files(
+        [str(folder / "a.json")],
+        str(folder / "r.json"),
+        ["novelty"],
+        labels=["maker/café"],
+        output=tmp_path / "run",
+    )
+    (path,) = harness.export(tmp_path / "run", "every-eval-ever", tmp_path / "out")
+    assert path.parent.name == "café" and path.parts[-5] == "data"
+    text = path.read_text(encoding="utf-8")
+    assert "café" in text and text.startswith('{\n  "')
+
+
+def test_exchanged_results_lie_in_folders_of_task_and_model():
+    ((path, text),) = evaluation_files(run_in_memory())
+    assert (
+        path.split("/")[0] == "data"
+        and path.split("/")[1] == "a_task_of_mine"
+        and path.split("/")[3] == "a"
+    )
+    assert json.loads(text)

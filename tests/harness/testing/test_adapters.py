@@ -74,7 +74,8 @@ class Shuffler:
         if self.fault == "address":
             return repr(self)
         count = self.calls if self.fault == "counts" else ""
-        return f"shuffler|{self.fault}|{self.times if self.fault != 'parameter' else ''}|{count}"
+        times = "" if self.fault == "parameter" else self.times
+        return f"shuffler|{self.fault}|{times}|{count}"
 
     def generate(self, examples, decoding, seeds):
         self.calls += 1

@@ -13,7 +13,6 @@ import pytest
 
 from harness.contracts import EncodesSets, TextDistance
 from harness.registry import current, parameters
-from harness.stats import permutation
 from harness.stats.significance import untestable_reason
 from harness.testing import (
     check_distance,
@@ -25,6 +24,14 @@ from harness.testing.results import NotApplicable, Violation
 from tests.support import metric_cases
 
 CHECKS = ("equal-labels", "one-source", "corpus-state")
+NEEDS_MODELS = {"minilm", "glove", "wmd", "bert"}
+"""Components that read a table of word vectors or a network."""
+REASONS = (
+    "tells texts without a common token apart",
+    "is undefined for texts without a common token",
+    "is undefined for sets of random words",
+)
+"""Reasons of metrics with p-values for which a check is not applicable."""
 
 
 class WordsOfReferences:
@@ -232,29 +239,6 @@ def test_metrics_with_too_many_texts_are_not_tested():
         exchangeability.ensure_one_source(metric)
 
 
-def test_the_sets_are_from_one_source():
-    sets = exchangeability.small_sets(300)
-    assert {(len(item.candidates), len(item.references)) for item in sets} == {(4, 4)}
-    assert {
-        len(text.split())
-        for item in sets
-        for text in (*item.candidates, *item.references)
-    } == {8}
-    words = exchangeability.source_words()
-    assert len(words) == len(set(words)) == 2000
-    tokens = {word for text in exchangeability.DISJOINT_TEXTS for word in text.split()}
-    assert len(tokens) == 16 and not tokens & set(words)
-    labels = permutation.relabelings(4, 4)
-    assert [item.candidates[0] for item in exchangeability.relabeled_sets()[:2]] == [
-        "amber basalt"
-    ] * 2
-    assert (
-        len({frozenset(item.candidates) for item in exchangeability.relabeled_sets()})
-        == len(labels)
-        == 70
-    )
-
-
 def test_the_largest_count_is_rarely_exceeded():
     def beyond(tests):
         limit = exchangeability.largest_count(tests)
@@ -267,22 +251,16 @@ def test_the_largest_count_is_rarely_exceeded():
     assert [beyond(tests) < 1e-3 for tests in (50, 100, 200)] == [True] * 3
 
 
-# --------------------------------------------------------------------------- built-in metrics
-NEEDS_MODELS = {"minilm", "glove", "wmd", "bert"}
-"""Components that read a table of word vectors or a network."""
-
-
 def forms():
     """Return name and parameters of each built-in metric with p-values, over each
     embedding and distance without further files.
     """
     found = []
     for name in metric_cases.names():
-        if name in metric_cases.CANNOT_RUN or metric_cases.PARAMETERS.get(name, {}).get(
-            "judge"
-        ):
-            continue
         values = dict(metric_cases.PARAMETERS.get(name, {}))
+        if name in metric_cases.CANNOT_RUN or values.get("judge"):
+            continue
+
         known = parameters(current().load("metrics", name))
         variants = [values]
         if "embedding" in known:
@@ -302,14 +280,6 @@ def forms():
             variants = [{}, {"idf": True}]
         found += [(name, variant) for variant in variants]
     return found
-
-
-REASONS = (
-    "tells texts without a common token apart",
-    "is undefined for texts without a common token",
-    "is undefined for sets of random words",
-)
-"""Reasons of metrics with p-values for which a check is not applicable."""
 
 
 def reason_of(ensure, metric):

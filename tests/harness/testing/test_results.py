@@ -58,6 +58,25 @@ def test_checks_have_descriptions(checks):
     }
 
 
+def test_a_description_is_the_first_paragraph_on_one_line():
+    checks = Checks("metrics")
+
+    @checks.add
+    def wrapped(subject):
+        """A requirement that is longer than a line of the source,
+        and is wrapped.
+
+        Further lines.
+        """
+
+    checks.add(lambda subject: None)
+    assert checks.descriptions == {
+        "wrapped": "A requirement that is longer than a line of the source, "
+        "and is wrapped.",
+        "<lambda>": "",
+    }
+
+
 @pytest.mark.parametrize("kind", ALL_CHECKS)
 def test_every_check_of_the_kit_has_a_description(kind):
     assert all(text.endswith(".") for text in ALL_CHECKS[kind].descriptions.values())

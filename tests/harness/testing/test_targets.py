@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import pytest
@@ -76,7 +77,7 @@ provider: mine
 metrics:
   no-spec: {import: "broken_parts:NoSpec", summary: "no specification"}
   wrong-spec: {import: "broken_parts:WrongSpec", summary: "a mapping"}
-  raising: {import: "broken_parts:RaisingConstructor", summary: "a constructor that raises"}
+  raising: {import: "broken_parts:RaisingConstructor", summary: "raises at once"}
   needs-folder: {import: "broken_parts:NeedsFolder", summary: "a required parameter"}
 """
 LINES = [
@@ -159,15 +160,14 @@ def test_a_component_that_cannot_be_checked_is_one_line(target, line, project, c
 
 
 def test_the_python_api_raises_the_same_line(project):
-    from broken_parts import NoSpec, RaisingConstructor  # pyright: ignore[reportMissingImports]
-
+    broken_parts = importlib.import_module("broken_parts")
     with pytest.raises(HarnessError, match=r"metric 'NoSpec' \(NoSpec\) has no 'spec'"):
-        check_metric(NoSpec())
+        check_metric(broken_parts.NoSpec())
     with pytest.raises(
         HarnessError,
         match="RaisingConstructor cannot be constructed: FileNotFoundError",
     ) as raised:
-        check_metric(RaisingConstructor)
+        check_metric(broken_parts.RaisingConstructor)
     assert isinstance(raised.value.__cause__, FileNotFoundError)
 
 

@@ -48,7 +48,8 @@ class Reader:
             return Example(f"e{k}", ["a dog"])  # type: ignore[arg-type]
         identifier = {"ids": "same", "number": k}.get(self.fault, f"e{k}")
         text = f"a dog {self.passes if self.fault == 'changes' else ''}"
-        return Example(identifier, () if self.fault == "references" else (text,))  # type: ignore[arg-type]
+        references = () if self.fault == "references" else (text,)
+        return Example(identifier, references)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -302,7 +302,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="python -m caption_kernels_reference.certify",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=(__doc__ or "").partition("\n")[0],
+        description=(__doc__ or "").partition("\n\n")[0],
         epilog=(
             f"functions by metric:\n{signatures}\n\nTexts of bleu, rouge, cider, "
             "ciderd and ciderr are tokenised: words joined by single "

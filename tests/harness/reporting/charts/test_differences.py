@@ -272,7 +272,7 @@ def test_more_pairs_than_are_compared_are_those_of_the_first_system(
     )
 
 
-def test_axes_of_many_panels_leave_out_labels_that_overlap_and_legends_have_three_columns_at_most():
+def test_axes_of_many_panels_leave_out_labels_and_legends_have_three_columns():
     rows = [
         replace(compared("a", "b"), metric=name)
         for name in ("cider", "rouge", "bleu4", "meteor")

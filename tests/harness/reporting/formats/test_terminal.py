@@ -169,7 +169,7 @@ def test_a_table_too_wide_without_its_secondary_columns_is_divided():
     )
 
 
-def test_one_table_is_kept_whole_where_it_fits_and_nothing_is_divided_below_one_column():
+def test_a_table_that_fits_is_whole_and_nothing_is_divided_below_one_column():
     assert [part.headers for part in table_parts(WIDE, least_width(WIDE))] == [
         WIDE.headers
     ]

@@ -18,7 +18,7 @@ from harness.cli.main import main
 from harness.errors import InputError
 from harness.reporting import page
 from harness.reporting.charts import charts_for
-from harness.reporting.league import percent_interval
+from harness.reporting.league_tables import percent_interval
 from harness.reporting.page import PageOptions, document
 from harness.reporting.page.assets import policy
 from harness.reporting.page.document import MAX_LISTED, notices_of

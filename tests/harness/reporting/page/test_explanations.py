@@ -20,7 +20,7 @@ TOLD = """
 class Told(Length):
     def __init__(self):
         super().__init__()
-        self.spec = MetricSpec("told", level="item", higher_is_better=True, min_candidates=2)
+        self.spec = MetricSpec("told", True, level="item", min_candidates=2)
 
     def signature(self):
         return "told"
@@ -84,7 +84,7 @@ def test_metrics_with_embeddings_are_explained_where_it_is_asked_for(finished):
 
 
 @pytest.mark.parametrize(("shift", "explained"), [(1, False), (1e-7, True)])
-def test_scores_of_another_metric_are_not_explained_but_those_that_differ_by_rounding_are(
+def test_scores_of_another_metric_are_not_explained_but_rounded_ones_are(
     group, shift, explained
 ):
     class Shifted:

@@ -401,7 +401,7 @@ def test_a_row_has_its_run_model_and_decoding():
     assert not matrix(record("a"), record("b")).has_decodings
 
 
-def test_results_of_token_scores_join_the_first_row_of_their_model_wherever_they_stand():
+def test_results_of_token_scores_join_the_first_row_of_their_model():
     decodings = [{"temperature": 0.5}, {"temperature": 0.7}]
     tokens = [
         record(model, "perplexity", level="model", decoding={"strategy": "none"})

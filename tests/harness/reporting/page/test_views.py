@@ -27,12 +27,17 @@ FILTERS = {
 """Expression -> number of examples that pass."""
 BAD_FILTERS = {
     "length <": "character 9: expected a number or the name of a metric, found the end",
-    "lenght < 3": "character 1: there is no metric 'lenght'; there are length, references",
-    "length": "character 1: expected a comparison such as cider < .3, found a number alone",
-    "length[three] < 3": """character 8: there is no system 'three'; there are A, B, "one", "two\"""",
-    "length < 3 length": "character 12: expected 'and', 'or' or the end, found 'length'",
+    "lenght < 3": "character 1: there is no metric 'lenght'; "
+    "there are length, references",
+    "length": "character 1: expected a comparison such as cider < .3, "
+    "found a number alone",
+    "length[three] < 3": "character 8: there is no system 'three'; "
+    'there are A, B, "one", "two"',
+    "length < 3 length": "character 12: expected 'and', 'or' or the end, "
+    "found 'length'",
     "(length < 3) + 1 > 2": "character 1: expected a number, found a comparison",
-    "alert(1) < 2": "character 1: there is no metric 'alert'; there are length, references",
+    "alert(1) < 2": "character 1: there is no metric 'alert'; "
+    "there are length, references",
     "length; 1 < 2": "character 7: ';' has no meaning in a filter",
     "(" * 30_000: "the filter is nested too deeply",
 }
