@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from harness.run.features import FeatureCache
-from harness_metrics.composed.fense import is_broken
+from harness_metrics.composed.fluency import is_broken
 from harness_metrics.crnrr.ngrams import Sums, from_sums
-from harness_metrics.crnrr.words import Vocabulary, words_of
-from harness_metrics.discrepancy.curve import PAIRS, largest_quality, point
 from harness_metrics.discrepancy.mixing import draw
 from harness_metrics.discrepancy.qdisc import curve_discrepancy
+from harness_metrics.discrepancy.quality_diversity import PAIRS, largest_quality, point
 from harness_metrics.hallucination import fact_words
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.matching import NO_SYNONYMS
@@ -37,22 +36,25 @@ from harness_metrics.kernel import (
     sliced_wasserstein,
     symmetric_relabelings,
 )
-from harness_metrics.mauve import frontier, quantise
+from harness_metrics.mauve import components, frontier, quantise, small_sets
 from harness_metrics.mauve import metric as mauve
 from harness_metrics.meteor import engine as meteor
-from harness_metrics.ngram import bleu, cider, document_frequency, rouge
+from harness_metrics.ngram import bleu, cider, df_table, document_frequency, rouge
 from harness_metrics.sets import (
-    corpus_metrics,
+    corpus_neighbours,
     neighbour_groups,
     neighbours,
+    random_features,
     spectrum,
-    variability_metric,
+    variability,
 )
 from harness_metrics.tokenisers.plain_words import plain_words
 from harness_metrics.tokenisers.tokens import tokenize
-from harness_metrics.trm import metric as trm
+from harness_metrics.trm import drawn_triangles, heaviest_triangle
 from harness_metrics.trm import statistic as triangles
-from harness_metrics.twosample import metrics as twosample
+from harness_metrics.twosample import c2st, mmdagg
+from harness_metrics.words.grams import words_of
+from harness_metrics.words.keys import Vocabulary
 from tests.support import metric_inputs as inputs
 from tests.support import metric_reports as reports
 from tests.support.metric_forms import judging
@@ -318,28 +320,23 @@ def test_vectors() -> None:
             )
             for p in (1.0, 2.0, 3.5)
         },
+        **{f"smoother {ridge}": c2st.smoother(inner, ridge) for ridge in (0.1, 4.0)},
         **{
-            f"smoother {ridge}": twosample.smoother(inner, ridge)
+            f"accuracy {ridge}": c2st.accuracy(c2st.smoother(inner, ridge), labels)
             for ridge in (0.1, 4.0)
         },
         **{
-            f"accuracy {ridge}": twosample.accuracy(
-                twosample.smoother(inner, ridge), labels
-            )
-            for ridge in (0.1, 4.0)
-        },
-        **{
-            f"kernels {shape}": twosample.kernels(inner, shape, 3)
+            f"kernels {shape}": mmdagg.kernels(inner, shape, 3)
             for shape in ("both", "gaussian", "laplace")
         },
         "relabelings": [
-            len(twosample.relabelings(n, m, 3)) for n, m in ((3, 4), (10, 10), (8, 8))
+            len(mmdagg.relabelings(n, m, 3)) for n, m in ((3, 4), (10, 10), (8, 8))
         ],
-        "drawn relabelings": twosample.relabelings(10, 10, 3)[:3],
-        "smallest p": twosample.smallest_p(
-            twosample.kernels(inner), 3, labels, twosample.relabelings(3, 4, 0)
+        "drawn relabelings": mmdagg.relabelings(10, 10, 3)[:3],
+        "smallest p": mmdagg.smallest_p(
+            mmdagg.kernels(inner), 3, labels, mmdagg.relabelings(3, 4, 0)
         ),
-        "equal": twosample.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
+        "equal": mmdagg.kernels(geometry.gram(np.ones((1, 4, 2))), "both", 2),
         "vendi": [
             spectrum.vendi(
                 spectrum.unit_kernels(vectors, np.arange(21).reshape(3, 7)), q
@@ -348,12 +345,12 @@ def test_vectors() -> None:
         ],
         "spread": spectrum.singular_spread(geometry.centre(inner)),
         "chunks": list(symmetric_relabelings.chunks(3, 3, 4)),
-        "random features": corpus_metrics.feature_sums(
-            vectors, corpus_metrics.frequencies(4, 3, 2.0, 5), 3
+        "random features": random_features.feature_sums(
+            vectors, random_features.frequencies(4, 3, 2.0, 5), 3
         ),
         "median distance": [
-            corpus_metrics.median_distance(vectors[0]),
-            corpus_metrics.median_distance(np.ones((3, 2))),
+            random_features.median_distance(vectors[0]),
+            random_features.median_distance(np.ones((3, 2))),
         ],
     }
     assert_pinned("metrics/functions/vectors.txt", as_text(reports.as_json(out)))
@@ -374,7 +371,7 @@ def test_mauve() -> None:
             for scaling, points in ((5.0, 25), (1.0, 4))
         ],
         "mixtures": frontier.mixtures(4),
-        "reduced": abs(quantise.reduce_dimensions(vectors, 0.6).coordinates)
+        "reduced": abs(components.reduce_dimensions(vectors, 0.6).coordinates)
         .sum(axis=0)
         .round(4),
         "automatic": [
@@ -389,7 +386,7 @@ def test_mauve() -> None:
             vectors, 6, seed=1, redo=2, max_iter=2, explained=0.5
         ),
         "many": [
-            quantise.many_buckets(sets, k, seed=seed, redo=redo)
+            small_sets.many_buckets(sets, k, seed=seed, redo=redo)
             for k, seed, redo in ((2, 25, 5), (3, 3, 1), (12, 0, 2))
         ],
         "spread": mauve.spread(
@@ -439,12 +436,14 @@ def test_neighbours() -> None:
         },
         "credits": [neighbours.coverage_credits(distances, 4, k) for k in (1, 2)],
         "smallest": [
-            neighbours.kth_smallest(whole_numbers(3, width, seed=6, width=997), k)
+            corpus_neighbours.kth_smallest(
+                whole_numbers(3, width, seed=6, width=997), k
+            )
             for width in (9, 700)
             for k in (1, 4)
         ],
         "wasserstein": [
-            variability_metric.wasserstein(distances, labels, compare)
+            variability.wasserstein(distances, labels, compare)
             for compare in ("within", "cross")
         ],
     }
@@ -533,25 +532,27 @@ def test_triangles() -> None:
             "p mirrored": triangles.exact_p_values(distances[:, :6, :6], 3, pooling),
             "credits": triangles.leave_one_out_credits(distances, 3, pooling),
             "sampled": [
-                trm.sampled_triangle_rank(
+                drawn_triangles.sampled_triangle_rank(
                     matrix, 3, pooling, 60, np.random.default_rng(7)
                 )
                 for matrix in distances
             ],
             "sampled small": [
-                trm.sampled_triangle_rank(
+                drawn_triangles.sampled_triangle_rank(
                     distances[0, :3, :3], n, pooling, 5, np.random.default_rng(7)
                 )
                 for n in (1, 2)
             ],
-            "nothing to draw": trm.sampled_triangle_rank(
+            "nothing to draw": drawn_triangles.sampled_triangle_rank(
                 distances[0, :2, :2], 1, pooling, 5, np.random.default_rng(7)
             ),
         }
         for pooling in poolings
     }
     heaviest = [
-        trm.heaviest_triangle(matrix, n) for matrix in distances for n in (1, 2, 3)
+        heaviest_triangle.heaviest_triangle(matrix, n)
+        for matrix in distances
+        for n in (1, 2, 3)
     ]
     assert_pinned(
         "metrics/functions/triangles.txt",
@@ -599,7 +600,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
         out[name] = document_frequency.build_df_table(
             corpus, tmp_path / name, tokenizer=tokenizer, minimum=minimum
         )
-        table = document_frequency.read(tmp_path / name, tokenizer)
+        table = df_table.read(tmp_path / name, tokenizer)
         out[f"table {name}"] = [
             table.documents,
             dict(zip(table.grams, table.counts.tolist()))
@@ -609,7 +610,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     joined = document_frequency.join_df_tables(
         [tmp_path / "a.json", tmp_path / "b.npz"], tmp_path / "d.json", minimum=4
     )
-    out["joined"] = [joined, document_frequency.read(tmp_path / "d.json", "ptb").counts]
+    out["joined"] = [joined, df_table.read(tmp_path / "d.json", "ptb").counts]
     for table in ("a.json", "b.npz", "d.json"):
         for metric in (
             reports.create("cider", {"df": str(tmp_path / table)}),

@@ -20,7 +20,7 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.metrics import FitsInner, untestable_by
+from harness_metrics.bases.inner_metric import FitsInner, untestable_by
 
 
 class Best(FitsInner, MeanMetric):

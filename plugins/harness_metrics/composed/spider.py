@@ -21,7 +21,7 @@ from harness.contracts import (
 )
 from harness.errors import HarnessError
 from harness.registry import resolve
-from harness_metrics.bases.metrics import untestable_by
+from harness_metrics.bases.inner_metric import untestable_by
 from harness_metrics.best.metric import Best
 
 MetricParam = str | Mapping[str, Any] | Metric

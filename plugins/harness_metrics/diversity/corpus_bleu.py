@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from caption_kernels import exp, log
-from harness_metrics.crnrr.words import Words, changes, grams_of
+from harness_metrics.words.grams import Words, grams_of
+from harness_metrics.words.keys import changes
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
-from harness_metrics.bases.metrics import features_by_example
+from harness_metrics.bases.example_values import features_by_example
 from harness_metrics.hallucination.objects import is_text_list, object_table
 
 Truth = Literal["references", "annotations", "both"]

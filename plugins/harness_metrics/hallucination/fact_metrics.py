@@ -11,7 +11,7 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
-from harness_metrics.bases.metrics import features_by_example, mean_of_defined
+from harness_metrics.bases.example_values import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import Facts, parse
 from harness_metrics.hallucination.objects import ObjectTable, object_table
 

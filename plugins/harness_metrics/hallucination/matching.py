@@ -19,11 +19,8 @@ from harness.contracts import (
 )
 from harness.contracts.parameters import check_arguments
 from harness.errors import require
-from harness_metrics.bases.metrics import (
-    EmbeddingSpec,
-    features_by_example,
-    mean_of_defined,
-)
+from harness_metrics.bases.embedding_metric import EmbeddingSpec
+from harness_metrics.bases.example_values import features_by_example, mean_of_defined
 from harness_metrics.hallucination.facts import parse
 from harness_metrics.hallucination.objects import ObjectTable
 from harness_metrics.kernel.geometry import unit_vectors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, read_choice, verdict_of
 from harness_metrics.judges.judge import Judge

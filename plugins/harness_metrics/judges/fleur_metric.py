@@ -15,7 +15,7 @@ import numpy as np
 
 from harness.contracts import Batch, CaptionSet, Features
 from harness.errors import HarnessError
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.judges import prompts
 from harness_metrics.judges.answers import Verdict, count_answers, verdict_of_text
 from harness_metrics.judges.judge import JudgeSpec, resolve_judge

@@ -16,22 +16,9 @@ from harness.contracts import Batch, Explanation, Features, MeanMetric
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import forms, ties
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.kernel import frechet, geometry, mmd, sliced_wasserstein
-
-# --------------------------------------------------------------------------- energy distance
-# Energy distance (Szekely & Rizzo 2013) of two samples of vectors: 2 mean |c - r| -
-# mean |c - c'| - mean |r - r'|.
-
-
-def energy_kernel(inner: np.ndarray) -> np.ndarray:
-    """Return the negative distances (B, N, N) for Gram matrices (B, N, N): the kernel
-    whose MMD is the energy distance.
-    """
-    return -np.sqrt(geometry.squared_distances(inner))
-
-
-# --------------------------------------------------------------------------- metrics
+from harness_metrics.kernel.energy import energy_kernel
 
 
 class KernelMetric(EmbeddingMetric, MeanMetric):

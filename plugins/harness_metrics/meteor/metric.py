@@ -19,11 +19,11 @@ from harness.errors import UnknownName, did_you_mean
 from harness_metrics.meteor.engine import PreparedTexts
 from harness_metrics.meteor.installed import start_loading
 from harness_metrics.tokenisers.java_runtime import java_command
+from harness_metrics.tokenisers.text_rows import text_rows_of
 from harness_metrics.tokenisers.tokens import (
     TokenizerName,
     check_tokenizer,
     signed,
-    text_rows_of,
     tokens_of,
 )
 

@@ -26,7 +26,7 @@ from caption_kernels.batches import ngram
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.errors import HarnessError, InputError, require
 from harness.files.user_path import user_path
-from harness_metrics.bases.metrics import BestMatchMetric
+from harness_metrics.bases.relabeled_metric import BestMatchMetric
 from harness_metrics.embeddings.local_model import LoadsModel, load_transformer
 from harness_metrics.embeddings.minilm import MiniLm
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM

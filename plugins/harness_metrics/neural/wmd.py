@@ -22,7 +22,7 @@ import numpy as np
 from harness.contracts import Batch, Features, MetricSpec, PathParam
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError, require
-from harness_metrics.bases.metrics import BestMatchMetric
+from harness_metrics.bases.relabeled_metric import BestMatchMetric
 from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
 

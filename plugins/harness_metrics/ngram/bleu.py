@@ -14,13 +14,8 @@ from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import ORDERS
 from harness.contracts import Batch, Features, MetricSpec, SumMetric
 from harness.contracts.parameters import Order, check_arguments
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 Smoothing = Literal["toolkit", "add-one"]
 

@@ -32,7 +32,6 @@ from harness.contracts import (
 from harness.contracts.parameters import check_arguments
 from harness.errors import HarnessError
 from harness.stats import bootstrap, forms
-from harness_metrics.crnrr.words import words_object
 from harness_metrics.ngram.cider_refit import HELD_FIXED, TESTABLE_FROM, Refit
 from harness_metrics.ngram.document_frequency import (
     Documents,
@@ -40,13 +39,9 @@ from harness_metrics.ngram.document_frequency import (
     Source,
     merge_frequencies,
 )
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
+from harness_metrics.words.captions import words_object
 
 Df = PathParam | os.PathLike[str] | Documents
 Variant = Literal["d", "plain"]

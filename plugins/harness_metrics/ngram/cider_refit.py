@@ -13,7 +13,7 @@ from caption_kernels import TextIndex, log
 from caption_kernels.batches import ngram
 from harness.contracts import Interval, Objects
 from harness.stats import jackknife
-from harness_metrics.crnrr.words import sparse_counts
+from harness_metrics.words.grams import sparse_counts
 
 GROUPS = 100
 """Maximum number of groups of examples that the interval leaves out in turn."""
@@ -55,7 +55,7 @@ class Refit:
     ----------
     objects : Objects
         Words of the captions of B examples
-        (:class:`~harness_metrics.crnrr.words.CaptionWords`).
+        (:class:`~harness_metrics.words.captions.CaptionWords`).
     plain : bool
         Use the original CIDEr instead of CIDEr-D.
     """

@@ -11,13 +11,8 @@ import numpy as np
 from caption_kernels.batches import ngram
 from caption_kernels.batches.ngram import BETA
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.tokenisers.tokens import (
-    TextRows,
-    TokenizerName,
-    check_tokenizer,
-    signed,
-    text_rows_of,
-)
+from harness_metrics.tokenisers.text_rows import TextRows, text_rows_of
+from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
 
 
 class Rouge(MeanMetric):

@@ -16,13 +16,13 @@ from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import check_arguments
 from harness.errors import InputError
 from harness_metrics.ngram.union_lcs import Summary, union_hits
+from harness_metrics.tokenisers.text_rows import text_rows_of
 from harness_metrics.tokenisers.tokens import (
     ROUGE_STEMS,
     TokenizerName,
     check_tokenizer,
     function_of,
     signed,
-    text_rows_of,
 )
 
 RougeTokenizer = Literal["rouge-score", TokenizerName]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
-from harness_metrics.bases.metrics import mean_of_defined
+from harness_metrics.bases.example_values import mean_of_defined
 from harness_metrics.pragmatic.lexicon import HUES, SCALES, SHAPES
 
 _NOUN = re.compile(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from harness.contracts import Batch, Features, Objects
-from harness_metrics.bases.metrics import EmbeddingMetric
+from harness_metrics.bases.embedding_metric import EmbeddingMetric
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness_metrics.sets.neighbours import (
-    Kind,
+from harness_metrics.sets.corpus_neighbours import (
     distinct_points,
     half_squares,
     kth_smallest,
     rounding_errors,
 )
+from harness_metrics.sets.neighbours import Kind
 
 _BLOCK_BYTES = 64 << 20
 """Size of a block of distances."""

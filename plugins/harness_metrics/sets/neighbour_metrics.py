@@ -11,13 +11,10 @@ import numpy as np
 
 from harness.contracts import Batch, Features, Interval, LeftOut, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.bases.metrics import (
-    DistanceMetric,
-    DistanceSpec,
-    EmbeddingSpec,
-    RelabeledMetric,
-)
-from harness_metrics.sets import grouped_jackknife, neighbours
+from harness_metrics.bases.distance_metric import DistanceMetric, DistanceSpec
+from harness_metrics.bases.embedding_metric import EmbeddingSpec
+from harness_metrics.bases.relabeled_metric import RelabeledMetric
+from harness_metrics.sets import corpus_neighbours, grouped_jackknife, neighbours
 from harness_metrics.sets.corpus_vectors import CorpusVectors
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 from harness_metrics.sets.neighbours import Kind
@@ -185,7 +182,7 @@ class _OfCorpora(CorpusVectors):
         """Return the statistic of vectors (n, d) and (m, d); NaN with k vectors or
         fewer in the sample of the balls.
         """
-        return neighbours.of_corpora(candidates, references, self.k, self.kind)
+        return corpus_neighbours.of_corpora(candidates, references, self.k, self.kind)
 
     def interval(self, stats: Objects, samples: int, seed: int) -> Interval:
         """Return the interval of the jackknife over halves of the examples, or over

@@ -19,7 +19,7 @@ from harness.contracts import (
     weighted_means,
 )
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
 from harness_metrics.neural.clipscore import ClipScore
 
 TIE = 1e-6

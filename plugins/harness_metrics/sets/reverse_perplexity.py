@@ -11,15 +11,11 @@ import numpy as np
 from caption_kernels import exp, log
 from harness.contracts import MetricSpec, Objects
 from harness.contracts.parameters import Count, check_arguments
-from harness_metrics.crnrr.words import (
-    CaptionWords,
-    Words,
-    gram_ids,
-    sentence_lengths,
-    sides_of,
-)
 from harness_metrics.sets.grouped_jackknife import Jackknifed
 from harness_metrics.tokenisers.tokens import TokenizerName, check_tokenizer, signed
+from harness_metrics.words.captions import CaptionWords, sides_of
+from harness_metrics.words.grams import Words, sentence_lengths
+from harness_metrics.words.keys import gram_ids
 
 DISCOUNT = 0.75
 """Number that is subtracted from each count above 0, as Church & Gale (1991) found

@@ -11,7 +11,8 @@ import numpy as np
 
 from harness.contracts import Batch, Features, MeanMetric, MetricSpec
 from harness.contracts.parameters import Ge, MayBeInfinite, check_arguments
-from harness_metrics.bases.metrics import EmbeddingMetric, EmbeddingSpec, FitsInner
+from harness_metrics.bases.embedding_metric import EmbeddingMetric, EmbeddingSpec
+from harness_metrics.bases.inner_metric import FitsInner
 from harness_metrics.kernel.geometry import unit_vectors, without_each
 from harness_metrics.ngram.cider import Cider, CiderScores, Df
 from harness_metrics.sets import spectrum

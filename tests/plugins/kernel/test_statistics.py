@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.stats import forms, permutation, ties
 from harness_metrics.kernel import frechet as frechet_module
 from harness_metrics.kernel import geometry, sliced_wasserstein
-from harness_metrics.kernel.metric import energy_kernel
+from harness_metrics.kernel.energy import energy_kernel
 from harness_metrics.kernel.mmd import mmd_kernel
 from tests.support import kernel_values
 from tests.support.kernel_values import energy, frechet, mmd

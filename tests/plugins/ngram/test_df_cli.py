@@ -13,7 +13,7 @@ import pytest
 
 import harness
 from harness.cli.main import main
-from harness_metrics.ngram.document_frequency import read
+from harness_metrics.ngram.df_table import read
 
 
 def test_a_table_from_the_references_gives_the_same_cider(tmp_path):

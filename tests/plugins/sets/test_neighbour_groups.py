@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from harness_metrics.sets import neighbour_groups, neighbours
+from harness_metrics.sets import corpus_neighbours, neighbour_groups, neighbours
 from harness_metrics.sets.neighbour_groups import Sample, without_groups
 
 
 def by_definition(x: Sample, y: Sample, k: int, kind, count: int) -> list[float]:
     return [
-        neighbours.of_corpora(
+        corpus_neighbours.of_corpora(
             x.vectors[x.groups != g], y.vectors[y.groups != g], k, kind
         )
         for g in range(count)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.stats import permutation
-from harness_metrics.trm import statistic
+from harness_metrics.trm import directions, statistic, triangles
 
 POOLINGS = ("pooled", "per-direction")
 
@@ -140,8 +140,9 @@ def test_memory_bounds_change_nothing(monkeypatch):
         (statistic.relabel(d, 4, labels, p), statistic.exact_p_values(d, 4, p))
         for p in POOLINGS
     ]
-    monkeypatch.setattr(statistic, "MEMORY_BYTES", 1)
-    monkeypatch.setattr(statistic, "INDICATOR_BYTES", 1)
+    for module in (statistic, directions):
+        monkeypatch.setattr(module, "MEMORY_BYTES", 1)
+    monkeypatch.setattr(triangles, "INDICATOR_BYTES", 1)
     for pooling, (null, p) in zip(POOLINGS, before):
         assert np.array_equal(statistic.relabel(d, 4, labels, pooling), null)
         assert np.array_equal(statistic.exact_p_values(d, 4, pooling), p)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from caption_kernels.coco.spice import JARS
 from harness_metrics.wrapped import spice
 
 PROGRAM = """
@@ -52,7 +53,7 @@ def metric(
     tmp_path: Path, program: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[spice.Spice]:
     """The metric over that program."""
-    for name in spice.JARS:
+    for name in JARS:
         (tmp_path / name).touch()
     monkeypatch.setattr(spice, "command", lambda jars, memory: program)
     metric = spice.Spice(jars=str(tmp_path))
