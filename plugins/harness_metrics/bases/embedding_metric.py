@@ -1,5 +1,5 @@
-"""Base of metrics over an embedding: its resolution, the needs of the metric, its displayed
-name and its signature.
+"""Base of metrics over an embedding: its resolution, the needs of the metric, its
+displayed name and its signature.
 """
 
 from __future__ import annotations

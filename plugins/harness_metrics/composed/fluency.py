@@ -1,4 +1,4 @@
-"""Detectors of captions that are not fluent: rules, or a local classifier of transformers."""
+"""Detectors of captions that are not fluent: rules, or a local classifier."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from harness_metrics.embeddings.local_model import (
 from harness_metrics.tokenisers.plain_words import plain_words
 
 _ENDINGS = """
-a an the of in on at to for with and or but while as is are was were be by from into onto over under near his her its their
+a an the of in on at to for with and or but while as is are was were be by from into
+onto over under near his her its their
 """
 _DANGLING = frozenset(_ENDINGS.split())
 """Words that end no complete English caption."""

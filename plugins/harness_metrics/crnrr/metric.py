@@ -97,7 +97,8 @@ class NgramDistribution(CaptionWords):
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
         use = "per-example" if self.conditional else "pooled"
-        return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{signed(self.tokenizer)}"
+        tokenizer = signed(self.tokenizer)
+        return f"{self.kind}|n:{self.n}|form:{self.form}|{use}|tok:{tokenizer}"
 
     def per_example(self, stats: Objects) -> np.ndarray:
         """Return the values within each example ``(B,)``;

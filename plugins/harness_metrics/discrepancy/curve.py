@@ -149,7 +149,11 @@ class QualityDiscrepancy(CaptionWords):
         """Return the metric and its parameters as text."""
         noise = "/".join(map(str, self.lengths))
         shares = "/".join(f"{e:g}" for e in self.epsilons)
-        return f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}|seed:{self.seed}|tok:{signed(self.tokenizer)}"
+        tokenizer = signed(self.tokenizer)
+        return (
+            f"{self.show}|{self.pair}|n:{self.n}|eps:{shares}|len:{noise}"
+            f"|seed:{self.seed}|tok:{tokenizer}"
+        )
 
     def fit(self, references: Sequence[Sequence[str]], features: Features) -> Curves:
         """Return the curves for the references of the whole task; all quantities of a

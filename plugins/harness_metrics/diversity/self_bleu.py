@@ -70,8 +70,9 @@ class SelfBleu(CandidateWords):
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
+        name = "nsbleu" if self.negative else "self-bleu"
         use = "per-example" if self.conditional else "pooled"
-        return f"{'nsbleu' if self.negative else 'self-bleu'}|n:{self.n}|{use}|tok:{signed(self.tokenizer)}"
+        return f"{name}|n:{self.n}|{use}|tok:{signed(self.tokenizer)}"
 
     def value(self, words: Words, lengths: np.ndarray) -> float:
         """Return Self-BLEU or NSBLEU of a corpus of T sentences, ``lengths`` of shape

@@ -30,8 +30,8 @@ class MiniLm(LocalModelEmbedding):
     """Sentence vectors of all-MiniLM-L6-v2: 384 numbers, unit length.
 
     Plain BERT models with mean pooling run through
-    :class:`~harness_metrics.embeddings.bert_encoder.BertEncoder` (equal to the library within
-    2e-6 per number), other models through the library sentence-transformers.
+    :class:`~harness_metrics.embeddings.bert_encoder.BertEncoder` (equal to the library
+    within 2e-6 per number), other models through the library sentence-transformers.
 
     Parameters
     ----------

@@ -68,8 +68,11 @@ def parse(text: str, table: ObjectTable) -> Facts:
 
     >>> from harness_metrics.hallucination.objects import object_table
     >>> facts = parse("A brown puppy sits on a couch. It is wet.", object_table("coco"))
-    >>> [sorted(part) for part in facts]
-    [[('couch',), ('dog',)], [('dog', 'brown'), ('dog', 'wet')], [('dog', 'sit on', 'couch')]]
+    >>> for part in facts:
+    ...     print(sorted(part))
+    [('couch',), ('dog',)]
+    [('dog', 'brown'), ('dog', 'wet')]
+    [('dog', 'sit on', 'couch')]
     """
     reader = _Reader()
     sentence: list[Chunk] = []

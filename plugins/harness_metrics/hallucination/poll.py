@@ -166,8 +166,10 @@ class Poll(parts.ByParts, Parameterised):
 
     def signature(self) -> str:
         """Return the settings as text, such as ``poll|sum|yes/no|positive:yes``."""
+        score = "mean" if self.mean else "sum"
+        words = "/".join(self.words)
         by = f"|by:{self.by}" if self.by else ""
-        return f"poll|{'mean' if self.mean else 'sum'}|{'/'.join(self.words)}|positive:{self.positive}{by}"
+        return f"poll|{score}|{words}|positive:{self.positive}{by}"
 
     def evaluate_scores(self, scores: Scores) -> dict[str, float]:
         """Return column -> number, NaN where no answer or no question is positive.

@@ -140,9 +140,8 @@ def lines(ranking: Any) -> list[str]:
     :class:`~harness_metrics.judges.tournament.Ranking`.
     """
     width = max(6, *(len(standing.system) for standing in ranking.standings))
-    out = [
-        f"{'rank':<10}{'system':<{width}}{'strength':>10}{'95 % interval':>20}{'points':>9}"
-    ]
+    names = f"{'rank':<10}{'system':<{width}}"
+    out = [f"{names}{'strength':>10}{'95 % interval':>20}{'points':>9}"]
     for row in ranking.standings:
         rank = f"{row.rank} ({row.ranks[0]}-{row.ranks[1]})"
         ends = (
@@ -150,9 +149,9 @@ def lines(ranking: Any) -> list[str]:
             if row.interval
             else "none"
         )
-        out.append(
-            f"{rank:<10}{row.system:<{width}}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}"
-        )
+        names = f"{rank:<10}{row.system:<{width}}"
+        out.append(f"{names}{row.strength:>10.3f}{ends:>20}{row.points:>9.3f}")
+
     counts = ranking.counts
     answers = ", ".join(
         f"{count} {status}" for status, count in counts["answers"].items() if count

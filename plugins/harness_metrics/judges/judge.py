@@ -91,12 +91,11 @@ class Judge:
 
     def signature(self) -> str:
         """Return the signature of the model, and the number of repetitions."""
-        return f"judge[{self.backend.signature()}|repeats:{self.repeats}{'|image' * self.image}]"
+        image = "|image" if self.image else ""
+        return f"judge[{self.backend.signature()}|repeats:{self.repeats}{image}]"
 
     def default_prompt(self, template: str) -> str:
-        """Return a template as it is for a judge of texts,
-        and as it is for a judge that sees the image.
-        """
+        """Return a template, with words about the image for a judge that sees it."""
         return with_image(template) if self.image else template
 
     def ask(

@@ -100,7 +100,8 @@ class Server:
         """
         body = {**self.client.rename_fields(self.fields), **self.extra}
         size = "" if self.max_side is None else f"|max_side:{self.max_side}"
-        return f"server:{self.client.base_url.rstrip('/')}|{json.dumps(body, sort_keys=True)}{size}"
+        address = self.client.base_url.rstrip("/")
+        return f"server:{address}|{json.dumps(body, sort_keys=True)}{size}"
 
     def complete(
         self, conversations: Sequence[Conversation], store: Callable[[int, Reply], None]

@@ -1,13 +1,13 @@
 """Frechet distance between Gaussian fits of two samples of vectors,
 without a d x d matrix.
 
-    |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2}),   covariances with n - 1; a single vector has covariance 0
+    |mu_C - mu_R|^2 + Tr(S_C + S_R - 2 (S_C S_R)^{1/2})
 
 (Dowson & Landau 1982; Chan et al. 2022, A.7, where the matrix square root is called the
-bottleneck.) For centred samples A (n, d) and B (m, d), Tr (S_C S_R)^{1/2} is the
-nuclear norm of the n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other
-terms are read from the N x N Gram matrix, for the observed labels and for any
-relabeling.
+bottleneck.) Covariances have the divisor n - 1; that of a single vector is 0. For
+centred samples A (n, d) and B (m, d), Tr (S_C S_R)^{1/2} is the nuclear norm of the
+n x m matrix A B' / sqrt((n-1)(m-1)). This matrix and all other terms are read from the
+N x N Gram matrix, for the observed labels and for any relabeling.
 
 LAPACK computes the singular values of relabelings and of corpora. The number of an
 example needs none of its speed, and takes them from the eigenvalues of a symmetric

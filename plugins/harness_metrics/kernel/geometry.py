@@ -181,8 +181,8 @@ def squared_distances(inner: np.ndarray) -> np.ndarray:
     norms = np.einsum("bii->bi", inner)
     scale = norms[:, :, None] + norms[:, None, :]
     squared = scale - 2.0 * inner
-    # |x|^2 + |y|^2 - 2 <x, y> of equal vectors is a rounding error of either sign, and its square root would be 1e-8,
-    # not 0.
+    # |x|^2 + |y|^2 - 2 <x, y> of equal vectors is a rounding error of either sign, and
+    # its square root would be 1e-8, not 0.
     squared[squared <= _ROUNDING * scale] = 0.0
     return squared
 

@@ -1,5 +1,5 @@
-"""Unit vectors on their leading principal components, in an order that depends on the set
-of vectors alone.
+"""Unit vectors on their leading principal components, in an order that depends on the
+set of vectors alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""MAUVE of small samples by local estimates of the densities, without buckets: k nearest
-neighbours, or kernels.
+"""MAUVE of small samples by local estimates of the densities, without buckets: k
+nearest neighbours, or kernels.
 
 Each text has weights to all texts of the example (itself included): 1 for its k
 nearest, or a Gaussian kernel. The density of a sample at a text is the mean weight of

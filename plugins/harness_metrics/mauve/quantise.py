@@ -169,7 +169,8 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
     those whose distances are equal.
     """
     labels = np.empty(len(cloud.points), dtype=np.int64)
-    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest bracket.
+    # |x - c|^2 = |x|^2 - 2 (<x, c> - |c|^2 / 2): the nearest centre has the largest
+    # bracket.
     half = 0.5 * (centres**2).sum(axis=1)
     single_centres = centres.astype(np.float32)
     single_half = half.astype(np.float32)

@@ -1,5 +1,5 @@
-"""MAUVE of two samples of vectors, of many small samples, and under relabelings; its spread
-over seeds and numbers of buckets.
+"""MAUVE of two samples of vectors, of many small samples, and under relabelings; its
+spread over seeds and numbers of buckets.
 """
 
 from __future__ import annotations

@@ -333,8 +333,8 @@ class BertScore(BestMatchMetric):
         task.
     baseline : str, optional
         File of baselines in the format of bert-score
-        (``rescale_baseline/en/roberta-large.tsv``), with which values are rescaled: (x -
-        b) / (1 - b).
+        (``rescale_baseline/en/roberta-large.tsv``), with which values are rescaled:
+        (x - b) / (1 - b).
     kind : {'f1', 'precision', 'recall'}
         Quantity of a pair of texts.
     batch_size : int
@@ -409,9 +409,8 @@ class BertScore(BestMatchMetric):
             "idf" if self.idf else "no-idf",
         ]
         if self.baseline is not None:
-            fields.append(
-                f"rescaled:{hashlib.sha256(self.baseline.read_bytes()).hexdigest()[:12]}"
-            )
+            digest = hashlib.sha256(self.baseline.read_bytes()).hexdigest()
+            fields.append(f"rescaled:{digest[:12]}")
         return "|".join((self.spec.name, *fields))
 
     def fit(

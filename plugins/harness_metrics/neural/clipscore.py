@@ -1,5 +1,5 @@
-"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al. 2023)
-through open_clip with local weights.
+"""CLIPScore and RefCLIPScore (Hessel et al. 2021), PAC-S and RefPAC-S (Sarto et al.
+2023) through open_clip with local weights.
 
 CLIPScore is 2.5 max(cos(image, caption), 0), with the prefix "A photo depicts " before
 the caption. RefCLIPScore is the harmonic mean of CLIPScore and max(max over references

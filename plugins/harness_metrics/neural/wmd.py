@@ -27,7 +27,8 @@ from harness_metrics.embeddings.word_vector_mean import words
 from harness_metrics.embeddings.word_vectors import WordVectors
 
 _STOPWORDS = """
-a an the of in on at to for with and or is are was were be being been by from as that this these those it its his her their
+a an the of in on at to for with and or is are was were be being been by from as that
+this these those it its his her their
 """
 STOPWORDS = frozenset(_STOPWORDS.split())
 
@@ -190,7 +191,8 @@ class WmdDistance:
 
     def signature(self) -> str:
         """Return ``wmd|FILE:SIZE:HASH|stop:BOOL|unit:BOOL``."""
-        return f"wmd|{self.vectors.fingerprint()}|stop:{self.stopwords}|unit:{self.normalize}"
+        file = self.vectors.fingerprint()
+        return f"wmd|{file}|stop:{self.stopwords}|unit:{self.normalize}"
 
     def bags(self, texts: Sequence[str]) -> list[Bag]:
         """Return one bag per text."""

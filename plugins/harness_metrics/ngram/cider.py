@@ -164,13 +164,9 @@ def _task_scores(
         texts = text_rows_of(features, tokenizer)
         return CiderScores(texts, source.frequencies(texts, features), plain)
 
-    return features.memo(
-        (
-            "state",
-            f"cider-{'plain' if plain else 'd'}|df:{source.name}|tok:{signed(tokenizer)}",
-        ),
-        build,
-    )
+    variant = "plain" if plain else "d"
+    key = ("state", f"cider-{variant}|df:{source.name}|tok:{signed(tokenizer)}")
+    return features.memo(key, build)
 
 
 class Cider(MeanMetric):

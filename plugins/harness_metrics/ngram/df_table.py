@@ -1,5 +1,5 @@
-"""Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the file's
-ending selects the format.
+"""Document-frequency tables on disk: JSON (plain or gzipped), Parquet or npz; the
+file's ending selects the format.
 
 Every format contains ``format`` ("harness-df"), ``version`` (1), ``documents`` (N),
 ``tokenizer``, and for each n-gram of one to four words (joined by one blank) the

@@ -30,7 +30,8 @@ def discriminativity(c: np.ndarray) -> np.ndarray:
 def contrastive_efficiency(
     c: np.ndarray, k: np.ndarray, needed: np.ndarray | int = 1
 ) -> np.ndarray:
-    """Return 1 - (c - 1) / (k - 1), or 1 for k = c = 1, ``(N,)`` in [0, 1]; NaN for c = 0.
+    """Return 1 - (c - 1) / (k - 1), or 1 for k = c = 1, ``(N,)`` in [0, 1];
+    NaN for c = 0.
 
     Parameters
     ----------

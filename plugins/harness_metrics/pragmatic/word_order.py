@@ -58,7 +58,8 @@ class AdjectiveOrder(MeanMetric):
     """
 
     expected_check_failures: ClassVar[Mapping[str, str]] = {
-        "scores": "the sample captions name no shape of 3D Shapes after a size and a colour"
+        "scores": "the sample captions name no shape of 3D Shapes "
+        "after a size and a colour"
     }
 
     def __init__(self) -> None:

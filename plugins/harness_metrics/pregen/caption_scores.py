@@ -1,5 +1,5 @@
-"""Tiers 1 and 2 of the pre-gen metrics: the selected tokens of a caption, and one number
-for each caption.
+"""Tiers 1 and 2 of the pre-gen metrics: the selected tokens of a caption, and one
+number for each caption.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""95 % intervals of the pre-gen metrics: the images are resampled, for all metrics under
-the same weights.
+"""95 % intervals of the pre-gen metrics: the images are resampled, for all metrics
+under the same weights.
 """
 
 from __future__ import annotations

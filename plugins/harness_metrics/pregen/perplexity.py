@@ -1,5 +1,5 @@
-"""The metric ``perplexity``, of level ``model``: perplexity of the references, per caption
-and per token.
+"""The metric ``perplexity``, of level ``model``: perplexity of the references, per
+caption and per token.
 """
 
 from __future__ import annotations

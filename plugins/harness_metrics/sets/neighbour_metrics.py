@@ -261,8 +261,8 @@ class Recall(_OfCorpora):
 
     kind = "recall"
     expected_check_failures: ClassVar[dict[str, str]] = {
-        "needs": "with the few captions of the check, the fifth neighbour is so far that "
-        "every ball holds all references"
+        "needs": "with the few captions of the check, the fifth neighbour is so far "
+        "that every ball holds all references"
     }
 
 

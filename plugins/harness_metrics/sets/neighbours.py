@@ -3,8 +3,10 @@
 The ball of a point reaches to its k-th nearest other point of its own sample, the
 boundary included. With candidates C and references R,
 
-    precision = share of C inside the ball of some reference        recall   = share of R inside the ball of some candidate
-    density   = mean over C of the number of references' balls / k  coverage = share of R whose ball holds a candidate
+    precision = share of C inside the ball of some reference
+    recall    = share of R inside the ball of some candidate
+    density   = mean over C of the number of references' balls / k
+    coverage  = share of R whose ball holds a candidate
 
 Kynkaanniemi et al. 2019, *Improved Precision and Recall Metric for Assessing Generative
 Models* (precision, recall); Naeem et al. 2020, *Reliable Fidelity and Diversity Metrics

@@ -1,5 +1,5 @@
-"""Maximum mean discrepancy of corpora by random Fourier features, whose statistics are sums
-over texts.
+"""Maximum mean discrepancy of corpora by random Fourier features, whose statistics are
+sums over texts.
 """
 
 from __future__ import annotations

@@ -144,7 +144,8 @@ class ReversePerplexity(Jackknifed, CaptionWords):
 
     def signature(self) -> str:
         """Return the metric and its parameters as text."""
-        return f"reverse-perplexity|n:{self.n}|kneser-ney:{DISCOUNT}|tok:{signed(self.tokenizer)}"
+        estimate = f"n:{self.n}|kneser-ney:{DISCOUNT}"
+        return f"reverse-perplexity|{estimate}|tok:{signed(self.tokenizer)}"
 
     def number(self, objects: Objects) -> float:
         """Return the perplexity of all references, words and ends of sentences."""

@@ -154,7 +154,8 @@ class SelfCider(FitsInner, MeanMetric):
             min_candidates=2,
             bounds=(0.0, 1.0),
             compares_references=False,
-            untestable="reads the candidates alone; the references give document frequencies",
+            untestable="reads the candidates alone; "
+            "the references give document frequencies",
             held_fixed=self.inner.spec.held_fixed,
         )
 

@@ -1,5 +1,5 @@
-"""Distance between the variability of candidates and that of references, as distributions
-of pairwise distances.
+"""Distance between the variability of candidates and that of references, as
+distributions of pairwise distances.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Rows of a run's texts in an index of words and n-grams: each distinct text is tokenised
-and counted once.
+"""Rows of a run's texts in an index of words and n-grams: each distinct text is
+tokenised and counted once.
 """
 
 from __future__ import annotations

@@ -20,6 +20,18 @@ TokenizerName = Literal["ptb", "java-ptb", "none", "zh", "characters", "ja", "zh
 """Names of tokenisers; :func:`tokenize` says what each does."""
 TOKENIZERS: tuple[str, ...] = get_args(TokenizerName)
 """Accepted names of tokenisers."""
+ROUGE_WORDS = "rouge-score"
+ROUGE_STEMS = "rouge-score-stems"
+"""Words of rouge_score, and their stems: tokenisers of the metrics after that program
+alone.
+"""
+_RULES = {
+    "zh": separate_chinese,
+    "characters": separate_characters,
+    ROUGE_WORDS: rouge_words,
+    ROUGE_STEMS: rouge_stems,
+}
+"""Tokenisers that are functions of one text."""
 
 
 def check_tokenizer(name: str) -> TokenizerName:
@@ -97,20 +109,6 @@ def tokenize(texts: Sequence[str], tokenizer: str = "ptb") -> list[str]:
     ['一 只 狗']
     """
     return function_of(check_tokenizer(tokenizer))(list(texts))
-
-
-ROUGE_WORDS = "rouge-score"
-ROUGE_STEMS = "rouge-score-stems"
-"""Words of rouge_score, and their stems: tokenisers of the metrics after that program
-alone.
-"""
-_RULES = {
-    "zh": separate_chinese,
-    "characters": separate_characters,
-    ROUGE_WORDS: rouge_words,
-    ROUGE_STEMS: rouge_stems,
-}
-"""Tokenisers that are functions of one text."""
 
 
 def function_of(name: str) -> Callable[[list[str]], list[str]]:

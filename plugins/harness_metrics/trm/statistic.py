@@ -5,18 +5,20 @@ Generation*, section 3.2, with the definitions of Liu & Modarres 2011 (*A triang
 for equality of distribution functions in high dimensions*). N = n + m texts, the n
 candidates first; ``d[i, j]`` is the distance with text i as hypothesis and j as
 reference. Triangles are all ordered pairs (a, b), a != b, of one sample with every x of
-the other, in both directions. Their edges are d_IN = d[a, b], d_0 = d[x, a], d_1 = d[x,
-b]. T_r counts the triangles whose edge d_IN is the smallest (r = 0), the middle
-(1) or the largest (2); ties count wherever they satisfy the inequality. With T = T_0 +
-    T_1 + T_2:
+the other, in both directions. Their edges are d_IN = d[a, b], d_0 = d[x, a] and
+d_1 = d[x, b]. T_r counts the triangles whose edge d_IN is the smallest (r = 0), the
+middle (1) or the largest (2); ties count wherever they satisfy the inequality. With
+T = T_0 + T_1 + T_2,
 
-    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|      in [0, 4/3]; 0 when the distances do not separate the samples
+    Q = |T_0/T - 1/3| + |T_1/T - 1/3| + |T_2/T - 1/3|
+
+is in [0, 4/3], and 0 when the distances do not separate the samples.
 
 **Cost of all relabelings.** With labels s in {0, 1}^N a triangle (i, j | k) counts when
 s_i = s_j != s_k, and
 
-    [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k = ([s_i != s_k] + [s_j !=
-    s_k] - [s_i != s_j]) / 2,
+    [s_i = s_j != s_k] = s_i s_j + s_k - s_i s_k - s_j s_k
+                       = ([s_i != s_k] + [s_j != s_k] - [s_i != s_j]) / 2,
 
 so T_r(s) is a sum over pairs with different labels: a form in the sense of
 :mod:`harness.stats.forms`, built once in O(N^3). Since E_r = 3 T_r - T sum to zero, sum

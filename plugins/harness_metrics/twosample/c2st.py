@@ -102,7 +102,7 @@ class ClassifierTest(EmbeddingMetric, RelabeledMetric):
     References
     ----------
     Lopez-Paz & Oquab 2017, *Revisiting Classifier Two-Sample Tests*. Formula:
-    :mod:`harness_metrics.twosample.metrics`.
+    :mod:`harness_metrics.twosample.c2st`.
     """
 
     @check_arguments

@@ -1,5 +1,5 @@
-"""Metric ``mmdagg``: the smallest permutation p-value of the MMDs with many kernels, and
-its own permutation p-value.
+"""Metric ``mmdagg``: the smallest permutation p-value of the MMDs with many kernels,
+and its own permutation p-value.
 
 For each kernel the permutation p-value of the observed labels is the share of
 relabelings whose MMD is at least as large. The statistic is the smallest of them. The
@@ -161,7 +161,7 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
     References
     ----------
     Schrab et al. 2023, *MMD Aggregated Two-Sample Test*. Formula:
-    :mod:`harness_metrics.twosample.metrics`.
+    :mod:`harness_metrics.twosample.mmdagg`.
     """
 
     @check_arguments

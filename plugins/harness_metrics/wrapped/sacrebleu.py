@@ -148,7 +148,8 @@ class Chrf(_SacrebleuMetric):
         lowercase: bool = False,
         level: ScoreLevel = "corpus",
     ) -> None:
-        settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{'lc' if lowercase else 'mixed'}"
+        case = "lc" if lowercase else "mixed"
+        settings = f"nc:{char_order}|nw:{word_order}|beta:{beta}|case:{case}"
         super().__init__(
             "chrf",
             level,
@@ -200,7 +201,8 @@ class Ter(_SacrebleuMetric):
         case_sensitive: bool = False,
         level: ScoreLevel = "corpus",
     ) -> None:
-        settings = f"norm:{normalized}|punct:{not no_punct}|case:{'mixed' if case_sensitive else 'lc'}"
+        case = "mixed" if case_sensitive else "lc"
+        settings = f"norm:{normalized}|punct:{not no_punct}|case:{case}"
         super().__init__(
             "ter",
             level,

@@ -1,4 +1,4 @@
-"""The two CoreNLP jars that the SPICE program needs: they are found, fetched and checked."""
+"""The two CoreNLP jars that the SPICE program needs: found, fetched and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The SPICE program as a process that serves requests, so that its models are loaded once.
+"""The SPICE program as a process that serves requests, so that its models are loaded
+once.
 
 The program itself scores one file and exits. Two small Java classes, compiled once
 into the cache, turn it into a server: ``Serve`` calls it for every file named on

@@ -24,11 +24,7 @@ VARIANTS = [
     Cnd(tokenizer="none", form="unbiased"),
     Nrr(tokenizer="none", form="cross-sentence"),
 ]
-
-
 WORDS = np.array([f"w{k}" for k in range(400)])
-
-
 SHARE = 1 / np.arange(1, 401)
 
 

@@ -10,6 +10,7 @@ from harness_metrics.crnrr.metric import Cnd, Cr, Nrr
 from tests.support.ngram_values import cr_nrr_cnd
 
 RNG = np.random.default_rng(3)
+METRICS = [Cr, Nrr, Cnd]
 
 
 def text():
@@ -36,9 +37,6 @@ def pool(items):
         for side in ("candidates", "references")
     )
     return q, p
-
-
-METRICS = [Cr, Nrr, Cnd]
 
 
 @pytest.mark.parametrize("kind", METRICS)

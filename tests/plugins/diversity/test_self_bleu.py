@@ -13,8 +13,6 @@ SETS = [
     CaptionSet("2", ("a cat sits here", "the the the"), ("a cat", "a dog")),
     CaptionSet("3", ("", "a dog"), ("x", "y")),
 ]
-
-
 TEXTS = [text.split() for item in SETS for text in item.candidates]
 
 

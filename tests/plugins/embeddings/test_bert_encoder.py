@@ -14,8 +14,6 @@ from harness_metrics.embeddings import bert_encoder
 from harness_metrics.embeddings.bert_encoder import BertEncoder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "dog", "cat", "runs", "on", "grass"]
-
-
 TEXTS = ["a dog", "a cat runs", "cat", "a dog runs on grass", "dog a", "", "zebra"]
 
 

@@ -112,7 +112,9 @@ def stats_of(metric, examples):
     return metric.stats(features.batch(sets), features, None)
 
 
-# --------------------------------------------------------------------------- images
+# images
+
+
 def test_the_image_is_sent_with_the_text(server, images):
     server.answer = lambda body: reply(
         json.dumps({"correctness": 5 if seen(body)[0] in seen(body)[2] else 1})
@@ -227,7 +229,6 @@ def test_pairs_are_judged_before_the_image_in_both_orders(server, images):
     assert metric.per_example(stats).tolist() == [1.0, 0.0]
 
 
-# --------------------------------------------------------------------------- a judge that always says A
 class AlwaysA:
     def signature(self):
         return "A"
@@ -256,7 +257,9 @@ def test_a_judge_that_always_says_a_has_no_interval():
     assert result.details["first place"] == result.details["contradictions"] == 1.0
 
 
-# --------------------------------------------------------------------------- grades of digits
+# grades of digits
+
+
 @pytest.mark.parametrize(
     "tokens, expected",
     [
@@ -355,7 +358,11 @@ def test_usage_is_in_the_records_and_on_the_screen(server, images, tmp_path, cap
         f"""task: judged
 judgments: {{form: captions, path: j.jsonl, columns: {{score: score}}}}
 statistics: [kendall_b]
-metrics: [{{fleur: {{judge: {{base_url: "{server.url}", model: m, image: true, images: {images}, prices: {{input: 10}}}}}}}}]
+metrics:
+  - fleur:
+      judge:
+        {{base_url: "{server.url}", model: m, image: true, images: {images},
+          prices: {{input: 10}}}}
 """
     )
     assert (

@@ -22,6 +22,20 @@ from harness_metrics.judges.replies import Reply
 from harness_metrics.judges.server import Server
 from tests.support.paid_server import Meter, kill_when
 
+PROMPTS = 300
+CONCURRENCY = 8
+ASK = f"""
+import sys
+from harness_metrics.judges.answers import read_number, verdict_of
+from harness_metrics.judges.judge import resolve_judge
+spec = {{"base_url": sys.argv[1], "model": "m", "concurrency": {CONCURRENCY}}}
+judge = resolve_judge(spec, "clair")
+judge.ask(
+    [f"prompt {{k}}." for k in range({PROMPTS})],
+    lambda reply: verdict_of(reply, read_number("score", 0, 100)),
+)
+"""
+
 
 def read(reply: Reply):
     return verdict_of(reply, read_number("score", 0, 100))
@@ -171,21 +185,6 @@ def stored(folder: Path) -> int:
                 connection.execute("SELECT count(*) FROM answers").fetchone()[0]
             )
     return sum(counts)
-
-
-PROMPTS = 300
-
-
-CONCURRENCY = 8
-
-
-ASK = f"""
-import sys
-from harness_metrics.judges.answers import read_number, verdict_of
-from harness_metrics.judges.judge import resolve_judge
-judge = resolve_judge({{"base_url": sys.argv[1], "model": "m", "concurrency": {CONCURRENCY}}}, "clair")
-judge.ask([f"prompt {{k}}." for k in range({PROMPTS})], lambda reply: verdict_of(reply, read_number("score", 0, 100)))
-"""
 
 
 @pytest.mark.parametrize(

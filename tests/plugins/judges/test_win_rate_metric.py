@@ -19,6 +19,16 @@ from harness_metrics.judges.judge import Judge
 from harness_metrics.judges.win_rate_metric import WinRate
 
 SETS = [CaptionSet("1", ("a big dog", "dog"), ("a dog", "the dog runs fast"))]
+BATTLES = (
+    ("red", "long", "short", "long"),
+    ("red", "short", "human", "human"),
+    ("green", "long", "human", "equal"),
+    ("green", "human", "long", "human"),
+    ("blue", "short", "long", "long"),
+    ("blue", "short", "human", "human"),
+)
+"""Image, two systems, winner."""
+WORDS = {"long": "and a fence", "short": "", "human": "beside an old tree"}
 
 
 def stats(metric: WinRate) -> np.ndarray:
@@ -53,19 +63,6 @@ def test_refusals_have_no_points(scripted, unanswered, value: float):
         [["a"]], [["b"]]
     ).per_example
     np.testing.assert_array_equal(score, [value])
-
-
-# --------------------------------------------------------------------------- pairs of captions
-BATTLES = (
-    ("red", "long", "short", "long"),
-    ("red", "short", "human", "human"),
-    ("green", "long", "human", "equal"),
-    ("green", "human", "long", "human"),
-    ("blue", "short", "long", "long"),
-    ("blue", "short", "human", "human"),
-)
-"""Image, two systems, winner."""
-WORDS = {"long": "and a fence", "short": "", "human": "beside an old tree"}
 
 
 @pytest.fixture

@@ -12,6 +12,14 @@ from harness.stats.significance import metric_p_values
 from harness_metrics.kernel.metric import Energy, Frechet, Mmd, SlicedWasserstein
 from tests.support import kernel_values
 
+METRICS = {
+    "mmd": lambda e: Mmd(embedding=e),
+    "mmd-unbiased": lambda e: Mmd(embedding=e, estimator="unbiased"),
+    "frechet": lambda e: Frechet(embedding=e),
+    "energy": lambda e: Energy(embedding=e),
+    "sliced": lambda e: SlicedWasserstein(embedding=e, projections=8),
+}
+
 
 class Letters:
     """Embedding by counts of letters in some unit, which records its calls."""
@@ -50,15 +58,6 @@ def batch_of(n, m, number=3, seed=0):
     ]
     features = FeatureCache([item.references for item in sets])
     return features.batch(sets), features
-
-
-METRICS = {
-    "mmd": lambda e: Mmd(embedding=e),
-    "mmd-unbiased": lambda e: Mmd(embedding=e, estimator="unbiased"),
-    "frechet": lambda e: Frechet(embedding=e),
-    "energy": lambda e: Energy(embedding=e),
-    "sliced": lambda e: SlicedWasserstein(embedding=e, projections=8),
-}
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -7,6 +7,25 @@ import pytest
 
 from harness_metrics.mauve import quantise, small_sets
 
+DOGS = [
+    [1, 1, 0, 0, 0, 0],
+    [1, 0, 1, 0, 0, 0],
+    [1, 0, 0, 1, 0, 0],
+    [0, 0, 0, 0, 1, 1],
+    [0, 0, 0, 0, 2, 1],
+    [0, 0, 0, 0, 1, 2],
+]
+SETS = {
+    "counts with repeated texts": np.random.default_rng(0)
+    .poisson(0.3, (90, 12))
+    .astype(np.float32),
+    "words of their own": np.eye(14, 20, dtype=np.float32),
+    "two kinds of texts": np.array(DOGS * 3, dtype=np.float32),
+    "more texts than dimensions": np.random.default_rng(1)
+    .poisson(1.0, (70, 4))
+    .astype(np.float32),
+}
+
 
 def normal(n, d=16):
     return np.random.default_rng([0, n]).normal(size=(n, d))
@@ -62,28 +81,6 @@ def test_equal_vectors_share_a_bucket():
             assert all(
                 len(set(buckets[kinds == kind].tolist())) == 1 for kind in range(3)
             )
-
-
-DOGS = [
-    [1, 1, 0, 0, 0, 0],
-    [1, 0, 1, 0, 0, 0],
-    [1, 0, 0, 1, 0, 0],
-    [0, 0, 0, 0, 1, 1],
-    [0, 0, 0, 0, 2, 1],
-    [0, 0, 0, 0, 1, 2],
-]
-
-
-SETS = {
-    "counts with repeated texts": np.random.default_rng(0)
-    .poisson(0.3, (90, 12))
-    .astype(np.float32),
-    "words of their own": np.eye(14, 20, dtype=np.float32),
-    "two kinds of texts": np.array(DOGS * 3, dtype=np.float32),
-    "more texts than dimensions": np.random.default_rng(1)
-    .poisson(1.0, (70, 4))
-    .astype(np.float32),
-}
 
 
 @pytest.fixture

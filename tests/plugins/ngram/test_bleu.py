@@ -34,7 +34,12 @@ def test_matrices_equal_the_formula(items, n):
         expected = [
             [score(formula.count_matches(h, [r]), n) for r in words] for h in words
         ]
-        matrix = bleu.matrix(items, n=n, tokenizer="none", smoothing=smoothing)  # type: ignore[arg-type]
+        matrix = bleu.matrix(
+            items,
+            n=n,
+            tokenizer="none",
+            smoothing=smoothing,  # type: ignore[arg-type]
+        )
         assert np.abs(matrix - expected).max() <= EXACT
 
 

@@ -16,13 +16,9 @@ from harness_metrics.ngram import df_table
 from harness_metrics.ngram.document_frequency import Table
 
 ENDINGS = ["df.json", "df.json.gz", "df.parquet", "df.npz"]
-
-
 TABLE = Table(
     ["a", "dog", "a dog", "\u00e9t\u00e9 d\u2019or"], np.array([3, 2, 1, 1]), 4, "none"
 )
-
-
 words = (
     st.text("ab\u00e9\u2019 0", min_size=1, max_size=6)
     .map(str.strip)

@@ -16,6 +16,14 @@ from harness_metrics.pregen.tokens import flatten
 
 LOSS = 1e-12
 """Relative tolerance for sums computed in another order."""
+token = st.tuples(
+    st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2)
+)
+datasets = st.lists(
+    st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4),
+    min_size=1,
+    max_size=5,
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +65,6 @@ def test_golden_strata(root):
             assert strata(case["per_image_cider"], int(k)) == expected
 
 
-# ------------------------------------------------------------------ the readable loop
 def select(caption, tier1):
     if tier1 == "none":
         return caption
@@ -106,16 +113,6 @@ def loop(dataset, name):
         flat if tier3 == "join" else [aggregate(image, tier3) for image in images],
         tier4,
     )
-
-
-token = st.tuples(
-    st.one_of(st.just(0.0), st.just(1.0), st.floats(1e-6, 1.0)), st.integers(0, 2)
-)
-datasets = st.lists(
-    st.lists(st.lists(token, min_size=1, max_size=6), min_size=1, max_size=4),
-    min_size=1,
-    max_size=5,
-)
 
 
 @pytest.mark.slow

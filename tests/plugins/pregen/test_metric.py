@@ -9,26 +9,8 @@ from harness.contracts import TokenScoreMetric, TokenScores
 from harness.errors import HarnessError, InputError, UnknownName
 from harness_metrics.pregen.functions import NAMES, evaluate
 from harness_metrics.pregen.metric import Pregen
-from harness_metrics.pregen.tokens import FlatTokens, flatten
 
-
-def tokens(images: int, seed: int = 0, zero: bool = False) -> FlatTokens:
-    rng = np.random.default_rng(seed)
-    dataset = [
-        [
-            list(
-                zip(
-                    rng.beta(2, 2, length).tolist(),
-                    (rng.geometric(0.6, length) - 1).tolist(),
-                )
-            )
-            for length in rng.integers(3, 9, rng.integers(1, 5))
-        ]
-        for _ in range(images)
-    ]
-    if zero:
-        dataset[0] = [[(0.0, 9)]]
-    return flatten(dataset)
+DATASET = [[[(0.5, 0), (0.25, 1), (0.9, 0)], [(0.125, 0)]], [[(0.0, 7), (1.0, 0)]]]
 
 
 def scores_of(dataset):
@@ -42,9 +24,6 @@ def scores_of(dataset):
             ]
             for image in dataset
         ]
-
-
-DATASET = [[[(0.5, 0), (0.25, 1), (0.9, 0)], [(0.125, 0)]], [[(0.0, 7), (1.0, 0)]]]
 
 
 def test_values_are_those_of_the_functions():

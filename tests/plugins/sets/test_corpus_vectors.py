@@ -14,7 +14,7 @@ class Mean(CorpusVectors):
         return float(candidates.sum()) + 1000 * len(references)
 
 
-def test_weights_repeat_examples_and_references_are_left_out_where_they_are_not_needed():
+def test_weights_repeat_examples_and_unneeded_references_are_left_out():
     sets = [
         CaptionSet("1", ("a dog",), ("a dog",)),
         CaptionSet("2", ("a a",), ("a dog",)),

@@ -9,8 +9,6 @@ from harness.testing import parametrize_with_checks
 from harness_metrics.sets.variability_metric import ProductionVariability
 
 DISTANCE = {"bert": {"embedding": "bow"}}
-
-
 CROSS = (
     "copies of the references have pairs at distance 0, "
     "which two references do not have"

@@ -18,12 +18,9 @@ from harness_metrics.ngram.cider_r import CiderR
 from harness_metrics.tokenisers.text_rows import text_rows_of
 
 DRAW = random.Random(1)
-
-
 EXAMPLES = 120
-
-
 SHARD = 40
+METRICS = (Cider(), CiderR(), Cider(variant="plain"), Cider(df="given"))
 
 
 def caption() -> str:
@@ -31,14 +28,9 @@ def caption() -> str:
 
 
 REFERENCES = [tuple(caption() for _ in range(3)) for _ in range(EXAMPLES)]
-
-
 SETS = [
     CaptionSet(str(k), (caption(), caption()), REFERENCES[k]) for k in range(EXAMPLES)
 ]
-
-
-METRICS = (Cider(), CiderR(), Cider(variant="plain"), Cider(df="given"))
 
 
 def fit_in_shards(metrics):

@@ -78,6 +78,9 @@ METRICS = (
     ),
     *("self-bleu", "cnd", "nrr", "cr"),
 )
+CANDIDATES, REFERENCES = (
+    {key: pair[side] for key, pair in CHINESE_PAIRS.items()} for side in (0, 1)
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -121,11 +124,6 @@ def test_tokens_of_every_character_of_unicode_equal_sacrebleus():
     assert_equal_tokens([f"a{chr(code)}b" for code in range(0x110000)])
 
 
-CANDIDATES, REFERENCES = (
-    {key: pair[side] for key, pair in CHINESE_PAIRS.items()} for side in (0, 1)
-)
-
-
 def value(metric, candidates=CANDIDATES, references=REFERENCES):
     ((_, score),) = harness.score(candidates, references, [metric]).items()
     return score.value
@@ -142,7 +140,7 @@ def value(metric, candidates=CANDIDATES, references=REFERENCES):
         ("ciderd", 5.55096136055267),
     ],
 )
-def test_near_copies_in_chinese_have_the_numbers_of_texts_with_blanks_between_the_characters(
+def test_near_copies_in_chinese_have_the_numbers_of_spaced_characters(
     metric, expected, tokenizer
 ):
     spaced = [

@@ -17,6 +17,7 @@ from harness.stats import permutation
 from harness_metrics.trm import directions, statistic, triangles
 
 POOLINGS = ("pooled", "per-direction")
+SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 
 
 def triangle_counts(d, candidates):
@@ -75,9 +76,6 @@ def random_distances(batch, size, seed, levels):
     )
     d[:, range(size), range(size)] = 0
     return d
-
-
-SHAPES = [(n, m) for n in range(1, 6) for m in range(1, 6) if n + m >= 3]
 
 
 @pytest.mark.equal_bits

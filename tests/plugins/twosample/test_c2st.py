@@ -1,4 +1,4 @@
-"""The closed form of leave-one-out against a classifier that is fitted for every text."""
+"""The closed form of leave-one-out against a classifier fitted for every text."""
 
 import numpy as np
 import pytest

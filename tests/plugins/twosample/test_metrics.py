@@ -11,18 +11,15 @@ from harness.testing import parametrize_with_checks
 from harness_metrics.twosample.c2st import ClassifierTest
 from harness_metrics.twosample.mmdagg import MmdAgg
 
+DOGS = tuple(f"a dog {word}" for word in ("runs", "sits", "eats", "sleeps"))
+BUSES = tuple(f"the red bus {word}" for word in ("stops", "waits", "turns", "leaves"))
+
 
 @parametrize_with_checks(
     [MmdAgg(embedding="bow", bandwidths=3), ClassifierTest(embedding="bow")]
 )
 def test_contract(check):
     check()
-
-
-DOGS = tuple(f"a dog {word}" for word in ("runs", "sits", "eats", "sleeps"))
-
-
-BUSES = tuple(f"the red bus {word}" for word in ("stops", "waits", "turns", "leaves"))
 
 
 @pytest.mark.parametrize(

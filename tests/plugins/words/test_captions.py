@@ -11,12 +11,12 @@ from harness.run.features import FeatureCache
 from harness_metrics.words.captions import CaptionWords, sides_of, word_hash
 from harness_metrics.words.grams import sentence_lengths
 
+texts = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=2).map(tuple)
+RNG = np.random.default_rng(4)
+
 
 class Plain(CaptionWords):
     tokenizer = "none"
-
-
-texts = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=2).map(tuple)
 
 
 @given(st.lists(st.tuples(texts, texts), min_size=1, max_size=4))
@@ -48,9 +48,6 @@ def test_hashes_are_whole_numbers_that_do_not_change():
     assert word_hash("dog") == word_hash("dog") != word_hash("cat")
     assert 0 <= word_hash("dog") < 2**63
     assert np.array([word_hash("dog")]).dtype == np.int64
-
-
-RNG = np.random.default_rng(4)
 
 
 def sentences(count):
