@@ -45,11 +45,13 @@ class DistanceMetric(MeanMetric):
     ) -> None:
         self.distance: Distance = registry.resolve("distances", distance)
         self._signature = "|".join([name, *options, self.distance.signature()])
-        needs = frozenset({"references"} if references else ()) | frozenset(
-            getattr(self.distance, "needs", ())
-        )
+
+        needs = set(getattr(self.distance, "needs", ()))
+        if references:
+            needs.add("references")
+
         arguments = ", ".join([self.distance.name, *options])
-        spec = MetricSpec(f"{name}({arguments})", higher, "set", needs)
+        spec = MetricSpec(f"{name}({arguments})", higher, "set", frozenset(needs))
         self.spec = replace(spec, **{**fitted_fields(self.distance), **fields})
 
     def signature(self) -> str:
@@ -64,10 +66,12 @@ class DistanceMetric(MeanMetric):
         """
         cost = super().cost(n, m, tokens, tested=tested)
         pairs = (n + m) ** 2
+
         declared: Callable[[float], float] | None = getattr(
             self.distance, "pair_seconds", None
         )
         seconds = declared(tokens) if declared is not None else 1e-7 * tokens
+
         return replace(
             cost,
             seconds=cost.seconds + seconds * pairs,

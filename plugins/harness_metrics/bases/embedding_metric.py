@@ -57,11 +57,11 @@ class EmbeddingMetric(Parameterised):
         self._signature = "|".join(
             [name, *signature_settings, self.embedding.signature()]
         )
-        needs = {
-            "embeddings",
-            *getattr(self.embedding, "needs", ()),
-            *(["references"] if references else []),
-        }
+
+        needs = {"embeddings", *getattr(self.embedding, "needs", ())}
+        if references:
+            needs.add("references")
+
         label = f"{name}({', '.join([self.embedding.name, *arguments])})"
         self.spec = replace(
             MetricSpec(label, higher, level, frozenset(needs)),

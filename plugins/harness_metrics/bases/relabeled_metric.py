@@ -78,9 +78,8 @@ class RelabeledMetric(MeanMetric):
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the statistic of each example, shape (B,)."""
-        return self.null(batch, features, state, observed_labels(batch.n, batch.m))[
-            :, 0
-        ]
+        labels = observed_labels(batch.n, batch.m)
+        return self.null(batch, features, state, labels)[:, 0]
 
 
 class BestMatchMetric(RelabeledMetric):

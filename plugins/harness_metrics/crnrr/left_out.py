@@ -23,8 +23,6 @@ NOTE = (
     "with the bias of the form"
 )
 """Note of the intervals."""
-
-
 CORRECTED = range(100, 501)
 """Numbers of examples for which all pairs are left out for CR. Beyond them the
 correction is about 1 % of the width. Below them, and for NRR and CND, whose values are
@@ -85,13 +83,11 @@ def interval(
     """
     counts = _counts(q, p, units)
     all_examples, left_out = _without_one(counts)
+    pairs = None
     with np.errstate(divide="ignore", invalid="ignore"):
         values = _result(left_out, field)
-        pairs = (
-            _result(_without_two(counts, all_examples, left_out), field)
-            if field == "cr" and units in CORRECTED
-            else None
-        )
+        if field == "cr" and units in CORRECTED:
+            pairs = _result(_without_two(counts, all_examples, left_out), field)
     return jackknife.interval(value, values, pairs=pairs)
 
 
@@ -102,6 +98,7 @@ def _counts(q: Grams, p: Grams, units: int) -> _Counts:
         matrix = sparse_counts(side.gram, side.unit, (size, units)).T.tocsr()
         matrix.sum_duplicates()
         matrices.append(matrix)
+
     q_tokens, within, squares = (
         column.astype(np.float64) for column in per_unit(q, units)
     )
@@ -127,6 +124,7 @@ def _without_one(c: _Counts) -> tuple[_Sums, _Sums]:
     pp = p @ p
     qp = q @ p
     all_examples = _Sums(tq, tp, qq, pp, qp, within, squares)
+
     # Without example i, |q - q_i|^2 = |q|^2 - 2 <q, q_i> + |q_i|^2, and <q - q_i, p -
     # p_i> likewise: products of the pooled counts with each row give all examples at
     # once.
@@ -150,6 +148,7 @@ def _without_two(c: _Counts, all_examples: _Sums, left_out: _Sums) -> _Sums:
         single[:, None] + single[None, :] - total
         for single, total in zip(left_out, all_examples)
     ]
+
     # Without i and j the sums of both single removals count the product of i and j
     # twice; it is added back.
     cross = (c.q @ c.p.T).toarray()
@@ -170,6 +169,7 @@ def _result(s: _Sums, field: str) -> np.ndarray:
         return cr
     if field == "nrr_cross_sentence":
         return -(s.qq - s.within) / (s.tq**2 - s.squares)
+
     if field.endswith("unbiased"):
         nrr_q = -(s.qq - s.tq) / (s.tq * (s.tq - 1))
         nrr_p = -(s.pp - s.tp) / (s.tp * (s.tp - 1))

@@ -77,15 +77,17 @@ class NgramDistribution(CaptionWords):
                 "forms are",
                 parameter="form",
             )
+
         self.n = n
         self.form = form
         self.conditional = bool(conditional)
         self.tokenizer = check_tokenizer(tokenizer)
-        words = [
-            f"{self.kind}{n}",
-            *([form] if form != "plug-in" else []),
-            *(["conditional"] if conditional else []),
-        ]
+
+        words = [f"{self.kind}{n}"]
+        if form != "plug-in":
+            words.append(form)
+        if conditional:
+            words.append("conditional")
         self.spec = MetricSpec(
             " ".join(words),
             self.higher,
@@ -123,6 +125,7 @@ class NgramDistribution(CaptionWords):
             defined = ~np.isnan(example_values)
             with np.errstate(invalid="ignore", divide="ignore"):
                 return weighted_means(weights[:, defined], example_values[defined])
+
         q, p = self._grams(objects)
         return np.array(
             [self._value(item) for item in weigh_units(q, p, self.n, weights, weights)],
@@ -149,14 +152,15 @@ class NgramDistribution(CaptionWords):
                 seed,
             )
             return Interval(ends, "" if ends else bootstrap.NO_SPREAD)
+
         q, p = self._grams(stats)
         value = self.reduce(stats)
         if np.isnan(value):
             return Interval(None, "the value is undefined")
         ends = interval(q, p, len(stats), self.fields[self.form], value)
-        return Interval(
-            ends, NOTE if ends else "the results without one example do not differ"
-        )
+        if ends is None:
+            return Interval(None, "the results without one example do not differ")
+        return Interval(ends, NOTE)
 
     def _grams(self, objects: Objects) -> tuple[Grams, Grams]:
         q, p = grams_of(sides_of(objects), self.n)
@@ -219,12 +223,14 @@ class Cnd(NgramDistribution):
 
 def _by_unit(q: Grams, p: Grams, n: int, units: int) -> list[CrNrr]:
     """Return the results of the candidates and references of each unit."""
+    # an n-gram of a unit is one key, so that one sort counts all units
     size = 1 + int(max(q.gram.max(initial=0), p.gram.max(initial=0)))
     keys_q, counts_q = np.unique(q.unit * size + q.gram, return_counts=True)
     keys_p, counts_p = np.unique(p.unit * size + p.gram, return_counts=True)
     shared, at_q, at_p = np.intersect1d(
         keys_q, keys_p, assume_unique=True, return_indices=True
     )
+
     totals, within, squares = per_unit(q, units)
     columns = [
         totals,

@@ -37,6 +37,7 @@ def weigh_units(
     """
     if any((weights != np.floor(weights)).any() for weights in (weights_q, weights_p)):
         raise ValueError("weights of units must be whole numbers")
+
     size = 1 + int(max(q.gram.max(initial=-1), p.gram.max(initial=-1)))
     matrices = [
         sparse_counts(side.gram, side.unit, (size, weights.shape[1]))
@@ -44,6 +45,7 @@ def weigh_units(
     ]
     totals_q, within, squares = per_unit(q, weights_q.shape[1])
     totals_p = np.bincount(p.unit, minlength=weights_p.shape[1])
+
     out: list[CrNrr] = []
     step = max(1, _BLOCK // max(1, size))
     for start in range(0, len(weights_q), step):
@@ -55,6 +57,7 @@ def weigh_units(
         cp = matrices[1] @ wp.T
         products = [(a * b).sum(axis=0) for a, b in ((cq, cq), (cp, cp), (cq, cp))]
         sums = [wq @ totals_q, wp @ totals_p, wq @ within, wq @ squares]
+
         for qq, pp, qp, tq, tp, within_sentences, square in zip(
             *(v.astype(int).tolist() for v in (*products, *sums))
         ):

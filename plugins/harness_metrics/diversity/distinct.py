@@ -36,6 +36,8 @@ def weighted_types(
     counts = sparse_counts(ids, unit, (n_types, weights.shape[1]))
     present = np.zeros(len(weights))
     tokens = weights @ np.bincount(unit, minlength=weights.shape[1])
+
+    # In blocks: the product has an entry for each item and row of weights.
     step = max(1, _BLOCK // max(1, n_types))
     for start in range(0, len(weights), step):
         rows = weights[start : start + step]
@@ -101,11 +103,9 @@ class Distinct(CandidateWords):
         NaN without n-grams.
         """
         (grams,) = grams_of([words], self.n)
-        return (
-            len(np.unique(grams.gram)) / len(grams.gram)
-            if len(grams.gram)
-            else float("nan")
-        )
+        if not len(grams.gram):
+            return float("nan")
+        return len(np.unique(grams.gram)) / len(grams.gram)
 
 
 class VocabularySize(CandidateWords):

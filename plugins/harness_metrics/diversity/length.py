@@ -41,8 +41,7 @@ class Length(MeanMetric):
         """Return the mean number of words of the candidates of each example,
         shape (B,).
         """
-        texts = tokens_of(
-            features, batch.text_ids[:, : batch.n].ravel(), self.tokenizer
-        )
+        ids = batch.text_ids[:, : batch.n].ravel()
+        texts = tokens_of(features, ids, self.tokenizer)
         counts = np.array([len(text.split()) for text in texts], dtype=np.float64)
         return counts.reshape(len(batch), batch.n).mean(axis=1)

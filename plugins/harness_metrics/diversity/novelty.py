@@ -52,12 +52,11 @@ class Novelty(MeanMetric):
     def __init__(
         self, *, corpus: PathParam | None = None, tokenizer: TokenizerName = "ptb"
     ) -> None:
-        self.corpus = (
-            None
-            if corpus is None
-            else existing(corpus, "file of texts", parameter="corpus")
-        )
+        self.corpus = None
+        if corpus is not None:
+            self.corpus = existing(corpus, "file of texts", parameter="corpus")
         self.tokenizer = check_tokenizer(tokenizer)
+
         fixed = (
             "compares the candidates with a fixed corpus, "
             "not with the references of their example"
@@ -80,9 +79,8 @@ class Novelty(MeanMetric):
         """Return the set of tokenised texts of the corpus."""
         if self.corpus is None:
             texts = dict.fromkeys(text for group in references for text in group)
-            return frozenset(
-                tokens_of(features, features.intern(texts), self.tokenizer)
-            )
+            ids = features.intern(texts)
+            return frozenset(tokens_of(features, ids, self.tokenizer))
         return self._file_texts
 
     def merge(self, first: frozenset[str], second: frozenset[str]) -> frozenset[str]:
@@ -91,11 +89,9 @@ class Novelty(MeanMetric):
 
     @cached_property
     def _file_texts(self) -> frozenset[str]:
-        return (
-            frozenset(tokenize(_lines(self.corpus), self.tokenizer))
-            if self.corpus is not None
-            else frozenset()
-        )
+        if self.corpus is None:
+            return frozenset()
+        return frozenset(tokenize(_lines(self.corpus), self.tokenizer))
 
     def scores(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return the share of novel candidates of each example, ``(B,)``;

@@ -53,11 +53,9 @@ class SelfBleu(CandidateWords):
         self.conditional = bool(conditional)
         self.negative = bool(negative)
         self.tokenizer = check_tokenizer(tokenizer)
-        name = (
-            ("nsbleu" if negative else "self-bleu")
-            + str(n)
-            + (" conditional" if conditional else "")
-        )
+        name = f"nsbleu{n}" if negative else f"self-bleu{n}"
+        if conditional:
+            name += " conditional"
         self.spec = MetricSpec(
             name,
             self.negative,
@@ -85,11 +83,9 @@ class SelfBleu(CandidateWords):
 
     def number(self, objects: Objects) -> float:
         """Return the value, pooled or the mean over examples."""
-        return (
-            float(self.per_example(objects).mean())
-            if self.conditional
-            else super().number(objects)
-        )
+        if self.conditional:
+            return float(self.per_example(objects).mean())
+        return super().number(objects)
 
     def numbers(self, objects: Objects, weights: np.ndarray) -> np.ndarray:
         """Return the values ``(W,)`` for weights ``(W, B)``."""
@@ -103,6 +99,7 @@ class SelfBleu(CandidateWords):
         """
         if not self.conditional:
             return super().interval(stats, samples, seed)
+
         values = self.per_example(stats)
         ends = bootstrap.confidence_interval(
             lambda w: weighted_means(w, values), len(values), samples, seed

@@ -29,6 +29,7 @@ def direction_coefficients(distances: np.ndarray) -> np.ndarray:
     singles = slice(0, size)
     twos = slice(size, size + len(pairs))
     threes = slice(size + len(pairs), None)
+
     counts = pair_counts(distances)
     for r, indicator in enumerate(indicators(distances)):
         cut = counts[:, r]
@@ -36,19 +37,18 @@ def direction_coefficients(distances: np.ndarray) -> np.ndarray:
         # sum_{p<q} s_p s_q cut_pq, since s_p^2 = s_p.
         out[:, 3 + r, singles] = cut.sum(axis=2)
         out[:, 3 + r, twos] = -2 * cut[:, pairs[:, 0], pairs[:, 1]]
-        within = indicator.sum(axis=3, dtype=np.float64)
+
         # s_i s_j (1 - s_k): the pair term counts every x, and the triple terms below
         # take those x off that are candidates too.
-        out[:, r, twos] = (within + within.transpose(0, 2, 1))[
-            :, pairs[:, 0], pairs[:, 1]
-        ]
+        within = indicator.sum(axis=3, dtype=np.float64)
+        within = within + within.transpose(0, 2, 1)
+        out[:, r, twos] = within[:, pairs[:, 0], pairs[:, 1]]
         for i, j, k in ((0, 1, 2), (0, 2, 1), (1, 2, 0)):
             a = triples[:, i]
             b = triples[:, j]
             x = triples[:, k]
-            out[:, r, threes] -= (
-                indicator[:, a, b, x].astype(np.float64) + indicator[:, b, a, x]
-            )
+            forth = indicator[:, a, b, x].astype(np.float64)
+            out[:, r, threes] -= forth + indicator[:, b, a, x]
     return out
 
 
@@ -75,22 +75,20 @@ def statistic_per_direction(coefficients: np.ndarray, labels: np.ndarray) -> np.
     columns = np.ascontiguousarray(labels.T)
     both_in = columns[pairs[:, 0]] & columns[pairs[:, 1]]
     all_in = columns[triples[:, 0]] & columns[triples[:, 1]] & columns[triples[:, 2]]
+
     # float32 holds these integers exactly: partial sums stay below 2^24 for up to a few
     # hundred texts
     dtype = np.float32 if labels.shape[1] <= 100 else np.float64
     table = np.concatenate([columns, both_in, all_in]).astype(dtype)
     batch, _, width = coefficients.shape
-    counts = (
-        (coefficients.reshape(-1, width).astype(dtype) @ table)
-        .astype(np.float64)
-        .reshape(batch, 6, -1)
-    )
+    products = coefficients.reshape(-1, width).astype(dtype) @ table
+    counts = products.astype(np.float64).reshape(batch, 6, -1)
+
     two_candidates = counts[:, :3]
     both_directions = counts[:, 3:]
     # Triangles with two references are all triangles without those with two candidates.
-    q = statistic_of_direction(two_candidates) + statistic_of_direction(
-        both_directions - two_candidates
-    )
+    two_references = both_directions - two_candidates
+    q = statistic_of_direction(two_candidates) + statistic_of_direction(two_references)
     return np.where(both_directions.sum(axis=1) > 0, q, np.nan)
 
 

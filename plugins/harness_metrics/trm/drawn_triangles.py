@@ -50,57 +50,59 @@ def sampled_triangle_rank(
     sizes = np.array([n * (n - 1) * m, m * (m - 1) * n], dtype=np.float64)
     if not sizes.any():
         return float("nan"), float("nan")
-    shares = (
-        sizes / sizes.sum()
-        if pooling == "pooled"
-        else (sizes > 0) / np.count_nonzero(sizes)
-    )
+
+    if pooling == "pooled":
+        shares = sizes / sizes.sum()
+    else:
+        shares = (sizes > 0) / np.count_nonzero(sizes)
+
     samples = (0, n), (n, m)
-    strata = [
-        (
-            size,
-            _drawn_indicators(
-                distances, pair, opposite, max(2, round(drawn * share)), rng
-            )
-            if size
-            else np.zeros((2, 3)),
-        )
-        for pair, opposite, share, size in zip(samples, samples[::-1], shares, sizes)
-    ]
+    strata: list[Stratum] = []
+    for pair, opposite, share, size in zip(samples, samples[::-1], shares, sizes):
+        indicators = np.zeros((2, 3))
+        if size:
+            # a variance needs two draws
+            draws = max(2, round(drawn * share))
+            indicators = _drawn_indicators(distances, pair, opposite, draws, rng)
+        strata.append((size, indicators))
+
     candidates, references = (
         size * indicators.mean(axis=0, keepdims=True) for size, indicators in strata
     )
-    groups = (
-        [strata]
-        if pooling == "pooled"
-        else [[stratum] for stratum in strata if stratum[0]]
-    )
-    return float(statistic_of_counts(candidates, references, pooling)[0]), float(
-        np.sqrt(sum(map(_variance, groups)))
-    )
+    q = statistic_of_counts(candidates, references, pooling)
+
+    # Per direction, Q is the sum of two statistics of independent draws, whose
+    # variances add up.
+    if pooling == "pooled":
+        groups = [strata]
+    else:
+        groups = [[stratum] for stratum in strata if stratum[0]]
+    error = np.sqrt(sum(map(_variance, groups)))
+    return float(q[0]), float(error)
 
 
 def _variance(strata: Sequence[Stratum]) -> float:
     """Return the variance of Q of the triangles of some strata together,
     which is 2 max |share of T_r - 1/3|.
     """
-    counts = np.sum(
-        [size * indicators.mean(axis=0) for size, indicators in strata], axis=0
-    )
+    stratum_counts = [size * indicators.mean(axis=0) for size, indicators in strata]
+    counts = np.sum(stratum_counts, axis=0)
     total = counts.sum()
     shares = counts / total
+
     variances = np.zeros(3)
     for size, indicators in strata:
-        linear = (
-            size * (indicators - indicators.sum(axis=1, keepdims=True) * shares) / total
-        )
+        # A share is a ratio: its linear part in the counts T_r is
+        # (T_r - T share_r) / T.
+        triangles = indicators.sum(axis=1, keepdims=True)
+        linear = size * (indicators - triangles * shares) / total
         variances += linear.var(axis=0, ddof=1) / len(indicators)
+
     # Any rank whose share may be the one that differs most from 1/3, within three
     # standard errors, can make the error.
     differences = np.abs(shares - 1 / 3)
-    return 4 * float(
-        variances[differences + 3 * np.sqrt(variances) >= differences.max()].max()
-    )
+    may_be_largest = differences + 3 * np.sqrt(variances) >= differences.max()
+    return 4 * float(variances[may_be_largest].max())
 
 
 def _drawn_indicators(
@@ -113,14 +115,16 @@ def _drawn_indicators(
     """Return I_r of triangles drawn from one stratum, float64, shape (drawn, 3); a
     sample is its first text and its size.
     """
-    (first, size), (start, count) = pair, opposite
+    first, size = pair
+    start, count = opposite
     a = rng.integers(size, size=drawn)
     b = rng.integers(size - 1, size=drawn)
     x = rng.integers(count, size=drawn)
+
     b += b >= a  # uniform over the texts other than a
     a = a + first
     b = b + first
     x = x + start
-    return np.column_stack(
-        edge_ranks(distances[a, b], distances[x, a], distances[x, b])
-    ).astype(np.float64)
+
+    ranks = edge_ranks(distances[a, b], distances[x, a], distances[x, b])
+    return np.column_stack(ranks).astype(np.float64)

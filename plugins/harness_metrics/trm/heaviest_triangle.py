@@ -61,27 +61,26 @@ def heaviest_triangle(distances: np.ndarray, n_candidates: int) -> Triangle | No
     )
     if not valid.any():
         return None
+
     inner = distances[:, :, None]
     to_a = distances.T[:, None, :]
     to_b = distances.T[None, :, :]
     shorter = np.minimum(to_a, to_b)
     longer = np.maximum(to_a, to_b)
-    members = (
-        np.stack(
-            [inner <= shorter, (shorter <= inner) & (inner <= longer), inner >= longer]
-        )
-        & valid
-    )
+
+    # ties count for every rank that they fit, as in the statistic
+    ranks = [inner <= shorter, (shorter <= inner) & (inner <= longer), inner >= longer]
+    members = np.stack(ranks) & valid
     counts = members.sum(axis=(1, 2, 3))
     rank = int(np.argmax(counts))
+
     margins = (
         shorter - inner,
         np.minimum(inner - shorter, longer - inner),
         inner - longer,
     )[rank]
-    i, j, k = np.unravel_index(
-        np.argmax(np.where(members[rank], margins, -np.inf)), members[rank].shape
-    )
+    heaviest = np.argmax(np.where(members[rank], margins, -np.inf))
+    i, j, k = np.unravel_index(heaviest, members[rank].shape)
     return Triangle(
         int(i),
         int(j),

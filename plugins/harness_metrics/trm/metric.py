@@ -15,6 +15,7 @@ from harness_metrics.bases.distance_metric import DistanceMetric, DistanceSpec
 from harness_metrics.trm import statistic
 from harness_metrics.trm.drawn_triangles import sampled_triangle_rank
 from harness_metrics.trm.heaviest_triangle import RANKS, heaviest_triangle
+from harness_metrics.trm.triangles import INDICATOR_BYTES
 
 _MAXIMA = {"pooled": 4 / 3, "per-direction": 8 / 3}
 """Largest value of Q by pooling."""
@@ -59,10 +60,12 @@ class Trm(DistanceMetric):
     ) -> None:
         self.pooling: statistic.Pooling = pooling
         self.drawn = drawn if triangles == "sampled" else 0
-        options = [
-            *([] if pooling == "pooled" else [pooling]),
-            *([f"sampled {drawn}"] if self.drawn else []),
-        ]
+
+        options: list[str] = []
+        if pooling != "pooled":
+            options.append(pooling)
+        if self.drawn:
+            options.append(f"sampled {drawn}")
         super().__init__(
             "trm",
             distance,
@@ -71,23 +74,20 @@ class Trm(DistanceMetric):
             min_texts=3,
             bounds=(0.0, _MAXIMA[pooling]),
         )
-        untestable = (
-            "draws triangles (`triangles: all` has p-values)" if self.drawn else ""
-        )
+
+        untestable = ""
+        if self.drawn:
+            untestable = "draws triangles (`triangles: all` has p-values)"
         self.spec = replace(self.spec, untestable=untestable, gamed_by="random strings")
 
     def signature(self) -> str:
         """Return ``trm|POOLING|``, the number of drawn triangles, if any, and the
         signature of the distance.
         """
-        return "|".join(
-            [
-                "trm",
-                self.pooling,
-                *([f"drawn:{self.drawn}"] if self.drawn else []),
-                self.distance.signature(),
-            ]
-        )
+        fields = ["trm", self.pooling]
+        if self.drawn:
+            fields.append(f"drawn:{self.drawn}")
+        return "|".join([*fields, self.distance.signature()])
 
     def cost(self, n: int, m: int, tokens: float, *, tested: bool = False) -> Cost:
         """Return the cost of the distances and of the triangles; a test
@@ -95,14 +95,17 @@ class Trm(DistanceMetric):
         """
         cost = super().cost(n, m, tokens)
         texts = n + m
+
+        # A test needs the triangles of all texts; the observed statistic those with a
+        # text of each sample.
         triangles = self.drawn or (texts**3 if tested else n * m * texts)
-        table = 20.0 * texts**3 if tested and self.pooling == "per-direction" else 0.0
-        fixed = table + (
-            100.0 * self.drawn or min(9.0 * triangles, 9.0 * triangles.INDICATOR_BYTES)
-        )
-        advice = (
-            cost.advice if self.drawn else "`triangles: sampled` or fewer candidates"
-        )
+        fixed = 100.0 * self.drawn or min(9.0 * triangles, 9.0 * INDICATOR_BYTES)
+        if tested and self.pooling == "per-direction":
+            fixed += 20.0 * texts**3  # numbers of all triples
+
+        advice = cost.advice
+        if not self.drawn:
+            advice = "`triangles: sampled` or fewer candidates"
         return replace(
             cost, seconds=cost.seconds + 1e-8 * triangles, fixed=fixed, advice=advice
         )
@@ -113,22 +116,17 @@ class Trm(DistanceMetric):
         """
         distances = features.distances(self.distance, batch)
         if not self.drawn:
-            return np.asarray(
-                statistic.triangle_rank(distances, batch.n, self.pooling)
-            ).reshape(-1, 1)
-        seeds = (derive(0, "triangles", name) for name in batch.ids)
-        return np.array(
-            [
-                sampled_triangle_rank(
-                    matrix,
-                    batch.n,
-                    self.pooling,
-                    self.drawn,
-                    np.random.default_rng(seed),
-                )
-                for matrix, seed in zip(distances, seeds)
-            ]
-        ).reshape(-1, 2)
+            q = statistic.triangle_rank(distances, batch.n, self.pooling)
+            return np.asarray(q).reshape(-1, 1)
+
+        out = np.empty((len(batch), 2))
+        for row, (matrix, name) in enumerate(zip(distances, batch.ids)):
+            # The seed is that of the example: its draws do not depend on the batch.
+            rng = np.random.default_rng(derive(0, "triangles", name))
+            out[row] = sampled_triangle_rank(
+                matrix, batch.n, self.pooling, self.drawn, rng
+            )
+        return out
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the largest standard error of the number that is due to the draws;
@@ -138,11 +136,9 @@ class Trm(DistanceMetric):
         their errors have in common: the smallest values of Q, near the standard error,
         are all estimated too high.
         """
-        return (
-            {"sampling_error": float(np.sqrt(np.mean(stats[:, 1] ** 2)))}
-            if self.drawn
-            else {}
-        )
+        if not self.drawn:
+            return {}
+        return {"sampling_error": float(np.sqrt(np.mean(stats[:, 1] ** 2)))}
 
     def credits(self, batch: Batch, features: Features, state: Any) -> np.ndarray:
         """Return Q(C, R) - Q(C without i, R), shape (B, n); raise :class:`HarnessError`
@@ -190,12 +186,14 @@ def _explanation(distances: np.ndarray, n: int) -> Explanation | None:
     triangle = heaviest_triangle(distances, n)
     if triangle is None:
         return None
-    pair, opposite = (
-        ("candidates", "reference") if triangle.a < n else ("references", "candidate")
-    )
+
+    pair, opposite = "references", "candidate"
+    if triangle.a < n:
+        pair, opposite = "candidates", "reference"
     relation = f"{RANKS[triangle.rank]} ({triangle.inner:.3f})"
     edges = f"({triangle.to_a:.3f} and {triangle.to_b:.3f})"
     middle = "with distances to the" if triangle.rank == 1 else "than to the"
+
     return Explanation(
         f"Heaviest triangle: two {pair} are {relation} {middle} {opposite} {edges}; "
         f"{100 * triangle.share:.0f} % of the triangles "

@@ -90,19 +90,16 @@ def triangle_rank(
 
     Examples
     --------
-    >>> points = np.array(
-    ...     [0.0, 0.1, 5.0, 5.1]
-    ... )  # two candidates far from two references
+    Two candidates far from two references:
+
+    >>> points = np.array([0.0, 0.1, 5.0, 5.1])
     >>> round(float(triangle_rank(abs(points[:, None] - points), 2)), 4)
     1.3333
     """
     batch, n, _ = _check_shape(distances, n_candidates)
-    counts = np.concatenate(
-        [
-            np.empty((0, 2, 3)),
-            *(observed_counts(block, n) for _, block in blocks_of(batch)),
-        ]
-    )
+    block_counts = [observed_counts(block, n) for _, block in blocks_of(batch)]
+    # an empty batch has no block
+    counts = np.concatenate([np.empty((0, 2, 3)), *block_counts])
     values = statistic_of_counts(counts[:, 0], counts[:, 1], pooling)
     return values if np.ndim(distances) == 3 else float(values[0])
 
@@ -122,27 +119,26 @@ def leave_one_out_credits(
     for start, block in blocks_of(batch):
         counts = np.empty((len(block), 1, 2, 3))
         of_member = np.empty((len(block), n, 2, 3))
-        for r, indicator in enumerate(
-            direction_indicators(block, candidates, references)
-        ):
+
+        with_two_candidates = direction_indicators(block, candidates, references)
+        for r, indicator in enumerate(with_two_candidates):
             by_pair = indicator.sum(axis=3, dtype=np.float64)
             counts[:, 0, 0, r] = by_pair.sum(axis=(1, 2))
             # A candidate is in the triangles in which it is the first or the second of
             # the pair.
             of_member[:, :, 0, r] = by_pair.sum(axis=1) + by_pair.sum(axis=2)
-        for r, indicator in enumerate(
-            direction_indicators(block, references, candidates)
-        ):
-            of_member[:, :, 1, r] = indicator.reshape(len(block), -1, n).sum(
-                axis=1, dtype=np.float64
-            )
+
+        with_two_references = direction_indicators(block, references, candidates)
+        for r, indicator in enumerate(with_two_references):
+            by_pair = indicator.reshape(len(block), -1, n)
+            of_member[:, :, 1, r] = by_pair.sum(axis=1, dtype=np.float64)
             counts[:, 0, 1, r] = of_member[:, :, 1, r].sum(axis=1)
+
         # Triangles of the set without i are those of the set that do not hold i.
-        without = (counts - of_member).reshape(-1, 2, 3)
+        left = (counts - of_member).reshape(-1, 2, 3)
         q = statistic_of_counts(counts[:, 0, 0], counts[:, 0, 1], pooling)
-        out[start : start + len(block)] = q[:, None] - statistic_of_counts(
-            without[:, 0], without[:, 1], pooling
-        ).reshape(-1, n)
+        q_without = statistic_of_counts(left[:, 0], left[:, 1], pooling)
+        out[start : start + len(block)] = q[:, None] - q_without.reshape(-1, n)
     return out
 
 
@@ -174,13 +170,13 @@ def relabel(
     labels = np.asarray(labels, dtype=bool)
     if labels.ndim != 2 or labels.shape[1] != n + m:
         raise ValueError(f"labels have shape {labels.shape}; expected (P, {n + m})")
+
     out = np.empty((len(batch), len(labels)))
     for start, block in blocks_of(batch):
         rows = slice(start, start + len(block))
         if pooling == "pooled":
-            out[rows] = _statistic_of_forms(
-                forms.evaluate(_forms(block), labels, memory_bytes=MEMORY_BYTES)
-            )
+            values = forms.evaluate(_forms(block), labels, memory_bytes=MEMORY_BYTES)
+            out[rows] = _statistic_of_forms(values)
         else:
             coefficients = direction_coefficients(block)
             step = label_step(n + m, len(block))
@@ -205,6 +201,7 @@ def exact_p_values(
     batch, n, m = _check_shape(distances, n_candidates)
     observed = np.asarray(triangle_rank(batch, n, pooling))
     extreme = np.zeros(len(batch), dtype=np.int64)
+
     # For n = m, s and 1 - s exchange the samples and leave Q as it is: both halves of
     # the relabelings have the same counts, and so the same share.
     total = permutation.count(n, m) // (2 if n == m else 1)
@@ -214,9 +211,8 @@ def exact_p_values(
             extreme[rows] = _pooled_extremes(block, n, mirrored=n == m)
         else:
             coefficients = direction_coefficients(block)
-            for labels in symmetric_relabelings.chunks(
-                n, m, label_step(n + m, len(block))
-            ):
+            step = label_step(n + m, len(block))
+            for labels in symmetric_relabelings.chunks(n, m, step):
                 values = statistic_per_direction(coefficients, labels)
                 extreme[rows] += permutation.tail_counts(
                     values, observed[rows], "upper", ties.tolerance(_LARGEST)
@@ -255,12 +251,11 @@ def _statistic_of_forms(values: np.ndarray) -> np.ndarray:
     NaN where T = 0.
     """
     total = values[:, 2]
+    # sum |E_r| / (3 T) = 2 max |E_r| / (3 T), because E_0 + E_1 + E_2 = 0: of three
+    # numbers that sum to zero, the largest is minus the sum of the other two.
+    largest = _largest(values[:, 0], values[:, 1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        # sum |E_r| / (3 T) = 2 max |E_r| / (3 T), because E_0 + E_1 + E_2 = 0: of three
-        # numbers that sum to zero, the largest is minus the sum of the other two.
-        return np.where(
-            total > 0, _largest(values[:, 0], values[:, 1]) * (2 / 3) / total, np.nan
-        )
+        return np.where(total > 0, largest * (2 / 3) / total, np.nan)
 
 
 def _largest(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -278,12 +273,11 @@ def statistic_of_counts(
     total = counts.sum(axis=1, keepdims=True)
     if pooling == "pooled":
         errors = 3 * counts - total
-        return _statistic_of_forms(
-            np.stack([errors[:, :1], errors[:, 1:2], total], axis=1)
-        )[:, 0]
-    q = statistic_of_direction(candidates[..., None]) + statistic_of_direction(
-        references[..., None]
-    )
+        values = np.stack([errors[:, :1], errors[:, 1:2], total], axis=1)
+        return _statistic_of_forms(values)[:, 0]
+
+    of_candidates = statistic_of_direction(candidates[..., None])
+    q = of_candidates + statistic_of_direction(references[..., None])
     return np.where(total > 0, q, np.nan)[:, 0]
 
 
@@ -299,18 +293,13 @@ def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.nda
     batch, size = distances.shape[:2]
     stacked = _forms(distances)
     observed = forms.identity(stacked, n)  # (B, 3): E_0, E_1 and T
+    largest = _largest(observed[:, 0], observed[:, 1])
     with np.errstate(invalid="ignore"):
-        slope = (
-            (1 - 8 * np.finfo(np.float64).eps)
-            * _largest(observed[:, 0], observed[:, 1])
-            / observed[:, 2]
-        )
+        slope = (1 - 8 * np.finfo(np.float64).eps) * largest / observed[:, 2]
+
     extreme = np.zeros(batch, dtype=np.int64)
-    for values in forms.sweep(
-        stacked.transpose(1, 0, 2, 3).reshape(3 * batch, size, size),
-        n,
-        mirrored=mirrored,
-    ):
+    all_forms = stacked.transpose(1, 0, 2, 3).reshape(3 * batch, size, size)
+    for values in forms.sweep(all_forms, n, mirrored=mirrored):
         first, second, total = values.reshape(3, batch, -1)
         # In place, because these three arrays are the whole cost of the test: |E_2| =
         # |E_0 + E_1|, then the maximum of the three.
@@ -319,6 +308,7 @@ def _pooled_extremes(distances: np.ndarray, n: int, *, mirrored: bool) -> np.nda
             np.abs(array, out=array)
         np.maximum(first, second, out=first)
         np.maximum(first, third, out=first)
+
         total *= slope[:, None]
         extreme += np.count_nonzero(first >= total, axis=1)
     return extreme

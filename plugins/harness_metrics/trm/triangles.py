@@ -49,10 +49,10 @@ def indicators(distances: np.ndarray, rows: slice = slice(None)) -> list[np.ndar
     to = distances.transpose(0, 2, 1)  # d[x, a] at [a, x]
     a, b, x = np.ogrid[:size, :size, :size]
     distinct = (a[rows] != b) & (a[rows] != x) & (b != x)
-    all_ranks = edge_ranks(
-        distances[:, rows, :, None], to[:, rows, None, :], to[:, None]
-    )
-    return [indicator & distinct for indicator in all_ranks]
+
+    inner = distances[:, rows, :, None]
+    ranks = edge_ranks(inner, to[:, rows, None, :], to[:, None])
+    return [indicator & distinct for indicator in ranks]
 
 
 def pair_counts(distances: np.ndarray) -> np.ndarray:
@@ -69,9 +69,10 @@ def pair_counts(distances: np.ndarray) -> np.ndarray:
             # pairs (a, x) and (b, x) and takes 1/2 from (a, b).
             flat = indicator.view(np.uint8)
             half[:, r] += 0.5 * flat.sum(axis=1, dtype=np.float64)
-            half[:, r, rows] += 0.5 * (
-                flat.sum(axis=2, dtype=np.float64) - flat.sum(axis=3, dtype=np.float64)
-            )
+            to_x = flat.sum(axis=2, dtype=np.float64)
+            to_b = flat.sum(axis=3, dtype=np.float64)
+            half[:, r, rows] += 0.5 * (to_x - to_b)
+
     # An unordered pair of texts receives what both of its orders add.
     return half + half.transpose(0, 1, 3, 2)
 
@@ -83,22 +84,20 @@ def observed_counts(distances: np.ndarray, n: int) -> np.ndarray:
     candidates = slice(0, n)
     references = slice(n, None)
     out = np.zeros((len(distances), 2, 3))
-    for direction, (pair, opposite) in enumerate(
-        ((candidates, references), (references, candidates))
-    ):
+    directions = (candidates, references), (references, candidates)
+    for direction, (pair, opposite) in enumerate(directions):
         # d[x, a] at [a, x]
         inner = distances[:, pair, pair, None]
         to = distances[:, opposite, pair].transpose(0, 2, 1)
         distinct = ~np.eye(inner.shape[1], dtype=bool)[..., None]
+
         step = max(1, INDICATOR_BYTES // inner.size)
         for start in range(0, to.shape[2], step):
             chunk = to[:, :, start : start + step]
-            for r, indicator in enumerate(
-                edge_ranks(inner, chunk[:, :, None], chunk[:, None])
-            ):
-                out[:, direction, r] += np.count_nonzero(
-                    indicator & distinct, axis=(1, 2, 3)
-                )
+            ranks = edge_ranks(inner, chunk[:, :, None], chunk[:, None])
+            for r, indicator in enumerate(ranks):
+                counted = indicator & distinct
+                out[:, direction, r] += np.count_nonzero(counted, axis=(1, 2, 3))
     return out
 
 

@@ -63,9 +63,8 @@ def word_hash(word: str) -> int:
     >>> word_hash("dog") == word_hash("dog"), 0 <= word_hash("dog") < 2**63
     (True, True)
     """
-    digest = hashlib.blake2b(
-        word.encode("utf-8", "surrogatepass"), digest_size=8
-    ).digest()
+    data = word.encode("utf-8", "surrogatepass")
+    digest = hashlib.blake2b(data, digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
@@ -80,6 +79,7 @@ def sides_of(objects: Objects) -> tuple[Words, Words]:
     example = objects.owners("lengths")
     position = np.arange(len(lengths)) - objects.starts("lengths")[example]
     is_candidate = position < objects.values("candidates")[example]
+
     sides: list[Words] = []
     for of_side in (is_candidate, ~is_candidate):
         number = np.cumsum(of_side) - 1

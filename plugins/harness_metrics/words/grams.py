@@ -55,13 +55,14 @@ def grams_of(sides: Sequence[Words], n: int) -> list[Grams]:
         ends = np.searchsorted(side.sentence, side.sentence, side="right")
         starts = np.flatnonzero(ends - np.arange(len(ends)) >= n)
         side_starts.append(starts)
+
     # Ids of both corpora together, so that equal n-grams have equal ids on both sides.
-    gram = gram_ids(
-        [
-            np.concatenate([side.ids[at + k] for side, at in zip(sides, side_starts)])
-            for k in range(n)
-        ]
-    )
+    words_by_position: list[np.ndarray] = []
+    for k in range(n):
+        words = [side.ids[at + k] for side, at in zip(sides, side_starts)]
+        words_by_position.append(np.concatenate(words))
+    gram = gram_ids(words_by_position)
+
     split = np.split(gram, np.cumsum([len(at) for at in side_starts])[:-1])
     return [
         Grams(ids, side.sentence[at], side.unit[side.sentence[at]])
@@ -88,14 +89,14 @@ def per_unit(side: Grams, units: int) -> tuple[np.ndarray, np.ndarray, np.ndarra
     starts = np.flatnonzero(changes(pair))
     counts = np.diff(starts, append=len(order))
     within = np.bincount(side.unit[order][starts], counts * counts, units)
+
     sentences, first, sizes = np.unique(
         side.sentence, return_index=True, return_counts=True
     )
-    squares = (
-        np.bincount(side.unit[first], sizes * sizes, units)
-        if len(sentences)
-        else np.zeros(units)
-    )
+    squares = np.zeros(units)
+    if len(sentences):
+        squares = np.bincount(side.unit[first], sizes * sizes, units)
+
     return np.bincount(side.unit, minlength=units), within, squares
 
 

@@ -47,9 +47,9 @@ def sort_order(keys: np.ndarray) -> np.ndarray:
     """Return the indices ``(K,)`` that sort keys ``(columns, K)``;
     equal keys keep their order.
     """
-    return (
-        np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
-    )
+    if len(keys) == 1:
+        return np.argsort(keys[0], kind="stable")
+    return np.lexsort(keys[::-1])
 
 
 def changes(keys: np.ndarray) -> np.ndarray:
