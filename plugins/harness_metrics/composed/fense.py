@@ -70,14 +70,13 @@ class Fense(MeanMetric):
         self.detector = resolve_detector(detector, label)
         self.threshold = float(threshold)
         self.penalty = float(penalty)
+
         needs = frozenset({"references", "embeddings"}) | frozenset(
             getattr(self.embedding, "needs", ())
         )
-        name = (
-            "fense"
-            if self.embedding.name == "minilm"
-            else f"fense({self.embedding.name})"
-        )
+        name = "fense"
+        if self.embedding.name != "minilm":
+            name = f"fense({self.embedding.name})"
         self.spec = MetricSpec(
             name, True, needs=needs, bounds=(-1.0, 1.0), **fitted_fields(self.embedding)
         )
@@ -93,18 +92,17 @@ class Fense(MeanMetric):
         """Return the score, the similarity and the share of captions with an error of
         each example, shape (B, 3).
         """
-        similarity = cosines(features.set_vectors(self.embedding, batch.text_ids))[
-            :, : batch.n, batch.n :
-        ].mean(axis=2)
+        similarities = cosines(features.set_vectors(self.embedding, batch.text_ids))
+        similarity = similarities[:, : batch.n, batch.n :].mean(axis=2)
+
         key = ("fluency", self.detector.signature())
         ids = batch.candidate_ids.ravel()
         probability = features.per_text(
             key, ids, lambda texts: self.detector.probabilities(texts).tolist()
         )
-        errors = (
-            np.asarray(probability, dtype=np.float64).reshape(similarity.shape)
-            > self.threshold
-        )
+        probability = np.asarray(probability, dtype=np.float64)
+        errors = probability.reshape(similarity.shape) > self.threshold
+
         scores = (similarity * (1.0 - self.penalty * errors)).mean(axis=1)
         return np.stack([scores, similarity.mean(axis=1), errors.mean(axis=1)], axis=1)
 

@@ -116,19 +116,17 @@ class QualityDiscrepancy(CaptionWords):
                     "expected one of",
                     parameter=name,
                 )
+
         shares = [float(x) for x in epsilons]
-        if (
-            len(shares) < 2
-            or shares != sorted(set(shares))
-            or shares[0] < 0
-            or shares[-1] > 1
-        ):
+        ascending = len(shares) >= 2 and shares == sorted(set(shares))
+        if not ascending or shares[0] < 0 or shares[-1] > 1:
             raise HarnessError(
                 f"qdisc: epsilons are {list(epsilons)}; "
                 "expected two or more ascending shares from 0 to 1",
                 parameter="epsilons",
                 value=epsilons,
             )
+
         self.pair = pair
         self.n = n
         self.show = show
@@ -136,6 +134,7 @@ class QualityDiscrepancy(CaptionWords):
         self.seed = int(seed)
         self.lengths = LENGTHS if length is None else (length,)
         self.tokenizer = check_tokenizer(tokenizer)
+
         held_fixed = "curves of the references held fixed"
         self.spec = MetricSpec(
             f"{show}({pair} {n})",
@@ -193,19 +192,21 @@ class QualityDiscrepancy(CaptionWords):
         curves = objects[0]
         q, p = sides_of(objects)
         corpus = point(self.pair, q, p, self.n)
+
         discrepancies: list[CurveDiscrepancy] = []
         for quality, diversity in zip(curves["quality"], curves["diversity"]):
             try:
-                discrepancies.append(
-                    curve_discrepancy(
-                        quality, diversity, corpus.quality, corpus.diversity
-                    )
+                discrepancy = curve_discrepancy(
+                    quality, diversity, corpus.quality, corpus.diversity
                 )
             except InputError:
                 # the corpus is outside this curve, which defines no discrepancy then
                 continue
+            discrepancies.append(discrepancy)
         if not discrepancies or np.isnan(corpus.quality):
             return float("nan")
+
+        # The paper reports the larger discrepancy of both lengths of noise.
         worst = max(discrepancies, key=lambda item: item.qdisc)
         values = (
             worst.qdisc,
@@ -230,24 +231,20 @@ class QualityDiscrepancy(CaptionWords):
             words = sorted({word for sentence in sentences for word in sentence})
             if not words:
                 raise InputError("qdisc: the references hold no words")
+
             vocabulary = Vocabulary()
             copies: list[list[Words]] = []
             for kind, length in enumerate(self.lengths):
-                # One generator per copy: adding a share of noise leaves the other
-                # copies as they are.
-                rngs = [
-                    np.random.default_rng([self.seed, kind, k])
-                    for k in range(len(self.epsilons))
-                ]
-                copies.append(
-                    [
-                        words_of(
-                            [draw(sentences, words, e, length, rng) for _ in sentences],
-                            vocabulary,
-                        )
-                        for e, rng in zip(self.epsilons, rngs)
+                of_length: list[Words] = []
+                for k, epsilon in enumerate(self.epsilons):
+                    # One generator per copy: adding a share of noise leaves the other
+                    # copies as they are.
+                    rng = np.random.default_rng([self.seed, kind, k])
+                    copy = [
+                        draw(sentences, words, epsilon, length, rng) for _ in sentences
                     ]
-                )
+                    of_length.append(words_of(copy, vocabulary))
+                copies.append(of_length)
             return words_of(sentences, vocabulary), copies
 
         return features.memo(

@@ -45,13 +45,12 @@ def point(pair: str, q: Words, p: Words, n: int) -> Point:
         NaN for CR-NRR when a side has no n-gram.
     """
     if pair == "BLEU-NSBLEU":
-        quality = corpus_bleu_of_words(
-            [q, p], [sentence_lengths(q), sentence_lengths(p)], n
-        )[0][-1]
-        return Point(
-            float(quality),
-            -float(self_bleu_of_words(q, sentence_lengths(q), n)[:, -1].mean()),
-        )
+        lengths_q = sentence_lengths(q)
+        lengths = [lengths_q, sentence_lengths(p)]
+        quality = corpus_bleu_of_words([q, p], lengths, n)[0][-1]
+        self_bleu = self_bleu_of_words(q, lengths_q, n)[:, -1].mean()
+        return Point(float(quality), -float(self_bleu))
+
     shares_q, shares_p = _shares(q, p, n)
     if not len(shares_q):
         return Point(np.nan, np.nan)
@@ -69,6 +68,8 @@ def largest_quality(pair: str, p: Words, n: int) -> float:
     (grams,) = grams_of([p], n)
     if not len(grams.gram):
         return np.nan
+
+    # The CR of one reference is the mean share of its n-grams.
     share = np.bincount(grams.gram) / len(grams.gram)
     sums = np.bincount(grams.sentence, share[grams.gram], len(p.unit))
     counts = np.bincount(grams.sentence, minlength=len(p.unit))

@@ -28,6 +28,13 @@ TOKENS_PER_BATCH = 1024
 """Rows of the matrix products: enough for full speed,
 few enough for the second-level cache.
 """
+_FILES = (
+    "config.json",
+    "tokenizer.json",
+    "model.safetensors",
+    "1_Pooling/config.json",
+)
+"""Files of a folder that the encoder reads."""
 
 
 def can_encode(folder: Path) -> bool:
@@ -36,19 +43,11 @@ def can_encode(folder: Path) -> bool:
 
     Raises :class:`InputError` if a configuration file is not JSON.
     """
-    needed = [
-        folder / name
-        for name in (
-            "config.json",
-            "tokenizer.json",
-            "model.safetensors",
-            "1_Pooling/config.json",
-        )
-    ]
-    if not all(path.is_file() for path in needed):
+    if not all((folder / name).is_file() for name in _FILES):
         return False
-    config = _json(needed[0])
-    pooling = _json(needed[3])
+
+    config = _json(folder / "config.json")
+    pooling = _json(folder / "1_Pooling/config.json")
     plain = (
         config.get("model_type") == "bert"
         and config.get("position_embedding_type", "absolute") == "absolute"
@@ -115,17 +114,12 @@ class BertEncoder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._torch = require(
-            "torch", extra="embeddings", needed_by=f"the encoder {folder.name}"
-        )
-        load = require(
-            "safetensors.torch",
-            extra="embeddings",
-            needed_by=f"the encoder {folder.name}",
-        ).load_file
-        tokenizers = require(
-            "tokenizers", extra="embeddings", needed_by=f"the encoder {folder.name}"
-        )
+        needed_by = f"the encoder {folder.name}"
+        extra = "embeddings"
+        self._torch = require("torch", extra=extra, needed_by=needed_by)
+        load = require("safetensors.torch", extra=extra, needed_by=needed_by).load_file
+        tokenizers = require("tokenizers", extra=extra, needed_by=needed_by)
+
         config = _json(folder / "config.json")
         self.heads = int(config["num_attention_heads"])
         self.eps = float(config["layer_norm_eps"])
@@ -139,6 +133,8 @@ class BertEncoder:
         self.tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(length)
+
+        # half precision, and weights of a BERT with another head
         raw = load(str(folder / "model.safetensors"))
         weights = {
             key.removeprefix("bert."): value.float()
@@ -168,13 +164,14 @@ class BertEncoder:
         kinds = weights["embeddings.token_type_embeddings.weight"]
         self.offsets = weights["embeddings.position_embeddings.weight"] + kinds[0]
         self.norm = affine("embeddings.LayerNorm")
-        self.layers = [
-            _Layer(
+
+        self.layers: list[_Layer] = []
+        for index in range(layers):
+            at = f"encoder.layer.{index}"
+            attention = f"{at}.attention.self"
+            layer = _Layer(
                 qkv=stack_affine(
-                    [
-                        f"{at}.attention.self.{projection}"
-                        for projection in ("query", "key", "value")
-                    ]
+                    [f"{attention}.query", f"{attention}.key", f"{attention}.value"]
                 ),
                 out=affine(f"{at}.attention.output.dense"),
                 out_norm=affine(f"{at}.attention.output.LayerNorm"),
@@ -182,8 +179,7 @@ class BertEncoder:
                 down=affine(f"{at}.output.dense"),
                 down_norm=affine(f"{at}.output.LayerNorm"),
             )
-            for at in (f"encoder.layer.{index}" for index in range(layers))
-        ]
+            self.layers.append(layer)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return sentence vectors, float32, shape (T, d).
@@ -193,21 +189,20 @@ class BertEncoder:
         torch = self._torch
         tokens = [item.ids for item in self.tokenizer.encode_batch_fast(list(texts))]
         out = np.empty((len(texts), self.words.shape[1]), dtype=np.float32)
-        batches = _batches_of_equal_length(
-            np.array([len(ids) for ids in tokens], dtype=np.int64)
-        )
+        lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
+        batches = _batches_of_equal_length(lengths)
 
         def fill(rows: np.ndarray) -> None:
+            ids = torch.tensor([tokens[i] for i in rows])
             with torch.inference_mode():
-                out[rows] = self._forward(
-                    torch.tensor([tokens[i] for i in rows])
-                ).numpy()
+                out[rows] = self._forward(ids).numpy()
 
         workers = min(torch.get_num_threads(), len(batches))
         if workers <= 1:
             for rows in batches:
                 fill(rows)
             return out
+
         # Whole batches in parallel, one thread each: threads that share each small
         # product wait for each other, above all on a busy machine. The thread count is
         # set in the threads of the pool only.
@@ -224,36 +219,33 @@ class BertEncoder:
         layer_norm = torch.nn.functional.layer_norm
         batch, length = ids.shape
         width = self.words.shape[1]
+
         hidden = self.words[ids] + self.offsets[:length]
-        hidden = layer_norm(hidden, (width,), *self.norm, self.eps).reshape(
-            batch * length, width
-        )
+        hidden = layer_norm(hidden, (width,), *self.norm, self.eps)
+        hidden = hidden.reshape(batch * length, width)
+
+        per_head = (batch, length, 3, self.heads, width // self.heads)
         for layer in self.layers:
-            qkv = linear(hidden, *layer.qkv).view(
-                batch, length, 3, self.heads, width // self.heads
-            )
+            # attention
+            qkv = linear(hidden, *layer.qkv).view(*per_head)
             query, key, value = qkv.permute(2, 0, 3, 1, 4)
             attended = torch.nn.functional.scaled_dot_product_attention(
                 query, key, value
             )
             attended = attended.transpose(1, 2).reshape(batch * length, width)
-            hidden = layer_norm(
-                hidden + linear(attended, *layer.out),
-                (width,),
-                *layer.out_norm,
-                self.eps,
-            )
+            hidden = hidden + linear(attended, *layer.out)
+            hidden = layer_norm(hidden, (width,), *layer.out_norm, self.eps)
+
+            # feed forward
             inner = torch.nn.functional.gelu(linear(hidden, *layer.up))
-            hidden = layer_norm(
-                hidden + linear(inner, *layer.down),
-                (width,),
-                *layer.down_norm,
-                self.eps,
-            )
+            hidden = hidden + linear(inner, *layer.down)
+            hidden = layer_norm(hidden, (width,), *layer.down_norm, self.eps)
+
+        # no padding: the mean over positions needs no mask
         vectors = hidden.view(batch, length, width).mean(dim=1)
-        return (
-            torch.nn.functional.normalize(vectors, dim=1) if self.normalize else vectors
-        )
+        if self.normalize:
+            return torch.nn.functional.normalize(vectors, dim=1)
+        return vectors
 
 
 def _batches_of_equal_length(lengths: np.ndarray) -> list[np.ndarray]:
@@ -262,6 +254,7 @@ def _batches_of_equal_length(lengths: np.ndarray) -> list[np.ndarray]:
     """
     if not len(lengths):
         return []
+
     order = np.argsort(lengths, kind="stable")
     batches: list[np.ndarray] = []
     for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):

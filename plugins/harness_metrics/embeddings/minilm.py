@@ -65,6 +65,7 @@ class MiniLm(LocalModelEmbedding):
                 needed_by="embedding 'minilm'",
             )
             return Path(package.get_model_path())
+
         folder = user_path(self.path)
         if not (folder / "config.json").is_file():
             raise InputError(
@@ -77,11 +78,9 @@ class MiniLm(LocalModelEmbedding):
         """Return ``minilm``, or for another model ``sentence-transformers|HASH`` with
         the hash of its files.
         """
-        return (
-            "minilm"
-            if self.path is None
-            else f"sentence-transformers|{weights_fingerprint(self.folder)}"
-        )
+        if self.path is None:
+            return "minilm"
+        return f"sentence-transformers|{weights_fingerprint(self.folder)}"
 
     @cached_property
     def _loaded_model(self) -> BertEncoder | LibraryEncoder:

@@ -56,6 +56,8 @@ def reduce_dimensions(vectors: np.ndarray, explained: float = EXPLAINED) -> Poin
     order = np.argsort(canonical_key(points), kind="stable")
     points = points[order]
     points -= points.mean(axis=0)
+
+    # the smaller of the two matrices of products
     if len(points) <= points.shape[1]:
         values, axes = principal_axes(points @ points.T)
         coordinates = axes * np.sqrt(values)

@@ -73,10 +73,9 @@ def area(
 
     Examples
     --------
-    >>> weights = np.ones((1, 4, 4))
-    >>> area(
-    ...     weights, np.array([[True, True, False, False]])
-    ... ).tolist()  # texts that are not told apart
+    Texts that are not told apart:
+
+    >>> area(np.ones((1, 4, 4)), np.array([[True, True, False, False]])).tolist()
     [[1.0]]
     """
     grid = frontier.mixtures()
@@ -114,6 +113,7 @@ def _divergences(share: np.ndarray, grid: np.ndarray) -> np.ndarray:
     own = np.append(grid, 1.0)
     other = np.append(1.0 - grid, 0.0)
     sums = np.zeros((len(share), len(own)))
+
     for start in range(0, share.shape[1], _FACTORS):
         # Logarithms are most of the cost of the metric: that of a product takes the
         # place of a sum of them.
@@ -121,5 +121,6 @@ def _divergences(share: np.ndarray, grid: np.ndarray) -> np.ndarray:
         for column in share.T[start : start + _FACTORS, :, None]:
             product *= own * column + other * (1.0 - column)
         sums += log(product)
+
     # Divergences are at least 0; estimates from a few texts need not be.
     return np.maximum((sums[:, -1:] - sums[:, :-1]) / share.shape[1], 0.0)

@@ -119,6 +119,7 @@ class Mauve(MauveParameters, CorpusMetric):
             np.concatenate([objects.values(side) for side in sides])
         )
         labels = quantise.buckets(vectors, k, seed=self.seed, redo=self.redo)
+
         histograms: list[np.ndarray] = []
         for examples, buckets in zip(owners, np.split(labels, [len(owners[0])])):
             counts = np.zeros((len(objects), int(labels.max()) + 1))
@@ -133,6 +134,7 @@ class Mauve(MauveParameters, CorpusMetric):
         """
         if not len(stats):
             return {}
+
         candidates, references = drop_unused_dimensions(
             stats.values("candidates"), stats.values("references")
         )

@@ -85,16 +85,14 @@ def join_equal(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
     starts = np.ones(order.shape, dtype=bool)
     starts[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]).any(axis=2)
     size: int = order.shape[1]
+
     # Sorting by the key puts equal vectors side by side; each takes the label of the
     # first of its run.
     first = np.maximum.accumulate(np.where(starts, np.arange(size), 0), axis=1)
+    of_first = np.take_along_axis(order, first, axis=1)
+
     out = np.empty_like(labels)
-    np.put_along_axis(
-        out,
-        order,
-        np.take_along_axis(labels, np.take_along_axis(order, first, axis=1), axis=1),
-        axis=1,
-    )
+    np.put_along_axis(out, order, np.take_along_axis(labels, of_first, axis=1), axis=1)
     return out
 
 
@@ -116,19 +114,19 @@ def clusters(
         raise ValueError(f"k-means needs k >= 1; found {k}")
     cloud = _Cloud.of(np.asarray(points, dtype=np.float64))
     k = min(k, len(points))
-    labels = list[np.ndarray]()
+
+    runs = list[np.ndarray]()
     costs = list[float]()
     for start in range(redo):
         rng = np.random.default_rng([seed, start])
         centres = cloud.points[rng.choice(len(points), size=k, replace=False)]
-        centres, found = _lloyd(cloud, centres, max_iter)
-        labels.append(found)
-        costs.append(float(_squared_distances(cloud.points, centres, found).sum()))
-    return labels[
-        int(
-            np.argmax(np.array(costs) <= min(costs) + EQUAL * cloud.scale * len(points))
-        )
-    ]
+        centres, labels = _lloyd(cloud, centres, max_iter)
+        runs.append(labels)
+        costs.append(float(_squared_distances(cloud.points, centres, labels).sum()))
+
+    # of runs that are equally good up to rounding the first
+    bound = min(costs) + EQUAL * cloud.scale * len(points)
+    return runs[int(np.argmax(np.array(costs) <= bound))]
 
 
 class _Cloud(NamedTuple):
@@ -174,6 +172,7 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
     half = 0.5 * (centres**2).sum(axis=1)
     single_centres = centres.astype(np.float32)
     single_half = half.astype(np.float32)
+
     # Products in float32 take half the time. They settle all points but the few whose
     # two nearest centres are closer to each other than the errors of r products and
     # sums, and those are compared in float64.
@@ -184,13 +183,13 @@ def _nearest(cloud: _Cloud, centres: np.ndarray) -> np.ndarray:
         closeness -= single_half
         nearest = closeness.argmax(axis=1)
         best = np.take_along_axis(closeness, nearest[:, None], axis=1)
-        unsettled = np.flatnonzero(
-            np.count_nonzero(closeness >= best - np.float32(error), axis=1) > 1
-        )
+
+        is_near = closeness >= best - np.float32(error)
+        unsettled = np.flatnonzero(np.count_nonzero(is_near, axis=1) > 1)
         exact = cloud.points[rows][unsettled] @ centres.T - half
-        nearest[unsettled] = (
-            exact >= exact.max(axis=1, keepdims=True) - EQUAL * cloud.scale
-        ).argmax(axis=1)
+        is_nearest = exact >= exact.max(axis=1, keepdims=True) - EQUAL * cloud.scale
+        nearest[unsettled] = is_nearest.argmax(axis=1)
+
         labels[rows] = nearest
     return labels
 
@@ -201,14 +200,12 @@ def _squared_distances(
     """Return the squared distances (N,) of points (N, r) from the centres (k, r) of
     their clusters (N,).
     """
-    parts = [
-        (
-            (points[start : start + _ROWS] - centres[labels[start : start + _ROWS]])
-            ** 2
-        ).sum(axis=1)
-        for start in range(0, len(points), _ROWS)
-    ]
-    return np.concatenate(parts)
+    blocks: list[np.ndarray] = []
+    for start in range(0, len(points), _ROWS):
+        rows = slice(start, start + _ROWS)
+        differences = points[rows] - centres[labels[rows]]
+        blocks.append((differences**2).sum(axis=1))
+    return np.concatenate(blocks)
 
 
 def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -219,6 +216,7 @@ def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.nd
     sparse = require("scipy.sparse", needed_by="k-means")
     k = len(centres)
     sizes = np.bincount(labels, minlength=k)
+
     # One row per point with a single 1: the product sums points of a cluster, in the
     # order of the points.
     belongs = sparse.csr_matrix(
@@ -227,11 +225,11 @@ def _means(points: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> np.nd
     )
     sums: np.ndarray = belongs.T @ points
     out = sums / np.maximum(sizes, 1)[:, None]
+
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         # An empty cluster would waste a bucket; the worst-fitting point starts it anew.
-        squared = merge_close(_squared_distances(points, centres, labels)[None], EQUAL)[
-            0
-        ]
+        squared = _squared_distances(points, centres, labels)
+        (squared,) = merge_close(squared[None], EQUAL)
         out[empty] = points[np.argsort(-squared, kind="stable")[: len(empty)]]
     return out

@@ -23,14 +23,15 @@ def many_buckets(
     """
     points, order = _small_coordinates(vectors)
     batch, size, _ = points.shape
+
     rng = np.random.default_rng([seed, size, k])
     # All sets of one shape start from the same positions of their sorted points: the
     # buckets of an example do not depend on the batch that holds it. [redo, k]
     starts = np.stack([rng.permutation(size)[np.arange(k) % size] for _ in range(redo)])
+    labels = _lloyd_batch(points, points[:, starts], max_iter)
+
     out = np.empty((batch, size), dtype=np.int64)
-    np.put_along_axis(
-        out, order, _lloyd_batch(points, points[:, starts], max_iter), axis=1
-    )
+    np.put_along_axis(out, order, labels, axis=1)
     return join_equal(vectors, out)
 
 
@@ -42,10 +43,10 @@ def _small_coordinates(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(canonical_key(points), axis=1, kind="stable")
     points = np.take_along_axis(points, order[:, :, None], axis=1)
     points -= points.mean(axis=1, keepdims=True)
+
     values, axes = principal_axes(points @ points.transpose(0, 2, 1))
-    return axes * np.sqrt(np.where(leading_components(values, EXPLAINED), values, 0.0))[
-        :, None, :
-    ], order
+    kept = np.where(leading_components(values, EXPLAINED), values, 0.0)
+    return axes * np.sqrt(kept)[:, None, :], order
 
 
 def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.ndarray:
@@ -59,13 +60,14 @@ def _lloyd_batch(points: np.ndarray, centres: np.ndarray, max_iter: int) -> np.n
         # [B, R, k, N]
         one_hot = (labels[:, :, None, :] == np.arange(k)[:, None]).astype(np.float64)
         sizes = one_hot.sum(axis=3, keepdims=True)
-        sums = (one_hot.reshape(len(points), -1, points.shape[1]) @ points).reshape(
-            centres.shape
-        )
+        products = one_hot.reshape(len(points), -1, points.shape[1]) @ points
+        sums = products.reshape(centres.shape)
+        # an empty cluster keeps its centre
         centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
         labels, cost = _nearest_batch(points, centres)
         if np.array_equal(labels, previous):
             break
+
     variance = (points**2).sum(axis=(1, 2))[:, None]
     best: np.ndarray = (
         cost <= cost.min(axis=1, keepdims=True) + EQUAL * variance
@@ -83,18 +85,13 @@ def _nearest_batch(
     """
     batch, runs, k, width = centres.shape
     norms = np.einsum("bnd,bnd->bn", points, points)
-    cross = (
-        centres.reshape(batch, runs * k, width) @ points.transpose(0, 2, 1)
-    ).reshape(batch, runs, k, -1)
-    squared = (
-        np.einsum("brkd,brkd->brk", centres, centres)[..., None]
-        - 2 * cross
-        + norms[:, None, None, :]
-    )
+    centre_norms = np.einsum("brkd,brkd->brk", centres, centres)
+    cross = centres.reshape(batch, runs * k, width) @ points.transpose(0, 2, 1)
+    cross = cross.reshape(batch, runs, k, -1)
+    squared = centre_norms[..., None] - 2 * cross + norms[:, None, None, :]
+
     equal = EQUAL * norms.max(axis=1)[:, None, None, None]
-    labels: np.ndarray = (squared <= squared.min(axis=2, keepdims=True) + equal).argmax(
-        axis=2
-    )
-    return labels, np.take_along_axis(squared, labels[:, :, None, :], axis=2).sum(
-        axis=(2, 3)
-    )
+    is_nearest = squared <= squared.min(axis=2, keepdims=True) + equal
+    labels: np.ndarray = is_nearest.argmax(axis=2)
+    costs = np.take_along_axis(squared, labels[:, :, None, :], axis=2)
+    return labels, costs.sum(axis=(2, 3))

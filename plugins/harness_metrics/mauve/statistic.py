@@ -72,9 +72,8 @@ def spread(
     points = components.reduce_dimensions(np.concatenate([x, y]))
 
     def value(buckets: int, seed: int) -> float:
-        labels = points.in_order_of_vectors(
-            quantise.clusters(points.coordinates, buckets, seed=seed, redo=redo)
-        )
+        clusters = quantise.clusters(points.coordinates, buckets, seed=seed, redo=redo)
+        labels = points.in_order_of_vectors(clusters)
         return float(area_of_buckets(labels, len(x), scaling))
 
     others = sorted({max(2, round(k * factor)) for factor in factors} - {k})
@@ -114,6 +113,7 @@ def relabel(
     is_candidate = np.asarray(labels, dtype=np.float64)
     n = int(is_candidate[0].sum())
     size = labels.shape[1]
+
     pairs = list[np.ndarray]()
     positions = list[np.ndarray]()
     for one_hot in buckets[:, :, None] == np.arange(k):
@@ -125,6 +125,7 @@ def relabel(
         distinct, position = _distinct_rows(first, size)
         positions.append(position + sum(map(len, pairs)))
         pairs.append(np.concatenate([distinct, one_hot.sum(axis=0) - distinct], axis=1))
+
     histograms, position = _distinct_rows(np.concatenate(pairs), size)
     areas = frontier.area(
         histograms[:, :k] / n, histograms[:, k:] / (size - n), scaling
@@ -136,9 +137,11 @@ def _distinct_rows(counts: np.ndarray, largest: int) -> tuple[np.ndarray, np.nda
     """Return the distinct rows of counts (R, k), whole numbers from 0 to ``largest``,
     and the position of each row among them, (R,).
     """
+    # a row as one integer, where it has room
     if (largest + 1.0) ** counts.shape[1] < 2**62:
         codes = counts @ (largest + 1) ** np.arange(counts.shape[1], dtype=np.int64)
         _, first, position = np.unique(codes, return_index=True, return_inverse=True)
         return counts[first], position.ravel()
+
     distinct, position = np.unique(counts, axis=0, return_inverse=True)
     return distinct, position.ravel()

@@ -81,14 +81,13 @@ def _encode(ending: str, table: Table) -> bytes:
     """Return the content of a file with this ending."""
     buffer = io.BytesIO()
     if ending == ".parquet":
-        columns = require("pyarrow", needed_by=_NEEDED_BY).table(
-            {"gram": table.grams, "df": table.counts}
-        )
+        arrow = require("pyarrow", needed_by=_NEEDED_BY)
+        columns = arrow.table({"gram": table.grams, "df": table.counts})
         require_memory(2 * columns.nbytes)
-        require("pyarrow.parquet", needed_by=_NEEDED_BY).write_table(
-            columns.replace_schema_metadata({FORMAT: json.dumps(table.header())}),
-            buffer,
-        )
+
+        metadata = {FORMAT: json.dumps(table.header())}
+        parquet = require("pyarrow.parquet", needed_by=_NEEDED_BY)
+        parquet.write_table(columns.replace_schema_metadata(metadata), buffer)
     elif ending == ".npz":
         grams = "\n".join(table.grams).encode()
         header = json.dumps(table.header()).encode()
@@ -99,15 +98,13 @@ def _encode(ending: str, table: Table) -> bytes:
             df=table.counts,
         )
     else:
-        text = json.dumps(
-            {**table.header(), "df": dict(zip(table.grams, table.counts.tolist()))},
-            ensure_ascii=False,
-        )
-        buffer.write(
-            gzip.compress(text.encode(), mtime=0)
-            if ending == ".json.gz"
-            else text.encode()
-        )
+        frequencies = dict(zip(table.grams, table.counts.tolist()))
+        content = {**table.header(), "df": frequencies}
+        data = json.dumps(content, ensure_ascii=False).encode()
+        if ending == ".json.gz":
+            # without the time, so that equal tables have equal hashes
+            data = gzip.compress(data, mtime=0)
+        buffer.write(data)
     return buffer.getvalue()
 
 
@@ -120,20 +117,21 @@ def read(path: Path, tokenizer: str) -> Table:
     ending = _ending(path)
     location = str(path)
     try:
-        header, grams, counts = (
-            _read_parquet(path)
-            if ending == ".parquet"
-            else decode(path.read_bytes(), ending)
-        )
+        if ending == ".parquet":
+            header, grams, counts = _read_parquet(path)
+        else:
+            header, grams, counts = decode(path.read_bytes(), ending)
     except (*DAMAGED, MemoryError, RecursionError) as error:
         raise InputError(
             f"not a document-frequency table ({type(error).__name__}: {error})",
             location,
         ) from error
+
     try:
         table = checked_table(header, grams, counts)
     except ValueError as error:
         raise InputError(str(error), location) from error
+
     if table.tokenizer != tokenizer:
         raise InputError(
             f"the table's tokenizer is '{table.tokenizer}', "

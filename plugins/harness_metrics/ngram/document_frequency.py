@@ -118,14 +118,13 @@ class Source:
             counts = np.zeros(texts.index.n_grams, dtype=np.int32)
             counts[ids] = table.counts
             return Frequencies(counts, table.documents)
+
         documents = self.documents
         if documents is None:
-            task = (
-                features.references
-                if features is not None and self.name == "task"
-                else ()
-            )
-            documents = task if len(task) else fitted
+            documents = fitted
+            # the whole task, and not the shard that is fitted
+            if features is not None and self.name == "task" and features.references:
+                documents = features.references
         if not len(documents):
             raise HarnessError(
                 "document frequencies need references, and the task has none: "
@@ -156,8 +155,10 @@ def from_documents(
         while block := list(islice(iterator, BLOCK_DOCUMENTS)):
             counts = merge_frequencies(counts, from_documents(texts, block))
         return counts
+
     starts = np.cumsum([0, *(len(document) for document in documents)])
     flat = [text for document in documents for text in document]
+
     # Counting needs the n-grams of the documents, not their texts: without a cache that
     # shares them, the texts are rolled back and only the n-grams stay.
     mark = texts.index.mark()
@@ -262,11 +263,12 @@ def join_df_tables(
     """
     counts: dict[str, int] = {}
     documents = 0
-    for part in tables:
-        table = read(existing(part, "document-frequency table"), tokenizer)
+    for file in tables:
+        table = read(existing(file, "document-frequency table"), tokenizer)
         documents += table.documents
         for gram, count in zip(table.grams, table.counts.tolist()):
             counts[gram] = counts.get(gram, 0) + count
+
     joined = Table(
         list(counts), np.fromiter(counts.values(), dtype=np.int64), documents, tokenizer
     )
@@ -276,16 +278,9 @@ def join_df_tables(
 def _write_frequent(path: Path, table: Table, minimum: int, overwrite: bool) -> int:
     """Write the n-grams of at least ``minimum`` documents and return their number."""
     keep = np.flatnonzero(table.counts >= max(1, minimum))
-    write(
-        path,
-        Table(
-            [table.grams[i] for i in keep],
-            table.counts[keep],
-            table.documents,
-            table.tokenizer,
-        ),
-        overwrite=overwrite,
-    )
+    grams = [table.grams[i] for i in keep]
+    frequent = Table(grams, table.counts[keep], table.documents, table.tokenizer)
+    write(path, frequent, overwrite=overwrite)
     return len(keep)
 
 
@@ -307,6 +302,7 @@ def _checked_documents(corpus: object) -> Documents:
         )
     if not corpus:
         raise InputError("no documents; expected one list of texts per document", "df")
+
     for number, texts in enumerate(cast("Sequence[object]", corpus)):
         if not isinstance(texts, Sequence) or isinstance(texts, (str, bytes)):
             raise InputError(
@@ -328,6 +324,7 @@ def _hash_documents(documents: Documents) -> str:
     for texts in documents:
         for text in texts:
             data = text.encode("utf-8", "surrogatepass")
+            # with its length: ("ab", "c") and ("a", "bc") are different documents
             digest.update(len(data).to_bytes(8, "little") + data)
         digest.update(b"\xff" * 8)
     return digest.hexdigest()[:8]

@@ -89,11 +89,10 @@ def features_needed(differs: np.ndarray) -> np.ndarray:
     """
     if differs.shape[1] == 1:
         return (differs.sum(axis=(1, 2)) > 0).astype(np.int64)
+
     # Sixty-four subsets are few enough to try all, in order of size; the first that
     # excludes every distractor is a smallest one. (N, 64)
-    ruled_out: np.ndarray = np.all(
-        np.any(differs[:, :, None, :] & _subsets(), axis=-1), axis=1
-    )
-    return np.where(
-        np.any(ruled_out, axis=1), _subsets().sum(1)[ruled_out.argmax(1)], 0
-    )
+    excludes = np.any(differs[:, :, None, :] & _subsets(), axis=-1)
+    ruled_out: np.ndarray = np.all(excludes, axis=1)
+    sizes = _subsets().sum(1)[ruled_out.argmax(1)]
+    return np.where(np.any(ruled_out, axis=1), sizes, 0)

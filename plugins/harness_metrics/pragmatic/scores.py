@@ -67,11 +67,9 @@ class Scores(Sequence[dict[str, Any]]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         row = {name: _plain(column[index]) for name, column in self.columns.items()}
-        return row | (
-            {"unread": list(self.unread.get(index % len(self), ()))}
-            if "features" in self.columns
-            else {}
-        )
+        if "features" in self.columns:
+            row["unread"] = list(self.unread.get(index % len(self), ()))
+        return row
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return (self[i] for i in range(len(self)))
@@ -83,28 +81,25 @@ class Scores(Sequence[dict[str, Any]]):
         out: dict[str, dict[str, float]] = {}
         for name, column in self.columns.items():
             values = np.asarray(column)
-            if (
-                values.dtype.kind in "iufb"
-                and values.ndim == 1
-                and not name.endswith("_id")
-            ):
-                defined = ~np.isnan(values.astype(np.float64))
-                mean = float(values[defined].mean()) if defined.any() else float("nan")
-                out[name] = {
-                    "mean": mean,
-                    "n": int(defined.sum()),
-                    "undefined": int((~defined).sum()),
-                }
+            is_number = values.dtype.kind in "iufb" and values.ndim == 1
+            if not is_number or name.endswith("_id"):
+                continue
+
+            defined = ~np.isnan(values.astype(np.float64))
+            mean = float(values[defined].mean()) if defined.any() else float("nan")
+            out[name] = {
+                "mean": mean,
+                "n": int(defined.sum()),
+                "undefined": int((~defined).sum()),
+            }
         return out
 
 
 def _plain(value: object) -> object:
     """Return numpy values as Python values."""
-    return (
-        cast("np.ndarray", value).tolist()
-        if isinstance(value, (np.ndarray, np.generic))
-        else value
-    )
+    if isinstance(value, (np.ndarray, np.generic)):
+        return cast("np.ndarray", value).tolist()
+    return value
 
 
 @check_arguments
@@ -173,25 +168,27 @@ def score_readings(
     target = rows.target_values
     distractors = rows.distractor_values
     masks, loose_false = _credit_bare(readings, target)
-    # the six lowest bits, (N, 6)
-    mentioned = (masks > 0) | (
-        readings.contradictions[:, None] >> np.arange(6) & 1
-    ).astype(bool)
+
+    # what the captions say: the six lowest bits of the contradictions, (N, 6)
+    contradictions = readings.contradictions[:, None] >> np.arange(6) & 1
+    mentioned = (masks > 0) | contradictions.astype(bool)
     true = (masks >> target.astype(np.uint16) & 1).astype(bool)  # (N, 6)
-    # (N, D, 6)
-    true_of_other = (masks[:, None, :] >> distractors.astype(np.uint16) & 1).astype(
-        bool
-    )
+    bits = masks[:, None, :] >> distractors.astype(np.uint16) & 1
+    true_of_other = bits.astype(bool)  # (N, D, 6)
+
+    # how the scenes differ, (N, D, 6)
     same_words = _by_words(target)[:, None, :] == _by_words(distractors)
-    differs = (
-        target[:, None, :] != distractors if differences == "labels" else ~same_words
-    )
+    differs = ~same_words
+    if differences == "labels":
+        differs = target[:, None, :] != distractors
+
     # A feature rules a distractor out when the caption states it truly, the two scenes
     # differ in it, and its words are false of the distractor. Labels with equal words
     # differ by annotation though no words can tell them apart.
     rules_out = true[:, None, :] & differs & (~true_of_other | same_words)
     contrastive = rules_out.any(1)
     shared = ~differs.any(1)
+
     c = contrastive.sum(1)
     k = true.sum(1)
     z = differs.any(1).sum(1)
@@ -201,11 +198,13 @@ def score_readings(
     # together they exclude every one.
     decisive = np.where(excluded, c, 0)
     false = (mentioned & ~true).sum(1) + loose_false
+
+    distractor_ids = rows.distractors
+    if rows.distractors.shape[1] == 1:
+        distractor_ids = rows.distractors[:, 0]
     columns: dict[str, Any] = {
         "target_id": rows.targets,
-        "distractor_id": rows.distractors[:, 0]
-        if rows.distractors.shape[1] == 1
-        else rows.distractors,
+        "distractor_id": distractor_ids,
         "prediction": rows.predictions,
         "discriminativity": excluded.astype(np.float64),
         "contrastive_efficiency": contrastive_efficiency(decisive, k, needed),
@@ -249,6 +248,7 @@ def _credit_bare(
     false = np.zeros(len(readings.bare), dtype=np.int64)
     if not len(rows):
         return readings.masks, false
+
     masks = readings.masks.copy()
     # Only the three hues can be meant by a bare colour; it is credited when exactly one
     # part of the target has it.

@@ -36,19 +36,19 @@ def _median(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     for size in np.unique(sizes).tolist():
         at = np.flatnonzero(sizes == size)
         block = rows[:, offsets[at][:, None] + np.arange(size)]  # (K, segments, size)
-        # Small segments are sorted, which is faster than a partition.
         low = (size - 1) // 2
         high = size // 2
-        block = (
-            np.partition(block, (low, high), axis=2)
-            if size > 16
-            else np.sort(block, axis=2)
-        )
-        out[:, at] = (
-            block[:, :, low]
-            if low == high
-            else (block[:, :, low] + block[:, :, high]) / 2
-        )
+
+        # Small segments are sorted, which is faster than a partition.
+        if size > 16:
+            block = np.partition(block, (low, high), axis=2)
+        else:
+            block = np.sort(block, axis=2)
+
+        middle = block[:, :, low]
+        if low != high:
+            middle = (middle + block[:, :, high]) / 2
+        out[:, at] = middle
     return out
 
 

@@ -19,9 +19,11 @@ def _select_tokens(tokens: FlatTokens, tier1: str) -> np.ndarray | None:
         return ~tokens.top
     if tier1 == "filter0_kept":
         return tokens.top
-    # Running count of misses over all captions; a token is in the prefix while the
-    # count is that before its caption began.
-    misses = np.cumsum(~tokens.top)  # the prefix ends at the first miss of the caption
+
+    # The prefix ends at the first miss of the caption. With a running count of misses
+    # over all captions, a token is in it while the count is that before its caption
+    # began.
+    misses = np.cumsum(~tokens.top)
     starts = tokens.captions[:-1]
     before = misses[starts] - ~tokens.top[starts]
     return misses == np.repeat(before, tokens.lengths)
@@ -33,11 +35,10 @@ def score_captions(tokens: FlatTokens, kinds: Sequence[tuple[str, str]]) -> np.n
     for tier1 in dict.fromkeys(kind[1] for kind in kinds):
         mask = _select_tokens(tokens, tier1)
         starts = tokens.captions[:-1]
-        count = (
-            tokens.lengths
-            if mask is None
-            else np.add.reduceat(mask.astype(np.int64), starts)
-        )
+        count = tokens.lengths
+        if mask is not None:
+            count = np.add.reduceat(mask.astype(np.int64), starts)
+
         for row, (tier2, selection) in enumerate(kinds):
             if selection == tier1:
                 out[row] = _caption_scores(tier2, tokens, mask, count)
@@ -54,15 +55,15 @@ def _caption_scores(
         return count
     if tier2 == "normcount":
         return count / tokens.lengths
+
     starts = tokens.captions[:-1]
-    # a factor of 1 for other tokens, so that only the selection can underflow
     if tier2 == "prob":
-        factors = (
-            tokens.probabilities
-            if mask is None
-            else np.where(mask, tokens.probabilities, 1.0)
-        )
+        factors = tokens.probabilities
+        if mask is not None:
+            # a factor of 1 for other tokens, so that only the selection can underflow
+            factors = np.where(mask, factors, 1.0)
         return np.where(count > 0, np.multiply.reduceat(factors, starts), 0.0)
+
     # In logarithms, since a product of many probabilities underflows; a token that is
     # not selected adds 0.
     logs = tokens.log2 if mask is None else np.where(mask, tokens.log2, 0.0)

@@ -96,17 +96,15 @@ def evaluate(dataset: Dataset, names: Sequence[str] | None = None) -> np.ndarray
     tokens = flatten(dataset)
     values: dict[Any, float] = {}
     with np.errstate(over="ignore", divide="ignore"):
-        for tier3, kinds, rows in image_scores(
-            tokens, [name_tiers[1:] for name_tiers in tiers]
-        ):
-            for tier4 in dict.fromkeys(
-                name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3
-            ):
-                all_images = np.array([0, rows.shape[1]])
+        lower_tiers = [name_tiers[1:] for name_tiers in tiers]
+        for tier3, kinds, rows in image_scores(tokens, lower_tiers):
+            all_images = np.array([0, rows.shape[1]])
+            tiers4 = [name_tiers[0] for name_tiers in tiers if name_tiers[1] == tier3]
+            for tier4 in dict.fromkeys(tiers4):
                 scores = AGGREGATIONS[tier4](rows, all_images)[:, 0].tolist()
-                values.update(
-                    {(tier4, tier3, *kind): score for kind, score in zip(kinds, scores)}
-                )
+                for kind, score in zip(kinds, scores):
+                    values[(tier4, tier3, *kind)] = score
+
     return np.array([values[name_tiers] for name_tiers in tiers])
 
 
@@ -166,8 +164,6 @@ def image_scores(
     for tier3 in dict.fromkeys(name_tiers[0] for name_tiers in tiers):
         at = [k for k, kind in enumerate(kinds) if (tier3, *kind) in set(tiers)]
         rows = captions if len(at) == len(kinds) else captions[at]
-        yield (
-            tier3,
-            [kinds[k] for k in at],
-            rows if tier3 == "join" else AGGREGATIONS[tier3](rows, tokens.images),
-        )
+        if tier3 != "join":
+            rows = AGGREGATIONS[tier3](rows, tokens.images)
+        yield tier3, [kinds[k] for k in at], rows

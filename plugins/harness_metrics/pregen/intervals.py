@@ -52,20 +52,20 @@ def intervals(
             usable.append(name)
     if not usable:
         return out
+
     members = np.repeat(np.arange(count), np.diff(tokens.images))
-    draws = np.concatenate(
-        [
-            _weigh_images(rows, usable, w, members)
-            for w in bootstrap.weights(count, samples, seed)
-        ]
-    )
-    small = count < bootstrap.SMALL
+    blocks = [
+        _weigh_images(rows, usable, weights, members)
+        for weights in bootstrap.weights(count, samples, seed)
+    ]
+    draws = np.concatenate(blocks)
     values = _weigh_images(rows, usable, np.ones((1, count)), members)[0]
-    without_one = (
-        _weigh_images(rows, usable, 1.0 - np.eye(count), members)
-        if small
-        else np.zeros((0, len(usable)))
-    )
+
+    # few images: the adjusted interval needs the values without each of them
+    without_one = np.zeros((0, len(usable)))
+    if count < bootstrap.SMALL:
+        without_one = _weigh_images(rows, usable, 1.0 - np.eye(count), members)
+
     for k, name in enumerate(usable):
         ends = bootstrap.interval_of_draws(
             draws[:, k], float(values[k]), without_one[:, k], count
@@ -83,12 +83,11 @@ def _reason(name: str, row: np.ndarray) -> str:
         return EXTREME
     if tier4 == "geomean" and (row == 0).any():
         return ZERO
-    return (
-        ""
-        if np.isfinite(row).all()
-        or (tier4 == "median" and np.isfinite(row).mean() > 0.9)
-        else INFINITE
-    )
+
+    finite = np.isfinite(row)
+    # a few infinite values are far from the middle, in any resample
+    few_infinite = tier4 == "median" and finite.mean() > 0.9
+    return "" if finite.all() or few_infinite else INFINITE
 
 
 def _weigh_images(
@@ -109,12 +108,15 @@ def _weigh_images(
             for k, row in zip(columns, block):
                 out[:, k] = _weighted_median(row, member_weights)
             continue
+
+        # The geometric mean is the mean of the logarithms.
         block = np.log2(block) if tier4 == "geomean" else block
         if joined:
             # Captions are joined, but images are resampled: sums of captions within an
             # image carry the weight of the image.
             starts = np.flatnonzero(np.diff(members, prepend=-1))
             block = np.add.reduceat(block, starts, axis=1)
+
         sums = weighted_sums(weights, block.T)
         totals = weights @ captions if joined else weights.sum(axis=1)
         if tier4 != "sum":

@@ -67,22 +67,15 @@ class Pregen:
         tiers: Sequence[Any] | Mapping[str, Any] | None = None,
         all: bool = False,
     ) -> None:
-        keys = [
-            key
-            for key, value in (
-                ("name", name),
-                ("names", names),
-                ("tiers", tiers),
-                ("all", all or None),
-            )
-            if value
-        ]
+        options = {"name": name, "names": names, "tiers": tiers, "all": all or None}
+        keys = [key for key, value in options.items() if value]
         if len(keys) > 1:
             raise HarnessError(
                 "pregen: expected one of name, names, tiers and all; "
                 f"found {' and '.join(keys)}",
                 parameter=keys[1],
             )
+
         if name is not None:
             self.names: tuple[str, ...] = (name,)
         elif names is not None:
@@ -95,14 +88,16 @@ class Pregen:
             raise HarnessError(
                 "pregen: the list of names is empty", parameter="names", value=names
             )
+
+        # Several names have a direction only where all of them share it.
         name_tiers = [functions.split_name(item) for item in self.names]
         directions = {
             _higher_is_better(tiers_of_name[2], tiers_of_name[3])
             for tiers_of_name in name_tiers
         }
-        label = (
-            self.names[0] if len(self.names) == 1 else f"{len(self.names)} functions"
-        )
+        label = self.names[0]
+        if len(self.names) > 1:
+            label = f"{len(self.names)} functions"
         self.spec = MetricSpec(
             name=f"pregen({label})",
             higher_is_better=directions.pop() if len(directions) == 1 else None,
@@ -135,9 +130,9 @@ class Pregen:
         ``join`` metrics have none and are absent.
         """
         names = [name for name in self.names if functions.split_name(name)[1] != "join"]
-        return (
-            dict(zip(names, functions.per_image(_flat(scores), names))) if names else {}
-        )
+        if not names:
+            return {}
+        return dict(zip(names, functions.per_image(_flat(scores), names)))
 
     def intervals(
         self,
@@ -171,17 +166,19 @@ def _from_tiers(tiers: Any) -> tuple[str, ...]:
             options_by_tier.get(key, default)
             for key, default in zip(TIERS, BEST.split("_"))
         ]
+
     if isinstance(tiers, str) or len(tiers) != len(TIERS):
         raise HarnessError(
             f"pregen: tiers is {tiers!r}; expected four options ({', '.join(TIERS)})",
             parameter="tiers",
             value=tiers,
         )
+
     selected: list[list[str]] = []
-    for (tier, options), value in zip(
-        TIERS.items(), cast("Sequence[str | Sequence[str]]", tiers)
-    ):
+    values = cast("Sequence[str | Sequence[str]]", tiers)
+    for (tier, options), value in zip(TIERS.items(), values):
         if value == "*":
+            # the 504 names have no ``filter0_kept``
             value = functions.TIER1 if tier == "tokens" else options
         selected.append([value] if isinstance(value, str) else list(value))
         for option in selected[-1]:

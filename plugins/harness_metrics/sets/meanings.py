@@ -33,6 +33,9 @@ def components(distances: np.ndarray, threshold: float) -> np.ndarray:
     size = int(distances.shape[1])
     linked = np.maximum(distances, distances.transpose(0, 2, 1)) <= threshold
     linked |= np.eye(size, dtype=bool)
+
+    # Each text takes the smallest index among those that it is linked to, and then that
+    # of this text, until nothing changes: long chains shorten by half in each round.
     out = np.broadcast_to(np.arange(size), (batch, size)).copy()
     while True:
         smallest = np.where(linked, out[:, None, :], size).min(axis=2)

@@ -66,6 +66,7 @@ def accuracy(smooth: np.ndarray, labels: np.ndarray) -> np.ndarray:
     n: np.ndarray = labels.sum(axis=1, keepdims=True)
     targets = np.where(labels, size / n, -size / (size - n))  # (P, N)
     shares = np.where(labels, 0.5 / n, 0.5 / (size - n))
+
     out = np.empty((len(smooth), len(labels)))
     for row, matrix in enumerate(smooth):
         # The shortcut of linear smoothers: leaving text i out changes its residual by

@@ -58,26 +58,21 @@ def kernels(inner: np.ndarray, shape: Shape = "both", number: int = 10) -> np.nd
     """
     distances = np.sqrt(geometry.squared_distances(inner))
     upper = geometry.upper(distances)
-    ranked = np.sort(
-        np.where(upper == 0, np.median(upper, axis=1)[:, None], upper), axis=1
-    )
+    median = np.median(upper, axis=1)[:, None]
+    ranked = np.sort(np.where(upper == 0, median, upper), axis=1)
     low, high = (ranked[:, int(share * ranked.shape[1])] for share in (0.05, 0.95))
     widths = np.linspace(low / 2, high * 2, number).T
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = distances[:, None] / widths[:, :, None, None]
     # 0 / 0: more than half of the distances are 0, and so is the width
     scaled[np.isnan(scaled)] = 0.0
-    formulas = {
-        "gaussian": lambda: np.exp(-0.5 * scaled**2),
-        "laplace": lambda: np.exp(-scaled),
-    }
-    return np.concatenate(
-        [
-            formulas[name]()
-            for name in (("gaussian", "laplace") if shape == "both" else (shape,))
-        ],
-        axis=1,
-    )
+
+    blocks: list[np.ndarray] = []
+    if shape != "laplace":
+        blocks.append(np.exp(-0.5 * scaled**2))
+    if shape != "gaussian":
+        blocks.append(np.exp(-scaled))
+    return np.concatenate(blocks, axis=1)
 
 
 def relabelings(n: int, m: int, seed: int) -> np.ndarray:
@@ -115,15 +110,17 @@ def smallest_p(
     step = max(1, _BYTES // (16 * number * max(len(orbit), len(labels))))
     for start in range(0, batch, step):
         block = kernel[start : start + step]
+
         # The U-statistic, as Schrab et al. use it.
         form = geometry.two_sample_form(block.reshape(-1, size, size), n, "unbiased")
         null = np.sort(forms.evaluate(form, orbit), axis=1)
         values = forms.evaluate(form, labels)
+
         # The identity is one of the relabelings: without a tolerance its own value
         # could miss itself by a rounding error.
-        tolerance = ties.tolerance(
-            np.maximum(ties.magnitude(null), ties.magnitude(values)), ties.FLOAT32
-        )
+        largest = np.maximum(ties.magnitude(null), ties.magnitude(values))
+        tolerance = ties.tolerance(largest, ties.FLOAT32)
+
         above = np.empty(values.shape)
         for row in range(len(values)):
             # The null is sorted once: the number of relabelings at least as extreme is
@@ -176,6 +173,7 @@ class MmdAgg(EmbeddingMetric, RelabeledMetric):
         self.kernel: Shape = kernel
         self.bandwidths = bandwidths
         self.seed = seed
+
         super().__init__(
             "mmdagg",
             embedding,
