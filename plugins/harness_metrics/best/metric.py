@@ -74,10 +74,9 @@ class Best(FitsInner, MeanMetric):
         """Return the best score of each example, shape (B,);
         NaN if no candidate of the example has a score.
         """
-        # [n, B]
-        candidate_scores = np.stack(
-            [self._scores_of(k, batch, features, state) for k in range(batch.n)]
-        )
+        rows = [self._scores_of(k, batch, features, state) for k in range(batch.n)]
+        candidate_scores = np.stack(rows)  # [n, B]
+
         # A candidate without a score never is the best; an example without any score
         # stays undefined.
         worst = -np.inf if self.spec.higher_is_better else np.inf

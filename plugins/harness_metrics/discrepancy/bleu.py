@@ -69,6 +69,5 @@ class CorpusBleu(CaptionWords):
         1 to n.
         """
         sides = sides_of(objects)
-        return corpus_bleu_of_words(
-            sides, [sentence_lengths(side) for side in sides], self.n
-        )
+        lengths = [sentence_lengths(side) for side in sides]
+        return corpus_bleu_of_words(sides, lengths, self.n)

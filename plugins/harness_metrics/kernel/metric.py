@@ -85,19 +85,19 @@ class _TwoSampleMetric(KernelMetric):
                 f"{self.spec.name}: {sizes}; the U-statistic without one caption "
                 "needs groups of 3 and 2 references"
             )
+
         vectors = features.set_vectors(self.embedding, batch.text_ids)
 
         def compare(vectors: np.ndarray, n: int) -> np.ndarray:
-            return geometry.two_sample(
-                self._kernel(geometry.gram(vectors)), n, "unbiased"
-            )
+            kernel = self._kernel(geometry.gram(vectors))
+            return geometry.two_sample(kernel, n, "unbiased")
 
         # The width of MMD's kernel is that of the set without i: with one of the full
         # set, S(C without i) would depend on caption i.
-        without = [
+        left_out = [
             compare(np.delete(vectors, i, axis=1), batch.n - 1) for i in range(batch.n)
         ]
-        return compare(vectors, batch.n)[:, None] - np.stack(without, axis=1)
+        return compare(vectors, batch.n)[:, None] - np.stack(left_out, axis=1)
 
     def null(
         self, batch: Batch, features: Features, state: Any, labels: np.ndarray

@@ -115,6 +115,7 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
         self.sigma = None if sigma is None else float(sigma)
         self.features = features
         self.seed = seed
+
         width = "median" if self.sigma is None else f"{self.sigma:g}"
         super().__init__(
             "corpus-mmd",
@@ -142,10 +143,12 @@ class CorpusMmd(EmbeddingMetric, CorpusMetric):
         references, shape (2 + 4 features,).
         """
         out = np.empty((len(batch), 2 + 4 * self.features))
-        out[:, 0], out[:, 1] = batch.n, batch.m
+        out[:, 0] = batch.n
+        out[:, 1] = batch.m
         vectors = features.vectors(self.embedding, batch.text_ids)
-        sums = feature_sums(vectors, state.frequencies, batch.n)
-        out[:, 2 : 2 + 2 * self.features], out[:, 2 + 2 * self.features :] = sums
+        first, second = feature_sums(vectors, state.frequencies, batch.n)
+        out[:, 2 : 2 + 2 * self.features] = first
+        out[:, 2 + 2 * self.features :] = second
         return list(out)
 
     def number(self, objects: Objects) -> float:

@@ -47,13 +47,15 @@ def of_corpora(
     ----------
     Kynkaanniemi et al. 2019, section 2; Naeem et al. 2020, equations 4 and 5.
     """
-    centres, others = (
-        (candidates, references) if kind == "recall" else (references, candidates)
-    )
+    centres, others = references, candidates
+    if kind == "recall":
+        centres, others = candidates, references
     if len(centres) <= k or not len(others):
         return float("nan")
+
     if kind in ("precision", "recall"):
         return float(np.count_nonzero(_find_members(centres, others, k)) / len(others))
+
     counts = np.zeros(len(others), dtype=np.int64)
     hits = 0
     for in_ball in _blocks(centres, others, k):
@@ -68,20 +70,24 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
     """Return True for each of the others, shape (n,), that lies in the ball of some
     centre; those that do are not looked at again.
     """
-    distinct, inverse = distinct_points(
-        np.concatenate([centres, others]).astype(np.float32)
-    )
+    points = np.concatenate([centres, others]).astype(np.float32)
+    distinct, inverse = distinct_points(points)
     half = half_squares(distinct)
-    first = int(inverse[: len(centres)].max()) + 1  # distinct centres, which come first
-    spheres = inverse[: len(centres)] if first < len(centres) else slice(first)
+    of_centres = inverse[: len(centres)]
+    of_others = inverse[len(centres) :]
+    first = int(of_centres.max()) + 1  # distinct centres, which come first
+    # repeated centres count as often as they occur among the neighbours of a centre
+    spheres = of_centres if first < len(centres) else slice(first)
     # centres that are also among the others
-    shared = np.unique(inverse[len(centres) :][inverse[len(centres) :] < first])
+    shared = np.unique(of_others[of_others < first])
+
     covered = np.zeros(len(distinct), dtype=bool)
     columns = np.arange(len(distinct))
     table = distinct
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, first, step):
         block = half[columns] - distinct[start : min(start + step, first)] @ table.T
+
         # The centre itself has distance 0 and comes first, so that its k-th neighbour
         # is entry k + 1.
         radius = kth_smallest(block[:, spheres], k + 1)[:, None] + rounding_errors(half)
@@ -89,13 +95,14 @@ def _find_members(centres: np.ndarray, others: np.ndarray, k: int) -> np.ndarray
         # column.
         covered[shared] |= (block[:, shared] <= radius).any(axis=0)
         covered[columns[first:]] |= (block[:, first:] <= radius).any(axis=0)
+
         uncovered = columns[first:][~covered[columns[first:]]]
         # Most points are found in few blocks. The table shrinks when a fifth is done;
         # copying it each time would cost more than it saves.
         if len(uncovered) < 0.8 * (len(columns) - first):
             columns = np.concatenate([columns[:first], uncovered])
             table = distinct[columns]
-    return covered[inverse[len(centres) :]]
+    return covered[of_others]
 
 
 def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndarray]:
@@ -105,29 +112,28 @@ def _blocks(centres: np.ndarray, others: np.ndarray, k: int) -> Iterator[np.ndar
     points = np.concatenate([centres, others]).astype(np.float32)
     distinct, inverse = distinct_points(points)
     half = half_squares(distinct)
+    of_centres = inverse[: len(centres)]
+    of_others = inverse[len(centres) :]
+
     # Equal centres have equal balls; their distances to all distinct points are
     # computed once.
-    representatives, back = np.unique(inverse[: len(centres)], return_inverse=True)
+    representatives, back = np.unique(of_centres, return_inverse=True)
     copies = np.bincount(back)
+    is_repeated = copies.max() > 1
+
     step = max(1, _BLOCK_BYTES // (4 * len(distinct)))
     for start in range(0, len(representatives), step):
         rows = representatives[start : start + step]
         # |x|^2 / 2 - <x, c> orders the points around c as their distances do
         block = half - distinct[rows] @ distinct.T
-        radius = kth_smallest(
-            block[:, inverse[: len(centres)]]
-            if copies.max() > 1
-            else block[:, representatives],
-            k + 1,
-        )
-        in_ball = (block <= radius[:, None] + rounding_errors(half))[
-            :, inverse[len(centres) :]
-        ]
-        yield (
-            np.repeat(in_ball, copies[start : start + step], axis=0)
-            if copies.max() > 1
-            else in_ball
-        )
+        neighbours = block[:, of_centres if is_repeated else representatives]
+        radius = kth_smallest(neighbours, k + 1)
+        in_ball = block <= radius[:, None] + rounding_errors(half)
+
+        in_ball = in_ball[:, of_others]
+        if is_repeated:
+            in_ball = np.repeat(in_ball, copies[start : start + step], axis=0)
+        yield in_ball
 
 
 def half_squares(points: np.ndarray) -> np.ndarray:
@@ -166,12 +172,12 @@ def kth_smallest(block: np.ndarray, k: int) -> np.ndarray:
     groups = width // _GROUPS
     if groups <= 4 * k:
         return np.partition(block, k - 1, axis=1)[:, k - 1]
+
     cut = groups * _GROUPS
     # The k smallest entries lie in at most k groups, and those have the k smallest
     # minima: a partition of few minima replaces one of the whole row.
     grouped = block[:, :cut].reshape(rows, _GROUPS, groups)
     smallest = np.argpartition(grouped.min(axis=1), k - 1, axis=1)[:, :k]
     few = np.take_along_axis(grouped, smallest[:, None, :], axis=2).reshape(rows, -1)
-    return np.partition(np.concatenate([few, block[:, cut:]], axis=1), k - 1, axis=1)[
-        :, k - 1
-    ]
+    rest = np.concatenate([few, block[:, cut:]], axis=1)
+    return np.partition(rest, k - 1, axis=1)[:, k - 1]

@@ -58,9 +58,9 @@ def of_distances(
 
     Examples
     --------
-    >>> points = np.array(
-    ...     [0.0, 1.0, 0.5, 9.0, 10.0]
-    ... )  # two candidates, three references
+    Two candidates and three references:
+
+    >>> points = np.array([0.0, 1.0, 0.5, 9.0, 10.0])
     >>> two_first = np.array([[True, True, False, False, False]])
     >>> [
     ...     of_distances(abs(points[:, None] - points)[None], two_first, 1, kind).item()
@@ -85,6 +85,7 @@ def coverage_credits(distances: np.ndarray, n: int, k: int) -> np.ndarray:
     """
     distances = merge_close(distances)
     between = distances[:, n:, n:].copy()
+
     # a text is no neighbour of itself
     between[:, np.arange(between.shape[-1]), np.arange(between.shape[-1])] = np.inf
     radius = np.partition(between, k - 1, axis=1)[:, k - 1]
@@ -109,16 +110,14 @@ class _Balls(NamedTuple):
         np.fill_diagonal(distances, -np.inf)
         order = np.argsort(distances, axis=1, kind="stable")
         ranked = np.take_along_axis(distances, order, axis=1)[:, 1:]
+
         new = np.ones(ranked.shape, dtype=bool)
         new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
         first = np.maximum.accumulate(np.where(new, np.arange(size - 1), 0), axis=1)
+
         position = np.zeros((size, size), dtype=np.intp)
-        np.put_along_axis(
-            position,
-            order[:, 1:],
-            np.broadcast_to(np.arange(size - 1), (size, size - 1)),
-            axis=1,
-        )
+        ranks = np.broadcast_to(np.arange(size - 1), (size, size - 1))
+        np.put_along_axis(position, order[:, 1:], ranks, axis=1)
         return cls(order[:, 1:], first, position.T)
 
 
@@ -127,13 +126,15 @@ def _members(balls: _Balls, labels: np.ndarray, k: int) -> np.ndarray:
     N) over (x, j).
     """
     same = labels[:, balls.order] == labels[:, :, None]  # [p, j, position]
+
     # x lies in the ball of j when fewer than k texts of j's sample are strictly nearer
     # to j than x. With texts ranked by distance, their number is a running sum, read at
-    # the first text that ties with x. texts of the sample of j at an earlier position
+    # the first text that ties with x.
     before = np.cumsum(same, axis=2, dtype=np.int16) - same
     size: int = labels.shape[1]
     j = np.arange(size)
     in_ball = before[:, j[:, None], balls.first] < k
+
     at = in_ball[:, j[None, :], balls.position]
     return at & (labels[:, :, None] != labels[:, None, :])
 
@@ -147,6 +148,8 @@ def _statistic(
     counted = labels if kind in ("precision", "density") else ~labels
     if kind == "coverage":
         values = members.any(axis=1)  # the ball of j holds a text of the other sample
+    elif kind == "density":
+        values = members.sum(axis=2) / k
     else:
-        values = members.sum(axis=2) / k if kind == "density" else members.any(axis=2)
+        values = members.any(axis=2)
     return (values * counted).sum(axis=1) / counted.sum(axis=1)

@@ -31,10 +31,8 @@ def frequencies(width: int, number: int, sigma: float, seed: int) -> np.ndarray:
     ----------
     Rahimi & Recht 2007, *Random Features for Large-Scale Kernel Machines*, algorithm 1.
     """
-    return (
-        np.random.default_rng([seed, width, number]).standard_normal((width, number))
-        / sigma
-    )
+    rng = np.random.default_rng([seed, width, number])
+    return rng.standard_normal((width, number)) / sigma
 
 
 def feature_sums(
@@ -50,27 +48,30 @@ def feature_sums(
     width, number = frequency.shape
     first = np.empty((len(vectors), 2 * number))
     second = np.empty((len(vectors), 2 * number))
+
     step = max(8, _PRODUCT // (vectors.shape[1] * width) // 8 * 8)
     blocks = [
         np.ascontiguousarray(frequency[:, start : start + step])
         for start in range(0, number, step)
     ]
+
     for start in range(0, len(vectors), _EXAMPLES):
         examples = vectors[start : start + _EXAMPLES]
         phase = np.empty((*examples.shape[:2], number))
         whole = geometry.are_whole(examples)
         for row in np.flatnonzero(whole):
             phase[row] = geometry.project_whole(examples[row], frequency)
+
         # One matrix product per example: its digits do not depend on the other
         # examples.
         others = examples[~whole].astype(np.float64)
-        phase[~whole] = np.concatenate(
-            [np.matmul(others, frequency_block) for frequency_block in blocks], axis=-1
-        )
+        products = [np.matmul(others, block) for block in blocks]
+        phase[~whole] = np.concatenate(products, axis=-1)
+
         # Beyond 2^20, where the kernel of any two texts is 0, the sine has no value.
-        phase = np.where(
-            np.abs(phase) > _LARGEST_PHASE, np.fmod(phase, 2 * math.pi), phase
-        )
+        is_large = np.abs(phase) > _LARGEST_PHASE
+        phase = np.where(is_large, np.fmod(phase, 2 * math.pi), phase)
+
         waves = np.concatenate([sin(phase + math.pi / 2), sin(phase)], axis=-1)
         first[start : start + _EXAMPLES] = waves[:, :n].sum(axis=1)
         second[start : start + _EXAMPLES] = waves[:, n:].sum(axis=1)

@@ -29,9 +29,9 @@ def compression_ratio(texts: Iterable[bytes]) -> float:
     True
     """
     content = b"\n".join(sorted(texts))
-    return (
-        len(content) / len(gzip.compress(content, mtime=0)) if content else float("nan")
-    )
+    if not content:
+        return float("nan")
+    return len(content) / len(gzip.compress(content, mtime=0))
 
 
 def ms_jaccard(
@@ -68,6 +68,7 @@ def ms_jaccard(
             np.bincount(side.gram, minlength=width) / size
             for side, size in zip(sides, sizes)
         )
+
         union = np.maximum(q, p).sum()
         if not union:
             return float("nan")

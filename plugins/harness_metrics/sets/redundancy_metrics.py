@@ -78,6 +78,7 @@ def _against_the_others(batch: Batch, k: int) -> Batch:
     other candidates.
     """
     others = [*range(k), *range(k + 1, batch.n)]
+
     sets = tuple(
         replace(
             item,

@@ -57,10 +57,12 @@ def wasserstein(
     def prepare(values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         order = np.argsort(values, kind="stable")
         gaps = np.diff(values[order])
-        a, b = first[order], second[order]
+        a = first[order]
+        b = second[order]
 
         def distance(labels: np.ndarray) -> np.ndarray:
-            left, right = labels[:, a], labels[:, b]
+            left = labels[:, a]
+            right = labels[:, b]
             model = left & right if compare == "within" else left != right
             human = ~(left | right)
             # In one dimension the Wasserstein-1 distance is the area between the two
@@ -85,11 +87,9 @@ def means(distances: np.ndarray, n: int) -> np.ndarray:
     """Return the mean distance of two candidates and that of two references, shape (B,
     2), with the n candidates first.
     """
-    sides = [distances[:, :n, :n], distances[:, n:, n:]]
-    return np.stack(
-        [
-            block.sum(axis=(1, 2)) / max(1, block.shape[1] * (block.shape[1] - 1))
-            for block in sides
-        ],
-        axis=1,
-    )
+    side_means: list[np.ndarray] = []
+    for block in (distances[:, :n, :n], distances[:, n:, n:]):
+        pairs = block.shape[1] * (block.shape[1] - 1)
+        # the diagonal is 0; one text has no pair
+        side_means.append(block.sum(axis=(1, 2)) / max(1, pairs))
+    return np.stack(side_means, axis=1)

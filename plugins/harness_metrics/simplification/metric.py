@@ -70,14 +70,12 @@ class Sari(MeanMetric):
         sources = features.intern(_source(item) for item in batch.sets)
         words = features.per_text(self.signature(), sources, self._words)
         texts = features_by_example(features, batch, self.signature(), self._words)
-        return np.array(
-            [
-                np.mean(
-                    [sari(source, candidate, references) for candidate in candidates]
-                )
-                for source, (candidates, references) in zip(words, texts)
-            ]
-        )
+
+        means: list[np.floating] = []
+        for source, (candidates, references) in zip(words, texts):
+            scores = [sari(source, candidate, references) for candidate in candidates]
+            means.append(np.mean(scores))
+        return np.array(means)
 
     def _words(self, texts: list[str]) -> list[list[str]]:
         """Return the words of each text."""
@@ -86,12 +84,14 @@ class Sari(MeanMetric):
             return [text.split() for text in lowered]
         if self.tokenizer in _UNSPACED:
             return [text.split() for text in tokenize(lowered, self.tokenizer)]
+
         if self.tokenizer == "13a":
             from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Tokenizer
         else:
             from sacrebleu.tokenizers.tokenizer_intl import (
                 TokenizerV14International as Tokenizer,
             )
+
         tokens_of = Tokenizer()
         return [tokens_of(text).split() for text in lowered]
 

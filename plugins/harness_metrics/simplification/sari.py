@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 ORDERS = 4
-
-
+"""Largest order of the n-grams."""
 Words = Sequence[str]
 Grams = Counter[tuple[str, ...]]
 
@@ -52,16 +51,15 @@ def sari(source: Words, candidate: Words, references: Sequence[Words]) -> float:
     for order in range(1, ORDERS + 1):
         s, c = (_grams(words, order) for words in (source, candidate))
         r: Grams = sum((_grams(words, order) for words in references), Grams())
+
         # The references are one multiset of R texts; source and candidate are repeated
         # R times to compare with it.
         for counts in (s, c):
             for gram in counts:
                 counts[gram] *= len(references)
-        total += (
-            _score_retention(s, c, r)
-            + _score_deletions(s, c, r)
-            + _score_additions(s, c, r)
-        ) / 3
+
+        kept = _score_retention(s, c, r)
+        total += (kept + _score_deletions(s, c, r) + _score_additions(s, c, r)) / 3
     return total / ORDERS
 
 
@@ -74,11 +72,12 @@ def _score_retention(s: Grams, c: Grams, r: Grams) -> float:
     retained = s & c
     right = s & r
     good = retained & r
-    precision = (
-        sum(good[gram] / retained[gram] for gram in good) / len(retained)
-        if retained
-        else 1.0
-    )
+
+    # Precision by distinct n-grams and recall by counts, as in tensor2tensor.
+    precision = 1.0
+    if retained:
+        shares = sum(good[gram] / retained[gram] for gram in good)
+        precision = shares / len(retained)
     recall = good.total() / right.total() if right else 1.0
     return _f_score(precision, recall)
 
@@ -87,11 +86,9 @@ def _score_deletions(s: Grams, c: Grams, r: Grams) -> float:
     """Return the precision of the n-grams that the candidate deletes."""
     deleted = s - c
     good = deleted - r
-    return (
-        sum(good[gram] / deleted[gram] for gram in good) / len(deleted)
-        if deleted
-        else 1.0
-    )
+    if not deleted:
+        return 1.0
+    return sum(good[gram] / deleted[gram] for gram in good) / len(deleted)
 
 
 def _score_additions(s: Grams, c: Grams, r: Grams) -> float:
@@ -99,9 +96,9 @@ def _score_additions(s: Grams, c: Grams, r: Grams) -> float:
     added = c.keys() - s.keys()
     right = r.keys() - s.keys()
     good = len(added & r.keys())
-    return _f_score(
-        good / len(added) if added else 1.0, good / len(right) if right else 1.0
-    )
+    precision = good / len(added) if added else 1.0
+    recall = good / len(right) if right else 1.0
+    return _f_score(precision, recall)
 
 
 def _f_score(precision: float, recall: float) -> float:

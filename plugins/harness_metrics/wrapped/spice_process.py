@@ -58,38 +58,32 @@ def compile_classes(program: Path) -> Path:
     Processes may compile at the same time. Damaged classes are compiled again. Raises
     :class:`MissingExtra` without javac, :class:`HarnessError` when the compiler fails.
     """
-    key = hashlib.sha256(
-        b"".join(path.read_bytes() for path in SOURCES.values())
-    ).hexdigest()[:12]
+    sources = b"".join(path.read_bytes() for path in SOURCES.values())
+    key = hashlib.sha256(sources).hexdigest()[:12]
     folder = cache_folder("spice") / f"classes-{key}"
     if folder.is_dir():
         if not _is_damaged(folder):
             return folder
         if list_of(folder).is_file():
             _log.warning("note: %s is damaged; it is compiled again", folder)
+
     javac = shutil.which("javac")
     if javac is None:
         raise MissingExtra(
             "metric 'spice' needs javac, the Java compiler, "
             "for its first run (install a JDK, such as openjdk-17-jdk-headless)"
         )
+
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
         work = Path(temporary) / "classes"
         services = work / "META-INF" / "services"
         services.mkdir(parents=True)
         (services / "javax.script.ScriptEngineFactory").write_text("PassThrough\n")
-        line = [
-            javac,
-            "--release",
-            "8",
-            "-nowarn",
-            "-cp",
-            str(program),
-            "-d",
-            str(work),
-            *map(str, SOURCES.values()),
-        ]
+
+        options = ["--release", "8", "-nowarn"]
+        paths = ["-cp", str(program), "-d", str(work)]
+        line = [javac, *options, *paths, *map(str, SOURCES.values())]
         compiler = subprocess.run(
             line, capture_output=True, text=True, errors="replace", check=False
         )
@@ -98,6 +92,8 @@ def compile_classes(program: Path) -> Path:
                 "metric 'spice': javac failed on the server classes: "
                 f"{one_line(compiler.stderr)}"
             )
+
+        # renamed as a whole: another process sees all classes or none
         record_checksums(work)
         try:
             if folder.is_dir() and _is_damaged(folder):
@@ -179,31 +175,32 @@ class SpiceProcess:
             }
             for index, (text, references) in enumerate(pairs)
         ]
+
         source = Path(self._folder.name, "in.json")
         target = Path(self._folder.name, "out.json")
         source.write_text(json.dumps(rows), encoding="ascii")
         target.unlink(missing_ok=True)
-        with (
-            announce("SPICE: starting Java and loading its parser")
-            if not self._served
-            else nullcontext()
-        ):
+
+        note = nullcontext()
+        if not self._served:
+            note = announce("SPICE: starting Java and loading its parser")
+        with note:
             self._ask(source, self._store, target)
         self._served = True
+
         try:
             answer = json.loads(target.read_text(encoding="utf-8", errors="replace"))
             by_index = {
                 row["image_id"]: [row["scores"][kind]["f"] for kind in KINDS]
                 for row in answer
             }
-            scores = np.array(
-                [by_index[index] for index in range(len(rows))], dtype=np.float64
-            )
+            in_order = [by_index[index] for index in range(len(rows))]
+            scores = np.array(in_order, dtype=np.float64)
         except (OSError, ValueError, TypeError, KeyError) as error:
             self.close()
-            raise HarnessError(
-                self._failure(f"returned no scores ({type(error).__name__})")
-            ) from error
+            event = f"returned no scores ({type(error).__name__})"
+            raise HarnessError(self._failure(event)) from error
+
         scores[:, 0] = np.nan_to_num(scores[:, 0])
         return scores
 
@@ -216,12 +213,14 @@ class SpiceProcess:
         with suppress(OSError, ValueError):
             self._process.stdin.write("".join(f"{file}\n" for file in files).encode())
             self._process.stdin.flush()
+
         try:
             answer = self._process.stdout.readline()
         except BaseException:
             # after an interrupt the answer would be read by the next request
             self.close()
             raise
+
         if answer.strip() != b"done":
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(5)
