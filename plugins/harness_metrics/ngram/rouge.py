@@ -45,9 +45,8 @@ class Rouge(MeanMetric):
         """
         texts = text_rows_of(features, self.tokenizer)
         rows = texts.rows(features, batch.text_ids)
-        return ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :]).mean(
-            axis=1
-        )
+        scores = ngram.rouge_l(texts.index, rows[:, : batch.n], rows[:, batch.n :])
+        return scores.mean(axis=1)
 
     def null(
         self, batch: Batch, features: Features, state: object, labels: np.ndarray
@@ -56,9 +55,8 @@ class Rouge(MeanMetric):
         True = candidate.
         """
         texts = text_rows_of(features, self.tokenizer)
-        return ngram.relabel_rouge(
-            texts.index, texts.rows(features, batch.text_ids), labels
-        )
+        rows = texts.rows(features, batch.text_ids)
+        return ngram.relabel_rouge(texts.index, rows, labels)
 
 
 class RougeDistance:
@@ -115,6 +113,5 @@ def matrix(texts: Sequence[str], *, tokenizer: TokenizerName = "ptb") -> np.ndar
     """
     own = TextRows(check_tokenizer(tokenizer))
     rows = own.add(list(texts))
-    return ngram.rouge_l_pairs(
-        own.index, rows[:, None], np.broadcast_to(rows, (len(rows), len(rows)))
-    )[:, 0, :]
+    references = np.broadcast_to(rows, (len(rows), len(rows)))
+    return ngram.rouge_l_pairs(own.index, rows[:, None], references)[:, 0, :]

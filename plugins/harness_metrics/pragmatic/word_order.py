@@ -79,9 +79,8 @@ class AdjectiveOrder(MeanMetric):
         """Return the share of each example, shape (B,);
         NaN where no caption has both adjectives.
         """
-        return np.array(
-            [
-                mean_of_defined(list(map(size_first, item.candidates)))
-                for item in batch.sets
-            ]
-        )
+        means: list[float] = []
+        for item in batch.sets:
+            values = [size_first(text) for text in item.candidates]
+            means.append(mean_of_defined(values))
+        return np.array(means)

@@ -68,9 +68,8 @@ class _WithinExamples(RelabeledMetric, DistanceMetric):
         self, batch: Batch, features: Features, state: Any, labels: np.ndarray
     ) -> np.ndarray:
         """Return the statistic of each example under labels (P, N), shape (B, P)."""
-        return neighbours.of_distances(
-            features.distances(self.distance, batch), labels, self.k, self.kind
-        )
+        distances = features.distances(self.distance, batch)
+        return neighbours.of_distances(distances, labels, self.k, self.kind)
 
 
 class PrecisionPerExample(_WithinExamples):
@@ -140,9 +139,8 @@ class CoveragePerExample(_WithinExamples):
         """Return the share of the references that candidate i alone covers,
         shape (B, n).
         """
-        return neighbours.coverage_credits(
-            features.distances(self.distance, batch), batch.n, self.k
-        )
+        distances = features.distances(self.distance, batch)
+        return neighbours.coverage_credits(distances, batch.n, self.k)
 
 
 class _OfCorpora(CorpusVectors):
@@ -197,6 +195,7 @@ class _OfCorpora(CorpusVectors):
                 f"above {MOST_TEXTS} texts the jackknife is left out, "
                 "which takes three times as long as the number",
             )
+
         left_out = self.left_out(stats, seed)
         result = grouped_jackknife.interval_of(
             self.reduce(stats), left_out, self.spec.bounds
@@ -216,6 +215,7 @@ class _OfCorpora(CorpusVectors):
             return grouped_jackknife.without_halves(
                 lambda rows: self.reduce(stats[rows]), len(stats), seed
             )
+
         group = grouped_jackknife.groups_of(len(stats), seed)
         sides = [
             Sample(stats.values(side), group[stats.owners(side)])
