@@ -242,7 +242,7 @@ def _read_table(path: Path, name: str) -> ObjectTable:
 
     parsed: dict[str, Sequence[str]] = {}
     for item, synonyms in objects.items():
-        texts = [] if synonyms is None else synonyms
+        texts = list[str]() if synonyms is None else synonyms
         location = locations[str(item)]
         parsed[str(item)] = _texts(texts, f"synonyms of '{item}'", location)
 

@@ -57,7 +57,7 @@ class TextRows:
         rows = self._rows[ids]
         if ids.size and rows.min() < 0:
             missing = np.unique(ids[rows < 0])
-            new_texts = [features.texts[i] for i in missing.tolist()]
+            new_texts: list[str] = [features.texts[i] for i in missing.tolist()]
             self._rows[missing] = self.add(new_texts)
             rows = self._rows[ids]
         return rows
