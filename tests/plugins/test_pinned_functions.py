@@ -152,6 +152,7 @@ def test_facts_and_objects(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     mine = object_table(str(tmp_path / "table.yaml"))
+
     tables: tuple[Any, ...] = (
         {"a": ["b"], "b": ["a"]},
         {"a": ["..."]},
@@ -159,6 +160,7 @@ def test_facts_and_objects(tmp_path: Path) -> None:
         {"a": ["b"], "b": [], "c": ["b"]},
         {"a": ["b"], "b": ["c"], "c": []},
     )
+
     out = {
         "own": [
             [own.mentions(text), mine.mentions(text)]
@@ -288,13 +290,10 @@ def whole_numbers(*shape: int, seed: int = 0, width: int = 9) -> np.ndarray:
 
 def test_vectors() -> None:
     vectors = whole_numbers(3, 7, 4)
-    labels = np.array(
-        [
-            [k in chosen for k in range(7)]
-            for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
-        ]
-    )
+    sides = (0, 1, 2), (0, 3, 6), (4, 5, 6)
+    labels = np.array([[k in side for k in range(7)] for side in sides])
     inner = geometry.gram(vectors)
+
     out: dict[str, Any] = {
         "gram": geometry.centre(inner),
         "squared": geometry.squared_distances(inner),
@@ -363,6 +362,7 @@ def test_mauve() -> None:
     histograms = np.array(
         [[0.5, 0.25, 0.25, 0.0], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]]
     )
+
     out = {
         "area": [
             frontier.area(p, q, scaling, points)
@@ -407,12 +407,8 @@ def test_mauve() -> None:
 def test_neighbours() -> None:
     points = whole_numbers(5, 9, 2, seed=3)
     distances = np.sqrt(geometry.squared_distances(geometry.gram(points)))
-    labels = np.array(
-        [
-            [k in chosen for k in range(9)]
-            for chosen in ((0, 1, 2, 3), (0, 4, 5, 8), (5, 6, 7, 8))
-        ]
-    )
+    sides = (0, 1, 2, 3), (0, 4, 5, 8), (5, 6, 7, 8)
+    labels = np.array([[k in side for k in range(9)] for side in sides])
     kinds: tuple[Any, ...] = ("precision", "recall", "density", "coverage")
     first = whole_numbers(30, 3, seed=8)
     second = whole_numbers(26, 3, seed=9)
@@ -421,6 +417,7 @@ def test_neighbours() -> None:
         for side in (first, second)
     )
     without = neighbour_groups.without_groups
+
     out: dict[str, Any] = {
         **{
             f"{kind} {k}": neighbours.of_distances(distances, labels, k, kind)
@@ -515,12 +512,9 @@ def test_triangles() -> None:
     distances = np.abs(whole_numbers(4, 7, 7, seed=4))
     distances[:, np.arange(7), np.arange(7)] = 0.0
     distances[3] = 1.0
-    labels = np.array(
-        [
-            [k in chosen for k in range(7)]
-            for chosen in ((0, 1, 2), (0, 3, 6), (4, 5, 6))
-        ]
-    )
+    sides = (0, 1, 2), (0, 3, 6), (4, 5, 6)
+    labels = np.array([[k in side for k in range(7)] for side in sides])
+
     poolings: tuple[Any, ...] = ("pooled", "per-direction")
     out = {
         pooling: {
@@ -549,6 +543,7 @@ def test_triangles() -> None:
         }
         for pooling in poolings
     }
+
     heaviest = [
         heaviest_triangle.heaviest_triangle(matrix, n)
         for matrix in distances
@@ -571,6 +566,7 @@ def forgotten() -> Any:
     before = metric.candidate_scores(batch, features, state)
     copy = pickle.loads(pickle.dumps(state))
     state.forget_texts()
+
     others = FeatureCache([item.references for item in inputs.MIRRORED])
     sizes = [
         len(state.counts),
@@ -607,10 +603,12 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
             if minimum > 1
             else len(table.grams),
         ]
+
     joined = document_frequency.join_df_tables(
         [tmp_path / "a.json", tmp_path / "b.npz"], tmp_path / "d.json", minimum=4
     )
     out["joined"] = [joined, df_table.read(tmp_path / "d.json", "ptb").counts]
+
     for table in ("a.json", "b.npz", "d.json"):
         for metric in (
             reports.create("cider", {"df": str(tmp_path / table)}),
@@ -624,6 +622,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
     assert_pinned(
         "metrics/functions/document_frequencies.txt", as_text(reports.as_json(out))
     )
+
     texts = [text for item in inputs.MIXED for text in item.candidates][:9]
     variants: tuple[Any, ...] = ("d", "plain")
     smoothings: tuple[Any, ...] = (
@@ -631,6 +630,7 @@ def test_tables_of_document_frequencies(tmp_path: Path) -> None:
         (4, "add-one", "ptb"),
         (2, "add-one", "none"),
     )
+
     pairs = {
         **{
             f"bleu {n} {smoothing}": bleu.matrix(

@@ -140,6 +140,7 @@ def test_a_judge_of_both_captions_in_caparena(server, caparena, tmp_path):
     run = harness.evaluate(
         "judgments/caparena", metrics=metrics, output=str(tmp_path / "out")
     )
+
     records = {(r.metric, r.statistic): r for r in run.records}
     judged = records["win-rate", "accuracy"]
     # the tie of people does not count
@@ -149,16 +150,15 @@ def test_a_judge_of_both_captions_in_caparena(server, caparena, tmp_path):
     assert records["win-rate", "spearman_system"].value == pytest.approx(
         records["caption-length", "spearman_system"].value
     )
+
     # two battles are of the same two captions, and no question is asked twice
     assert len(server.requests) == 10
     assert {r["model"] for r in server.requests} == {"m"}
-    points = dict(
-        zip(
-            (texts[0] for texts in run.samples.lists("candidates")),
-            run.samples.systems[0].scores("win-rate"),
-        )
-    )
-    assert points["a red barn and a fence"] == 1.0 and points["a red barn "] == 0.0
+
+    captions = [texts[0] for texts in run.samples.lists("candidates")]
+    points = dict(zip(captions, run.samples.systems[0].scores("win-rate")))
+    assert points["a red barn and a fence"] == 1.0
+    assert points["a red barn "] == 0.0
 
 
 def test_a_judge_that_answers_by_place_ties_every_pair(server, caparena):

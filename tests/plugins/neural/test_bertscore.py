@@ -211,6 +211,7 @@ def roberta(tmp_path_factory):
     tokenizers = pytest.importorskip("tokenizers")
     transformers = pytest.importorskip("transformers")
     folder = tmp_path_factory.mktemp("roberta") / "roberta-large"
+
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bpe = tokenizers.ByteLevelBPETokenizer()
     bpe.train_from_iterator(
@@ -225,6 +226,7 @@ def roberta(tmp_path_factory):
         str(folder / "vocab.json"), str(folder / "merges.txt"), model_max_length=64
     )
     tokenizer.save_pretrained(folder)
+
     torch.manual_seed(0)
     config = transformers.RobertaConfig(
         vocab_size=len(tokenizer),
@@ -236,6 +238,7 @@ def roberta(tmp_path_factory):
         pad_token_id=1,
     )
     transformers.RobertaModel(config).save_pretrained(folder)
+
     lines = [
         f"{layer},0.{20 + layer},0.{30 + layer},0.{25 + layer}" for layer in range(19)
     ]
@@ -334,6 +337,7 @@ def test_roberta_large_equals_the_library(roberta, idf):
     if idf:
         scorer.compute_idf(REFERENCES)
     expected = [part.numpy() for part in scorer.score(CANDIDATES, REFERENCES)]
+
     for kind, values in zip(("precision", "recall", "f1"), expected):
         options = {
             "path": str(roberta),

@@ -58,27 +58,23 @@ def test_n_grams_of_one_document_are_dropped_and_no_digit_changes(metrics):
         m.signature(): m.scores(whole.batch(SETS), whole, m.fit(REFERENCES, whole))
         for m in metrics
     }
+
     features = fit_in_shards(metrics)
     index = text_rows_of(features, "ptb").index
-    frequent = int(
-        np.sum(
-            features.memo(("state", metrics[0].signature()), lambda: None).counts > 1
-        )
-    )
+    state = features.memo(("state", metrics[0].signature()), lambda: None)
+    frequent = int(np.sum(state.counts > 1))
     assert index.n_grams > 2 * frequent > 0
     features.next_shard()
     assert text_rows_of(features, "ptb").index.n_grams == frequent
+
     copied = pickle.loads(pickle.dumps(features))
     for cache in (features, copied):
         for metric in metrics:
             state = cache.memo(("state", metric.signature()), lambda: None)
             scores = []
             for start in range(0, EXAMPLES, SHARD):
-                scores.append(
-                    metric.scores(
-                        cache.batch(SETS[start : start + SHARD]), cache, state
-                    )
-                )
+                shard = cache.batch(SETS[start : start + SHARD])
+                scores.append(metric.scores(shard, cache, state))
                 assert text_rows_of(cache, "ptb").index.n_grams > frequent
                 cache.next_shard()  # n-grams of this shard alone are forgotten
                 assert text_rows_of(cache, "ptb").index.n_grams == frequent
