@@ -197,23 +197,21 @@ def test_a_kill_loses_only_the_answers_under_way(server, cache, moment):
         lambda body: {"choices": [{"message": {"content": '{"score": 5}'}}]},
         "prompt 3.",
     )
-    command = [sys.executable, "-c", ASK, server.url]
-    kill_when(
-        command,
-        {},
-        lambda: (
-            meter.answered >= moment
-            and (moment < PROMPTS - 1 or stored(cache) >= moment)
-        ),
-    )
+
+    def is_time() -> bool:
+        is_stored = moment < PROMPTS - 1 or stored(cache) >= moment
+        return meter.answered >= moment and is_stored
+
+    kill_when([sys.executable, "-c", ASK, server.url], {}, is_time)
     time.sleep(0.2)  # requests that were sent arrive
     kept = stored(cache)
     sent = len(server.requests)
     assert kept >= meter.answered - CONCURRENCY and kept >= moment - CONCURRENCY
+
+    # a second run asks what is not kept
     meter.released.set()
     judge = resolve_judge({"base_url": server.url, "model": "m"}, "clair")
-    assert [
-        v.value for v in judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)
-    ] == [5.0] * PROMPTS
+    verdicts = judge.ask([f"prompt {k}." for k in range(PROMPTS)], read)
+    assert [verdict.value for verdict in verdicts] == [5.0] * PROMPTS
     assert len(server.requests) - sent == PROMPTS - kept
     assert len(server.requests) <= PROMPTS + CONCURRENCY

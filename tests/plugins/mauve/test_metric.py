@@ -115,9 +115,9 @@ def test_two_interleaved_runs_keep_their_own_texts():
     for name, sets in runs.items():
         metric = Mauve(embedding=Seeded(), k=5)
         features = FeatureCache([item.references for item in sets])
-        expected[name] = metric.reduce(
-            metric.stats(features.batch(sets), features, None)
-        )
+        stats = metric.stats(features.batch(sets), features, None)
+        expected[name] = metric.reduce(stats)
+
     metric = Mauve(embedding=Seeded(), k=5)
     caches = {
         name: FeatureCache([item.references for item in sets])
@@ -126,12 +126,12 @@ def test_two_interleaved_runs_keep_their_own_texts():
     parts = {name: [] for name in runs}
     for half in (slice(0, 8), slice(8, None)):
         for name, sets in runs.items():
-            parts[name].append(
-                metric.stats(caches[name].batch(sets[half]), caches[name], None)
-            )
+            batch = caches[name].batch(sets[half])
+            parts[name].append(metric.stats(batch, caches[name], None))
     values = {
         name: metric.reduce(join_statistics(rows)) for name, rows in parts.items()
     }
+
     assert values == expected
     assert values["first"] != pytest.approx(values["second"])
 
