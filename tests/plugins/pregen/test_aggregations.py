@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -15,7 +17,7 @@ OFFSETS = np.array([0, 1, 3, 20, 30])
 def test_segments_are_aggregated_one_by_one(name):
     expected = [
         getattr(np, name)(ROWS[:, start:end], axis=1)
-        for start, end in zip(OFFSETS[:-1], OFFSETS[1:])
+        for start, end in pairwise(OFFSETS)
     ]
     found = AGGREGATIONS[name](ROWS, OFFSETS)
     np.testing.assert_allclose(found, np.stack(expected, axis=1), rtol=1e-12)
