@@ -51,6 +51,7 @@ class Best(FitsInner, MeanMetric):
                 f"best: '{inner.name}' does not score single candidates (expected a "
                 "metric of level item with a direction)"
             )
+
         self.spec = MetricSpec(
             f"best({inner.name})",
             inner.higher_is_better,

@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--blind", action="store_true", help="do not show the references to the judge"
     )
+
     parser.add_argument("--criterion", metavar="TEXT", help="meaning of 'better'")
     parser.add_argument(
         "--limit", type=int, metavar="N", help="compare the first N examples only"
@@ -57,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="seed of the bootstrap (default 0)"
     )
+
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
         "--allow-secret",

@@ -271,6 +271,7 @@ def resolve_judge(spec: object, metric: str) -> Judge:
     """
     if isinstance(spec, Judge):
         return spec
+
     if isinstance(spec, Mapping) and ("base_url" in spec) != ("path" in spec):
         # Those of the judge itself are told from those of its model by their names.
         settings: dict[str, Any] = {}
@@ -280,8 +281,10 @@ def resolve_judge(spec: object, metric: str) -> Judge:
         factory = Server if "base_url" in values else LocalModel
         check_parameters(f"judge of '{metric}'", factory, values)
         return Judge(factory(**values), **settings)
+
     if not isinstance(spec, Mapping) and isinstance(spec, Backend):
         return Judge(spec)
+
     raise HarnessError(
         f"{metric}: judge is {spec!r:.80}; expected {{base_url: ..., model: "
         f"...}} for a server, {{path: FOLDER}} for a local model, "

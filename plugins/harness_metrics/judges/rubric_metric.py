@@ -196,6 +196,7 @@ def _scale(scale: object) -> tuple[float, float]:
         for v in values
         if isinstance(v, (int, float)) and not isinstance(v, bool)
     ]
+
     if len(numbers) != 2 or len(values) != 2 or not numbers[0] < numbers[1]:
         raise HarnessError(
             f"rubric: scale is {scale!r}; expected two ascending numbers, "

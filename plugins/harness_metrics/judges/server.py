@@ -86,6 +86,7 @@ class Server:
             first_wait=first_wait,
             parameters=parameters or {},
         )
+
         self.fields: dict[str, Any] = {
             "model": model,
             "temperature": temperature,

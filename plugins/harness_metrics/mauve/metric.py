@@ -52,6 +52,7 @@ class MauveParameters(EmbeddingMetric):
         self.seed = seed
         self.redo = redo
         self.scaling = scaling
+
         if redo < 1:
             raise HarnessError(
                 f"mauve: redo is {redo!r}; expected at least 1 start of k-means"

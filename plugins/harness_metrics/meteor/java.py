@@ -62,6 +62,7 @@ class JavaMeteor:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+
         self._errors: deque[str] = deque(maxlen=20)  # last lines of standard error
         threading.Thread(
             target=drain, args=(self._process.stderr, self._errors), daemon=True

@@ -142,16 +142,19 @@ def read_baseline(path: Path, layer: int) -> dict[str, float]:
     """
     if not path.is_file():
         raise InputError("no such baseline file of bert-score", str(path))
+
     with path.open(encoding="utf-8", newline="") as file:
         rows = [
             {name.strip(): text for name, text in row.items() if name}
             for row in csv.DictReader(file)
         ]
+
     if not rows or not {"LAYER", *COLUMNS.values()} <= set(rows[0]):
         raise InputError(
             "expected the columns LAYER,P,R,F of a baseline file of bert-score",
             str(path),
         )
+
     layer_row = next((row for row in rows if row["LAYER"].strip() == str(layer)), None)
     if layer_row is None:
         raise InputError(
@@ -205,6 +208,7 @@ class TokenEncoder(LoadsModel):
         self.layer = layer
         self.batch_size = batch_size
         self.needed_by = needed_by
+
         config = self.path / "config.json"
         if not config.is_file():
             raise InputError(

@@ -146,6 +146,7 @@ class ClipScore(MeanMetric):
             )
         if MediaCell.parse(media) is not None:
             return media
+
         file = media_file(media, self.images)
         if not file.is_file():
             raise InputError(

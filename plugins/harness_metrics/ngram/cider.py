@@ -311,7 +311,7 @@ class Cider(MeanMetric):
     def _refit(self, stats: Statistics) -> Refit:
         if not isinstance(stats, Objects):
             raise HarnessError(
-                f"{self.name}: the statistics are those of an earlier version; "
+                f"{self.name}: the statistics have no words of captions; "
                 "run the spec again"
             )
         return Refit(stats, self.variant == "plain")

@@ -163,6 +163,7 @@ def _join(features: int, mentioned: int, new: int, bits: int) -> tuple[int, int,
         shift = 16 * factor
         if not bits & bit:
             continue
+
         values = new >> shift & 0xFFFF
         if mentioned & bit:
             common = values & (features >> shift)
@@ -207,7 +208,7 @@ class _Reader:
 
     def run(self) -> None:
         """Read all words."""
-        orientations = lexicon.place(self.words)
+        orientations = lexicon.orientations_of(self.words)
         if orientations:
             self._add(ORIENTATION, orientations)
         at = 0

@@ -114,6 +114,7 @@ def run_java(arguments: Sequence[str], *, needed_by: str) -> bytes:
             f"{needed_by}: Java ended with exit code {process.returncode}: "
             f"{cause.strip()}"
         )
+
     return process.stdout
 
 

@@ -156,6 +156,7 @@ class Chrf(_SacrebleuMetric):
             beta=beta,
             lowercase=lowercase,
         )
+
         self.spec = MetricSpec(
             "chrf" + "+" * word_order,
             higher_is_better=True,

@@ -54,6 +54,7 @@ def check_jars(jars: Sequence[Path]) -> None:
     for jar in jars:
         if jar.parent != cache_folder("spice"):
             continue
+
         try:
             damaged = find_damage(jar)
         except FileNotFoundError:

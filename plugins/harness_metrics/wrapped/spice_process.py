@@ -128,6 +128,7 @@ class SpiceProcess:
         self._folder = tempfile.TemporaryDirectory(prefix="spice-")
         self._store = Path(self._folder.name, "parses")
         self._store.mkdir()
+
         self._stderr_lines: deque[str] = deque(maxlen=30)
         self._lock = threading.Lock()
         self._served = False
@@ -137,6 +138,8 @@ class SpiceProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+
+        # standard error is read at once: a full pipe would stop the program
         self._reader = threading.Thread(
             target=drain, args=(self._process.stderr, self._stderr_lines), daemon=True
         )
