@@ -593,7 +593,7 @@ def test_reference_games() -> None:
         for table in tables
     ]
     out["places"] = {
-        text: lexicon.place([*text.split()])
+        text: lexicon.orientations_of([*text.split()])
         for text in (
             "in the middle",
             "middle",
