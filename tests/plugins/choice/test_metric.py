@@ -258,6 +258,7 @@ def test_parts_of_groups_and_companions_are_whole_units():
         assert {
             name: values[f"{name}, tag={part}"] for name in alone if name != "chance"
         } == {name: value for name, value in alone.items() if name != "chance"}
+
     gain = (
         Choice(by="tag", **layout)
         .of_meta(meta)
@@ -265,6 +266,7 @@ def test_parts_of_groups_and_companions_are_whole_units():
         .ends
     )
     assert gain is not None and -1 <= gain[0] <= values["gain, tag=a"] <= gain[1] <= 1
+
     with pytest.raises(InputError, match="belong together and have 'tag'"):
         Choice(by="tag", **layout).of_meta(
             [{"tag": str(k % 2)} for k in range(16)]

@@ -28,11 +28,13 @@ def test_quantities_are_those_of_the_curve(scene, pair):
         curves = metric.fit(features.references, features)
         stats = metric.stats(batch, features, curves)
         values[show] = metric.reduce(stats)
+
     q, p = sides_of(CorpusBleu(tokenizer="none").stats(batch, features, None))
     corpus = point(pair, q, p, 1)
     expected = curve_discrepancy(
         curves.quality[0], curves.diversity[0], corpus.quality, corpus.diversity
     )
+
     assert values["qdisc"] == pytest.approx(expected.qdisc)
     assert values["drate"] == pytest.approx(expected.qdisc / curves.span)
     assert values["self-ratio"] == pytest.approx(expected.self_ratio)

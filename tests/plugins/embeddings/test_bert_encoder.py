@@ -129,6 +129,7 @@ def test_other_models_and_incomplete_folders_are_not_supported(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     assert not bert_encoder.can_encode(tmp_path)
+
     (tmp_path / "1_Pooling/config.json").write_text(
         json.dumps({"pooling_mode_mean_tokens": True})
     )
@@ -137,6 +138,7 @@ def test_other_models_and_incomplete_folders_are_not_supported(tmp_path):
             json.dumps({"model_type": model_type, "hidden_act": "gelu"})
         )
         assert bert_encoder.can_encode(tmp_path) is expected
+
     (tmp_path / "config.json").write_text("not JSON")
     with pytest.raises(InputError, match=r"config\.json: not JSON"):
         bert_encoder.can_encode(tmp_path)

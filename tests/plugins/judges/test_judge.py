@@ -136,6 +136,7 @@ def test_judges_from_mappings(tmp_path):
         0,
     )
     assert judge.prices == {"input": 1, "output": 2}
+
     (tmp_path / "config.json").write_text("{}")
     assert isinstance(
         resolve_judge({"path": str(tmp_path)}, "clair").backend, LocalModel

@@ -301,11 +301,13 @@ def test_roberta_large_has_the_defaults_of_the_authors(roberta, kind, idf):
             for pair in zip(CANDIDATES, REFERENCES)
         ]
     )
+
     result = harness.metric("bertscore", **options)(candidates, references)
     assert result.per_example == pytest.approx(expected, abs=1e-5)
     assert "|layer:17|" in result.signature and result.signature.split("|")[3] == (
         "idf" if idf else "no-idf"
     )
+
     baseline = {"precision": 0.37, "recall": 0.47, "f1": 0.42}[kind]
     rescaled = harness.metric(
         "bertscore", **options, baseline=str(roberta / "baseline.tsv")
@@ -392,6 +394,7 @@ def test_a_model_without_weights_or_layer_and_a_wrong_baseline_are_named(
         HarnessError, match="knows no layer for the model 'roberta-larg'"
     ):
         harness.metric("bertscore", model="roberta-larg", path=str(roberta))
+
     (tmp_path / "wrong.tsv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="expected the columns LAYER,P,R,F"):
         harness.metric(

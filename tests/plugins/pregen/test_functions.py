@@ -147,11 +147,13 @@ def test_tier_4_aggregates_the_values_per_image():
         ]
         for _ in range(30)
     ]
+
     images = per_image(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"])
     assert images.mean(axis=1) == pytest.approx(
         evaluate(dataset, ["mean_max_normcount_prefix0", "mean_median_pplx_none"]),
         rel=LOSS,
     )
+
     order = [3, 3, 29, 0]
     np.testing.assert_array_equal(
         evaluate(flatten(dataset).take(np.array(order))),

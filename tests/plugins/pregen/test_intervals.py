@@ -51,11 +51,13 @@ def test_weighted_images_count_as_often_as_they_weigh():
     weights = (
         np.random.default_rng(1).multinomial(30, [1 / 30] * 30, size=3).astype(float)
     )
+
     members = np.repeat(np.arange(30), np.diff(flat.images))
     values = intervals._weigh_images(rows, names, weights, members)
     for row, weight in zip(values, weights):
         repeated = flat.take(np.repeat(np.arange(30), weight.astype(int)))
         np.testing.assert_allclose(row, functions.evaluate(repeated, names), rtol=1e-9)
+
     assert {name.split("_")[0] for name in names} == {
         "sum",
         "mean",

@@ -24,6 +24,7 @@ def test_weights_repeat_examples_and_unneeded_references_are_left_out():
     stats = metric.stats(features.batch(sets), features, None)
     assert metric.reduce(stats) == 4
     assert metric.reduce(stats, np.array([[3, 1], [0, 1]])).tolist() == [8, 2]
+
     assert (metric.spec.name, metric.signature()) == (
         "mean(bow, plain)",
         "mean|plain|bow|hashed:4096",

@@ -30,12 +30,14 @@ def test_values_are_those_of_the_points_that_are_left(kind, seed, monkeypatch):
     if seed % 2:  # many ties and points of both sides
         x = np.round(2 * x)
         y = np.round(2 * y)
+
     candidates = Sample(x, rng.integers(0, count, n))
     references = Sample(y, rng.integers(0, count, m))
     if seed == 5:  # neighbours of one group: more than the list holds
         candidates = Sample(x, np.sort(rng.integers(0, count, n)))
         monkeypatch.setattr(neighbour_groups, "_MORE", 1)
     monkeypatch.setattr(neighbour_groups, "_BLOCK_BYTES", 4 * (n + m) * 17)
+
     k = 1 + seed % 4
     values = without_groups(candidates, references, k, kind, count)
     np.testing.assert_allclose(

@@ -100,6 +100,7 @@ def test_a_result_has_the_error_of_the_draws_within_which_the_exact_number_lies(
     sampled = harness.metric(
         "trm", distance=LengthDistance(), triangles="sampled", drawn=2000
     )(candidates, references)
+
     metric = Trm(distance=LengthDistance(), triangles="sampled", drawn=2000)
     features = FeatureCache()
     sets = [
@@ -112,6 +113,7 @@ def test_a_result_has_the_error_of_the_draws_within_which_the_exact_number_lies(
     assert stated == pytest.approx(
         float(np.sqrt(np.mean(np.square(error[:, 1])))), rel=1e-12
     )
+
     assert 0 < abs(sampled.value - exact.value) < stated
     assert sampled.ci95 is not None
     assert sampled.ci95[0] < exact.value < sampled.ci95[1]

@@ -73,9 +73,11 @@ def test_scores_and_p_values_are_those_of_the_distance_matrices(distance, poolin
     stats = metric.stats(batch, features, None)
     assert isinstance(metric, (Metric, Permutes))
     assert np.array_equal(stats[:, 0], statistic.triangle_rank(matrices, 4, pooling))
+
     exact = metric_p_values(metric, batch, features, None, metric.per_example(stats))
     assert exact.method == "exact"
     assert np.array_equal(exact.values, statistic.exact_p_values(matrices, 4, pooling))
+
     sampled = metric_p_values(
         metric,
         batch,

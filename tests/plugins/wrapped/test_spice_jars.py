@@ -40,6 +40,7 @@ def test_a_damaged_jar_of_the_cache_is_one_line_and_is_fetched_again(
     jars = spice_jars.find_jars()
     spice_jars.check_jars(jars)  # which records what it sees first
     spice_jars.check_jars(jars)
+
     jars[1].write_bytes(b"models" * 50 + bytes(300))
     with pytest.raises(
         HarnessError,
@@ -47,6 +48,7 @@ def test_a_damaged_jar_of_the_cache_is_one_line_and_is_fetched_again(
         r"harness warm spice fetches it again",
     ):
         spice_jars.check_jars(jars)
+
     monkeypatch.setattr(spice_jars.subprocess, "run", fake_download)
     assert [jar.read_bytes() for jar in spice_jars.fetch_jars()] == [b"fetched"] * 2
     spice_jars.check_jars(jars)

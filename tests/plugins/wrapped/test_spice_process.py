@@ -129,6 +129,7 @@ def test_damaged_classes_are_compiled_again_with_one_note(
         "(out / 'Serve.class').write_bytes(b'cafebabe')",
     )
     folder = spice_process.compile_classes(tmp_path / "spice.jar")
+
     path = folder / "Serve.class"
     if damage in ("flipped", "cut"):
         path.write_bytes({"flipped": b"cafebabf", "cut": b"cafe"}[damage])
@@ -137,12 +138,15 @@ def test_damaged_classes_are_compiled_again_with_one_note(
     assert spice_process.compile_classes(tmp_path / "spice.jar") == folder
     assert path.read_bytes() == b"cafebabe"
     assert sorted(path.name for path in folder.parent.iterdir()) == [folder.name]
+
     told = [record.getMessage() for record in caplog.records]
     assert told == (
         []
         if damage == "no checksums"
         else [f"note: {folder} is damaged; it is compiled again"]
     )
+
+    # whole classes need no compiler
     (tmp_path / "javac").unlink()
     assert spice_process.compile_classes(tmp_path / "spice.jar") == folder
 
