@@ -46,7 +46,7 @@ class DistanceMetric(MeanMetric):
         self.distance: Distance = registry.resolve("distances", distance)
         self._signature = "|".join([name, *options, self.distance.signature()])
 
-        needs = set(getattr(self.distance, "needs", ()))
+        needs: set[str] = set(getattr(self.distance, "needs", ()))
         if references:
             needs.add("references")
 
